@@ -1,0 +1,227 @@
+// Agents, their API keys, and the exchange of a key for a token.
+import { operation, SCOPES } from './operation.ts'
+import {
+  Type, type Static, dateTime, filledText, id, nullableDateTime, nullableText, nullableUri, oneOf, page,
+} from './shapes.ts'
+
+export const DELIVERY_MODES = ['poll', 'push', 'sse'] as const
+export const AGENT_STATUSES = ['active', 'inactive'] as const
+/** The five chat clients an agent may name where the operator configures no others; `other` always stands. */
+export const DEFAULT_CLIENT_TYPES = ['claude', 'chatgpt', 'gemini', 'copilot', 'cursor'] as const
+
+const endpoint = nullableUri({
+  format: 'http-url',
+  expected: 'an absolute http or https URL of at most 2048 characters, or null',
+  examples: ['https://agent.example.com/inbox'],
+})
+
+export const Agent = Type.Object(
+  {
+    id: id('agt'),
+    tenant_id: id('ten'),
+    name: Type.String(),
+    description: nullableText(4096),
+    status: oneOf(AGENT_STATUSES),
+    delivery_mode: oneOf(DELIVERY_MODES),
+    delivery_endpoint: Type.Optional(endpoint),
+    client_type: Type.String({ examples: ['other'], description: 'One of the configured chat clients, or `other`.' }),
+    team_id: nullableText(255),
+    created_at: dateTime(),
+    updated_at: dateTime(),
+  },
+  { $id: 'Agent' },
+)
+export type Agent = Static<typeof Agent>
+
+export const AgentCreate = Type.Object(
+  {
+    name: filledText(255, { examples: ['Watcher'] }),
+    description: Type.Optional(nullableText(4096)),
+    delivery_mode: oneOf(DELIVERY_MODES),
+    client_type: Type.String({ format: 'client-type', expected: 'a configured client type, or "other"', examples: ['other'] }),
+    team_id: Type.Optional(nullableText(255, { minLength: 1, expected: 'a non-empty string of at most 255 characters, or null' })),
+  },
+  { $id: 'AgentCreate' },
+)
+
+export const AgentUpdate = Type.Object(
+  {
+    name: Type.Optional(filledText(255, { examples: ['Watcher'] })),
+    description: Type.Optional(nullableText(4096)),
+    delivery_mode: Type.Optional(oneOf(DELIVERY_MODES)),
+    delivery_endpoint: Type.Optional(endpoint),
+  },
+  { $id: 'AgentUpdate' },
+)
+
+const keyFields = {
+  id: id('key'),
+  prefix: Type.String({ examples: ['ak_live_9fQ2'], description: 'The leading characters of the key.' }),
+  scopes: Type.Array(oneOf(SCOPES)),
+  expires_at: nullableDateTime(),
+  created_at: dateTime(),
+}
+
+export const ApiKey = Type.Object({ ...keyFields, last_used_at: nullableDateTime() }, { $id: 'ApiKey' })
+export type ApiKey = Static<typeof ApiKey>
+
+export const MintedKey = Type.Object(
+  {
+    ...keyFields,
+    key: Type.String({
+      pattern: '^ak_live_[A-Za-z0-9]{32}$',
+      examples: ['ak_live_0123456789abcdefghijABCDEFGHIJ01'],
+      description: 'The plaintext. Shown here once and never again.',
+    }),
+  },
+  { $id: 'MintedKey' },
+)
+export type MintedKey = Static<typeof MintedKey>
+
+export const KeyMint = Type.Object(
+  {
+    scopes: Type.Array(oneOf(SCOPES), {
+      minItems: 1,
+      maxItems: 64,
+      examples: [['send', 'receive']],
+      expected: `a non-empty array of scopes, each one of: ${SCOPES.join(', ')}`,
+    }),
+    expires_at: Type.Optional(nullableDateTime()),
+  },
+  { $id: 'KeyMint' },
+)
+
+export const TokenAnswer = Type.Object(
+  {
+    access_token: Type.String({ description: 'A JWT that lives one hour, less where its key expires sooner.' }),
+    token_type: oneOf(['Bearer']),
+    expires_at: dateTime(),
+    agent: Type.Unsafe<Agent | null>({
+      anyOf: [Type.Ref('Agent'), { type: 'null' }],
+      description: 'The agent the key belongs to; null for an org-admin key.',
+    }),
+  },
+  { $id: 'TokenAnswer' },
+)
+
+const tag = 'Agents'
+const keysTag = 'API keys'
+
+export const agentOperations = {
+  exchangeKey: operation({
+    id: 'exchangeKey',
+    summary: 'Exchange an API key for a token',
+    tag: 'Authentication',
+    method: 'POST',
+    path: '/auth/token',
+    access: { scope: 'public' },
+    body: Type.Object(
+      {
+        api_key: Type.String({
+          pattern: '^ak_live_[A-Za-z0-9]{32}$',
+          minLength: 40,
+          maxLength: 40,
+          expected: 'an API key: ak_live_ and 32 letters or digits',
+          examples: ['ak_live_0123456789abcdefghijABCDEFGHIJ01'],
+        }),
+      },
+      { $id: 'TokenRequest' },
+    ),
+    secrets: ['api_key'],
+    success: { 200: { description: 'A token', schema: TokenAnswer } },
+  }),
+  listAgents: operation({
+    id: 'listAgents',
+    summary: 'List the agents of the tenant, newest first',
+    tag,
+    method: 'GET',
+    path: '/agents',
+    access: { scope: 'any' },
+    query: Type.Object({ ...page, status: Type.Optional(oneOf(AGENT_STATUSES)) }),
+    success: {
+      200: {
+        description: 'A page of agents',
+        schema: Type.Object({ agents: Type.Array(Type.Ref('Agent')), total: Type.Integer() }, { $id: 'AgentList' }),
+      },
+    },
+  }),
+  registerAgent: operation({
+    id: 'registerAgent',
+    summary: 'Register an agent',
+    tag,
+    method: 'POST',
+    path: '/agents',
+    access: { scope: 'admin' },
+    body: AgentCreate,
+    success: { 201: { description: 'The agent', schema: Agent } },
+  }),
+  getAgent: operation({
+    id: 'getAgent',
+    summary: 'Get an agent',
+    tag,
+    method: 'GET',
+    path: '/agents/{id}',
+    access: { scope: 'any' },
+    success: { 200: { description: 'The agent', schema: Agent } },
+  }),
+  updateAgent: operation({
+    id: 'updateAgent',
+    summary: 'Update an agent',
+    tag,
+    method: 'PATCH',
+    path: '/agents/{id}',
+    access: { scope: 'admin', self: 'any' },
+    body: AgentUpdate,
+    success: { 200: { description: 'The agent as it is now', schema: Agent } },
+  }),
+  deactivateAgent: operation({
+    id: 'deactivateAgent',
+    summary: 'Deactivate an agent',
+    description: 'Ends its tokens, stops new deliveries; what is queued waits. Doing it twice answers the same.',
+    tag,
+    method: 'POST',
+    path: '/agents/{id}/deactivate',
+    access: { scope: 'admin' },
+    success: { 200: { description: 'Inactive', schema: Type.Object({ status: oneOf(['inactive']) }) } },
+  }),
+  activateAgent: operation({
+    id: 'activateAgent',
+    summary: 'Activate an agent',
+    tag,
+    method: 'POST',
+    path: '/agents/{id}/activate',
+    access: { scope: 'admin' },
+    success: { 200: { description: 'Active', schema: Type.Object({ status: oneOf(['active']) }) } },
+  }),
+  listKeys: operation({
+    id: 'listKeys',
+    summary: 'List the API keys of an agent',
+    description: 'Newest first, without plaintext and without revoked keys.',
+    tag: keysTag,
+    method: 'GET',
+    path: '/agents/{id}/keys',
+    access: { scope: 'admin' },
+    success: { 200: { description: 'The keys', schema: Type.Object({ keys: Type.Array(ApiKey) }, { $id: 'KeyList' }) } },
+  }),
+  mintKey: operation({
+    id: 'mintKey',
+    summary: 'Mint an API key',
+    description: 'The plaintext is in this answer only. An agent may only mint scopes that it holds itself.',
+    tag: keysTag,
+    method: 'POST',
+    path: '/agents/{id}/keys',
+    access: { scope: 'admin' },
+    body: KeyMint,
+    success: { 201: { description: 'The key, with its plaintext', schema: MintedKey } },
+  }),
+  revokeKey: operation({
+    id: 'revokeKey',
+    summary: 'Revoke an API key',
+    description: 'Ends its tokens at once on this node, within a second on every other.',
+    tag: keysTag,
+    method: 'DELETE',
+    path: '/agents/{id}/keys/{key_id}',
+    access: { scope: 'admin' },
+    success: { 204: { description: 'Revoked' } },
+  }),
+} as const

@@ -1,0 +1,13 @@
+// The wire contract, once: the server validates with it, OpenAPI is generated from it, clients are typed by it.
+import { agentOperations } from './agents.ts'
+import { operatorOperations } from './operator.ts'
+
+export * from './agents.ts'
+export * from './errors.ts'
+export * from './ids.ts'
+export * from './openapi.ts'
+export * from './operation.ts'
+export * from './operator.ts'
+export { Type, type Static, type TSchema } from './shapes.ts'
+
+export const operations = { ...agentOperations, ...operatorOperations } as const

@@ -1,0 +1,60 @@
+// An operation is one line of the interface: method, path, who may call it, what goes in and what comes out. The server binds a
+// handler to each, and OpenAPI is generated from them, so that none of the three can drift from the others.
+import type { Static, TSchema } from './shapes.ts'
+
+export const SCOPES = [
+  'send',
+  'receive',
+  'memory:read',
+  'memory:write',
+  'admin',
+  'channel:read',
+  'channel:write',
+  'interests:read',
+  'interests:write',
+] as const
+
+export type Scope = (typeof SCOPES)[number]
+
+/** `public`: no token. `any`: any principal of the tenant. `operator`: the operator's own token. */
+export interface Access {
+  scope: Scope | 'any' | 'public' | 'operator'
+  /** What is enough when the agent named in the path is the caller. */
+  self?: Scope | 'any'
+}
+
+export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
+
+export interface Operation {
+  id: string
+  summary: string
+  description?: string
+  tag: string
+  method: Method
+  /** Below the base address for `v1`, below the host for `root`; parameters in braces. */
+  path: string
+  base: 'v1' | 'root'
+  access: Access
+  query?: TSchema
+  body?: TSchema
+  /** Media types read; JSON alone where left out. */
+  consumes?: readonly string[]
+  /** Which limit holds for the body; `small` (1 MiB) where left out. */
+  bodyLimit?: 'event' | 'event_batch' | 'memory'
+  success: Readonly<Record<number, { description: string; schema?: TSchema }>>
+  /** Body fields never to be repeated in an error. */
+  secrets?: readonly string[]
+}
+
+type Defaults = 'base'
+export type OperationInput = Omit<Operation, Defaults> & Partial<Pick<Operation, Defaults>>
+
+export function operation<const O extends OperationInput>(definition: O): O & { base: 'v1' | 'root' } {
+  return { base: 'v1', ...definition }
+}
+
+export type BodyOf<O> = O extends { body: infer B extends TSchema } ? Static<B> : undefined
+export type QueryOf<O> = O extends { query: infer Q extends TSchema } ? Static<Q> : Record<string, never>
+
+type ParamNames<P extends string> = P extends `${string}{${infer N}}${infer Rest}` ? N | ParamNames<Rest> : never
+export type ParamsOf<O> = O extends { path: infer P extends string } ? Record<ParamNames<P>, string> : Record<string, string>

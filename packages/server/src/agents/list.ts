@@ -1,0 +1,13 @@
+// The agents of the tenant, newest first.
+import type { Agent } from '@sensorium/contract'
+import type { Db } from '../store/db.ts'
+import { pageAgents, shownAgent } from './sql.ts'
+
+export async function listAgents(
+  db: Db,
+  tenantId: string,
+  query: { offset?: number; limit?: number; status?: string },
+): Promise<{ agents: Agent[]; total: number }> {
+  const { rows, total } = await pageAgents(db, tenantId, query.status, query.offset ?? 0, query.limit ?? 50)
+  return { agents: rows.map(shownAgent), total }
+}

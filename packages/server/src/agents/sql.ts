@@ -1,0 +1,63 @@
+// The rows of agents. Every query names the tenant.
+import type { Agent } from '@sensorium/contract'
+import { iso } from '../kernel/clock.ts'
+import { one, type Db, type Value } from '../store/db.ts'
+
+export interface AgentRow {
+  tenant_id: string
+  id: string
+  name: string
+  description: string | null
+  status: 'active' | 'inactive'
+  delivery_mode: 'poll' | 'push' | 'sse'
+  delivery_endpoint: string | null
+  client_type: string
+  team_id: string | null
+  created_at: number
+  updated_at: number
+}
+
+const COLUMNS = 'tenant_id, id, name, description, status, delivery_mode, delivery_endpoint, client_type, team_id, created_at, updated_at'
+
+export const shownAgent = ({ delivery_endpoint, ...row }: AgentRow): Agent => ({
+  id: row.id,
+  tenant_id: row.tenant_id,
+  name: row.name,
+  description: row.description,
+  status: row.status,
+  delivery_mode: row.delivery_mode,
+  ...(delivery_endpoint === null ? {} : { delivery_endpoint }),
+  client_type: row.client_type,
+  team_id: row.team_id,
+  created_at: iso(row.created_at),
+  updated_at: iso(row.updated_at),
+})
+
+export const insertAgent = (db: Db, row: AgentRow): Promise<number> =>
+  db.run(`insert into agents (${COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
+    row.tenant_id, row.id, row.name, row.description, row.status, row.delivery_mode, row.delivery_endpoint, row.client_type,
+    row.team_id, row.created_at, row.updated_at,
+  ])
+
+export const findAgent = (db: Db, tenantId: string, id: string) =>
+  one<AgentRow>(db, `select ${COLUMNS} from agents where tenant_id = ? and id = ?`, [tenantId, id])
+
+/** The agent, held against other writers until the transaction ends. */
+export const lockAgent = (db: Db, tenantId: string, id: string) =>
+  one<AgentRow>(db, `select ${COLUMNS} from agents where tenant_id = ? and id = ? ${db.dialect.forUpdate}`, [tenantId, id])
+
+export async function pageAgents(db: Db, tenantId: string, status: string | undefined, offset: number, limit: number) {
+  const where = status === undefined ? 'tenant_id = ?' : 'tenant_id = ? and status = ?'
+  const values: Value[] = status === undefined ? [tenantId] : [tenantId, status]
+  const rows = await db.rows<AgentRow>(`select ${COLUMNS} from agents where ${where} order by id desc limit ? offset ?`, [...values, limit, offset])
+  const count = await one<{ n: number }>(db, `select count(*) as n from agents where ${where}`, values)
+  return { rows, total: count?.n ?? 0 }
+}
+
+/** Writes what can change about an agent. */
+export const saveAgent = (db: Db, row: AgentRow): Promise<number> =>
+  db.run(
+    `update agents set name = ?, description = ?, status = ?, delivery_mode = ?, delivery_endpoint = ?, updated_at = ?
+      where tenant_id = ? and id = ?`,
+    [row.name, row.description, row.status, row.delivery_mode, row.delivery_endpoint, row.updated_at, row.tenant_id, row.id],
+  )

@@ -1,0 +1,25 @@
+// Changes to an agent: its fields, and whether it is active. Changing nothing writes nothing.
+import { isId, type Agent, type AgentUpdate, type Static } from '@sensorium/contract'
+import { notFound } from '../kernel/failure.ts'
+import type { Db } from '../store/db.ts'
+import { lockAgent, saveAgent, shownAgent, type AgentRow } from './sql.ts'
+
+async function change(db: Db, now: number, tenantId: string, id: string, changes: Partial<AgentRow>): Promise<Agent> {
+  const row = isId('agent', id) ? await lockAgent(db, tenantId, id) : undefined
+  if (!row) throw notFound('agent', id)
+  const fields = Object.entries(changes).filter(([name, value]) => value !== undefined && row[name as keyof AgentRow] !== value)
+  if (fields.length === 0) return shownAgent(row)
+  const changed: AgentRow = { ...row, ...Object.fromEntries(fields), updated_at: now }
+  await saveAgent(db, changed)
+  return shownAgent(changed)
+}
+
+export function updateAgent(db: Db, now: number, tenantId: string, id: string, wanted: Static<typeof AgentUpdate>): Promise<Agent> {
+  // Only these: a body may carry anything else, and it is ignored.
+  const { name, description, delivery_mode, delivery_endpoint } = wanted
+  const given = Object.entries({ name, description, delivery_mode, delivery_endpoint }).filter(([, value]) => value !== undefined)
+  return change(db, now, tenantId, id, Object.fromEntries(given))
+}
+
+export const setAgentStatus = (db: Db, now: number, tenantId: string, id: string, status: AgentRow['status']): Promise<Agent> =>
+  change(db, now, tenantId, id, { status })

@@ -1,0 +1,79 @@
+// API keys: minted, listed, revoked. The plaintext exists in the answer to the mint and nowhere else; the store has a keyed hash.
+import type { ApiKey, MintedKey, Scope } from '@sensorium/contract'
+import { iso, isoOrNull } from '../kernel/clock.ts'
+import { insufficientScope, invalid, notFound } from '../kernel/failure.ts'
+import type { MakeId } from '../kernel/ids.ts'
+import { randomBase62, type Secrets } from '../kernel/secrets.ts'
+import type { Db } from '../store/db.ts'
+import { requireAgent } from '../agents/get.ts'
+import { holds, type Principal } from './principal.ts'
+import { insertKey, listKeyRows, revokeKeyRow, type KeyRow } from './sql.ts'
+
+export interface KeyTools {
+  makeId: MakeId
+  secrets: Secrets
+  now(): number
+}
+
+const PREFIX_LENGTH = 12
+
+/** Makes and stores a key for an agent or an org-admin. `plaintext` is given only where the operator chose the key. */
+export async function createKey(
+  db: Db,
+  tools: KeyTools,
+  owner: { tenantId: string; type: KeyRow['owner_type']; id: string; scopes: readonly string[]; expiresAt: number | null },
+  plaintext = `ak_live_${randomBase62(32)}`,
+): Promise<MintedKey> {
+  const row: KeyRow = {
+    tenant_id: owner.tenantId,
+    id: tools.makeId('api_key'),
+    owner_type: owner.type,
+    owner_id: owner.id,
+    prefix: plaintext.slice(0, PREFIX_LENGTH),
+    scopes: JSON.stringify(owner.scopes),
+    expires_at: owner.expiresAt,
+    created_at: tools.now(),
+    last_used_at: null,
+  }
+  await insertKey(db, row, tools.secrets.hashApiKey(plaintext))
+  const { last_used_at: _, ...shown } = shownKey(row)
+  return { ...shown, key: plaintext }
+}
+
+export async function mintKey(
+  db: Db,
+  tools: KeyTools,
+  caller: Principal,
+  agentId: string,
+  wanted: { scopes: readonly Scope[]; expires_at?: string | null },
+): Promise<MintedKey> {
+  const expiresAt = wanted.expires_at ? Date.parse(wanted.expires_at) : null
+  if (expiresAt !== null && expiresAt <= tools.now()) {
+    throw invalid({ field: 'expires_at', value: wanted.expires_at, expected: 'a date-time in the future', example: iso(tools.now() + 86_400_000) })
+  }
+  const scopes = [...new Set(wanted.scopes)]
+  // Nobody hands out more than they hold. A scope is asked before a resource is looked for.
+  const missing = scopes.find((scope) => !holds(caller, scope))
+  if (missing) throw insufficientScope(missing)
+  await requireAgent(db, caller.tenantId, agentId)
+  return createKey(db, tools, { tenantId: caller.tenantId, type: 'agent', id: agentId, scopes, expiresAt })
+}
+
+export async function listKeys(db: Db, caller: Principal, agentId: string): Promise<ApiKey[]> {
+  await requireAgent(db, caller.tenantId, agentId)
+  return (await listKeyRows(db, caller.tenantId, agentId)).map(shownKey)
+}
+
+export async function revokeKey(db: Db, caller: Principal, agentId: string, keyId: string, now: number): Promise<void> {
+  await requireAgent(db, caller.tenantId, agentId)
+  if ((await revokeKeyRow(db, caller.tenantId, agentId, keyId, now)) === 0) throw notFound('api_key', keyId)
+}
+
+const shownKey = (row: KeyRow): ApiKey => ({
+  id: row.id,
+  prefix: row.prefix,
+  scopes: JSON.parse(row.scopes) as Scope[],
+  expires_at: isoOrNull(row.expires_at),
+  created_at: iso(row.created_at),
+  last_used_at: isoOrNull(row.last_used_at),
+})

@@ -1,0 +1,39 @@
+// The first start on an empty store: one tenant and its org-admin key, shown once.
+import type { KeyTools } from './auth/keys.ts'
+import type { Config } from './config.ts'
+import { Failure } from './kernel/failure.ts'
+import { one, type Store } from './store/db.ts'
+import { createTenant } from './tenants/create.ts'
+
+/** The org-admin key if this was the first start, null if a tenant was there. Nodes that start together make one tenant. */
+export async function bootstrap(store: Store, config: Config, tools: KeyTools): Promise<string | null> {
+  try {
+    return await store.tx(async (tx) => {
+      if (await one(tx, 'select 1 as there from tenants limit 1')) return null
+      const { admin_key } = await createTenant(tx, tools, config.bootstrapTenant, config.bootstrapTenant, config.bootstrapAdminKey ?? undefined)
+      return admin_key
+    })
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'conflict') return null
+    throw error
+  }
+}
+
+export function welcome(url: string, adminKey: string | null, givenKey: boolean): string {
+  const lines = [``, `  Sensorium listens on ${url}`, `  Reference  ${url}/docs`, ``]
+  if (adminKey === null) return lines.join('\n')
+  lines.push(
+    givenKey ? `  The org-admin key is the one in BOOTSTRAP_ADMIN_KEY.` : `  Org-admin key (shown this once):  ${adminKey}`,
+    ``,
+    `  Publish an event:`,
+    ``,
+    `  TOKEN=$(curl -s ${url}/v1/auth/token -H 'content-type: application/json' -d '{"api_key":"${givenKey ? '$BOOTSTRAP_ADMIN_KEY' : adminKey}"}' | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')`.replace(
+      `'{"api_key":"$BOOTSTRAP_ADMIN_KEY"}'`,
+      `"{\\"api_key\\":\\"$BOOTSTRAP_ADMIN_KEY\\"}"`,
+    ),
+    `  curl -i ${url}/v1/events -H "authorization: Bearer $TOKEN" -H 'content-type: application/json' \\`,
+    `    -d '{"specversion":"1.0","type":"com.example.hello.said","source":"/tour","id":"hello-1","data":{"text":"Hello"}}'`,
+    ``,
+  )
+  return lines.join('\n')
+}

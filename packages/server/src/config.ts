@@ -1,0 +1,118 @@
+// The environment, read once. All that is wrong is said at once, each with the variable's name and what it takes.
+import { DEFAULT_CLIENT_TYPES, SLUG } from '@sensorium/contract'
+import { LOG_LEVELS } from './kernel/logger.ts'
+
+export interface Config {
+  host: string
+  port: number
+  dataDir: string
+  /** Unset: the embedded store under `dataDir`. */
+  databaseUrl: string | null
+  publicUrl: string | null
+  logLevel: string
+  /** Unset only with the embedded store, which keeps one of its own. */
+  secret: string | null
+  visibilityTimeoutMs: number
+  maxAttempts: number
+  /** Requests per window; null is off. */
+  rateLimitAgent: number | null
+  rateLimitTenant: number | null
+  rateLimitWindowS: number
+  maxEventBytes: number
+  maxMemoryBytes: number
+  retentionDays: number
+  embeddings: { kind: 'builtin' } | { kind: 'http'; url: string; model: string; apiKey: string | null }
+  pushAllowPrivate: boolean
+  /** Without `other`, which always stands. */
+  clientTypes: readonly string[]
+  operatorToken: string | null
+  bootstrapTenant: string
+  bootstrapAdminKey: string | null
+}
+
+export class ConfigError extends Error {}
+
+type Env = Readonly<Record<string, string | undefined>>
+
+const MIB = 1_048_576
+
+export function readConfig(env: Env): Config {
+  const wrong: string[] = []
+
+  function read<T>(name: string, fallback: T, accepted: string, parse: (text: string) => T | undefined): T {
+    const text = env[name]
+    if (text === undefined || text === '') return fallback
+    const value = parse(text)
+    if (value !== undefined) return value
+    wrong.push(`${name} takes ${accepted}`)
+    return fallback
+  }
+
+  const whole = (name: string, fallback: number, min: number, max: number): number =>
+    read(name, fallback, `a whole number from ${min} to ${max}`, (text) => {
+      const n = /^\d{1,15}$/.test(text) ? Number(text) : NaN
+      return n >= min && n <= max ? n : undefined
+    })
+
+  const limit = (name: string, fallback: number): number | null =>
+    read<number | null>(name, fallback, 'a whole number from 1 to 1000000000, or off', (text) =>
+      text === 'off' ? null : /^[1-9]\d{0,9}$/.test(text) && Number(text) <= 1e9 ? Number(text) : undefined,
+    )
+
+  const url = (protocols: string[]) => (text: string): string | undefined => {
+    const parsed = URL.parse(text)
+    return parsed && protocols.includes(parsed.protocol) ? text.replace(/\/+$/, '') : undefined
+  }
+
+  const text = (name: string): string | null => read<string | null>(name, null, 'a text', (value) => value)
+
+  const clientTypes = read<readonly string[]>('CLIENT_TYPES', DEFAULT_CLIENT_TYPES, 'five different names, separated by commas', (value) => {
+    const names = value.split(',').map((name) => name.trim())
+    const fine = names.length === 5 && new Set(names).size === 5 && names.every((name) => /^[a-z0-9][a-z0-9_.-]{0,62}$/i.test(name) && name !== 'other')
+    return fine ? names : undefined
+  })
+
+  const embeddings = read<Config['embeddings']>('EMBEDDINGS', { kind: 'builtin' }, 'builtin, or an http or https URL', (value) => {
+    if (value === 'builtin') return { kind: 'builtin' }
+    const parsed = url(['http:', 'https:'])(value)
+    return parsed ? { kind: 'http', url: parsed, model: text('EMBEDDINGS_MODEL') ?? '', apiKey: text('EMBEDDINGS_API_KEY') } : undefined
+  })
+  if (embeddings.kind === 'http' && embeddings.model === '') wrong.push('EMBEDDINGS_MODEL takes the name of a model; it is required when EMBEDDINGS is a URL')
+
+  const config: Config = {
+    host: read('HOST', '0.0.0.0', 'a host name or address', (value) => (/^[\w.:-]+$/.test(value) ? value : undefined)),
+    port: whole('PORT', 8080, 0, 65_535),
+    dataDir: read('DATA_DIR', './data', 'a folder', (value) => (value.includes('\0') ? undefined : value)),
+    databaseUrl: read<string | null>('DATABASE_URL', null, 'a postgres:// or postgresql:// URL', url(['postgres:', 'postgresql:'])),
+    publicUrl: read<string | null>('PUBLIC_URL', null, 'an http or https URL', url(['http:', 'https:'])),
+    logLevel: read<string>('LOG_LEVEL', 'info', `one of ${LOG_LEVELS.join(', ')}`, (value) => LOG_LEVELS.find((level) => level === value)),
+    secret: read<string | null>('SENSORIUM_SECRET', null, 'at least 16 characters', (value) => (value.length >= 16 ? value : undefined)),
+    visibilityTimeoutMs: whole('VISIBILITY_TIMEOUT_S', 30, 1, 43_200) * 1000,
+    maxAttempts: whole('MAX_ATTEMPTS', 5, 1, 1000),
+    rateLimitAgent: limit('RATE_LIMIT_AGENT', 6000),
+    rateLimitTenant: limit('RATE_LIMIT_TENANT', 60_000),
+    rateLimitWindowS: whole('RATE_LIMIT_WINDOW_S', 60, 1, 86_400),
+    maxEventBytes: whole('MAX_EVENT_BYTES', MIB, 1024, 64 * MIB),
+    maxMemoryBytes: whole('MAX_MEMORY_BYTES', 10 * MIB, 1024, 64 * MIB),
+    retentionDays: whole('RETENTION_DAYS', 30, 1, 36_500),
+    embeddings,
+    pushAllowPrivate: read('PUSH_ALLOW_PRIVATE', false, 'on or off', (value) =>
+      ['on', 'true', '1'].includes(value) ? true : ['off', 'false', '0'].includes(value) ? false : undefined,
+    ),
+    clientTypes,
+    operatorToken: read<string | null>('OPERATOR_TOKEN', null, 'at least 16 characters without spaces', (value) =>
+      /^[\x21-\x7e]{16,}$/.test(value) ? value : undefined,
+    ),
+    bootstrapTenant: read('BOOTSTRAP_TENANT', 'default', 'a slug: 1 to 63 lower-case letters, digits and inner hyphens', (value) =>
+      new RegExp(SLUG).test(value) ? value : undefined,
+    ),
+    bootstrapAdminKey: read<string | null>('BOOTSTRAP_ADMIN_KEY', null, 'ak_live_ and 32 letters or digits', (value) =>
+      /^ak_live_[A-Za-z0-9]{32}$/.test(value) ? value : undefined,
+    ),
+  }
+  if (config.databaseUrl !== null && config.secret === null && !wrong.some((line) => line.startsWith('SENSORIUM_SECRET'))) {
+    wrong.push('SENSORIUM_SECRET takes at least 16 characters; it is required with DATABASE_URL, the same on every node')
+  }
+  if (wrong.length > 0) throw new ConfigError(`Configuration refused:\n${wrong.map((line) => `  ${line}`).join('\n')}`)
+  return config
+}

@@ -1,0 +1,134 @@
+// Idempotency-Key: the same request twice is one effect and one answer.
+//
+// 1. The record of an answer commits in the transaction of the effect it reports, so neither can exist without the other.
+// 2. Two equal requests on one node: the second waits for the first. On two nodes: the primary key lets one commit, the other
+//    undoes its work and answers with what the first one stored.
+// 3. A refusal (4xx) that would come out the same again is kept too; 401, 403, 429 and 5xx never are.
+// 4. An answer that shows a secret is kept encrypted.
+import { createHash } from 'node:crypto'
+import type { Secrets } from '../kernel/secrets.ts'
+import { keyReused } from '../kernel/failure.ts'
+import { one, type Db, type Store } from '../store/db.ts'
+import type { Answer } from './answer.ts'
+
+export const RETENTION_MS = 24 * 3_600_000
+const PURGE_ROWS = 1000
+
+export interface RequestKey {
+  tenantId: string
+  principalId: string
+  method: string
+  path: string
+  key: string
+  bodyHash: string
+}
+
+interface Row {
+  body_hash: string
+  status: number
+  body: string
+  sealed: number
+  resource_id: string | null
+}
+
+/** Thrown inside a transaction whose record another node wrote first: everything in it is undone. */
+export class LostRace extends Error {}
+
+export interface Idempotency {
+  /** Runs `work` unless an equal request was answered before; answers whether this is a replay. */
+  once(request: RequestKey, work: (remember: Remember) => Promise<Answer>): Promise<{ answer: Answer; replayed: boolean }>
+  /** Throws away records older than the retention, a few at a time; answers how many. */
+  purge(): Promise<number>
+}
+
+/** Writes the record of an answer in the transaction of its effect. */
+export type Remember = (tx: Db, answer: Answer) => Promise<void>
+
+export const hashBody = (...parts: (string | Uint8Array)[]): string => {
+  const hash = createHash('sha256')
+  for (const part of parts) hash.update(part)
+  return hash.digest('base64url')
+}
+
+/** A kept refusal comes out the same the next time: it depends on the request alone, or on what the key already stands for. */
+const isKept = (status: number): boolean => status < 500 && ![401, 403, 429].includes(status)
+
+const find = (db: Db, r: RequestKey) =>
+  one<Row>(
+    db,
+    `select body_hash, status, body, sealed, resource_id from idempotency
+      where tenant_id = ? and principal_id = ? and method = ? and path = ? and idempotency_key = ?`,
+    [r.tenantId, r.principalId, r.method, r.path, r.key],
+  )
+
+/** Inserts unless the key is taken, and answers how many rows were written. On PostgreSQL it waits for a competing insert. */
+const insert = (db: Db, r: RequestKey, row: Row, now: number): Promise<number> =>
+  db.run(
+    `insert into idempotency (tenant_id, principal_id, method, path, idempotency_key, body_hash, status, body, sealed, resource_id, created_at)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
+    [r.tenantId, r.principalId, r.method, r.path, r.key, row.body_hash, row.status, row.body, row.sealed, row.resource_id, now],
+  )
+
+export function makeIdempotency(store: Store, secrets: Secrets, now: () => number): Idempotency {
+  const running = new Map<string, Promise<void>>()
+  const nameOf = (r: RequestKey): string => JSON.stringify([r.tenantId, r.principalId, r.method, r.path, r.key])
+
+  function rowOf(request: RequestKey, answer: Answer): Row {
+    const body = JSON.stringify({ json: answer.json ?? null, empty: answer.json === undefined })
+    return {
+      body_hash: request.bodyHash,
+      status: answer.status,
+      body: answer.secret ? secrets.seal(body, nameOf(request)) : body,
+      sealed: answer.secret ? 1 : 0,
+      resource_id: answer.resourceId ?? null,
+    }
+  }
+
+  async function stored(request: RequestKey): Promise<Answer | null> {
+    const row = await find(store, request)
+    if (!row) return null
+    if (row.body_hash !== request.bodyHash) throw keyReused(request.key, row.resource_id)
+    const { json, empty } = JSON.parse(row.sealed ? secrets.open(row.body, nameOf(request)) : row.body) as { json: unknown; empty: boolean }
+    return { status: row.status, json: empty ? undefined : json }
+  }
+
+  return {
+    async once(request, work) {
+      const name = nameOf(request)
+      while (running.has(name)) await running.get(name)
+      let finished!: () => void
+      running.set(name, new Promise((resolve) => (finished = resolve)))
+      try {
+        for (;;) {
+          const earlier = await stored(request)
+          if (earlier) return { answer: earlier, replayed: true }
+          try {
+            let remembered = false
+            const answer = await work(async (tx, given) => {
+              remembered = true
+              if ((await insert(tx, request, rowOf(request, given), now())) === 0) throw new LostRace()
+            })
+            if (!remembered && isKept(answer.status)) {
+              await store.tx((tx) => insert(tx, request, rowOf(request, answer), now()))
+            }
+            return { answer, replayed: false }
+          } catch (error) {
+            if (!(error instanceof LostRace)) throw error
+          }
+        }
+      } finally {
+        running.delete(name)
+        finished()
+      }
+    },
+    async purge() {
+      return store.tx((tx) =>
+        tx.run(
+          `delete from idempotency where (tenant_id, principal_id, method, path, idempotency_key) in
+             (select tenant_id, principal_id, method, path, idempotency_key from idempotency where created_at < ? order by created_at limit ?)`,
+          [now() - RETENTION_MS - 3_600_000, PURGE_ROWS],
+        ),
+      )
+    },
+  }
+}

@@ -1,0 +1,66 @@
+// What /metrics shows. Labels are names of routes, never of tenants or agents, so their number is bounded.
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+import type { Store } from '../store/db.ts'
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+
+export interface Metrics {
+  registry: Registry
+  request(method: string, route: string, status: number, seconds: number): void
+  store(kind: 'tx' | 'query', seconds: number): void
+  /** Gauges that are read when somebody looks. */
+  watch(store: Store, inFlight: () => number): void
+  /** A counter of the product, by name. */
+  counter(name: string, help: string, labels?: string[]): Counter
+}
+
+export function makeMetrics(): Metrics {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const registers = [registry]
+  const requests = new Histogram({
+    name: 'sensorium_http_request_seconds',
+    help: 'Requests by route, method and status, and how long they took',
+    labelNames: ['route', 'method', 'status'],
+    buckets: SECONDS,
+    registers,
+  })
+  const storeSeconds = new Histogram({
+    name: 'sensorium_store_seconds',
+    help: 'How long the store took, for a transaction (waiting included) or a single query',
+    labelNames: ['kind'],
+    buckets: [0.0001, 0.00025, 0.0005, ...SECONDS],
+    registers,
+  })
+  // Looking a child up by its labels costs a microsecond; holding it costs nothing.
+  const children = new Map<string, { observe(seconds: number): void }>()
+  const stores = { tx: storeSeconds.labels('tx'), query: storeSeconds.labels('query') }
+
+  return {
+    registry,
+    request(method, route, status, seconds) {
+      const key = `${method} ${route} ${status}`
+      let child = children.get(key)
+      if (!child) children.set(key, (child = requests.labels(route, method, String(status))))
+      child.observe(seconds)
+    },
+    store: (kind, seconds) => stores[kind].observe(seconds),
+    watch(store, inFlight) {
+      const gauge = (name: string, help: string, read: () => number): void => {
+        new Gauge({
+          name,
+          help,
+          registers,
+          collect() {
+            this.set(read())
+          },
+        })
+      }
+      gauge('sensorium_http_in_flight', 'Requests taken and not answered yet', inFlight)
+      gauge('sensorium_store_waiting', 'Transactions waiting for their turn or for a connection', () => store.stats().waiting)
+      gauge('sensorium_store_connections', 'Open connections to the store', () => store.stats().connections)
+      gauge('sensorium_store_idle_connections', 'Open connections to the store that nobody uses', () => store.stats().idle)
+    },
+    counter: (name, help, labels = []) => new Counter({ name, help, labelNames: labels, registers }),
+  }
+}

@@ -1,0 +1,48 @@
+// The unversioned addresses: health, metrics, the OpenAPI document and the rendered reference.
+import { openapi } from '@sensorium/contract'
+import type { FastifyInstance } from 'fastify'
+import type { Operation } from '@sensorium/contract'
+import type { Store } from '../store/db.ts'
+import { docsPage } from './docs-page.ts'
+import type { Metrics } from './metrics.ts'
+
+export interface PageTools {
+  store: Store
+  metrics: Metrics
+  draining(): boolean
+  operations: readonly Operation[]
+}
+
+export function addPages(app: FastifyInstance, { store, metrics, draining, operations }: PageTools): void {
+  const spec = openapi(operations)
+  const specText = JSON.stringify(spec, null, 2) + '\n'
+  const page = docsPage(spec)
+
+  // The process is up: nothing else is asked.
+  app.get('/healthz', async () => ({ status: 'ok' }))
+
+  // Traffic may come: the store answers (migrations ran before the port opened) and the node is not on its way out.
+  app.get('/readyz', async (_request, reply) => {
+    if (draining()) return reply.code(503).header('retry-after', '1').send({ status: 'draining' })
+    try {
+      await store.ping()
+      return { status: 'ready' }
+    } catch {
+      return reply.code(503).header('retry-after', '1').send({ status: 'store_unreachable' })
+    }
+  })
+
+  app.get('/metrics', async (_request, reply) => reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()))
+
+  app.get('/openapi.json', async (_request, reply) => reply.type('application/json; charset=utf-8').send(specText))
+
+  app.get('/docs', async (_request, reply) =>
+    reply
+      .type('text/html; charset=utf-8')
+      .headers({
+        'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
+        'referrer-policy': 'no-referrer',
+      })
+      .send(page),
+  )
+}

@@ -1,0 +1,134 @@
+// From an admitted request to its answer: media type, idempotency, shape, handler, in this order.
+import { ERRORS, type Operation } from '@sensorium/contract'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Failure, invalid, unsupportedMediaType } from '../kernel/failure.ts'
+import type { Store } from '../store/db.ts'
+import type { Answer } from './answer.ts'
+import { mediaType, parseJson } from './body.ts'
+import { hashBody, type Idempotency, type Remember } from './idempotency.ts'
+import type { Call, Route } from './route.ts'
+import { readQuery, type Check, type CompileCheck } from './validate.ts'
+
+const JSON_ONLY = ['application/json'] as const
+const MAX_KEY_LENGTH = 255
+const NO_BYTES = Buffer.alloc(0)
+
+export type Perform = (request: FastifyRequest, reply: FastifyReply) => Promise<{ answer: Answer; replayed: boolean }>
+
+export interface PerformTools {
+  store: Store
+  idempotency: Idempotency
+  compileCheck: CompileCheck
+}
+
+/** A refusal as an answer; the door adds the request's id when it goes out. */
+export const refusal = (failure: Failure): Answer => ({
+  status: ERRORS[failure.code].status,
+  json: { error: { code: failure.code, message: failure.message, request_id: '', details: failure.details } },
+  headers: failure.headers,
+})
+
+function idempotencyKey(operation: Operation, request: FastifyRequest): string | undefined {
+  if ((operation.method !== 'POST' && operation.method !== 'PATCH') || operation.access.scope === 'public') return undefined
+  const key = request.headers['idempotency-key']
+  if (key === undefined || key === '') return undefined
+  if (typeof key === 'string' && [...key].length <= MAX_KEY_LENGTH) return key
+  throw invalid({
+    field: 'Idempotency-Key',
+    value: key,
+    expected: `a string of at most ${MAX_KEY_LENGTH} characters`,
+    example: '7c9e6679-7425-40de-944b-e07fc1f90ae7',
+  })
+}
+
+// In the binary mode of CloudEvents the headers are part of the event.
+const eventHeaders = (request: FastifyRequest): string =>
+  JSON.stringify(Object.entries(request.headers).filter(([name]) => name.startsWith('ce-')).sort())
+
+export function makePerform(route: Route, { store, idempotency, compileCheck }: PerformTools): Perform {
+  const { operation } = route
+  const consumes = operation.consumes ?? (operation.body ? JSON_ONLY : [])
+  const checkBody: Check | null = operation.body ? compileCheck(operation.body, operation.secrets) : null
+  const checkQuery: Check | null = operation.query ? compileCheck(operation.query) : null
+
+  function checkMediaType(request: FastifyRequest, raw: Buffer): string {
+    const header = request.headers['content-type']
+    const type = mediaType(header)
+    if (consumes.length === 0 || (header === undefined && raw.length === 0)) return type
+    if (!consumes.includes(type)) throw unsupportedMediaType(header ?? '', consumes)
+    return type
+  }
+
+  function shape(request: FastifyRequest, raw: Buffer): { body: unknown; query: unknown } {
+    let query: unknown = {}
+    if (operation.query && checkQuery) {
+      query = readQuery(operation.query, request.query as Record<string, unknown>)
+      const wrong = checkQuery(query)
+      if (wrong) throw invalid(wrong)
+    }
+    if (!checkBody) return { body: undefined, query }
+    const parsed = parseJson(raw)
+    if (!parsed.ok) throw invalid({ field: 'body', value: raw.toString('utf8', 0, operation.secrets ? 0 : 200), expected: parsed.problem, example: {} })
+    const wrong = checkBody(parsed.value)
+    if (wrong) throw invalid(wrong)
+    return { body: parsed.value, query }
+  }
+
+  async function handle(call: Call<never>, remember: Remember | null): Promise<Answer> {
+    if (route.kind === 'read') return route.handle(call, store)
+    if (route.kind === 'own') return route.handle(call, remember)
+    let committed: (() => void)[] = []
+    const answer = await store.tx(async (tx) => {
+      committed = [] // the transaction may have been tried before
+      const given = await route.handle({ ...call, afterCommit: (run: () => void) => void committed.push(run) }, tx)
+      if (remember) await remember(tx, given)
+      return given
+    })
+    for (const run of committed) run()
+    return answer
+  }
+
+  return async (request, reply) => {
+    const raw = (request.body as Buffer | undefined) ?? NO_BYTES
+    const type = checkMediaType(request, raw)
+    const key = idempotencyKey(operation, request)
+
+    const run = async (remember: Remember | null): Promise<Answer> => {
+      const { body, query } = shape(request, raw)
+      const call: Call<never> = {
+        principal: request.principal!,
+        params: request.params as never,
+        query: query as never,
+        body: body as never,
+        raw,
+        mediaType: type,
+        headers: request.headers,
+        requestId: request.id,
+        address: request.ip,
+        gone: () => goneSignal(reply),
+        afterCommit: () => {},
+        reply,
+      }
+      return handle(call, remember)
+    }
+
+    if (key === undefined) return { answer: await run(null), replayed: false }
+    const principal = request.principal!
+    const path = request.url.split('?')[0]!
+    const bodyHash = operation.consumes ? hashBody(raw, type, eventHeaders(request)) : hashBody(raw)
+    const id = { tenantId: principal.tenantId, principalId: principal.id, method: operation.method, path, key, bodyHash }
+    return idempotency.once(id, (remember) =>
+      run(remember).catch((error: unknown) => {
+        if (error instanceof Failure && error.status < 500) return refusal(error)
+        throw error
+      }),
+    )
+  }
+}
+
+function goneSignal(reply: FastifyReply): AbortSignal {
+  const gone = new AbortController()
+  if (reply.raw.destroyed) gone.abort()
+  else reply.raw.once('close', () => gone.abort())
+  return gone.signal
+}

@@ -1,0 +1,198 @@
+// Sliding-window limits. A window is cut into slices; a slice counts until all of it has left the window, so the limit is never
+// exceeded in any window, and a caller told to wait n seconds gets through after n seconds.
+//
+// One node counts in memory. Several nodes on one database add their counts together: a node tells the store when it has taken
+// 2 % of a limit (at least one request) since it last did, and learns what the others took. So n nodes overshoot by at most
+// 2 % · n, and a busy node asks the store about once per 2 % of the limit instead of once per request.
+import type { Clock } from '../kernel/clock.ts'
+import type { Insert, Store } from '../store/db.ts'
+
+const SLICES = 60
+const UNTOLD_SHARE = 0.02
+const IDLE_WINDOWS = 2
+
+interface Window {
+  /** Counts by slice, as a ring; index = slice number modulo its length. */
+  counts: Uint32Array
+  newest: number
+  total: number
+  /** What the store has not been told: slice → requests. */
+  untold: Map<number, number>
+  untoldTotal: number
+}
+
+export interface Subject {
+  /** Empty for a client address. */
+  tenantId: string
+  name: string
+  limit: number
+}
+
+export interface Verdict {
+  allowed: boolean
+  /** Of the tighter subject. */
+  limit: number
+  remaining: number
+  resetSeconds: number
+}
+
+export interface RateLimiter {
+  windowSeconds: number
+  /** Takes one request from every subject, or from none. */
+  take(subjects: readonly Subject[]): Verdict | Promise<Verdict>
+  /** What `take` would say, without taking. */
+  peek(subjects: readonly Subject[]): Verdict
+  /** Tells the store and forgets idle windows. */
+  sync(): Promise<void>
+}
+
+const TELL: Insert = {
+  into: 'rate_windows',
+  columns: { tenant_id: 'text', subject: 'text', slot: 'bigint', used: 'bigint', expires_at: 'bigint' },
+  conflict: 'on conflict (tenant_id, subject, slot) do update set used = rate_windows.used + excluded.used',
+}
+
+export function makeRateLimiter(windowSeconds: number, clock: Clock, shared: Store | null): RateLimiter {
+  const sliceMs = (windowSeconds * 1000) / SLICES
+  const ring = SLICES + 1
+  const windows = new Map<string, Window>()
+  let syncing: Promise<void> | null = null
+
+  const keyOf = (subject: Subject): string => `${subject.tenantId} ${subject.name}`
+
+  function windowOf(subject: Subject): Window {
+    const key = keyOf(subject)
+    const slice = Math.floor(clock.now() / sliceMs)
+    let window = windows.get(key)
+    if (!window) {
+      window = { counts: new Uint32Array(ring), newest: slice, total: 0, untold: new Map(), untoldTotal: 0 }
+      windows.set(key, window)
+    }
+    // Slices between the newest one seen and now have left the window.
+    if (slice - window.newest >= ring) {
+      window.counts.fill(0)
+      window.total = 0
+      window.newest = slice
+    }
+    while (window.newest < slice) {
+      const index = ++window.newest % ring
+      window.total -= window.counts[index]!
+      window.counts[index] = 0
+    }
+    return window
+  }
+
+  /** Milliseconds until the window holds at most `most` requests. */
+  function waitUntil(window: Window, most: number): number {
+    let left = window.total
+    for (let slice = window.newest - SLICES; slice <= window.newest; slice++) {
+      left -= window.counts[slice % ring]!
+      if (left <= most) return (slice + ring) * sliceMs - clock.now()
+    }
+    return windowSeconds * 1000
+  }
+
+  function judge(subjects: readonly Subject[]): Verdict {
+    let tightest: Verdict | undefined
+    for (const subject of subjects) {
+      const window = windowOf(subject)
+      const remaining = Math.max(0, subject.limit - window.total)
+      if (tightest && remaining >= tightest.remaining) continue
+      // When the next request leaves the window; for a full one, when there is room for one more.
+      const wait = window.total === 0 ? windowSeconds * 1000 : waitUntil(window, Math.min(window.total, subject.limit) - 1)
+      tightest = { allowed: remaining > 0, limit: subject.limit, remaining, resetSeconds: Math.max(1, Math.ceil(wait / 1000)) }
+    }
+    return tightest!
+  }
+
+  function count(subjects: readonly Subject[]): boolean {
+    let mustTell = false
+    for (const subject of subjects) {
+      const window = windowOf(subject)
+      window.counts[window.newest % ring]!++
+      window.total++
+      if (!shared) continue
+      window.untold.set(window.newest, (window.untold.get(window.newest) ?? 0) + 1)
+      if (++window.untoldTotal >= Math.max(1, Math.floor(subject.limit * UNTOLD_SHARE))) mustTell = true
+    }
+    return mustTell
+  }
+
+  // Tells the store what was taken here and learns what was taken everywhere.
+  async function tell(store: Store): Promise<void> {
+    const telling: { key: string; window: Window; untold: Map<number, number> }[] = []
+    for (const [key, window] of windows) {
+      if (window.untoldTotal === 0) continue
+      telling.push({ key, window, untold: window.untold })
+      window.untold = new Map()
+      window.untoldTotal = 0
+    }
+    if (telling.length === 0) return
+    const split = (key: string): [string, string] => [key.slice(0, key.indexOf(' ')), key.slice(key.indexOf(' ') + 1)]
+    const rows = telling
+      .flatMap(({ key, untold }) => [...untold].map(([slice, n]) => [...split(key), slice, n, Math.ceil((slice + 2 * ring) * sliceMs)] as const))
+      // Every node in the same order, so that two of them never wait for each other in a circle.
+      .sort((a, b) => (a[0] + a[1] + a[2] < b[0] + b[1] + b[2] ? -1 : 1))
+    try {
+      const known = await store.tx(async (tx) => {
+        await tx.insertMany(TELL, rows)
+        return tx.rows<{ tenant_id: string; subject: string; slot: number; used: number }>(
+          `select tenant_id, subject, slot, used from rate_windows
+            where ${tx.dialect.inList('tenant_id')} and ${tx.dialect.inList('subject')} and slot >= ?`,
+          [
+            tx.dialect.list([...new Set(telling.map(({ key }) => split(key)[0]))]),
+            tx.dialect.list([...new Set(telling.map(({ key }) => split(key)[1]))]),
+            Math.floor(clock.now() / sliceMs) - SLICES,
+          ],
+        )
+      })
+      const bySubject = Map.groupBy(known, (row) => `${row.tenant_id} ${row.subject}`)
+      for (const { key, window } of telling) {
+        window.counts.fill(0)
+        window.total = 0
+        const add = (slice: number, n: number): void => {
+          if (slice > window.newest || slice < window.newest - SLICES) return
+          window.counts[slice % ring]! += n
+          window.total += n
+        }
+        for (const { slot, used } of bySubject.get(key) ?? []) add(slot, used)
+        for (const [slice, n] of window.untold) add(slice, n)
+      }
+    } catch {
+      // The store is away: what is known here still holds, and the counts are told the next time.
+      for (const { window, untold } of telling) {
+        for (const [slice, n] of untold) {
+          window.untold.set(slice, (window.untold.get(slice) ?? 0) + n)
+          window.untoldTotal += n
+        }
+      }
+    }
+  }
+
+  // One conversation at a time: who comes while one is under way has the next one tell its count.
+  async function tellSoon(store: Store): Promise<void> {
+    if (syncing) await syncing
+    syncing ??= tell(store).finally(() => (syncing = null))
+    await syncing
+  }
+
+  return {
+    windowSeconds,
+    peek: judge,
+    take(subjects) {
+      const verdict = judge(subjects)
+      if (!verdict.allowed) return verdict
+      const mustTell = count(subjects)
+      verdict.remaining--
+      return mustTell && shared ? tellSoon(shared).then(() => verdict) : verdict
+    },
+    async sync() {
+      if (shared) {
+        await tellSoon(shared)
+        await shared.tx((tx) => tx.run('delete from rate_windows where expires_at < ?', [clock.now()]))
+      }
+      const slice = Math.floor(clock.now() / sliceMs)
+      for (const [key, window] of windows) if (slice - window.newest > IDLE_WINDOWS * ring && window.untoldTotal === 0) windows.delete(key)
+    },
+  }
+}

@@ -1,0 +1,211 @@
+// The HTTP door. Everything that holds for every request stands here once: request id, error envelope, draining, limits, log
+// line, metrics. A route only brings its operation and its handler.
+import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import { randomBytes } from 'node:crypto'
+import type { Operation } from '@sensorium/contract'
+import type { Principal } from '../auth/principal.ts'
+import { Failure, internal, invalid, methodNotAllowed, notFound, unavailable, unsupportedMediaType } from '../kernel/failure.ts'
+import type { Logger } from '../kernel/logger.ts'
+import { StoreUnavailable } from '../store/db.ts'
+import type { Answer } from './answer.ts'
+import { makeAdmit, type AdmitTools } from './admit.ts'
+import { readBody } from './body.ts'
+import type { Metrics } from './metrics.ts'
+import { makePerform, refusal, type PerformTools } from './perform.ts'
+import type { Route } from './route.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    principal?: Principal
+  }
+  interface FastifyContextConfig {
+    bodyLimit?: number
+  }
+}
+
+export interface ServerTools extends AdmitTools, PerformTools {
+  log: Logger
+  metrics: Metrics
+  bodyLimits: Record<NonNullable<Operation['bodyLimit']> | 'small', number>
+  routes: readonly Route[]
+}
+
+export interface HttpServer {
+  app: FastifyInstance
+  /** Refuses new requests with 503 while those taken are finished. */
+  drain(): void
+  draining(): boolean
+  inFlight(): number
+}
+
+/** Requests taken and not answered; beyond it the node says so instead of growing. Waiting polls and streams count too. */
+const MAX_IN_FLIGHT = 10_000
+const JSON_TYPE = 'application/json; charset=utf-8'
+const REQUEST_ID = /^[\x20-\x7e]{1,128}$/
+
+function requestIdMaker(): (request: { headers: Record<string, string | string[] | undefined> }) => string {
+  const node = randomBytes(6).toString('hex')
+  let n = 0
+  return ({ headers }) => {
+    const given = headers['x-request-id']
+    return typeof given === 'string' && REQUEST_ID.test(given) ? given : `req_${node}${(n++).toString(36).padStart(8, '0')}`
+  }
+}
+
+/** `/agents/{id}` of the contract is `/v1/agents/:id` of the router. */
+export const routePath = ({ base, path }: Operation): string => (base === 'v1' ? '/v1' : '') + path.replace(/\{(\w+)\}/g, ':$1')
+
+export function makeServer(tools: ServerTools): HttpServer {
+  const { log, metrics, bodyLimits, routes } = tools
+  const makeRequestId = requestIdMaker()
+  let draining = false
+  let inFlight = 0
+
+  const app: FastifyInstance = fastify({
+    logger: false,
+    genReqId: makeRequestId,
+    routerOptions: { maxParamLength: 4096, ignoreTrailingSlash: false, caseSensitive: true },
+    // Slow senders lose their socket, not our memory.
+    requestTimeout: 60_000,
+    keepAliveTimeout: 65_000,
+    bodyLimit: Number.MAX_SAFE_INTEGER, // every route has its own, kept while the body streams in
+    forceCloseConnections: 'idle',
+    // While draining a request is answered in our own envelope, by the hook below.
+    return503OnClosing: false,
+    frameworkErrors: (_error, request, reply) => void sendFailure(notFound('path', request.url.split('?')[0]!), request, reply),
+    clientErrorHandler: answerBrokenRequest,
+  })
+
+  function sendAnswer(answer: Answer, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    reply.code(answer.status)
+    if (answer.headers) reply.headers(answer.headers)
+    if (answer.text !== undefined) return reply.type(JSON_TYPE).send(answer.text)
+    if (answer.json === undefined) return reply.send()
+    if (answer.status >= 400) {
+      const { error } = answer.json as { error?: Record<string, unknown> }
+      if (error) return reply.type(JSON_TYPE).send(JSON.stringify({ error: { ...error, request_id: request.id } }))
+    }
+    return reply.type(JSON_TYPE).send(JSON.stringify(answer.json))
+  }
+
+  function sendFailure(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    const failure = asFailure(error, request)
+    if (failure.code === 'internal_error') log.error({ err: error, request_id: request.id, path: request.url.split('?')[0] }, 'unexpected failure')
+    if (failure.code === 'service_unavailable') log.warn({ err: error, request_id: request.id }, 'request not taken')
+    return sendAnswer(refusal(failure), request, reply)
+  }
+
+  app.setErrorHandler((error, request, reply) => sendFailure(error, request, reply))
+
+  app.addHook('onRequest', (request, reply, done) => {
+    inFlight++
+    reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' })
+    if (draining) {
+      reply.header('connection', 'close')
+      done(unavailable('This node is shutting down'))
+    } else if (inFlight > MAX_IN_FLIGHT) done(unavailable('This node has too many requests in hand'))
+    else done()
+  })
+
+  app.addHook('onResponse', (request, reply, done) => {
+    inFlight--
+    const route = request.routeOptions.url ?? 'unknown'
+    const { statusCode, elapsedTime } = reply
+    metrics.request(request.method, route, statusCode, elapsedTime / 1000)
+    const principal = request.principal
+    log.info(
+      {
+        request_id: request.id,
+        method: request.method,
+        path: request.url.split('?')[0],
+        status: statusCode,
+        ms: Math.round(elapsedTime * 100) / 100,
+        ...(principal && principal.tenantId !== '' ? { tenant: principal.tenantId, principal: principal.id } : {}),
+      },
+      'request',
+    )
+    done()
+  })
+
+  // One parser for every media type: it holds bytes up to the route's limit and leaves their meaning to what comes later.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (request: FastifyRequest, payload: IncomingMessage) =>
+    readBody(payload, request.headers['content-length'], request.routeOptions.config.bodyLimit ?? bodyLimits.small),
+  )
+
+  // Every route there is, pages too, so that a wrong method on a known path can be told from an unknown path.
+  const patterns: { method: string; match: RegExp }[] = []
+  app.addHook('onRoute', ({ method, url }) => {
+    const match = new RegExp(`^${url.replace(/:\w+/g, '[^/]+').replace(/\*/g, '.*')}$`)
+    for (const name of [method].flat()) patterns.push({ method: name, match })
+  })
+
+  for (const route of routes) {
+    const { operation } = route
+    const admit = makeAdmit(operation, tools)
+    const perform = makePerform(route, tools)
+    app.route({
+      method: operation.method,
+      url: routePath(operation),
+      config: { bodyLimit: bodyLimits[operation.bodyLimit ?? 'small'] },
+      onRequest(request, reply, done) {
+        try {
+          const admitted = admit(request, reply)
+          if (!(admitted instanceof Promise)) {
+            request.principal = admitted
+            done()
+            return
+          }
+          admitted.then((principal) => {
+            request.principal = principal
+            done()
+          }, done)
+        } catch (error) {
+          done(error as Error)
+        }
+      },
+      async handler(request, reply) {
+        const { answer, replayed } = await perform(request, reply)
+        if (reply.sent || reply.raw.headersSent) return reply.hijack()
+        if (replayed) reply.header('idempotent-replayed', 'true')
+        return sendAnswer(answer, request, reply)
+      },
+    })
+  }
+
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split('?')[0]!
+    const closed = tools.operatorToken === null && path.startsWith('/operator')
+    const allowed = closed ? [] : [...new Set(patterns.filter(({ match }) => match.test(path)).map(({ method }) => method))]
+    return sendFailure(allowed.length > 0 ? methodNotAllowed(request.method, allowed) : notFound('path', path), request, reply)
+  })
+
+  return { app, drain: () => void (draining = true), draining: () => draining, inFlight: () => inFlight }
+}
+
+function asFailure(error: unknown, request: FastifyRequest): Failure {
+  if (error instanceof Failure) return error
+  if (error instanceof StoreUnavailable) return unavailable('The store cannot be reached')
+  const { code, statusCode } = error as { code?: string; statusCode?: number }
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return unsupportedMediaType(request.headers['content-type'] ?? '', ['application/json'])
+  if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH') {
+    return invalid({ field: 'Content-Length', value: request.headers['content-length'], expected: 'the length of the body', example: '2' })
+  }
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
+    return invalid({ field: 'body', value: null, expected: 'a well-formed HTTP request', example: null })
+  }
+  return internal()
+}
+
+// What is not HTTP at all never becomes a request; the socket still gets our envelope.
+function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+  const id = `req_${randomBytes(10).toString('hex')}`
+  const failure = invalid({ field: 'request', value: null, expected: 'a well-formed HTTP request', example: null })
+  const body = JSON.stringify({ error: { code: failure.code, message: failure.message, request_id: id, details: failure.details } })
+  socket.end(
+    `HTTP/1.1 400 Bad Request\r\nX-Request-Id: ${id}\r\nContent-Type: ${JSON_TYPE}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  )
+}

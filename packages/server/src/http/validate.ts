@@ -1,0 +1,122 @@
+// Compiles the schemas of the contract into checks that answer with the details of validation_failed: one field, what was sent,
+// what would have been right, and a value that passes.
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
+import type { TSchema } from '@sensorium/contract'
+import type { Invalid } from '../kernel/failure.ts'
+import { isDateTime, isFilledText, isHttpUrl, isUri, isUriReference } from './formats.ts'
+
+export type Check = (value: unknown) => Invalid | null
+export type CompileCheck = (schema: TSchema, secrets?: readonly string[]) => Check
+
+interface Described {
+  type?: string | string[]
+  enum?: unknown[]
+  minimum?: number
+  maximum?: number
+  minLength?: number
+  maxLength?: number
+  minItems?: number
+  maxItems?: number
+  items?: Described
+  properties?: Record<string, Described>
+  expected?: string
+  examples?: unknown[]
+  default?: unknown
+}
+
+const ARTICLES: Record<string, string> = {
+  string: 'a string', integer: 'an integer', number: 'a number', boolean: 'true or false', object: 'an object', array: 'an array', null: 'null',
+}
+
+const range = (min: number | undefined, max: number | undefined): string =>
+  min !== undefined && max !== undefined ? ` from ${min} to ${max}` : min !== undefined ? ` of at least ${min}` : max !== undefined ? ` of at most ${max}` : ''
+
+/** What a schema takes, in words. */
+export function describe(schema: Described): string {
+  if (schema.expected) return schema.expected
+  if (schema.enum) return `one of: ${schema.enum.join(', ')}`
+  const types = [schema.type ?? []].flat()
+  const words = types.map((type) => ARTICLES[type] ?? type).join(' or ') || 'a value'
+  if (types.includes('integer') || types.includes('number')) return words + range(schema.minimum, schema.maximum)
+  if (types.includes('array')) return `${words}${range(schema.minItems, schema.maxItems)} items${schema.items ? `, each ${describe(schema.items)}` : ''}`
+  if (schema.maxLength !== undefined) return `${words} of ${schema.minLength ?? 0} to ${schema.maxLength} characters`
+  return words
+}
+
+const PLAIN_EXAMPLES: Record<string, unknown> = { string: 'example', integer: 1, number: 0.5, boolean: true, object: {}, array: [], null: null }
+
+/** A value the schema takes. */
+export function exampleOf(schema: Described): unknown {
+  if (schema.examples) return schema.examples[0]
+  if (schema.default !== undefined) return schema.default
+  if (schema.enum) return schema.enum[0]
+  const type = [schema.type ?? 'object'].flat()[0]!
+  if (type === 'array') return schema.items ? [exampleOf(schema.items)] : []
+  if (schema.minimum !== undefined) return schema.minimum
+  return PLAIN_EXAMPLES[type] ?? null
+}
+
+/** `/scopes/1/name` becomes `scopes[1].name`. */
+function jsonPath(pointer: string): string {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce((path, part) => (/^\d+$/.test(part) ? `${path}[${part}]` : path ? `${path}.${part}` : part), '')
+}
+
+function explain(error: ErrorObject, secrets: readonly string[]): Invalid {
+  const parent = error.parentSchema as Described
+  const missing = error.keyword === 'required' ? (error.params as { missingProperty: string }).missingProperty : undefined
+  const at = jsonPath(error.instancePath)
+  const field = missing === undefined ? at || 'body' : at ? `${at}.${missing}` : missing
+  const schema = missing === undefined ? parent : (parent.properties?.[missing] ?? {})
+  const value = missing === undefined ? error.data : undefined
+  return {
+    field,
+    value: secrets.some((secret) => field === secret) && value !== undefined ? '[redacted]' : value,
+    expected: describe(schema) + (missing === undefined ? '' : ' (required)'),
+    example: exampleOf(schema),
+  }
+}
+
+/** The compiler of checks. `clientTypes` are the values the operator configured, with `other`. */
+export function makeCompileCheck(clientTypes: readonly string[]): CompileCheck {
+  const ajv = new Ajv2020({ strict: false, verbose: true, useDefaults: false, allErrors: false, validateSchema: false })
+  const formats: Record<string, (text: string) => boolean> = {
+    'date-time': isDateTime,
+    uri: isUri,
+    'uri-reference': isUriReference,
+    'http-url': isHttpUrl,
+    'filled-text': isFilledText,
+    'client-type': (text) => clientTypes.includes(text),
+  }
+  for (const [name, validate] of Object.entries(formats)) ajv.addFormat(name, { type: 'string', validate })
+
+  return (schema, secrets = []) => {
+    const validate = ajv.compile(schema)
+    return (value) => {
+      if (validate(value)) return null
+      const found = explain(validate.errors![0]!, secrets)
+      if (validate.errors![0]!.schemaPath.endsWith('/format') && /client-type/.test(JSON.stringify(validate.errors![0]!.params))) {
+        found.expected = `one of: ${clientTypes.join(', ')}`
+      }
+      return found
+    }
+  }
+}
+
+/** Turns the texts of a query into what its schema asks for. What does not fit stays a text and fails the check. */
+export function readQuery(schema: TSchema, query: Record<string, unknown>): Record<string, unknown> {
+  const properties = (schema as Described).properties ?? {}
+  const read: Record<string, unknown> = {}
+  for (const [name, property] of Object.entries(properties)) {
+    const value = query[name]
+    if (value === undefined) continue
+    const type = property.type
+    if (type === 'integer' && typeof value === 'string' && /^[+-]?\d{1,15}$/.test(value)) read[name] = Number(value)
+    else if (type === 'boolean' && (value === 'true' || value === 'false')) read[name] = value === 'true'
+    else read[name] = value
+  }
+  return read
+}

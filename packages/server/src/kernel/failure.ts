@@ -1,0 +1,95 @@
+// A Failure is an answer of the error catalogue, thrown from wherever it is found out. Everything else that is thrown is a bug
+// or an outage and becomes internal_error or service_unavailable at the door.
+import { ERRORS, type ErrorCode, type ErrorDetails } from '@sensorium/contract'
+
+export class Failure extends Error {
+  readonly code: ErrorCode
+  readonly details: Record<string, unknown>
+  /** Extra response headers, such as Retry-After or Allow. */
+  readonly headers: Record<string, string>
+
+  constructor(code: ErrorCode, message: string, details: Record<string, unknown>, headers: Record<string, string> = {}) {
+    super(message)
+    this.code = code
+    this.details = details
+    this.headers = headers
+  }
+
+  get status(): number {
+    return ERRORS[this.code].status
+  }
+}
+
+// An expected answer needs no stack; capturing one costs more than the whole check that fails.
+function fail<C extends ErrorCode>(code: C, message: string, details: ErrorDetails<C>, headers?: Record<string, string>): Failure {
+  const limit = Error.stackTraceLimit
+  Error.stackTraceLimit = 0
+  const failure = new Failure(code, message, details, headers)
+  Error.stackTraceLimit = limit
+  return failure
+}
+
+export interface Invalid {
+  field: string
+  value: unknown
+  expected: string
+  example: unknown
+}
+
+const VALUE_LENGTH = 200
+
+/** What was sent, short enough to send back. */
+export function shownValue(value: unknown): unknown {
+  if (value === undefined) return null
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return [...text.slice(0, VALUE_LENGTH * 2)].length <= VALUE_LENGTH ? value : [...text.slice(0, VALUE_LENGTH * 2)].slice(0, VALUE_LENGTH).join('')
+}
+
+export const invalid = ({ field, value, expected, example }: Invalid): Failure =>
+  fail('validation_failed', `${field}: expected ${expected}`, { field, value: shownValue(value), expected, example })
+
+export const invalidEvent = (field: string, value: unknown, expected: string): Failure =>
+  fail('invalid_event', `${field}: expected ${expected}`, { field, value: shownValue(value), expected })
+
+export const unauthenticated = (): Failure =>
+  fail('authentication_failed', 'The access token is missing, malformed, expired or revoked', {})
+
+export const insufficientScope = (scope: string): Failure =>
+  fail('insufficient_scope', `This needs the scope ${scope}`, { required_scope: scope })
+
+export const notFound = (type: string, id: string): Failure =>
+  fail('not_found', `There is no such ${type.replaceAll('_', ' ')}`, { resource_type: type, resource_id: String(shownValue(id)) })
+
+export const methodNotAllowed = (method: string, allowed: string[]): Failure =>
+  fail('method_not_allowed', `${method} is not a method of this path`, { allowed }, { allow: allowed.join(', ') })
+
+export const taken = (what: string, existingId: string | null): Failure =>
+  fail('conflict', `${what} is taken`, { idempotency_key: null, existing_resource_id: existingId })
+
+export const keyReused = (key: string, existingId: string | null): Failure =>
+  fail('conflict', 'This Idempotency-Key was used with another body', { idempotency_key: key, existing_resource_id: existingId })
+
+export const tooLarge = (actual: number, max: number): Failure =>
+  fail('payload_too_large', `The body is over ${max} bytes`, { actual_size: actual, max_size: max })
+
+export const unsupportedMediaType = (contentType: string, supported: readonly string[]): Failure =>
+  fail('unsupported_media_type', `Send ${supported.join(' or ')}`, {
+    content_type: String(shownValue(contentType)),
+    supported: [...supported],
+  })
+
+export const ruleBroken = (rule: string, message: string, ids: Record<string, unknown> = {}): Failure =>
+  fail('business_rule_violation', message, { rule, message, ...ids })
+
+export const rateLimited = (retryAfter: number, limit: number, window: number): Failure =>
+  fail(
+    'rate_limited',
+    `More than ${limit} requests in ${window} seconds; try again in ${retryAfter} s`,
+    { retry_after_seconds: retryAfter, limit, window_seconds: window },
+    { 'retry-after': String(retryAfter) },
+  )
+
+export const unavailable = (why: string, retryAfter = 1): Failure =>
+  fail('service_unavailable', why, { retry_after_seconds: retryAfter }, { 'retry-after': String(retryAfter) })
+
+export const internal = (): Failure => fail('internal_error', 'Something unexpected failed; the same request may be tried again', {})

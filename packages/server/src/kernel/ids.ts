@@ -1,0 +1,43 @@
+// Makes ids: prefix, 48 bits of time, 80 bits of chance that count up inside one millisecond, so ids made by one process sort
+// in the order they were made.
+import { randomFillSync } from 'node:crypto'
+import { ID_ALPHABET, ID_PREFIXES, type IdKind } from '@sensorium/contract'
+
+export type MakeId = (kind: IdKind) => string
+
+const TIME_LENGTH = 10
+const CHANCE_LENGTH = 16
+
+function encodeTime(ms: number): string {
+  let text = ''
+  for (let i = 0; i < TIME_LENGTH; i++) {
+    text = ID_ALPHABET[ms % 32] + text
+    ms = Math.floor(ms / 32)
+  }
+  return text
+}
+
+/** The ids of one process. `now` is the clock's; going back in time keeps the order all the same. */
+export function idMaker(now: () => number): MakeId {
+  let last = -1
+  let time = ''
+  const chance = new Uint8Array(CHANCE_LENGTH)
+
+  return (kind) => {
+    const ms = now()
+    if (ms > last) {
+      last = ms
+      time = encodeTime(ms)
+      randomFillSync(chance)
+      for (let i = 0; i < CHANCE_LENGTH; i++) chance[i]! &= 31
+      chance[0]! &= 15 // room to count up
+    } else {
+      let i = CHANCE_LENGTH - 1
+      while (i >= 0 && chance[i] === 31) chance[i--] = 0
+      chance[i < 0 ? 0 : i]!++
+    }
+    let text = ''
+    for (let i = 0; i < CHANCE_LENGTH; i++) text += ID_ALPHABET[chance[i]!]
+    return `${ID_PREFIXES[kind]}_${time}${text}`
+  }
+}

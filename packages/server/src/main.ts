@@ -1,0 +1,51 @@
+// environment → configuration → store → app → listen → signals
+import { makeApp } from './app.ts'
+import { bootstrap, welcome } from './bootstrap.ts'
+import { ConfigError, readConfig, type Config } from './config.ts'
+import { makeMetrics } from './http/metrics.ts'
+import { systemClock } from './kernel/clock.ts'
+import { idMaker } from './kernel/ids.ts'
+import { makeLogger } from './kernel/logger.ts'
+import { openStore } from './start.ts'
+import { ownDirectory } from './store/own-directory.ts'
+import { mkdirSync } from 'node:fs'
+
+/** What a person on this machine would type to reach the service. */
+function address(config: Config, listening: string): string {
+  if (config.publicUrl) return config.publicUrl
+  const url = new URL(listening)
+  if (['0.0.0.0', '[::]', '127.0.0.1', '[::1]'].includes(url.hostname)) url.hostname = 'localhost'
+  return url.origin
+}
+
+async function run(): Promise<void> {
+  const config = readConfig(process.env)
+  const log = makeLogger(config.logLevel)
+  if (config.databaseUrl === null) {
+    mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
+    ownDirectory(config.dataDir)
+  }
+  const metrics = makeMetrics()
+  const { store, secrets } = await openStore(config, systemClock, metrics.store, (what, error) => log.warn({ err: error }, what))
+  const adminKey = await bootstrap(store, config, { makeId: idMaker(systemClock.now), secrets, now: systemClock.now })
+  const app = makeApp({ config, store, secrets, clock: systemClock, log, metrics })
+  const url = address(config, await app.listen())
+  process.stdout.write(welcome(url, adminKey, config.bootstrapAdminKey !== null) + '\n')
+  log.info({ url, store: store.dialect.engine }, 'ready')
+
+  let stopping = false
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, async () => {
+      if (stopping) process.exit(130) // asked twice: now
+      stopping = true
+      log.info({ signal }, 'finishing what was taken, then stopping')
+      await app.close()
+      log.flush(() => process.exit(0))
+    })
+  }
+}
+
+run().catch((error: unknown) => {
+  console.error(error instanceof ConfigError ? error.message : `Sensorium did not start: ${(error as Error).message}`)
+  process.exit(1)
+})

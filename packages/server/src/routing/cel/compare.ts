@@ -1,0 +1,139 @@
+import type { OrderOp } from './ast.ts'
+import { isNumeric, plain } from './arithmetic.ts'
+import {
+  Duration, fail, FAULT, isRecord, keyOf, overBudget, spend, spendChars, Timestamp, TypeValue, typeWord,
+  type CelMap, type Context, type JsonObject, type Result, type Value,
+} from './values.ts'
+
+// Deeper than any event may nest; past it the comparison counts as too much work rather than risk the stack.
+const MAX_COMPARED_DEPTH = 200
+
+/**
+ * CEL's equality: values of different types are unequal, which is no error. Where the steps run out the answer is
+ * of no use, and the top level will not use it.
+ */
+export function equal(c: Context, a: Value, b: Value, depth = 0): boolean {
+  if (a === b) return true
+  if (typeof a === 'string' || typeof b === 'string') {
+    if (typeof a !== 'string' || typeof b !== 'string' || a.length !== b.length) return false
+    return !spendChars(c, a.length) && a === b
+  }
+  if (isNumeric(a)) return isNumeric(b) && equalNumbers(plain(a), plain(b))
+  if (a === null || b === null || typeof a === 'boolean' || typeof b === 'boolean' || isNumeric(b)) return false
+  if (spend(c, depth > MAX_COMPARED_DEPTH ? Infinity : 1)) return false
+  if (Array.isArray(a)) return Array.isArray(b) && equalLists(c, a as Value[], b as Value[], depth)
+  if (a instanceof Timestamp || a instanceof Duration) {
+    const sameType = a instanceof Timestamp ? b instanceof Timestamp : b instanceof Duration
+    return sameType && a.seconds === (b as Timestamp).seconds && a.nanos === (b as Timestamp).nanos
+  }
+  if (a instanceof TypeValue) return b instanceof TypeValue && a.typeName === b.typeName
+  if (a instanceof Uint8Array) return b instanceof Uint8Array && !spendChars(c, a.length) && Buffer.compare(a, b) === 0
+  return isMap(a) && isMap(b) && equalMaps(c, a, b, depth)
+}
+
+/** Exact between number and bigint, which `===` is not. */
+function equalNumbers(a: number | bigint, b: number | bigint): boolean {
+  return a <= b && a >= b
+}
+
+function equalLists(c: Context, a: readonly Value[], b: readonly Value[], depth: number): boolean {
+  if (a.length !== b.length) return false
+  for (let i = 0; i < a.length; i++) {
+    if (spend(c, 1) || !equal(c, a[i] as Value, b[i] as Value, depth + 1)) return false
+  }
+  return true
+}
+
+type AnyMap = CelMap | JsonObject
+
+export function isMap(value: Value): value is AnyMap {
+  return value instanceof Map || isRecord(value)
+}
+
+function equalMaps(c: Context, a: AnyMap, b: AnyMap, depth: number): boolean {
+  const keys = mapKeys(c, a)
+  if (keys.length !== mapKeys(c, b).length) return false
+  for (const key of keys) {
+    const other = lookUp(b, key)
+    if (other === undefined || spend(c, 1) || !equal(c, lookUp(a, key) as Value, other, depth + 1)) return false
+  }
+  return true
+}
+
+/** The keys, paid for. */
+export function mapKeys(c: Context, map: AnyMap): Value[] {
+  const keys = map instanceof Map ? [...(map as CelMap).keys()] : Object.keys(map)
+  spend(c, keys.length)
+  return keys
+}
+
+/** What a map holds under a key; undefined where it holds nothing. */
+export function lookUp(map: AnyMap, key: Value): Value | undefined {
+  const found = keyOf(key)
+  if (found === undefined) return undefined
+  if (map instanceof Map) return (map as CelMap).get(found)
+  return typeof found === 'string' && Object.hasOwn(map, found) ? (map as JsonObject)[found] : undefined
+}
+
+/** `in`: among the elements of a list or the keys of a map. */
+export function contains(c: Context, needle: Value, range: Value): Result {
+  if (Array.isArray(range)) {
+    for (const item of range as readonly Value[]) {
+      if (spend(c, 1)) return overBudget(c)
+      if (equal(c, needle, item)) return true
+    }
+    return c.left < 0 ? overBudget(c) : false
+  }
+  if (isMap(range)) return lookUp(range, needle) !== undefined
+  return fail(c, `'in' needs a list or a map, not ${typeWord(range)}`)
+}
+
+/** An ordering operator on any two values; the common cases are decided before it is called. */
+export function order(c: Context, op: OrderOp, a: Value, b: Value): Result {
+  if (isNumeric(a) && isNumeric(b)) return holds(op, plain(a), plain(b))
+  const sign = comparison(c, a, b)
+  if (sign === FAULT) return fail(c, `'${op}' cannot be applied to ${typeWord(a)} and ${typeWord(b)}`)
+  return holds(op, sign, 0)
+}
+
+/** On the values rather than on a sign, because every comparison with NaN is false. */
+function holds(op: OrderOp, a: number | bigint, b: number | bigint): boolean {
+  switch (op) {
+    case '<':
+      return a < b
+    case '<=':
+      return a <= b
+    case '>':
+      return a > b
+    case '>=':
+      return a >= b
+  }
+}
+
+function comparison(c: Context, a: Value, b: Value): number | typeof FAULT {
+  if (typeof a === 'string' && typeof b === 'string') return compareStrings(c, a, b)
+  if (typeof a === 'boolean' && typeof b === 'boolean') return Number(a) - Number(b)
+  if ((a instanceof Timestamp && b instanceof Timestamp) || (a instanceof Duration && b instanceof Duration)) {
+    return a.seconds - b.seconds || a.nanos - b.nanos
+  }
+  if (a instanceof Uint8Array && b instanceof Uint8Array) {
+    spendChars(c, Math.min(a.length, b.length))
+    return Buffer.compare(a, b)
+  }
+  return FAULT
+}
+
+/** By code points, as CEL has it; JavaScript's own order is by UTF-16 units and differs past U+FFFF. */
+function compareStrings(c: Context, a: string, b: string): number {
+  const length = Math.min(a.length, b.length)
+  let i = 0
+  while (i < length && a.charCodeAt(i) === b.charCodeAt(i)) i++
+  spendChars(c, i)
+  if (i === length) return a.length - b.length
+  const x = a.charCodeAt(i)
+  const y = b.charCodeAt(i)
+  const surrogateX = (x & 0xf800) === 0xd800
+  const surrogateY = (y & 0xf800) === 0xd800
+  if (surrogateX !== surrogateY) return surrogateX ? 1 : -1
+  return x - y
+}

@@ -1,0 +1,47 @@
+/** Why an expression cannot be compiled, and where. */
+export class FilterSyntaxError extends Error {
+  override readonly name = 'FilterSyntaxError'
+  /** What is wrong, without the place: `unexpected '>'`. */
+  readonly reason: string
+  /** 0-based offset into the source, in characters (Unicode code points). */
+  readonly position: number
+  /** 1-based. */
+  readonly line: number
+  /** 1-based, in characters. */
+  readonly column: number
+
+  /** `offset` counts UTF-16 units, as JavaScript does. */
+  constructor(source: string, offset: number, reason: string) {
+    const before = source.slice(0, offset)
+    const lines = before.split('\n')
+    const position = countCodePoints(before)
+    const line = lines.length
+    const column = countCodePoints(lines.at(-1) ?? '') + 1
+    const where = line === 1 ? `position ${position}` : `position ${position} (line ${line}, column ${column})`
+    super(`${reason} at ${where}`)
+    this.reason = reason
+    this.position = position
+    this.line = line
+    this.column = column
+  }
+}
+
+/** Why an expression gave no value. */
+export class CelError extends Error {
+  override readonly name = 'CelError'
+  /** The expression took more work than one evaluation may. */
+  readonly overBudget: boolean
+
+  constructor(message: string, overBudget = false) {
+    super(message)
+    this.overBudget = overBudget
+  }
+}
+
+export function countCodePoints(text: string): number {
+  let count = text.length
+  for (let i = 1; i < text.length; i++) {
+    if ((text.charCodeAt(i) & 0xfc00) === 0xdc00 && (text.charCodeAt(i - 1) & 0xfc00) === 0xd800) count--
+  }
+  return count
+}

@@ -1,0 +1,165 @@
+import { RE2JS, RE2Set } from 're2js'
+import { indexOfLinear } from '../search.ts'
+import {
+  fail, overBudget, spend, spendChars, typeWord, type Context, type Result, type Value,
+} from './values.ts'
+
+// `matches` searches with RE2, whose time is linear in the text: at most its length times the size of the compiled
+// pattern. Both factors are bounded here and their product is paid for.
+
+/** Instructions of a compiled pattern; a word of ten letters is ten of them, `x{100}` a hundred. */
+const MAX_PROGRAM = 1500
+/** How much larger than that a pattern may look before it is not even given to the compiler. */
+const MAX_ESTIMATE = 4 * MAX_PROGRAM
+/** For patterns that an event brings along; one in the filter itself is bounded by the length of the filter. */
+const MAX_DYNAMIC_CHARS = 512
+/**
+ * The memory in which RE2 remembers states it has met. Its default of 8 MiB a pattern would add up over thousands
+ * of interests; past this it starts again, or goes on without, and stays linear.
+ */
+const STATE_BYTES = 64 * 1024
+
+export interface Pattern {
+  search(c: Context, text: string): Result
+}
+
+/** The pattern compiled, or the words for why it cannot be. */
+export function compilePattern(source: string): Pattern | string {
+  const words = literalAlternatives(source)
+  if (words !== null) return literalPattern(words)
+  if (estimate(source) > MAX_ESTIMATE) return 'regular expression too large'
+  let program: number
+  let set: RE2Set
+  try {
+    program = RE2JS.compile(source).programSize()
+    set = new RE2Set(RE2Set.UNANCHORED, 0, STATE_BYTES)
+    set.add(source)
+    set.compile()
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    return `invalid regular expression: ${message.replace(/^error parsing regexp: /, '')}`
+  }
+  if (program > MAX_PROGRAM) return 'regular expression too large'
+  return {
+    search(c, text) {
+      // Measured: a typical search takes 2 steps a character, the worst about 4 for each instruction as well.
+      // In between lies what is charged, which bounds a whole evaluation to some ten milliseconds.
+      if (spend(c, 20 + ((text.length * (program + 4)) >> 2))) return overBudget(c)
+      return set.match(text).length > 0
+    },
+  }
+}
+
+const cache = new Map<string, Pattern | string>()
+const MAX_CACHED = 256
+
+/** `matches` with a pattern that only the event knows. */
+export function matchesDynamic(c: Context, text: Value, source: Value | undefined): Result {
+  if (typeof text !== 'string' || typeof source !== 'string') {
+    return fail(c, `matches() cannot be applied to ${typeWord(text)} and ${typeWord(source ?? null)}`)
+  }
+  if (source.length > MAX_DYNAMIC_CHARS) return fail(c, 'regular expression too large')
+  let pattern = cache.get(source)
+  if (pattern === undefined) {
+    if (spend(c, 2000 + estimate(source) * 20)) return overBudget(c)
+    pattern = compilePattern(source)
+  } else {
+    cache.delete(source)
+  }
+  // Last in the map is last used; the first one goes when there are too many.
+  cache.set(source, pattern)
+  if (cache.size > MAX_CACHED) cache.delete(cache.keys().next().value as string)
+  return typeof pattern === 'string' ? fail(c, pattern) : pattern.search(c, text)
+}
+
+interface Literal {
+  readonly text: string
+  readonly start: boolean
+  readonly end: boolean
+}
+
+const LITERAL = /^(\^?)((?:[^\\.+*?()[\]{}|^$]|\\(?![A-Za-z0-9])[\0-\x7f])*)(\$?)$/su
+
+/** `^order\.`, `paid$`, `error|warn`: patterns that are plain words need no automaton. Null for all others. */
+function literalAlternatives(source: string): Literal[] | null {
+  const literals: Literal[] = []
+  // A `|` behind a backslash leaves a lone backslash at the end of its piece, which LITERAL refuses.
+  for (const alternative of source.split('|')) {
+    const found = LITERAL.exec(alternative)
+    if (found === null || literals.length === 16) return null
+    const text = (found[2] as string).replace(/\\(.)/gsu, '$1')
+    literals.push({ text, start: found[1] === '^', end: found[3] === '$' })
+  }
+  return literals
+}
+
+function literalPattern(literals: readonly Literal[]): Pattern {
+  return {
+    search(c, text) {
+      for (const literal of literals) {
+        const read = literal.start || literal.end ? literal.text.length : text.length + literal.text.length
+        if (spendChars(c, read)) return overBudget(c)
+        if (found(literal, text)) return true
+      }
+      return false
+    },
+  }
+}
+
+function found({ text: word, start, end }: Literal, text: string): boolean {
+  if (start) return end ? text === word : text.startsWith(word)
+  return end ? text.endsWith(word) : indexOfLinear(text, word) !== -1
+}
+
+/** A class such as `\p{L}` has hundreds of ranges, and takes the compiler as long as this many characters. */
+const UNICODE_CLASS = 50
+const REPEAT = /\{(\d{1,4})(,(\d{0,4}))?\}/y
+const CLASS = /\[\^?\]?(?:\[:\^?[a-z]+:\]|\\[\s\S]|[^\]\\])*\]/y
+const ESCAPE = /\\(?:[pP]\{[^}]*\}|x\{[^}]*\}|[\s\S])/y
+
+/**
+ * Roughly how many instructions a pattern compiles to, read off its text. Counted repetitions are copied out by the
+ * compiler, so that a hundred characters can ask for a hundred thousand instructions and a second of its time.
+ */
+function estimate(source: string): number {
+  const groups: number[] = [0]
+  let atom = 0
+  const add = (size: number): void => {
+    atom = size
+    groups[groups.length - 1] = (groups.at(-1) ?? 0) + size
+  }
+  for (let i = 0; i < source.length; ) {
+    const take = (pattern: RegExp): RegExpExecArray | null => {
+      pattern.lastIndex = i
+      const match = pattern.exec(source)
+      if (match !== null) i += match[0].length
+      return match
+    }
+    if (source.startsWith('\\Q', i)) {
+      const end = source.indexOf('\\E', i + 2)
+      add((end === -1 ? source.length : end) - i)
+      i = end === -1 ? source.length : end + 2
+    } else if (source[i] === '\\' || source[i] === '[') {
+      const [single] = take(source[i] === '[' ? CLASS : ESCAPE) ?? [source[i++] as string]
+      add(/\\[pP]/.test(single) ? UNICODE_CLASS : 1)
+    } else if (source[i] === '(') {
+      groups.push(2)
+      i++
+    } else if (source[i] === ')' && groups.length > 1) {
+      add(groups.pop() as number)
+      i++
+    } else {
+      const repeat = take(REPEAT)
+      if (repeat === null) {
+        add(1)
+        i++
+      } else {
+        const copies = Math.max(Number(repeat[1]), Number(repeat[3] || 0), 1)
+        const size = atom
+        add(size * (copies - 1) * 2)
+        atom = size * copies * 2
+      }
+    }
+  }
+  return groups.reduce((sum, size) => sum + size, 0)
+}

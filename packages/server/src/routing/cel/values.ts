@@ -1,0 +1,208 @@
+// What an expression computes with. JSON values are taken as they are, without copying or wrapping:
+//
+//   int        a number that is a safe integer (|n| < 2^53), or a bigint between there and the ends of int64
+//   double     any other number, or a Double around a whole value
+//   uint       a Uint
+//   map        a JSON object (own properties only), or a Map made by the expression
+//   the rest   null, boolean, string, array, Uint8Array, Timestamp, Duration, TypeValue
+//
+// JSON has one kind of number, so a whole number in an event counts as an int whether it was written 7 or 7.0.
+// One beyond 2^53 was rounded when it was parsed and counts as a double. Each int has exactly one representation:
+// a number where that is exact, a bigint where it is not. Arithmetic that leaves int64 is an error, as CEL has it.
+
+/** A double whose value is a safe integer, such as the literal `2.0`: a bare number would count as an int. */
+export class Double {
+  readonly whole: number
+  constructor(whole: number) {
+    this.whole = whole
+  }
+}
+
+export class Uint {
+  readonly unsigned: bigint
+  constructor(unsigned: bigint) {
+    this.unsigned = unsigned
+  }
+}
+
+/** A moment: seconds since 1970 and 0..999,999,999 nanoseconds on top. */
+export class Timestamp {
+  readonly seconds: number
+  readonly nanos: number
+  constructor(seconds: number, nanos: number) {
+    this.seconds = seconds
+    this.nanos = nanos
+  }
+}
+
+/** A span of time: seconds, possibly negative, and 0..999,999,999 nanoseconds on top. */
+export class Duration {
+  readonly seconds: number
+  readonly nanos: number
+  constructor(seconds: number, nanos: number) {
+    this.seconds = seconds
+    this.nanos = nanos
+  }
+}
+
+export class TypeValue {
+  readonly typeName: string
+  constructor(typeName: string) {
+    this.typeName = typeName
+  }
+}
+
+export type Key = string | number | bigint | boolean
+export interface JsonObject {
+  readonly [key: string]: Value
+}
+export type CelMap = ReadonlyMap<Key, Value>
+export type Value =
+  | null
+  | boolean
+  | number
+  | bigint
+  | string
+  | Double
+  | Uint
+  | Timestamp
+  | Duration
+  | TypeValue
+  | Uint8Array
+  | readonly Value[]
+  | CelMap
+  | JsonObject
+
+/**
+ * Stands for "an error instead of a value"; what went wrong is in `Context.fault`. One shared mark rather than an
+ * object each time, because a missing field is the everyday case of a filter that does not match.
+ */
+export const FAULT: unique symbol = Symbol('fault')
+export type Result = Value | typeof FAULT
+
+/** One evaluation: its variables, its fault and the steps it has left. */
+export interface Context {
+  /** The roots first, then one place per comprehension variable; undefined where there is no such value. */
+  readonly vars: (Value | undefined)[]
+  fault: string
+  left: number
+}
+
+export type Run = (c: Context) => Result
+
+/** About 10 ns each: one evaluation may take about a millisecond. */
+export const STEP_BUDGET = 100_000
+/** Characters that a native string operation reads or writes in one step. */
+const CHARS_PER_STEP_LOG2 = 4
+
+export function fail(c: Context, message: string): typeof FAULT {
+  c.fault = message
+  return FAULT
+}
+
+/** Takes steps; true when they ran out, and then the caller has to stop. The top level reads `left` again. */
+export function spend(c: Context, steps: number): boolean {
+  c.left -= steps
+  return c.left < 0
+}
+
+export function spendChars(c: Context, chars: number): boolean {
+  c.left -= (chars >> CHARS_PER_STEP_LOG2) + 1
+  return c.left < 0
+}
+
+export const OVER_BUDGET = 'the filter takes too much work'
+
+export function overBudget(c: Context): typeof FAULT {
+  return fail(c, OVER_BUDGET)
+}
+
+/** A double, in the representation that keeps it one. */
+export function double(value: number): number | Double {
+  return Number.isSafeInteger(value) ? new Double(value) : value
+}
+
+/** An int in its one representation; the caller has checked that it lies in int64. */
+export function int(value: bigint): number | bigint {
+  return value >= MIN_SAFE && value <= MAX_SAFE ? Number(value) : value
+}
+
+const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER)
+const MIN_SAFE = -MAX_SAFE
+
+export const MAX_INT = 2n ** 63n - 1n
+export const MIN_INT = -(2n ** 63n)
+export const MAX_UINT = 2n ** 64n - 1n
+
+/** A JSON object. Anything made by this module has a prototype of its own. */
+export function isRecord(value: unknown): value is JsonObject {
+  if (typeof value !== 'object' || value === null) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}
+
+/**
+ * The key under which a value is found in a Map, so that 1, 1u and 1.0 are one key; undefined for what cannot be a
+ * key. A bigint only where no exact number would do.
+ */
+export function keyOf(value: Value): Key | undefined {
+  if (typeof value === 'string' || typeof value === 'boolean' || typeof value === 'bigint') return value
+  if (typeof value === 'number') {
+    // A huge double and the int literal of the same value are equal, so they have to be one key.
+    return Number.isInteger(value) && !Number.isSafeInteger(value) && Math.abs(value) < 2 ** 64 ? BigInt(value) : value
+  }
+  if (value instanceof Double) return value.whole
+  if (value instanceof Uint) return int(value.unsigned)
+  return undefined
+}
+
+export function typeName(value: Value): string {
+  switch (typeof value) {
+    case 'string':
+      return 'string'
+    case 'boolean':
+      return 'bool'
+    case 'bigint':
+      return 'int'
+    case 'number':
+      return Number.isSafeInteger(value) ? 'int' : 'double'
+  }
+  if (value === null) return 'null_type'
+  if (Array.isArray(value)) return 'list'
+  if (value instanceof Double) return 'double'
+  if (value instanceof Uint) return 'uint'
+  if (value instanceof Timestamp) return TIMESTAMP_TYPE
+  if (value instanceof Duration) return DURATION_TYPE
+  if (value instanceof TypeValue) return 'type'
+  if (value instanceof Uint8Array) return 'bytes'
+  return 'map'
+}
+
+export const TIMESTAMP_TYPE = 'google.protobuf.Timestamp'
+export const DURATION_TYPE = 'google.protobuf.Duration'
+
+/** The type in a sentence: `null` rather than `null_type`, `timestamp` rather than the name of a message. */
+export function typeWord(value: Value): string {
+  const name = typeName(value)
+  if (name === 'null_type') return 'null'
+  if (name === TIMESTAMP_TYPE) return 'timestamp'
+  return name === DURATION_TYPE ? 'duration' : name
+}
+
+// Names that a plain property read would find on an object without that field, or on a value that is not a map.
+const INHERITED = new Set<string>(
+  [Object, Array, Map, Uint8Array, Object.getPrototypeOf(Uint8Array) as { prototype: object }, Double, Uint,
+    Timestamp, Duration, TypeValue].flatMap((made) => Object.getOwnPropertyNames(made.prototype)),
+)
+for (const own of ['whole', 'unsigned', 'seconds', 'nanos', 'typeName', 'length']) INHERITED.add(own)
+
+/** Whether `object[key]`, where it is not undefined, can only be an own property of a JSON object. */
+export function isPlainKey(key: string): boolean {
+  return !INHERITED.has(key) && !/^[0-9-]/.test(key)
+}
+
+/** The field of a map; undefined where there is none, or where the value is no map at all. */
+export function fieldOf(value: Value, key: string): Value | undefined {
+  if (value instanceof Map) return (value as CelMap).get(key)
+  return isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined
+}

@@ -1,0 +1,68 @@
+// The seam between the features and the engines. SQL is written once, with `?` for values, in what SQLite and PostgreSQL both
+// speak; the few words that differ are fragments of the dialect. Only sqlite.ts and postgres.ts know a driver.
+//
+// 1. What a query is given runs where it is given: a `Db` is a transaction or the store; a feature takes it as an argument and
+//    keeps none, so nothing escapes its transaction.
+// 2. Inside a transaction await nothing but the database. On SQLite transactions that arrive together share one commit.
+// 3. `tx` resolves after the commit is on disk.
+
+export type Value = string | number | null | Uint8Array | readonly string[]
+
+export type ColumnType = 'text' | 'bigint' | 'integer' | 'double precision' | 'bytea'
+
+/** An insert of many rows: the columns with their types, and what follows `values`. */
+export interface Insert {
+  into: string
+  columns: Readonly<Record<string, ColumnType>>
+  /** For example `on conflict (tenant_id, id) do nothing`. */
+  conflict?: string
+  /** For example `id`; empty answers nothing. */
+  returning?: string
+}
+
+export interface Dialect {
+  engine: 'sqlite' | 'postgres'
+  /** `column` is one of a list bound as one value, made with `list`. */
+  inList(column: string): string
+  list(values: readonly string[]): Value
+  /** Ends a select of rows that competing workers should share out instead of waiting for each other. */
+  skipLocked: string
+  /** Ends a select of rows that must not change until the transaction ends. */
+  forUpdate: string
+}
+
+export interface Db {
+  readonly dialect: Dialect
+  rows<R>(sql: string, values?: readonly Value[]): Promise<R[]>
+  /** Runs a statement and answers how many rows it changed. */
+  run(sql: string, values?: readonly Value[]): Promise<number>
+  insertMany<R>(insert: Insert, rows: readonly (readonly Value[])[]): Promise<R[]>
+}
+
+export interface StoreStats {
+  /** Transactions waiting for their turn or for a connection. */
+  waiting: number
+  connections: number
+  idle: number
+}
+
+export interface Store extends Db {
+  tx<T>(work: (tx: Db) => Promise<T>): Promise<T>
+  /** Rejects when the store cannot be reached. */
+  ping(): Promise<void>
+  /** Tells every node, this one too. Best effort: it only shortens a wait. */
+  notify(channel: string, payload: string): void
+  listen(channel: string, hear: (payload: string) => void): void
+  stats(): StoreStats
+  close(): Promise<void>
+}
+
+/** Called with the seconds a transaction or a query took. */
+export type Observe = (kind: 'tx' | 'query', seconds: number) => void
+
+/** The store cannot be reached or refuses to work; the caller may try again later. */
+export class StoreUnavailable extends Error {}
+
+export async function one<R>(db: Db, sql: string, values?: readonly Value[]): Promise<R | undefined> {
+  return (await db.rows<R>(sql, values))[0]
+}

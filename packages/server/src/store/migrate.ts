@@ -1,0 +1,53 @@
+// Migrations are numbered, forward only, one SQL text for both engines, and run under a lock; a store that is newer than this
+// code is refused, because its rows may mean what this code does not know.
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { Store } from './db.ts'
+
+const FOLDER = new URL('../../migrations/', import.meta.url)
+
+interface Migration {
+  version: number
+  name: string
+  statements: string[]
+}
+
+// `/* sqlite: … */` and `/* postgres: … */` are for one engine only: storage options, nothing that changes a meaning.
+const forEngine = (sql: string, engine: string): string =>
+  sql.replace(/\/\* (sqlite|postgres): (.*?) \*\//g, (_, only: string, text: string) => (only === engine ? text : ''))
+
+export function readMigrations(engine: string): Migration[] {
+  return readdirSync(fileURLToPath(FOLDER))
+    .filter((file) => /^\d{4}_.*\.sql$/.test(file))
+    .sort()
+    .map((name) => ({
+      version: Number(name.slice(0, 4)),
+      name,
+      statements: forEngine(readFileSync(new URL(name, FOLDER), 'utf8').replace(/^\s*--.*$/gm, ''), engine)
+        .split(/;\s*$/m)
+        .map((statement) => statement.trim())
+        .filter(Boolean),
+    }))
+}
+
+/** Brings the store to this code's schema and answers how many migrations ran. */
+export async function migrate(store: Store, now: number): Promise<number> {
+  const migrations = readMigrations(store.dialect.engine)
+  const newest = migrations.at(-1)?.version ?? 0
+  return store.tx(async (tx) => {
+    // Held until the transaction ends: nodes that start together migrate one after the other. SQLite has one writer anyway.
+    if (store.dialect.engine === 'postgres') await tx.rows('select pg_advisory_xact_lock(7310868735936)')
+    await tx.run('create table if not exists schema_migrations (version integer primary key, name text not null, applied_at bigint not null)')
+    const [row] = await tx.rows<{ version: number | null }>('select max(version) as version from schema_migrations')
+    const current = row?.version ?? 0
+    if (current > newest) {
+      throw new Error(`The store has schema version ${current}; this release knows up to ${newest}. Start a newer release.`)
+    }
+    const missing = migrations.filter((migration) => migration.version > current)
+    for (const { version, name, statements } of missing) {
+      for (const statement of statements) await tx.run(statement)
+      await tx.run('insert into schema_migrations (version, name, applied_at) values (?, ?, ?)', [version, name, now])
+    }
+    return missing.length
+  })
+}

@@ -1,0 +1,15 @@
+// One service owns a data directory. The lock is one that the operating system drops with the process, so a crash leaves
+// nothing to clean up; the command line works beside a running service and does not take it.
+import { DatabaseSync } from 'node:sqlite'
+import path from 'node:path'
+
+export function ownDirectory(directory: string): () => void {
+  const lock = new DatabaseSync(path.join(directory, 'service.lock'), { timeout: 0 })
+  try {
+    lock.exec('pragma journal_mode = delete; begin exclusive')
+  } catch {
+    lock.close()
+    throw new Error(`Another sensorium already runs on ${directory}. Stop it first, or give this one a DATA_DIR of its own.`)
+  }
+  return () => lock.close()
+}

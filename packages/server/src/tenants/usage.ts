@@ -1,0 +1,34 @@
+// Metering: counts that are written in the transaction of what they count, so they agree with the data whatever happens.
+import type { UsageDay } from '@sensorium/contract'
+import type { Db } from '../store/db.ts'
+import { requireTenant } from './create.ts'
+import { addUsage, sumUsage } from './sql.ts'
+
+export const METRICS = ['events', 'deliveries', 'acknowledgements', 'memories', 'searches'] as const
+export type Metric = (typeof METRICS)[number]
+
+// Writers that run side by side add to different rows, so that none waits for another's commit. SQLite has one writer.
+const SHARDS = 64
+const shardOf = (db: Db): number => (db.dialect.engine === 'sqlite' ? 0 : Math.floor(Math.random() * SHARDS))
+
+/** Adds to today's counts of any number of tenants. */
+export async function meter(db: Db, now: number, counts: Iterable<readonly [tenantId: string, metric: Metric, amount: number]>): Promise<void> {
+  const day = new Date(now).toISOString().slice(0, 10)
+  const shard = shardOf(db)
+  const rows = [...counts]
+    .filter(([, , amount]) => amount > 0)
+    .map(([tenantId, metric, amount]) => [tenantId, day, metric, shard, amount] as const)
+    // One order for all writers: two transactions can then wait for each other in one direction only.
+    .sort((a, b) => (a[0] + a[2] < b[0] + b[2] ? -1 : 1))
+  if (rows.length > 0) await addUsage(db, rows)
+}
+
+export async function readUsage(db: Db, slug: string): Promise<{ tenant: string; days: UsageDay[] }> {
+  const tenant = await requireTenant(db, slug)
+  const days = new Map<string, UsageDay>()
+  for (const { day, metric, amount } of await sumUsage(db, tenant.tenant_id)) {
+    const counted = days.get(day) ?? { date: day, events: 0, deliveries: 0, acknowledgements: 0, memories: 0, searches: 0 }
+    days.set(day, { ...counted, [metric]: amount })
+  }
+  return { tenant: slug, days: [...days.values()] }
+}

@@ -1,0 +1,152 @@
+// A whole service for a test: a real store, a real port, a clock that the test moves. Nothing of ours is replaced.
+import { createTenant } from '../../src/tenants/create.ts'
+import { makeApp, type App } from '../../src/app.ts'
+import { readConfig, type Config } from '../../src/config.ts'
+import { idMaker } from '../../src/kernel/ids.ts'
+import { makeLogger } from '../../src/kernel/logger.ts'
+import type { Secrets } from '../../src/kernel/secrets.ts'
+import { openStore } from '../../src/start.ts'
+import type { Store } from '../../src/store/db.ts'
+import type { Engine } from './engines.ts'
+import { fakeClock, type FakeClock } from './fake-clock.ts'
+
+export const OPERATOR_TOKEN = 'operator-token-for-tests'
+
+export interface Reply<T = Record<string, never>> {
+  status: number
+  headers: Headers
+  // Tests look at answers whose shape is what they test.
+  body: T
+  text: string
+}
+
+export interface CallOptions {
+  method?: string
+  token?: string | null
+  body?: unknown
+  /** Sent as it is, with no content type unless `headers` names one. */
+  raw?: string | Uint8Array<ArrayBuffer>
+  headers?: Record<string, string>
+}
+
+export interface Service {
+  url: string
+  app: App
+  store: Store
+  secrets: Secrets
+  config: Config
+  clock: FakeClock
+  env: Record<string, string>
+  /** `call('POST /v1/agents', { token, body })` */
+  call<T = any>(request: string, options?: CallOptions): Promise<Reply<T>>
+  tenant(slug?: string): Promise<TestTenant>
+  /** Stops this one and starts another on the same store. */
+  restart(env?: Record<string, string>): Promise<Service>
+  /** Another node on the same store (PostgreSQL). */
+  another(env?: Record<string, string>): Promise<Service>
+  stop(): Promise<void>
+}
+
+export interface TestTenant {
+  id: string
+  slug: string
+  adminKey: string
+  /** An org-admin's token. */
+  admin: string
+  agent(options?: { name?: string; scopes?: string[]; team?: string; mode?: string }): Promise<TestAgent>
+  token(key: string): Promise<string>
+}
+
+export interface TestAgent {
+  id: string
+  key: string
+  keyId: string
+  token: string
+}
+
+export const ALL_SCOPES = ['send', 'receive', 'memory:read', 'memory:write', 'admin', 'channel:read', 'channel:write', 'interests:read', 'interests:write']
+
+let slugs = 0
+
+export async function startService(engine: Engine, env: Record<string, string> = {}, clock = fakeClock()): Promise<Service> {
+  const fresh = await engine.fresh()
+  return launch({ ...fresh.env, ...env }, clock, fresh.drop)
+}
+
+async function launch(env: Record<string, string>, clock: FakeClock, drop: () => Promise<void>): Promise<Service> {
+  const config = readConfig({
+    HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'silent', RATE_LIMIT_AGENT: 'off', RATE_LIMIT_TENANT: 'off', OPERATOR_TOKEN, ...env,
+  })
+  const { store, secrets } = await openStore(config, clock)
+  const app = makeApp({ config, store, secrets, clock, log: makeLogger(config.logLevel) })
+  const url = await app.listen()
+  const tools = { makeId: idMaker(clock.now), secrets, now: clock.now }
+  let closed = false
+
+  async function call<T>(request: string, options: CallOptions = {}): Promise<Reply<T>> {
+    const [method, path] = request.split(' ') as [string, string]
+    const { token, body, raw, headers = {} } = options
+    const response = await fetch(url + path, {
+      method,
+      headers: {
+        ...(token ? { authorization: `Bearer ${token}` } : {}),
+        ...(body !== undefined ? { 'content-type': 'application/json' } : {}),
+        ...headers,
+      },
+      ...(body !== undefined ? { body: JSON.stringify(body) } : raw !== undefined ? { body: raw } : {}),
+    })
+    const text = await response.text()
+    let json: unknown = null
+    try {
+      json = JSON.parse(text)
+    } catch {
+      // not JSON: `text` has it
+    }
+    return { status: response.status, headers: response.headers, body: json as T, text }
+  }
+
+  const token = async (api_key: string): Promise<string> => {
+    const reply = await call<{ access_token: string }>('POST /v1/auth/token', { body: { api_key } })
+    if (reply.status !== 200) throw new Error(`exchange answered ${reply.status} ${reply.text}`)
+    return reply.body.access_token
+  }
+
+  async function stop(): Promise<void> {
+    if (closed) return
+    closed = true
+    await app.close()
+  }
+
+  const service: Service = {
+    url, app, store, secrets, config, clock, env, call,
+    async tenant(slug = `tenant-${++slugs}`) {
+      const { tenant, admin_key } = await store.tx((tx) => createTenant(tx, tools, slug))
+      const admin = await token(admin_key)
+      return {
+        id: tenant.id,
+        slug,
+        adminKey: admin_key,
+        admin,
+        token,
+        async agent({ name = 'Agent', scopes = ALL_SCOPES, team, mode = 'poll' } = {}) {
+          const made = await call<{ id: string }>('POST /v1/agents', {
+            token: admin,
+            body: { name, delivery_mode: mode, client_type: 'other', ...(team ? { team_id: team } : {}) },
+          })
+          const key = await call<{ id: string; key: string }>(`POST /v1/agents/${made.body.id}/keys`, { token: admin, body: { scopes } })
+          return { id: made.body.id, key: key.body.key, keyId: key.body.id, token: await token(key.body.key) }
+        },
+      }
+    },
+    async restart(more = {}) {
+      await stop()
+      return launch({ ...env, ...more }, clock, drop)
+    },
+    another: (more = {}) => launch({ ...env, ...more }, clock, async () => {}),
+    async stop() {
+      await stop()
+      await drop()
+    },
+  }
+  return service
+}

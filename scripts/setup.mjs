@@ -1,0 +1,21 @@
+// Set-up before `npm start`, `npm test` and `npm run bench`: installs what the lock file names, once.
+// Runs on the machine's own Node (20 or newer); everything after it runs on the Node pinned in package.json.
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { fileURLToPath } from 'node:url'
+import path from 'node:path'
+
+const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
+const stamp = path.join(root, 'node_modules', '.sensorium-setup')
+const wanted = createHash('sha256').update(readFileSync(path.join(root, 'package-lock.json'))).digest('hex')
+
+const installed = existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted && existsSync(path.join(root, 'node_modules', '.bin', 'node'))
+if (!installed) {
+  console.error('Installing dependencies (once)…')
+  // npm_execpath is the npm that runs this script; its output goes to stderr so that stdout stays the service's own.
+  const npm = process.env.npm_execpath
+  const [command, args] = npm ? [process.execPath, [npm]] : ['npm', []]
+  execFileSync(command, [...args, 'ci', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: root, stdio: ['ignore', 2, 2] })
+  writeFileSync(stamp, wanted)
+}
