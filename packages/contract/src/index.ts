@@ -1,13 +1,21 @@
 // The wire contract, once: the server validates with it, OpenAPI is generated from it, clients are typed by it.
 import { agentOperations } from './agents.ts'
+import { channelOperations } from './channels.ts'
+import { deliveryOperations } from './deliveries.ts'
+import { eventOperations } from './events.ts'
+import { interestOperations } from './interests.ts'
 import { operatorOperations } from './operator.ts'
 
 export * from './agents.ts'
+export * from './channels.ts'
+export * from './deliveries.ts'
 export * from './errors.ts'
+export * from './events.ts'
 export * from './ids.ts'
+export * from './interests.ts'
 export * from './openapi.ts'
 export * from './operation.ts'
 export * from './operator.ts'
 export { Type, type Static, type TSchema } from './shapes.ts'
 
-export const operations = { ...agentOperations, ...operatorOperations } as const
+export const operations = { ...agentOperations, ...eventOperations, ...deliveryOperations, ...interestOperations, ...channelOperations, ...operatorOperations } as const

@@ -19,6 +19,8 @@ export type Scope = (typeof SCOPES)[number]
 /** `public`: no token. `any`: any principal of the tenant. `operator`: the operator's own token. */
 export interface Access {
   scope: Scope | 'any' | 'public' | 'operator'
+  /** Another scope that is enough. */
+  or?: Scope
   /** What is enough when the agent named in the path is the caller. */
   self?: Scope | 'any'
 }
@@ -40,7 +42,7 @@ export interface Operation {
   /** Media types read; JSON alone where left out. */
   consumes?: readonly string[]
   /** Which limit holds for the body; `small` (1 MiB) where left out. */
-  bodyLimit?: 'event' | 'event_batch' | 'memory'
+  bodyLimit?: 'event' | 'memory'
   success: Readonly<Record<number, { description: string; schema?: TSchema }>>
   /** Body fields never to be repeated in an error. */
   secrets?: readonly string[]

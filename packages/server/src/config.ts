@@ -30,7 +30,15 @@ export interface Config {
   bootstrapAdminKey: string | null
 }
 
-export class ConfigError extends Error {}
+export class ConfigError extends Error {
+  /** One sentence for each variable that is wrong. */
+  readonly problems: readonly string[]
+
+  constructor(problems: readonly string[]) {
+    super(`Configuration refused:\n${problems.map((line) => `  ${line}`).join('\n')}`)
+    this.problems = problems
+  }
+}
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -113,6 +121,6 @@ export function readConfig(env: Env): Config {
   if (config.databaseUrl !== null && config.secret === null && !wrong.some((line) => line.startsWith('SENSORIUM_SECRET'))) {
     wrong.push('SENSORIUM_SECRET takes at least 16 characters; it is required with DATABASE_URL, the same on every node')
   }
-  if (wrong.length > 0) throw new ConfigError(`Configuration refused:\n${wrong.map((line) => `  ${line}`).join('\n')}`)
+  if (wrong.length > 0) throw new ConfigError(wrong)
   return config
 }

@@ -1,23 +1,13 @@
 // From a configuration to an open store: shared by the service and the command line, which works beside it.
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { randomBytes } from 'node:crypto'
-import path from 'node:path'
+import { mkdirSync } from 'node:fs'
 import type { Config } from './config.ts'
 import type { Clock } from './kernel/clock.ts'
 import { makeSecrets, type Secrets } from './kernel/secrets.ts'
 import { one, type Observe, type Store } from './store/db.ts'
 import { migrate } from './store/migrate.ts'
 import { openPostgres } from './store/postgres.ts'
-import { openSqlite } from './store/sqlite.ts'
-
-/** The master secret: the configured one, or the one kept beside the embedded store, made at the first start. */
-export function masterSecret(config: Config): string {
-  if (config.secret !== null) return config.secret
-  const file = path.join(config.dataDir, 'secret')
-  if (!existsSync(file)) writeFileSync(file, randomBytes(32).toString('base64url') + '\n', { mode: 0o600, flag: 'wx' })
-  chmodSync(file, 0o600)
-  return readFileSync(file, 'utf8').trim()
-}
+import { keepSecret } from './store/secret-file.ts'
+import { databaseFile, openSqlite } from './store/sqlite.ts'
 
 export interface Opened {
   store: Store
@@ -26,10 +16,10 @@ export interface Opened {
 
 export async function openStore(config: Config, clock: Clock, observe?: Observe, warn?: (what: string, error: unknown) => void): Promise<Opened> {
   if (config.databaseUrl === null) mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
-  const secrets = makeSecrets(masterSecret(config))
+  const secrets = makeSecrets(config.secret ?? keepSecret(config.dataDir))
   const store =
     config.databaseUrl === null
-      ? openSqlite(path.join(config.dataDir, 'sensorium.db'), observe)
+      ? openSqlite(databaseFile(config.dataDir), observe)
       : openPostgres({ url: config.databaseUrl, clock, ...(observe ? { observe } : {}), ...(warn ? { warn } : {}) })
   try {
     await migrate(store, clock.now())

@@ -1,6 +1,7 @@
 // Changes to an agent: its fields, and whether it is active. Changing nothing writes nothing.
 import { isId, type Agent, type AgentUpdate, type Static } from '@sensorium/contract'
 import { notFound } from '../kernel/failure.ts'
+import { recordRoutingChange } from '../routing/changes.ts'
 import type { Db } from '../store/db.ts'
 import { lockAgent, saveAgent, shownAgent, type AgentRow } from './sql.ts'
 
@@ -21,5 +22,9 @@ export function updateAgent(db: Db, now: number, tenantId: string, id: string, w
   return change(db, now, tenantId, id, Object.fromEntries(given))
 }
 
-export const setAgentStatus = (db: Db, now: number, tenantId: string, id: string, status: AgentRow['status']): Promise<Agent> =>
-  change(db, now, tenantId, id, { status })
+/** An inactive agent receives nothing new, so this also changes who receives what. */
+export async function setAgentStatus(db: Db, now: number, tenantId: string, id: string, status: AgentRow['status']): Promise<Agent> {
+  const agent = await change(db, now, tenantId, id, { status })
+  await recordRoutingChange(db, tenantId, 'agent', id, now)
+  return agent
+}

@@ -1,5 +1,5 @@
 // API keys: minted, listed, revoked. The plaintext exists in the answer to the mint and nowhere else; the store has a keyed hash.
-import type { ApiKey, MintedKey, Scope } from '@sensorium/contract'
+import { isId, type ApiKey, type MintedKey, type Scope } from '@sensorium/contract'
 import { iso, isoOrNull } from '../kernel/clock.ts'
 import { insufficientScope, invalid, notFound } from '../kernel/failure.ts'
 import type { MakeId } from '../kernel/ids.ts'
@@ -66,7 +66,8 @@ export async function listKeys(db: Db, caller: Principal, agentId: string): Prom
 
 export async function revokeKey(db: Db, caller: Principal, agentId: string, keyId: string, now: number): Promise<void> {
   await requireAgent(db, caller.tenantId, agentId)
-  if ((await revokeKeyRow(db, caller.tenantId, agentId, keyId, now)) === 0) throw notFound('api_key', keyId)
+  const revoked = isId('api_key', keyId) ? await revokeKeyRow(db, caller.tenantId, agentId, keyId, now) : 0
+  if (revoked === 0) throw notFound('api_key', keyId)
 }
 
 const shownKey = (row: KeyRow): ApiKey => ({

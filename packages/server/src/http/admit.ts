@@ -43,7 +43,7 @@ export function makeAdmit(operation: Operation, tools: AdmitTools): Admit {
 
   function checkScope(principal: Principal, request: FastifyRequest): Principal {
     const self = access.self !== undefined && (request.params as { id?: string }).id === principal.id
-    if (access.scope === 'any' || holds(principal, access.scope)) return principal
+    if (access.scope === 'any' || holds(principal, access.scope) || (access.or && holds(principal, access.or))) return principal
     if (self && (access.self === 'any' || holds(principal, access.self!))) return principal
     throw insufficientScope(self ? access.self! : access.scope)
   }

@@ -5,9 +5,10 @@ import { Failure, invalid, unsupportedMediaType } from '../kernel/failure.ts'
 import type { Store } from '../store/db.ts'
 import type { Answer } from './answer.ts'
 import { mediaType, parseJson } from './body.ts'
+import { isBinaryMode } from './cloud-events.ts'
 import { hashBody, type Idempotency, type Remember } from './idempotency.ts'
 import type { Call, Route } from './route.ts'
-import { readQuery, type Check, type CompileCheck } from './validate.ts'
+import { exampleOf, readQuery, type Check, type CompileCheck } from './validate.ts'
 
 const JSON_ONLY = ['application/json'] as const
 const MAX_KEY_LENGTH = 255
@@ -49,12 +50,14 @@ export function makePerform(route: Route, { store, idempotency, compileCheck }: 
   const { operation } = route
   const consumes = operation.consumes ?? (operation.body ? JSON_ONLY : [])
   const checkBody: Check | null = operation.body ? compileCheck(operation.body, operation.secrets) : null
+  const bodyExample = operation.body ? exampleOf(operation.body) : null
   const checkQuery: Check | null = operation.query ? compileCheck(operation.query) : null
 
   function checkMediaType(request: FastifyRequest, raw: Buffer): string {
     const header = request.headers['content-type']
     const type = mediaType(header)
     if (consumes.length === 0 || (header === undefined && raw.length === 0)) return type
+    if (operation.consumes && isBinaryMode(request.headers, type)) return type
     if (!consumes.includes(type)) throw unsupportedMediaType(header ?? '', consumes)
     return type
   }
@@ -68,7 +71,7 @@ export function makePerform(route: Route, { store, idempotency, compileCheck }: 
     }
     if (!checkBody) return { body: undefined, query }
     const parsed = parseJson(raw)
-    if (!parsed.ok) throw invalid({ field: 'body', value: raw.toString('utf8', 0, operation.secrets ? 0 : 200), expected: parsed.problem, example: {} })
+    if (!parsed.ok) throw invalid({ field: 'body', value: operation.secrets ? '[redacted]' : raw.toString('utf8', 0, 1000), expected: parsed.problem, example: bodyExample })
     const wrong = checkBody(parsed.value)
     if (wrong) throw invalid(wrong)
     return { body: parsed.value, query }

@@ -11,7 +11,8 @@ import type { Logger } from '../kernel/logger.ts'
 import { StoreUnavailable } from '../store/db.ts'
 import type { Answer } from './answer.ts'
 import { makeAdmit, type AdmitTools } from './admit.ts'
-import { readBody } from './body.ts'
+import { mediaType, readBody } from './body.ts'
+import { BATCH_TYPE } from './cloud-events.ts'
 import type { Metrics } from './metrics.ts'
 import { makePerform, refusal, type PerformTools } from './perform.ts'
 import type { Route } from './route.ts'
@@ -21,14 +22,14 @@ declare module 'fastify' {
     principal?: Principal
   }
   interface FastifyContextConfig {
-    bodyLimit?: number
+    bodyLimit?: number | 'event'
   }
 }
 
 export interface ServerTools extends AdmitTools, PerformTools {
   log: Logger
   metrics: Metrics
-  bodyLimits: Record<NonNullable<Operation['bodyLimit']> | 'small', number>
+  bodyLimits: Record<NonNullable<Operation['bodyLimit']> | 'event_batch' | 'small', number>
   routes: readonly Route[]
 }
 
@@ -57,6 +58,8 @@ function requestIdMaker(): (request: { headers: Record<string, string | string[]
 /** `/agents/{id}` of the contract is `/v1/agents/:id` of the router. */
 export const routePath = ({ base, path }: Operation): string => (base === 'v1' ? '/v1' : '') + path.replace(/\{(\w+)\}/g, ':$1')
 
+const pathOf = (request: FastifyRequest): string => request.url.split('?')[0]!
+
 export function makeServer(tools: ServerTools): HttpServer {
   const { log, metrics, bodyLimits, routes } = tools
   const makeRequestId = requestIdMaker()
@@ -66,7 +69,8 @@ export function makeServer(tools: ServerTools): HttpServer {
   const app: FastifyInstance = fastify({
     logger: false,
     genReqId: makeRequestId,
-    routerOptions: { maxParamLength: 4096, ignoreTrailingSlash: false, caseSensitive: true },
+    // A parameter may be as long as a request line gets (16 KiB): how long an id is, its own check knows.
+    routerOptions: { maxParamLength: 16_384, ignoreTrailingSlash: false, caseSensitive: true },
     // Slow senders lose their socket, not our memory.
     requestTimeout: 60_000,
     keepAliveTimeout: 65_000,
@@ -74,7 +78,7 @@ export function makeServer(tools: ServerTools): HttpServer {
     forceCloseConnections: 'idle',
     // While draining a request is answered in our own envelope, by the hook below.
     return503OnClosing: false,
-    frameworkErrors: (_error, request, reply) => void sendFailure(notFound('path', request.url.split('?')[0]!), request, reply),
+    frameworkErrors: answerBadUrl,
     clientErrorHandler: answerBrokenRequest,
   })
 
@@ -92,25 +96,42 @@ export function makeServer(tools: ServerTools): HttpServer {
 
   function sendFailure(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const failure = asFailure(error, request)
-    if (failure.code === 'internal_error') log.error({ err: error, request_id: request.id, path: request.url.split('?')[0] }, 'unexpected failure')
+    if (failure.code === 'internal_error') log.error({ err: error, request_id: request.id, path: pathOf(request) }, 'unexpected failure')
     if (failure.code === 'service_unavailable') log.warn({ err: error, request_id: request.id }, 'request not taken')
     return sendAnswer(refusal(failure), request, reply)
   }
 
   app.setErrorHandler((error, request, reply) => sendFailure(error, request, reply))
 
+  const stamp = (request: FastifyRequest, reply: FastifyReply): void =>
+    void reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' })
+
+  // A path that cannot be decoded is no path of ours. It meets no route and none of the hooks.
+  function answerBadUrl(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
+    stamp(request, reply)
+    reply.raw.once('close', () => report(request, reply))
+    sendFailure(notFound('path', pathOf(request)), request, reply)
+  }
+
   app.addHook('onRequest', (request, reply, done) => {
     inFlight++
-    reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' })
+    stamp(request, reply)
     if (draining) {
       reply.header('connection', 'close')
       done(unavailable('This node is shutting down'))
     } else if (inFlight > MAX_IN_FLIGHT) done(unavailable('This node has too many requests in hand'))
+    // Before the body: what cannot be done anyway is not read.
+    else if (request.is404) done(noRoute(request))
     else done()
   })
 
   app.addHook('onResponse', (request, reply, done) => {
     inFlight--
+    report(request, reply)
+    done()
+  })
+
+  function report(request: FastifyRequest, reply: FastifyReply): void {
     const route = request.routeOptions.url ?? 'unknown'
     const { statusCode, elapsedTime } = reply
     metrics.request(request.method, route, statusCode, elapsedTime / 1000)
@@ -119,26 +140,31 @@ export function makeServer(tools: ServerTools): HttpServer {
       {
         request_id: request.id,
         method: request.method,
-        path: request.url.split('?')[0],
+        path: pathOf(request),
         status: statusCode,
         ms: Math.round(elapsedTime * 100) / 100,
         ...(principal && principal.tenantId !== '' ? { tenant: principal.tenantId, principal: principal.id } : {}),
       },
       'request',
     )
-    done()
-  })
+  }
+
+  // A batch may be larger than an event, on the same path.
+  function bodyLimitOf(request: FastifyRequest): number {
+    const limit = request.routeOptions.config.bodyLimit ?? bodyLimits.small
+    return limit === 'event' ? (mediaType(request.headers['content-type']) === BATCH_TYPE ? bodyLimits.event_batch : bodyLimits.event) : limit
+  }
 
   // One parser for every media type: it holds bytes up to the route's limit and leaves their meaning to what comes later.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (request: FastifyRequest, payload: IncomingMessage) =>
-    readBody(payload, request.headers['content-length'], request.routeOptions.config.bodyLimit ?? bodyLimits.small),
+    readBody(payload, request.headers['content-length'], bodyLimitOf(request)),
   )
 
   // Every route there is, pages too, so that a wrong method on a known path can be told from an unknown path.
   const patterns: { method: string; match: RegExp }[] = []
   app.addHook('onRoute', ({ method, url }) => {
-    const match = new RegExp(`^${url.replace(/:\w+/g, '[^/]+').replace(/\*/g, '.*')}$`)
+    const match = new RegExp(`^${url.replace(/[.+()]/g, '\\$&').replace(/\*/g, '.*').replace(/:\w+/g, '[^/]*')}$`)
     for (const name of [method].flat()) patterns.push({ method: name, match })
   })
 
@@ -149,7 +175,7 @@ export function makeServer(tools: ServerTools): HttpServer {
     app.route({
       method: operation.method,
       url: routePath(operation),
-      config: { bodyLimit: bodyLimits[operation.bodyLimit ?? 'small'] },
+      config: { bodyLimit: operation.bodyLimit === 'event' ? 'event' : bodyLimits[operation.bodyLimit ?? 'small'] },
       onRequest(request, reply, done) {
         try {
           const admitted = admit(request, reply)
@@ -175,12 +201,13 @@ export function makeServer(tools: ServerTools): HttpServer {
     })
   }
 
-  app.setNotFoundHandler((request, reply) => {
-    const path = request.url.split('?')[0]!
+  function noRoute(request: FastifyRequest): Failure {
+    const path = pathOf(request)
     const closed = tools.operatorToken === null && path.startsWith('/operator')
     const allowed = closed ? [] : [...new Set(patterns.filter(({ match }) => match.test(path)).map(({ method }) => method))]
-    return sendFailure(allowed.length > 0 ? methodNotAllowed(request.method, allowed) : notFound('path', path), request, reply)
-  })
+    return allowed.length > 0 ? methodNotAllowed(request.method, allowed) : notFound('path', path)
+  }
+  app.setNotFoundHandler((request, reply) => sendFailure(noRoute(request), request, reply))
 
   return { app, drain: () => void (draining = true), draining: () => draining, inFlight: () => inFlight }
 }
@@ -206,6 +233,7 @@ function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): 
   const failure = invalid({ field: 'request', value: null, expected: 'a well-formed HTTP request', example: null })
   const body = JSON.stringify({ error: { code: failure.code, message: failure.message, request_id: id, details: failure.details } })
   socket.end(
-    `HTTP/1.1 400 Bad Request\r\nX-Request-Id: ${id}\r\nContent-Type: ${JSON_TYPE}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 400 Bad Request\r\nX-Request-Id: ${id}\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n` +
+      `Content-Type: ${JSON_TYPE}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   )
 }

@@ -3,7 +3,7 @@
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
 import type { TSchema } from '@sensorium/contract'
 import type { Invalid } from '../kernel/failure.ts'
-import { isDateTime, isFilledText, isHttpUrl, isUri, isUriReference } from './formats.ts'
+import { isDateTime, isFilledText, isHttpUrl, isUri, isUriReference } from '../kernel/formats.ts'
 
 export type Check = (value: unknown) => Invalid | null
 export type CompileCheck = (schema: TSchema, secrets?: readonly string[]) => Check
@@ -19,6 +19,7 @@ interface Described {
   maxItems?: number
   items?: Described
   properties?: Record<string, Described>
+  required?: string[]
   expected?: string
   examples?: unknown[]
   default?: unknown
@@ -43,7 +44,7 @@ export function describe(schema: Described): string {
   return words
 }
 
-const PLAIN_EXAMPLES: Record<string, unknown> = { string: 'example', integer: 1, number: 0.5, boolean: true, object: {}, array: [], null: null }
+const PLAIN_EXAMPLES: Record<string, unknown> = { string: 'example', integer: 1, number: 0.5, boolean: true, null: null }
 
 /** A value the schema takes. */
 export function exampleOf(schema: Described): unknown {
@@ -52,6 +53,7 @@ export function exampleOf(schema: Described): unknown {
   if (schema.enum) return schema.enum[0]
   const type = [schema.type ?? 'object'].flat()[0]!
   if (type === 'array') return schema.items ? [exampleOf(schema.items)] : []
+  if (type === 'object') return Object.fromEntries((schema.required ?? []).map((name) => [name, exampleOf(schema.properties?.[name] ?? {})]))
   if (schema.minimum !== undefined) return schema.minimum
   return PLAIN_EXAMPLES[type] ?? null
 }
@@ -74,7 +76,8 @@ function explain(error: ErrorObject, secrets: readonly string[]): Invalid {
   const value = missing === undefined ? error.data : undefined
   return {
     field,
-    value: secrets.some((secret) => field === secret) && value !== undefined ? '[redacted]' : value,
+    // A body that is no object may be the secret itself.
+    value: secrets.some((secret) => field === secret || field === 'body') && value !== undefined ? '[redacted]' : value,
     expected: describe(schema) + (missing === undefined ? '' : ' (required)'),
     example: exampleOf(schema),
   }

@@ -42,7 +42,9 @@ const VALUE_LENGTH = 200
 export function shownValue(value: unknown): unknown {
   if (value === undefined) return null
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return [...text.slice(0, VALUE_LENGTH * 2)].length <= VALUE_LENGTH ? value : [...text.slice(0, VALUE_LENGTH * 2)].slice(0, VALUE_LENGTH).join('')
+  // A character takes one or two units: this many hold one more character than is shown, if there is one.
+  const characters = [...text.slice(0, VALUE_LENGTH * 2 + 2)]
+  return characters.length <= VALUE_LENGTH ? value : characters.slice(0, VALUE_LENGTH).join('')
 }
 
 export const invalid = ({ field, value, expected, example }: Invalid): Failure =>

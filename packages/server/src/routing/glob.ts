@@ -11,6 +11,8 @@ export interface Glob {
   readonly pattern: string
   /** The literal characters before the first special one; every match starts with them. */
   readonly literalPrefix: string
+  /** The literal characters after the last special one; every match ends with them. */
+  readonly literalSuffix: string
   /** The only type that matches, where the pattern has nothing special in it. */
   readonly exact: string | null
   matches(type: string): boolean
@@ -30,11 +32,14 @@ export function compileGlob(pattern: string): Glob {
   const first = segments[0] ?? []
   const special = first.findIndex((item) => typeof item !== 'number')
   const literalPrefix = text(special === -1 ? first : first.slice(0, special))
+  const last = segments.at(-1) ?? []
+  const literalSuffix = text(last.slice(last.findLastIndex((item) => typeof item !== 'number') + 1))
   const exact = segments.length === 1 && special === -1 ? literalPrefix : null
   const literal = segments.every((segment) => segment.every((item) => typeof item === 'number'))
   return {
     pattern,
     literalPrefix,
+    literalSuffix,
     exact,
     matches: literal ? literalMatcher(segments.map(text)) : itemMatcher(segments),
   }

@@ -2,7 +2,7 @@
 // code is refused, because its rows may mean what this code does not know.
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { Store } from './db.ts'
+import type { Db, Store } from './db.ts'
 
 const FOLDER = new URL('../../migrations/', import.meta.url)
 
@@ -28,6 +28,20 @@ export function readMigrations(engine: string): Migration[] {
         .map((statement) => statement.trim())
         .filter(Boolean),
     }))
+}
+
+/** The schema version this code brings a store to. */
+export const newestVersion = (engine: string): number => readMigrations(engine).at(-1)?.version ?? 0
+
+/** The schema version a store has, 0 for an empty one. Changes nothing. */
+export async function schemaVersion(db: Db): Promise<number> {
+  const there =
+    db.dialect.engine === 'sqlite'
+      ? "select name from sqlite_master where name = 'schema_migrations'"
+      : "select 1 as name where to_regclass('schema_migrations') is not null"
+  if ((await db.rows(there)).length === 0) return 0
+  const [row] = await db.rows<{ version: number | null }>('select max(version) as version from schema_migrations')
+  return row?.version ?? 0
 }
 
 /** Brings the store to this code's schema and answers how many migrations ran. */

@@ -3,6 +3,9 @@
 import { DatabaseSync } from 'node:sqlite'
 import path from 'node:path'
 
+// A connection that nothing refers to is collected as garbage and its lock dropped with it.
+const held = new Set<DatabaseSync>()
+
 export function ownDirectory(directory: string): () => void {
   const lock = new DatabaseSync(path.join(directory, 'service.lock'), { timeout: 0 })
   try {
@@ -11,5 +14,8 @@ export function ownDirectory(directory: string): () => void {
     lock.close()
     throw new Error(`Another sensorium already runs on ${directory}. Stop it first, or give this one a DATA_DIR of its own.`)
   }
-  return () => lock.close()
+  held.add(lock)
+  return () => {
+    if (held.delete(lock)) lock.close()
+  }
 }

@@ -2,6 +2,7 @@
 // restarts is met again by the next query without a restart of ours.
 import { createHash } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Clock } from '../kernel/clock.ts'
 import { backoffMs } from '../kernel/backoff.ts'
@@ -96,12 +97,24 @@ export function openPostgres({ url, clock, poolSize = 10, observe = () => {}, wa
     application_name: 'sensorium',
   }
   const pool = new pg.Pool({ ...connection, max: poolSize, statement_timeout: STATEMENT_TIMEOUT_MS, idle_in_transaction_session_timeout: 30_000 })
-  pool.on('error', (error) => warn('a pooled connection was lost', error))
+  // A connection can be lost between two statements too, while somebody holds it: unheard, that would end the process.
+  pool.on('connect', (client) => client.on('error', (error) => warn('a connection was lost', error)))
+  pool.on('error', () => {}) // the same, of a connection that nobody holds: said above
   const closing = new AbortController()
   const listeners = new Map<string, ((payload: string) => void)[]>()
   let listening: pg.Client | undefined
+  const underWay = new Set<Promise<unknown>>()
 
-  async function withClient<T>(kind: 'tx' | 'query', work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  function withClient<T>(kind: 'tx' | 'query', work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    if (closing.signal.aborted) return Promise.reject(new StoreUnavailable('the store is closed'))
+    const running = withPooled(kind, work)
+    underWay.add(running)
+    const over = (): void => void underWay.delete(running)
+    running.then(over, over)
+    return running
+  }
+
+  async function withPooled<T>(kind: 'tx' | 'query', work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     if (pool.waitingCount >= MAX_WAITING) throw new StoreUnavailable('too many transactions are waiting')
     const started = performance.now()
     let client: pg.PoolClient | undefined
@@ -168,6 +181,7 @@ export function openPostgres({ url, clock, poolSize = 10, observe = () => {}, wa
       await withClient('query', (client) => client.query('select 1'))
     },
     notify(channel, payload) {
+      if (closing.signal.aborted) return
       pool.query('select pg_notify($1, $2)', [channel, payload]).catch((error) => warn('a wake-up was not sent', error))
     },
     listen(channel, hear) {
@@ -181,6 +195,8 @@ export function openPostgres({ url, clock, poolSize = 10, observe = () => {}, wa
       closing.abort()
       await listening?.end().catch(() => {})
       await hearing
+      // A pool that ends leaves those who wait for a connection without one.
+      await Promise.allSettled(underWay)
       await pool.end()
     },
   }
@@ -194,7 +210,8 @@ export function openPostgres({ url, clock, poolSize = 10, observe = () => {}, wa
         } catch (error) {
           // A deadlock or a lost race between writers: nothing was written, the same work may simply be done again.
           if (!isCollision(error) || tries >= MAX_RETRIES) throw error
-          await clock.sleep(backoffMs({ firstMs: 5, maxMs: 100 }, tries))
+          // The database's time and not the product's: a clock that a test holds still must not hold this.
+          await sleep(backoffMs({ firstMs: 5, maxMs: 100 }, tries))
         }
       }
     },

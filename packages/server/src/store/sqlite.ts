@@ -4,8 +4,12 @@
 // inside one SQLite transaction, each in a savepoint of its own, and share its commit: an fsync costs 80 µs to 2 ms, and 64
 // publishers would otherwise pay for one each. A lone transaction starts in the same turn and waits for nothing.
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import path from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { StoreUnavailable, type Db, type Dialect, type Insert, type Observe, type Store, type Value } from './db.ts'
+
+/** The embedded store of a data directory. */
+export const databaseFile = (directory: string): string => path.join(directory, 'sensorium.db')
 
 /** More than this many share no commit, so that a flood cannot hold a commit back for ever. */
 const MAX_GROUP = 256
@@ -142,7 +146,11 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
   }
 
   return {
-    ...read,
+    dialect,
+    rows: async <R>(sql: string, values?: readonly Value[]) => {
+      if (closed) throw new StoreUnavailable('the store is closed')
+      return read.rows<R>(sql, values)
+    },
     async run() {
       throw new Error('a write needs a transaction: use tx')
     },
@@ -160,6 +168,7 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
       })
     },
     async ping() {
+      if (closed) throw new StoreUnavailable('the store is closed')
       await read.rows('select 1')
     },
     notify(channel, payload) {

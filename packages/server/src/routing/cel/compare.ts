@@ -13,11 +13,12 @@ const MAX_COMPARED_DEPTH = 200
  * of no use, and the top level will not use it.
  */
 export function equal(c: Context, a: Value, b: Value, depth = 0): boolean {
-  if (a === b) return true
+  if (typeof a === 'number' && typeof b === 'number') return a === b
   if (typeof a === 'string' || typeof b === 'string') {
     if (typeof a !== 'string' || typeof b !== 'string' || a.length !== b.length) return false
     return !spendChars(c, a.length) && a === b
   }
+  if (a === b) return true
   if (isNumeric(a)) return isNumeric(b) && equalNumbers(plain(a), plain(b))
   if (a === null || b === null || typeof a === 'boolean' || typeof b === 'boolean' || isNumeric(b)) return false
   if (spend(c, depth > MAX_COMPARED_DEPTH ? Infinity : 1)) return false

@@ -1,4 +1,4 @@
-import { lookUp, isMap, mapKeys } from './compare.ts'
+import { mapKeys } from './compare.ts'
 import { matchesDynamic } from './regex.ts'
 import {
   containsText, endsWith, indexOf, join, lowerAscii, mistyped, replace, split, startsWith, stringSize, substring, trim,
@@ -174,20 +174,4 @@ function timePart(name: string): Fn {
     const local = localTime(time, zone)
     return typeof local === 'string' ? fail(c, local) : ofDate(local)
   }
-}
-
-/** `object[key]`. */
-export function elementAt(c: Context, object: Value, key: Value): Result {
-  if (Array.isArray(object)) {
-    const index = key instanceof Double ? key.whole : key instanceof Uint ? Number(key.unsigned) : key
-    if (typeof index !== 'number' || !Number.isSafeInteger(index)) return mistyped(c, 'the index of a list', key)
-    if (index < 0 || index >= object.length) {
-      return fail(c, `index ${index} is out of range in a list of ${object.length}`)
-    }
-    return (object as readonly Value[])[index] as Value
-  }
-  if (!isMap(object)) return fail(c, `${typeName(object)} has no elements`)
-  const found = lookUp(object, key)
-  if (found !== undefined) return found
-  return fail(c, `no such key: ${typeof key === 'string' ? quote(key) : String(toText(c, key))}`)
 }

@@ -188,21 +188,3 @@ export function typeWord(value: Value): string {
   if (name === TIMESTAMP_TYPE) return 'timestamp'
   return name === DURATION_TYPE ? 'duration' : name
 }
-
-// Names that a plain property read would find on an object without that field, or on a value that is not a map.
-const INHERITED = new Set<string>(
-  [Object, Array, Map, Uint8Array, Object.getPrototypeOf(Uint8Array) as { prototype: object }, Double, Uint,
-    Timestamp, Duration, TypeValue].flatMap((made) => Object.getOwnPropertyNames(made.prototype)),
-)
-for (const own of ['whole', 'unsigned', 'seconds', 'nanos', 'typeName', 'length']) INHERITED.add(own)
-
-/** Whether `object[key]`, where it is not undefined, can only be an own property of a JSON object. */
-export function isPlainKey(key: string): boolean {
-  return !INHERITED.has(key) && !/^[0-9-]/.test(key)
-}
-
-/** The field of a map; undefined where there is none, or where the value is no map at all. */
-export function fieldOf(value: Value, key: string): Value | undefined {
-  if (value instanceof Map) return (value as CelMap).get(key)
-  return isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined
-}

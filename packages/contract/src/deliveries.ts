@@ -1,0 +1,167 @@
+// The mailbox: polling, settling, dead letters, and how a queue is doing.
+import { operation } from './operation.ts'
+import { Type, type Static, clampedLimit, dateTime, id, jsonObject, page, text } from './shapes.ts'
+
+export const MAX_POLL = 100
+
+const nullableTime = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' })
+
+export const Delivery = Type.Object(
+  {
+    id: id('dlv'),
+    event_id: Type.String(),
+    payload: jsonObject({ description: 'The CloudEvents envelope, as it was published.' }),
+    attempt_count: Type.Integer({ minimum: 1 }),
+    created_at: dateTime(),
+  },
+  { $id: 'Delivery' },
+)
+export type Delivery = Static<typeof Delivery>
+
+export const DeadLetter = Type.Object(
+  {
+    id: id('dlv'),
+    event_id: Type.String(),
+    agent_id: id('agt'),
+    attempt_count: Type.Integer(),
+    dlq_reason: Type.String(),
+    payload: jsonObject(),
+    created_at: dateTime(),
+    dead_lettered_at: dateTime(),
+  },
+  { $id: 'DeadLetter' },
+)
+export type DeadLetter = Static<typeof DeadLetter>
+
+const RecentEvent = Type.Object(
+  {
+    event_id: Type.String(),
+    delivery_id: id('dlv'),
+    type: Type.String(),
+    source: Type.String(),
+    subject: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+    time: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+    data: Type.Optional(Type.Unknown()),
+    acknowledged_at: dateTime(),
+  },
+  { $id: 'RecentEvent' },
+)
+
+const deliveryIds = Type.Array(Type.String({ maxLength: 255, examples: ['dlv_01hv3k8z9q4m7t2x5c6w8r0s1d'] }), {
+  minItems: 1,
+  maxItems: 100,
+  expected: 'an array of 1 to 100 delivery ids',
+  examples: [['dlv_01hv3k8z9q4m7t2x5c6w8r0s1d']],
+})
+
+const tag = 'Delivery'
+const access = { scope: 'receive' } as const
+
+export const deliveryOperations = {
+  pollDeliveries: operation({
+    id: 'pollDeliveries',
+    summary: 'Poll the mailbox',
+    description: 'Hands out what is due, highest priority first, then oldest. Each delivery is leased for the visibility timeout: acknowledge it before then.',
+    tag, access,
+    method: 'GET',
+    path: '/delivery/poll',
+    query: Type.Object({
+      limit: clampedLimit(MAX_POLL, 10),
+      wait: Type.Optional(Type.Integer({ minimum: 0, maximum: 20, default: 0, examples: [10], description: 'Seconds to wait for something to be due.' })),
+    }),
+    success: {
+      200: { description: 'Leased deliveries', schema: Type.Object({ deliveries: Type.Array(Delivery), count: Type.Integer() }, { $id: 'DeliveryList' }) },
+    },
+  }),
+  ackDeliveries: operation({
+    id: 'ackDeliveries',
+    summary: 'Acknowledge deliveries',
+    tag, access,
+    method: 'POST',
+    path: '/delivery/ack',
+    body: Type.Object({ delivery_ids: deliveryIds }, { $id: 'AckRequest' }),
+    success: { 200: { description: 'How many were acknowledged by this call', schema: Type.Object({ acknowledged: Type.Integer() }) } },
+  }),
+  nackDeliveries: operation({
+    id: 'nackDeliveries',
+    summary: 'Give deliveries back',
+    description: 'Due again at once or after `retry_after_seconds`, or dead-lettered with your own reason. Counts as an attempt; on the last one it dead-letters.',
+    tag, access,
+    method: 'POST',
+    path: '/delivery/nack',
+    body: Type.Object(
+      {
+        delivery_ids: deliveryIds,
+        retry_after_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 86_400, examples: [30] })),
+        reason: Type.Optional(text(1000, { examples: ['the ledger is closed'] })),
+        dead_letter: Type.Optional(Type.Boolean({ examples: [false] })),
+      },
+      { $id: 'NackRequest' },
+    ),
+    success: { 200: { description: 'How many were given back', schema: Type.Object({ nacked: Type.Integer() }) } },
+  }),
+  extendDeliveries: operation({
+    id: 'extendDeliveries',
+    summary: 'Lengthen leases',
+    description: 'For a handler that needs longer: the leases it still holds last `seconds` from now.',
+    tag, access,
+    method: 'POST',
+    path: '/delivery/extend',
+    body: Type.Object({ delivery_ids: deliveryIds, seconds: Type.Integer({ minimum: 1, maximum: 3600, examples: [120] }) }, { $id: 'ExtendRequest' }),
+    success: { 200: { description: 'How many leases were lengthened', schema: Type.Object({ extended: Type.Integer() }) } },
+  }),
+  listDeadLetters: operation({
+    id: 'listDeadLetters',
+    summary: 'List dead letters',
+    description: 'Those of the calling agent; of the whole tenant for an org-admin. Newest first.',
+    tag, access,
+    method: 'GET',
+    path: '/delivery/dlq',
+    query: Type.Object({ ...page }),
+    success: {
+      200: { description: 'A page of dead letters', schema: Type.Object({ dlq_items: Type.Array(DeadLetter), total: Type.Integer() }, { $id: 'DeadLetterList' }) },
+    },
+  }),
+  replayDeadLetter: operation({
+    id: 'replayDeadLetter',
+    summary: 'Replay a dead letter',
+    description: 'Back into the mailbox of its recipient, due at once, attempt 1, with the priority and enrichment that apply today.',
+    tag, access,
+    method: 'POST',
+    path: '/delivery/dlq/{id}/replay',
+    success: { 200: { description: 'Replayed', schema: Type.Object({ status: Type.Literal('replayed'), delivery_id: id('dlv') }) } },
+  }),
+  listRecentEvents: operation({
+    id: 'listRecentEvents',
+    summary: 'The latest events an agent acknowledged',
+    tag: 'Agents',
+    method: 'GET',
+    path: '/agents/{id}/events',
+    access: { scope: 'admin', self: 'receive' },
+    query: Type.Object({ limit: clampedLimit(100, 5) }),
+    success: { 200: { description: 'Last acknowledged first', schema: Type.Object({ events: Type.Array(RecentEvent) }) } },
+  }),
+  getQueue: operation({
+    id: 'getQueue',
+    summary: 'How the queue of an agent is doing',
+    tag: 'Agents',
+    method: 'GET',
+    path: '/agents/{id}/queue',
+    access: { scope: 'admin', self: 'receive' },
+    success: {
+      200: {
+        description: 'Queue health',
+        schema: Type.Object(
+          {
+            pending: Type.Integer({ description: 'Waiting to be handed out.' }),
+            leased: Type.Integer(),
+            dead_lettered: Type.Integer(),
+            oldest_pending_at: nullableTime,
+            last_poll_at: nullableTime,
+          },
+          { $id: 'Queue' },
+        ),
+      },
+    },
+  }),
+} as const

@@ -1,0 +1,150 @@
+// Events and how they are published, traced and explained.
+import { operation } from './operation.ts'
+import { Type, type Static, dateTime, id, jsonObject, oneOf } from './shapes.ts'
+
+export const EVENT_MEDIA_TYPES = ['application/json', 'application/cloudevents+json', 'application/cloudevents-batch+json'] as const
+export const MAX_EVENT_ID = 512
+
+/** The envelope. Documentation and types only: what reads an envelope answers invalid_event, not validation_failed. */
+export const Event = Type.Object(
+  {
+    specversion: oneOf(['1.0']),
+    type: Type.String({ minLength: 1, maxLength: 255, examples: ['com.example.order.created'], description: 'Printable characters without spaces.' }),
+    source: Type.String({ format: 'uri-reference', examples: ['/orders'] }),
+    id: Type.String({ minLength: 1, maxLength: MAX_EVENT_ID, examples: ['order-1-created'], description: 'The deduplication key, unique in the tenant.' }),
+    time: Type.Optional(dateTime()),
+    datacontenttype: Type.Optional(Type.String({ examples: ['application/json'] })),
+    subject: Type.Optional(Type.String({ examples: ['order/1'] })),
+    data: Type.Optional(Type.Unknown({ description: 'Any JSON. Filters are evaluated against it.' })),
+  },
+  { $id: 'Event', additionalProperties: true, description: 'A CloudEvents 1.0 envelope; extension attributes are kept as they came.' },
+)
+export type Event = Static<typeof Event>
+
+const Published = Type.Object(
+  {
+    event_id: Type.String(),
+    status: oneOf(['accepted', 'duplicate']),
+    recipients: Type.Optional(Type.Integer({ description: 'How many deliveries were made; only with `accepted`.' })),
+  },
+  { $id: 'Published' },
+)
+
+const Matched = Type.Object(
+  {
+    kind: oneOf(['interest', 'feed', 'test_event']),
+    id: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+    channel_id: Type.Optional(id('chn')),
+  },
+  { $id: 'Matched', description: 'What made a delivery: an interest, a channel feed, or a test event sent to the agent.' },
+)
+export type Matched = Static<typeof Matched>
+
+export const RECEIPT_STATES = ['pending', 'leased', 'acknowledged', 'dead_lettered'] as const
+
+const nullableTime = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' })
+
+const Receipt = Type.Object(
+  {
+    delivery_id: id('dlv'),
+    agent_id: id('agt', { description: 'The recipient.' }),
+    state: oneOf(RECEIPT_STATES),
+    attempts: Type.Integer({ description: 'How often it was handed out.' }),
+    matched: Type.Array(Matched),
+    created_at: dateTime(),
+    first_attempt_at: nullableTime,
+    acknowledged_at: nullableTime,
+    dead_lettered_at: nullableTime,
+    dlq_reason: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+  },
+  { $id: 'Receipt' },
+)
+export type Receipt = Static<typeof Receipt>
+
+const Reason = Type.Object(
+  {
+    kind: oneOf(['agent', 'interest', 'feed']),
+    id: Type.String(),
+    channel_id: Type.Optional(id('chn')),
+    matches: Type.Boolean(),
+    type_matches: Type.Optional(Type.Boolean()),
+    filter: Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'] })),
+    explanation: Type.String({ examples: ['the filter gave false'] }),
+  },
+  { $id: 'Reason' },
+)
+export type Reason = Static<typeof Reason>
+
+const tag = 'Events'
+
+export const eventOperations = {
+  publishEvent: operation({
+    id: 'publishEvent',
+    summary: 'Publish an event',
+    description:
+      'CloudEvents over HTTP in all three modes: structured JSON, binary (`ce-*` headers, the body is the data) and batch (1 to 100 events, answered 200 `{results}` in order, each on its own). 202 means: on disk, with its deliveries. An id that was accepted before answers 200 `duplicate`.',
+    tag,
+    method: 'POST',
+    path: '/events',
+    access: { scope: 'send' },
+    consumes: EVENT_MEDIA_TYPES,
+    bodyLimit: 'event',
+    success: {
+      202: { description: 'Accepted', schema: Published },
+      200: {
+        description: 'A duplicate, or the results of a batch',
+        schema: Type.Unsafe({ anyOf: [Published, { type: 'object', properties: { results: { type: 'array', items: { type: 'object' } } }, required: ['results'] }] }),
+      },
+    },
+  }),
+  getEvent: operation({
+    id: 'getEvent',
+    summary: 'Trace an event: its receipts',
+    description: 'The event and, for each recipient, how far its delivery got and what matched. For its publisher and for admins.',
+    tag,
+    method: 'GET',
+    path: '/events/{id}',
+    access: { scope: 'send', or: 'admin' },
+    success: {
+      200: {
+        description: 'The event and its receipts',
+        schema: Type.Object({ event: Type.Unsafe<Event | null>({ anyOf: [Type.Ref('Event'), { type: 'null' }] }), deliveries: Type.Array(Receipt) }),
+      },
+    },
+  }),
+  explainEvent: operation({
+    id: 'explainEvent',
+    summary: 'Explain who would receive an event, and why',
+    description: 'Stores nothing. With `agent_id`, also why that agent would or would not receive it.',
+    tag,
+    method: 'POST',
+    path: '/events/explain',
+    access: { scope: 'send' },
+    body: Type.Object(
+      { event: jsonObject({ examples: [{ specversion: '1.0', type: 'com.example.order.created', source: '/orders', id: 'order-1-created', data: { total: 120 } }] }), agent_id: Type.Optional(Type.String()) },
+      { $id: 'ExplainRequest' },
+    ),
+    success: {
+      200: {
+        description: 'The recipients',
+        schema: Type.Object(
+          {
+            recipients: Type.Array(Type.Object({ agent_id: Type.String(), via: Type.Array(Matched), priority: Type.Integer() })),
+            agent: Type.Optional(Type.Object({ agent_id: Type.String(), receives: Type.Boolean(), reasons: Type.Array(Reason) })),
+          },
+          { $id: 'Explanation' },
+        ),
+      },
+    },
+  }),
+  sendTestEvent: operation({
+    id: 'sendTestEvent',
+    summary: 'Send a test event to an agent',
+    description: 'Publishes `test.dashboard` from `dashboard.test-event` about the agent, which always receives it.',
+    tag: 'Agents',
+    method: 'POST',
+    path: '/agents/{id}/test-event',
+    access: { scope: 'admin', self: 'send' },
+    success: { 202: { description: 'Accepted', schema: Type.Object({ event_id: Type.String() }, { additionalProperties: true }) } },
+  }),
+} as const

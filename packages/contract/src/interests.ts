@@ -1,0 +1,79 @@
+// Interests: what an agent wants to hear of.
+import { operation } from './operation.ts'
+import { Type, type Static, dateTime, filledText, id, nullableText, oneOf } from './shapes.ts'
+
+export const ENRICHMENT_DEPTHS = ['none', 'light', 'full'] as const
+export const MAX_FILTER = 4096
+
+/** A type glob: as long as a type may be, with room for classes and escapes. */
+export const globText = () =>
+  filledText(512, { expected: 'a non-empty glob of at most 512 characters', examples: ['com.example.order.*'], description: '`*` any run of characters, `?` one, `[a-z]` a class, `\\` escapes. Case-sensitive, whole type.' })
+
+export const filterText = () =>
+  nullableText(MAX_FILTER, {
+    expected: `a CEL expression of at most ${MAX_FILTER} characters, or null`,
+    examples: ['data.total > 100'],
+    description: 'A CEL predicate over the event: `data` is its data, `event` the envelope, a bare name a field of the data.',
+  })
+
+export const Interest = Type.Object(
+  {
+    id: id('int'),
+    tenant_id: id('ten'),
+    agent_id: id('agt'),
+    event_type: Type.String(),
+    filter_expression: filterText(),
+    priority: Type.Integer({ minimum: 0 }),
+    enrichment_depth: oneOf(ENRICHMENT_DEPTHS),
+    active: Type.Boolean(),
+    created_at: dateTime(),
+    updated_at: dateTime(),
+  },
+  { $id: 'Interest' },
+)
+export type Interest = Static<typeof Interest>
+
+export const InterestCreate = Type.Object(
+  {
+    event_type: globText(),
+    filter_expression: Type.Optional(filterText()),
+    priority: Type.Integer({ minimum: 0, maximum: 1_000_000_000, examples: [0] }),
+    enrichment_depth: oneOf(ENRICHMENT_DEPTHS),
+    backfill: Type.Optional(Type.Integer({ minimum: 0, maximum: 1000, examples: [0], description: 'Deliver this many of the newest events that match, oldest first, before the answer.' })),
+  },
+  { $id: 'InterestCreate' },
+)
+
+const tag = 'Interests'
+
+export const interestOperations = {
+  listInterests: operation({
+    id: 'listInterests',
+    summary: 'List the interests of an agent, newest first',
+    tag,
+    method: 'GET',
+    path: '/agents/{id}/interests',
+    access: { scope: 'interests:read' },
+    success: { 200: { description: 'The interests', schema: Type.Object({ interests: Type.Array(Interest) }, { $id: 'InterestList' }) } },
+  }),
+  createInterest: operation({
+    id: 'createInterest',
+    summary: 'Create an interest',
+    description: 'For the calling agent itself only.',
+    tag,
+    method: 'POST',
+    path: '/agents/{id}/interests',
+    access: { scope: 'interests:write' },
+    body: InterestCreate,
+    success: { 201: { description: 'The interest', schema: Interest } },
+  }),
+  deleteInterest: operation({
+    id: 'deleteInterest',
+    summary: 'Delete an interest',
+    tag,
+    method: 'DELETE',
+    path: '/agents/{id}/interests/{interest_id}',
+    access: { scope: 'interests:write' },
+    success: { 204: { description: 'Deleted' } },
+  }),
+} as const

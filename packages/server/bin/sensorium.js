@@ -1,0 +1,35 @@
+#!/usr/bin/env node
+// The command. The sources are TypeScript that Node 24 runs as it is: an older Node hands over to the one pinned beside it.
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import module from 'node:module'
+import { constants } from 'node:os'
+import { fileURLToPath } from 'node:url'
+
+const OLDEST = 24
+
+if (Number(process.versions.node.split('.')[0]) >= OLDEST) {
+  // Without it two thirds of a command's half second go into compiling. Beside the code, where only its owner writes.
+  module.enableCompileCache(fileURLToPath(new URL('../../../node_modules/.cache/sensorium', import.meta.url)))
+  await import('../src/cli/main.ts')
+} else {
+  const pinned = ['../node_modules/node/bin/node', '../../../node_modules/node/bin/node', '../../node/bin/node']
+    .map((file) => fileURLToPath(new URL(file, import.meta.url)))
+    .find(existsSync)
+  if (pinned === undefined) {
+    console.error(`sensorium needs Node.js ${OLDEST} or newer and this is ${process.versions.node}. Run npm install first, which brings one.`)
+    process.exit(1)
+  }
+  const child = spawn(pinned, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' })
+  for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT']) {
+    process.on(signal, () => {
+      // Ctrl-C in a terminal reaches the child by itself; a second one would mean "at once".
+      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
+    })
+  }
+  child.on('error', (error) => {
+    console.error(`sensorium could not run ${pinned}: ${error.message}`)
+    process.exit(1)
+  })
+  child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]))
+}

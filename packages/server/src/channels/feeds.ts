@@ -1,0 +1,48 @@
+// What a channel brings to its members.
+import { isId, type Feed, type FeedCreate, type Static } from '@sensorium/contract'
+import type { Principal } from '../auth/principal.ts'
+import { notFound } from '../kernel/failure.ts'
+import { recordRoutingChange } from '../routing/changes.ts'
+import { checkFilter } from '../routing/check-filter.ts'
+import type { Db } from '../store/db.ts'
+import type { ChannelTools } from './create.ts'
+import { insist, requireChannel } from './get.ts'
+import { refuseAddingFeed, refuseDeletingFeed } from './rules.ts'
+import { deleteFeedRow, findFeed, insertFeed, listFeedRows, shownFeed, type FeedRow } from './sql.ts'
+
+export async function listFeeds(db: Db, principal: Principal, channelId: string): Promise<Feed[]> {
+  await requireChannel(db, principal, channelId)
+  return (await listFeedRows(db, principal.tenantId, channelId)).map(shownFeed)
+}
+
+export async function createFeed(
+  tx: Db, { makeId, now }: ChannelTools, principal: Principal, channelId: string, wanted: Static<typeof FeedCreate>,
+): Promise<Feed> {
+  // The shape of the request comes before the question whether the channel is there.
+  checkFilter('filter_expression', wanted.filter_expression)
+  const { channel, caller } = await requireChannel(tx, principal, channelId)
+  insist(channel, refuseAddingFeed(channel.type, caller))
+  const row: FeedRow = {
+    tenant_id: principal.tenantId,
+    channel_id: channelId,
+    id: makeId('feed'),
+    event_type_glob: wanted.event_type_glob,
+    filter_expression: wanted.filter_expression ?? null,
+    active: 1,
+    created_at: now(),
+  }
+  await insertFeed(tx, row)
+  await recordRoutingChange(tx, principal.tenantId, 'feed', row.id, row.created_at)
+  return shownFeed(row)
+}
+
+export async function deleteFeed(tx: Db, now: number, principal: Principal, channelId: string, id: string): Promise<void> {
+  const { tenantId } = principal
+  const { channel, caller } = await requireChannel(tx, principal, channelId)
+  const feed = isId('feed', id) ? await findFeed(tx, tenantId, channelId, id) : undefined
+  if (!feed) throw notFound('feed', id)
+  insist(channel, refuseDeletingFeed(caller))
+  // Somebody else may have deleted it since it was read.
+  if ((await deleteFeedRow(tx, tenantId, channelId, id)) === 0) throw notFound('feed', id)
+  await recordRoutingChange(tx, tenantId, 'feed', id, now)
+}

@@ -1,0 +1,42 @@
+// One channel as the caller sees it, with the caller's own role in it, or not found.
+import { isId, type Channel } from '@sensorium/contract'
+import type { Principal } from '../auth/principal.ts'
+import { notFound, ruleBroken } from '../kernel/failure.ts'
+import type { Db } from '../store/db.ts'
+import { maySee, type Caller, type Refusal } from './rules.ts'
+import { findChannel, findMember, lockChannel, shownChannel, type ChannelRow } from './sql.ts'
+
+export interface SeenChannel {
+  channel: ChannelRow
+  caller: Caller
+}
+
+async function see(db: Db, principal: Principal, id: string, find: typeof findChannel): Promise<SeenChannel> {
+  const participant = { type: principal.kind, id: principal.id }
+  const channel = isId('channel', id) ? await find(db, principal.tenantId, id) : undefined
+  if (!channel) throw notFound('channel', id)
+  // A query of its own: one that waited for the channel's lock would still see the members of before the wait.
+  const member = await findMember(db, principal.tenantId, id, participant)
+  const caller: Caller = { ...participant, role: member?.role ?? null }
+  if (!maySee(channel.type, caller)) throw notFound('channel', id)
+  return { channel, caller }
+}
+
+export const requireChannel = (db: Db, principal: Principal, id: string): Promise<SeenChannel> => see(db, principal, id, findChannel)
+
+/** The same, and nobody else changes its members before the transaction ends. */
+export const holdChannel = (tx: Db, principal: Principal, id: string): Promise<SeenChannel> => see(tx, principal, id, lockChannel)
+
+export const getChannel = async (db: Db, principal: Principal, id: string): Promise<Channel> =>
+  shownChannel((await requireChannel(db, principal, id)).channel)
+
+export async function maySeeChannel(db: Db, principal: Principal, id: string): Promise<boolean> {
+  const channel = await findChannel(db, principal.tenantId, id)
+  const member = await findMember(db, principal.tenantId, id, { type: principal.kind, id: principal.id })
+  return channel !== undefined && maySee(channel.type, { type: principal.kind, id: principal.id, role: member?.role ?? null })
+}
+
+/** Turns a refusal of the rules into the answer. */
+export function insist(channel: ChannelRow, refusal: Refusal | null): void {
+  if (refusal) throw ruleBroken(refusal.rule, refusal.message, { channel_id: channel.id })
+}

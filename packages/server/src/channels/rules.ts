@@ -1,0 +1,71 @@
+// Who may do what in a channel. Nothing here reads or writes: what is known goes in, a refusal or null comes out.
+//
+// An org-admin acts with the powers of an owner in every channel of its tenant, member or not.
+import { DIRECT_MEMBERS, type ChannelType, type MemberRole, type ParticipantType } from '@sensorium/contract'
+
+export interface Participant {
+  type: ParticipantType
+  id: string
+}
+
+/** Whoever asks, with its role in the channel; null where it is no member. */
+export interface Caller extends Participant {
+  role: MemberRole | null
+}
+
+/** Somebody who is, or is to be, a member. */
+export interface Place extends Participant {
+  role: MemberRole
+}
+
+export interface Refusal {
+  rule: 'role_required' | 'last_owner' | 'direct_channel_full'
+  message: string
+}
+
+const isSame = (a: Participant, b: Participant): boolean => a.type === b.type && a.id === b.id
+
+/** The role a caller acts with. */
+const powerOf = (caller: Caller): MemberRole | null => (caller.type === 'org_admin' ? 'owner' : caller.role)
+
+const isManager = (caller: Caller): boolean => powerOf(caller) === 'owner' || powerOf(caller) === 'admin'
+
+/** An owner disposes over every role, an admin over all but owners. */
+const mayDispose = (caller: Caller, role: MemberRole): boolean => isManager(caller) && (role !== 'owner' || powerOf(caller) === 'owner')
+
+const roleRequired = (message: string): Refusal => ({ rule: 'role_required', message })
+
+export const maySee = (channel: ChannelType, caller: Caller): boolean =>
+  channel === 'open' || caller.type === 'org_admin' || caller.role !== null
+
+export function refuseAdding(channel: ChannelType, caller: Caller, wanted: Place): Refusal | null {
+  if (mayDispose(caller, wanted.role)) return null
+  const joins = channel === 'open' && isSame(caller, wanted)
+  if (joins && wanted.role === 'member') return null
+  if (joins) return roleRequired('Whoever joins an open channel becomes a plain member; only an owner or admin gives more')
+  return roleRequired(wanted.role === 'owner' ? 'Only an owner makes an owner' : 'Only an owner or admin of the channel adds others')
+}
+
+/** `owners` counts those of the channel, the one to be removed among them. */
+export function refuseRemoving(caller: Caller, member: Place, owners: number): Refusal | null {
+  if (!isSame(caller, member) && !mayDispose(caller, member.role)) {
+    return roleRequired(member.role === 'owner' ? 'Only an owner removes an owner' : 'Only an owner or admin of the channel removes others')
+  }
+  if (member.role !== 'owner' || owners > 1) return null
+  return { rule: 'last_owner', message: 'The last owner stays in the channel; make another one first' }
+}
+
+/** `members` counts those of the channel with the new one. */
+export function refuseCrowding(channel: ChannelType, members: number): Refusal | null {
+  if (channel !== 'direct' || members <= DIRECT_MEMBERS) return null
+  return { rule: 'direct_channel_full', message: `A direct channel has at most ${DIRECT_MEMBERS} members` }
+}
+
+export function refuseAddingFeed(channel: ChannelType, caller: Caller): Refusal | null {
+  if (isManager(caller)) return null
+  if (channel !== 'open') return roleRequired('Only an owner or admin of the channel adds feeds')
+  return caller.role === null ? roleRequired('Only a member of the channel adds feeds') : null
+}
+
+export const refuseDeletingFeed = (caller: Caller): Refusal | null =>
+  isManager(caller) ? null : roleRequired('Only an owner or admin of the channel deletes feeds')

@@ -1,0 +1,172 @@
+// The rows of channels, their members and their feeds. Every query names the tenant.
+import type { Channel, ChannelType, Feed, Member, MemberRole, ParticipantType } from '@sensorium/contract'
+import { iso } from '../kernel/clock.ts'
+import { one, type Db, type Value } from '../store/db.ts'
+import type { Participant } from './rules.ts'
+
+export interface ChannelRow {
+  tenant_id: string
+  id: string
+  name: string
+  description: string | null
+  type: ChannelType
+  created_by_type: ParticipantType
+  created_by_id: string
+  created_at: number
+  updated_at: number
+}
+
+export interface MemberRow {
+  tenant_id: string
+  channel_id: string
+  id: string
+  participant_type: ParticipantType
+  participant_id: string
+  role: MemberRole
+  joined_at: number
+}
+
+export interface FeedRow {
+  tenant_id: string
+  channel_id: string
+  id: string
+  event_type_glob: string
+  filter_expression: string | null
+  active: number
+  created_at: number
+}
+
+export const shownChannel = (row: ChannelRow): Channel => ({
+  id: row.id,
+  tenant_id: row.tenant_id,
+  name: row.name,
+  description: row.description,
+  type: row.type,
+  created_by_type: row.created_by_type,
+  created_by_id: row.created_by_id,
+  created_at: iso(row.created_at),
+  updated_at: iso(row.updated_at),
+})
+
+export const shownMember = (row: MemberRow): Member => ({
+  id: row.id,
+  channel_id: row.channel_id,
+  participant_type: row.participant_type,
+  participant_id: row.participant_id,
+  role: row.role,
+  joined_at: iso(row.joined_at),
+})
+
+export const shownFeed = (row: FeedRow): Feed => ({
+  id: row.id,
+  channel_id: row.channel_id,
+  event_type_glob: row.event_type_glob,
+  filter_expression: row.filter_expression,
+  active: row.active === 1,
+  created_at: iso(row.created_at),
+})
+
+const columns = (from: string): string =>
+  ['tenant_id', 'id', 'name', 'description', 'type', 'created_by_type', 'created_by_id', 'created_at', 'updated_at']
+    .map((name) => `${from}.${name}`)
+    .join(', ')
+const CHANNEL = columns('channels')
+const MEMBER = 'tenant_id, channel_id, id, participant_type, participant_id, role, joined_at'
+const FEED = 'tenant_id, channel_id, id, event_type_glob, filter_expression, active, created_at'
+
+export const insertChannel = (db: Db, row: ChannelRow): Promise<number> =>
+  db.run(
+    `insert into channels (tenant_id, id, name, description, type, created_by_type, created_by_id, created_at, updated_at)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [row.tenant_id, row.id, row.name, row.description, row.type, row.created_by_type, row.created_by_id, row.created_at, row.updated_at],
+  )
+
+export const findChannel = (db: Db, tenantId: string, id: string) =>
+  one<ChannelRow>(db, `select ${CHANNEL} from channels where tenant_id = ? and id = ?`, [tenantId, id])
+
+/** The channel, held against every other change of its members until the transaction ends. */
+export const lockChannel = (db: Db, tenantId: string, id: string) =>
+  one<ChannelRow>(db, `select ${CHANNEL} from channels where tenant_id = ? and id = ? ${db.dialect.forUpdate}`, [tenantId, id])
+
+interface Page {
+  rows: ChannelRow[]
+  total: number
+}
+
+/** All channels of the tenant, newest first. */
+export async function pageAllChannels(db: Db, tenantId: string, offset: number, limit: number): Promise<Page> {
+  const rows = await db.rows<ChannelRow>(`select ${CHANNEL} from channels where tenant_id = ? order by id desc limit ? offset ?`, [
+    tenantId, limit, offset,
+  ])
+  const count = await one<{ n: number }>(db, 'select count(*) as n from channels where tenant_id = ?', [tenantId])
+  return { rows, total: count?.n ?? 0 }
+}
+
+// Two lists that do not overlap, each read from an index in its order and merged: somebody else's private channels cost nothing.
+const OPEN = `from channels where channels.tenant_id = ? and channels.type = 'open'`
+const OWN = `from channel_members m join channels on channels.tenant_id = m.tenant_id and channels.id = m.channel_id
+  where m.tenant_id = ? and m.participant_id = ? and m.participant_type = ? and channels.type <> 'open'`
+
+/** The open channels and those the participant is a member of, newest first. */
+export async function pageSeenChannels(db: Db, tenantId: string, { type, id }: Participant, offset: number, limit: number): Promise<Page> {
+  const values: Value[] = [tenantId, tenantId, id, type]
+  const rows = await db.rows<ChannelRow>(`select ${CHANNEL} ${OPEN} union all select ${CHANNEL} ${OWN} order by id desc limit ? offset ?`, [
+    ...values, limit, offset,
+  ])
+  const count = await one<{ n: number }>(db, `select (select count(*) ${OPEN}) + (select count(*) ${OWN}) as n`, values)
+  return { rows, total: count?.n ?? 0 }
+}
+
+/** Inserts unless the participant is a member already; answers how many rows were written. */
+export const insertMember = (db: Db, row: MemberRow): Promise<number> =>
+  db.run(
+    `insert into channel_members (${MEMBER}) values (?, ?, ?, ?, ?, ?, ?)
+     on conflict (tenant_id, channel_id, participant_type, participant_id) do nothing`,
+    [row.tenant_id, row.channel_id, row.id, row.participant_type, row.participant_id, row.role, row.joined_at],
+  )
+
+export const findMember = (db: Db, tenantId: string, channelId: string, { type, id }: Participant) =>
+  one<MemberRow>(
+    db,
+    `select ${MEMBER} from channel_members where tenant_id = ? and channel_id = ? and participant_type = ? and participant_id = ?`,
+    [tenantId, channelId, type, id],
+  )
+
+/** The members of a channel, newest first. */
+export const listMemberRows = (db: Db, tenantId: string, channelId: string): Promise<MemberRow[]> =>
+  db.rows<MemberRow>(`select ${MEMBER} from channel_members where tenant_id = ? and channel_id = ? order by id desc`, [tenantId, channelId])
+
+export async function countMembers(db: Db, tenantId: string, channelId: string): Promise<number> {
+  const count = await one<{ n: number }>(db, 'select count(*) as n from channel_members where tenant_id = ? and channel_id = ?', [
+    tenantId, channelId,
+  ])
+  return count?.n ?? 0
+}
+
+export async function countOwners(db: Db, tenantId: string, channelId: string): Promise<number> {
+  const count = await one<{ n: number }>(
+    db,
+    `select count(*) as n from channel_members where tenant_id = ? and channel_id = ? and role = 'owner'`,
+    [tenantId, channelId],
+  )
+  return count?.n ?? 0
+}
+
+export const deleteMember = (db: Db, tenantId: string, channelId: string, id: string): Promise<number> =>
+  db.run('delete from channel_members where tenant_id = ? and channel_id = ? and id = ?', [tenantId, channelId, id])
+
+export const insertFeed = (db: Db, row: FeedRow): Promise<number> =>
+  db.run(`insert into channel_feeds (${FEED}) values (?, ?, ?, ?, ?, ?, ?)`, [
+    row.tenant_id, row.channel_id, row.id, row.event_type_glob, row.filter_expression, row.active, row.created_at,
+  ])
+
+export const findFeed = (db: Db, tenantId: string, channelId: string, id: string) =>
+  one<FeedRow>(db, `select ${FEED} from channel_feeds where tenant_id = ? and channel_id = ? and id = ?`, [tenantId, channelId, id])
+
+/** The feeds of a channel, newest first. */
+export const listFeedRows = (db: Db, tenantId: string, channelId: string): Promise<FeedRow[]> =>
+  db.rows<FeedRow>(`select ${FEED} from channel_feeds where tenant_id = ? and channel_id = ? order by id desc`, [tenantId, channelId])
+
+/** Deletes a feed once; a second time changes nothing. */
+export const deleteFeedRow = (db: Db, tenantId: string, channelId: string, id: string): Promise<number> =>
+  db.run('delete from channel_feeds where tenant_id = ? and channel_id = ? and id = ?', [tenantId, channelId, id])

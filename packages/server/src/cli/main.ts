@@ -1,0 +1,77 @@
+// sensorium <command>: finds the command, gives it what it asks for, prints what it answers.
+import { parseArgs } from 'node:util'
+import { readConfig } from '../config.ts'
+import { Failure } from '../kernel/failure.ts'
+import { systemClock } from '../kernel/clock.ts'
+import { idMaker } from '../kernel/ids.ts'
+import { openStore } from '../start.ts'
+import { usageOf, type Command, type Invocation, type Outcome } from './command.ts'
+import { commands } from './commands.ts'
+import { told } from './fail.ts'
+import { help } from './help.ts'
+
+/** Not a command line that means something: the sentence says which would. */
+const misused = (sentence: string, given: readonly string[], expected: string): Failure =>
+  new Failure('validation_failed', sentence, { field: 'command', value: given.join(' '), expected, example: 'sensorium help' })
+
+function find(words: readonly string[]): Command {
+  const command = commands.find((one) => one.words.every((word, i) => words[i] === word))
+  if (command) return command
+  const near = commands.filter((one) => one.words[0] === words[0]).map((one) => `  sensorium ${usageOf(one)}`)
+  throw near.length > 0
+    ? misused(`Which one?\n${near.join('\n')}`, words, near.join(' or ').trim())
+    : misused(`There is no command ${words.join(' ')}. \`sensorium help\` lists them.`, words, 'a command')
+}
+
+function parse(argv: readonly string[]): { command: Command; args: string[]; options: Record<string, string | undefined> } {
+  const loose = parseArgs({ args: [...argv], options: { json: { type: 'boolean' } }, allowPositionals: true, strict: false })
+  const command = find(loose.positionals)
+  const usage = `Usage: sensorium ${usageOf(command)}`
+  const taken = Object.fromEntries(Object.keys(command.options ?? {}).map((name) => [name, { type: 'string' as const }]))
+  let parsed
+  try {
+    parsed = parseArgs({ args: [...argv], options: { json: { type: 'boolean' }, ...taken }, allowPositionals: true })
+  } catch (error) {
+    throw misused(`${(error as Error).message.split('. ')[0]}.\n${usage}`, argv, usage)
+  }
+  const { json: _, ...options } = parsed.values
+  const args = parsed.positionals.slice(command.words.length)
+  if (args.length !== command.parameters.length) throw misused(usage, argv, usage)
+  return { command, args, options: options as Record<string, string | undefined> }
+}
+
+const config: Invocation['config'] = () => readConfig(process.env)
+
+const withStore: Invocation['withStore'] = async (work) => {
+  const { store, secrets } = await openStore(config(), systemClock)
+  try {
+    return await work(store, { makeId: idMaker(systemClock.now), secrets, now: systemClock.now })
+  } finally {
+    await store.close()
+  }
+}
+
+async function run(argv: readonly string[]): Promise<Outcome> {
+  const { command, args, options } = parse(argv)
+  return command.run({ args, options, clock: systemClock, config, withStore })
+}
+
+const argv = process.argv.slice(2)
+const json = argv.includes('--json')
+const wantsHelp = argv.length === 0 || argv[0] === 'help' || argv.includes('--help') || argv.includes('-h')
+
+if (wantsHelp) console.log(help(commands))
+else if (argv[0] === 'start') await import('../main.ts')
+else {
+  try {
+    const outcome = await run(argv)
+    console.log(json ? JSON.stringify(outcome.json) : outcome.text)
+    process.exitCode = outcome.exitCode ?? 0
+  } catch (error) {
+    const { sentence, envelope, exitCode } = told(error)
+    // A program reads one place, whatever the outcome.
+    if (json) console.log(JSON.stringify(envelope))
+    else console.error(sentence)
+    process.exitCode = exitCode
+  }
+}

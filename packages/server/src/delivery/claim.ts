@@ -1,0 +1,100 @@
+// Hands out what is due in a mailbox, and waits for it if asked to. What comes out is the JSON of the deliveries: the envelope is
+// stored as the text that came in, and goes out as that text.
+//
+// 1. A delivery handed out is leased: nobody else gets it until the lease lapses or is given back.
+// 2. An empty mailbox costs one read and no transaction.
+import { iso, type Clock } from '../kernel/clock.ts'
+import type { Db, Store } from '../store/db.ts'
+import { lapse } from './lapse.ts'
+import { claimRows, nextDue, notePoll, readEnvelopes, somethingDue, type ClaimedRow, type Mailbox } from './sql.ts'
+import type { Wakeups } from './wake.ts'
+
+export interface ClaimTools {
+  store: Store
+  clock: Clock
+  wakeups: Wakeups
+  visibilityTimeoutMs: number
+  maxAttempts: number
+}
+
+/** A delivery on its way out: its row, and its wire form as JSON text. */
+export interface HandedOut {
+  id: string
+  attempts: number
+  json: string
+}
+
+export interface Claim {
+  (mailbox: Mailbox, limit: number): Promise<HandedOut[]>
+  /** The same, waiting up to `waitMs` for something to be due. */
+  waiting(mailbox: Mailbox, limit: number, waitMs: number, gone: AbortSignal): Promise<HandedOut[]>
+}
+
+/** Without a wake-up a waiter looks again this often: polling is the truth, wake-ups only shorten it. */
+const LOOK_AGAIN_MS = 1_000
+/** The time of the last poll is worth one write a second. */
+const NOTE_EVERY_MS = 1_000
+const MAX_NOTED = 100_000
+
+// `{"id":…,"payload":<the envelope's own text>,…}`: an envelope of some kilobytes is neither parsed nor written again.
+export const deliveryJson = (row: ClaimedRow, envelope: string): string =>
+  `{"id":"${row.id}","event_id":${JSON.stringify(row.event_id)},"payload":${envelope},"attempt_count":${row.attempts},"created_at":"${iso(row.created_at)}"}`
+
+async function leased(tx: Db, mailbox: Mailbox, limit: number, until: number, now: number): Promise<HandedOut[]> {
+  const rows = await claimRows(tx, mailbox, limit, until, now)
+  if (rows.length === 0) return []
+  const envelopes = new Map((await readEnvelopes(tx, mailbox.tenantId, rows.map((row) => row.event_id))).map((row) => [row.id, row.envelope]))
+  // `returning` has no order of its own.
+  rows.sort((a, b) => b.priority - a.priority || (a.id < b.id ? -1 : 1))
+  return rows.map((row) => ({ id: row.id, attempts: row.attempts, json: deliveryJson(row, envelopes.get(row.event_id)!) }))
+}
+
+export function makeClaim({ store, clock, wakeups, visibilityTimeoutMs, maxAttempts }: ClaimTools): Claim {
+  const noted = new Map<string, number>()
+
+  function mustNote({ tenantId, recipientId }: Mailbox, now: number): boolean {
+    const key = `${tenantId} ${recipientId}`
+    const last = noted.get(key)
+    if (last !== undefined && now >= last && now - last < NOTE_EVERY_MS) return false
+    if (noted.size >= MAX_NOTED) noted.clear()
+    noted.set(key, now)
+    return true
+  }
+
+  const claim = (async (mailbox, limit) => {
+    const now = clock.now()
+    const note = mustNote(mailbox, now)
+    if (!(await somethingDue(store, mailbox, now))) {
+      if (note) await store.tx((tx) => notePoll(tx, mailbox, now))
+      return []
+    }
+    return store.tx(async (tx) => {
+      if (note) await notePoll(tx, mailbox, now)
+      await lapse(tx, mailbox, now, maxAttempts)
+      return leased(tx, mailbox, limit, now + visibilityTimeoutMs, now)
+    })
+  }) as Claim
+
+  claim.waiting = async (mailbox, limit, waitMs, gone) => {
+    const deadline = clock.now() + waitMs
+    for (;;) {
+      // Listening begins before looking, so that nothing can arrive between the two.
+      const woken = new AbortController()
+      const cancel = wakeups.wait(mailbox, () => woken.abort())
+      const stop = (): void => woken.abort()
+      gone.addEventListener('abort', stop)
+      try {
+        const found = await claim(mailbox, limit)
+        const left = deadline - clock.now()
+        if (found.length > 0 || left <= 0 || gone.aborted) return found
+        const due = await nextDue(store, mailbox)
+        await clock.sleep(Math.min(left, LOOK_AGAIN_MS, due === null ? Infinity : Math.max(1, due - clock.now())), woken.signal)
+        if (gone.aborted) return []
+      } finally {
+        cancel()
+        gone.removeEventListener('abort', stop)
+      }
+    }
+  }
+  return claim
+}

@@ -1,0 +1,47 @@
+// Lets what has run out run out: a lapsed lease becomes ready again or a dead letter, a wait that is over becomes ready.
+// Every verb on a mailbox does this first, so the clock alone decides; the sweep is for mailboxes that nobody looks at.
+import type { Db, Store } from '../store/db.ts'
+import { afterLapse, type Next } from './rules.ts'
+import { lapsedAnywhere, lapsedRows, setDead, setReady, type Mailbox, type TimedRow } from './sql.ts'
+
+const AT_ONCE = 500
+
+const nextOf = (row: TimedRow, now: number, maxAttempts: number): Next =>
+  row.state === 'leased' ? afterLapse(row, now, maxAttempts) : { state: 'ready' }
+
+async function apply(tx: Db, rows: TimedRow[], now: number, maxAttempts: number): Promise<void> {
+  for (const [, ofMailbox] of Map.groupBy(rows, (row) => `${row.tenant_id} ${row.recipient_id}`)) {
+    const mailbox = { tenantId: ofMailbox[0]!.tenant_id, recipientId: ofMailbox[0]!.recipient_id }
+    const ready: string[] = []
+    for (const row of ofMailbox) {
+      const next = nextOf(row, now, maxAttempts)
+      if (next.state === 'dead_lettered') await setDead(tx, mailbox, row.id, next.reason, now)
+      else ready.push(row.id)
+    }
+    if (ready.length > 0) await setReady(tx, mailbox, ready, null)
+  }
+}
+
+/** One mailbox, completely. */
+export async function lapse(tx: Db, mailbox: Mailbox, now: number, maxAttempts: number): Promise<void> {
+  for (;;) {
+    const rows = await lapsedRows(tx, mailbox, now, AT_ONCE)
+    if (rows.length === 0) return
+    await apply(tx, rows, now, maxAttempts)
+    if (rows.length < AT_ONCE) return
+  }
+}
+
+/** All mailboxes, a few hundred deliveries at a time; answers the mailboxes in which something became due. */
+export async function sweepLapsed(store: Store, now: number, maxAttempts: number): Promise<Mailbox[]> {
+  const woken = new Map<string, Mailbox>()
+  for (;;) {
+    const rows = await store.tx(async (tx) => {
+      const found = await lapsedAnywhere(tx, now, AT_ONCE)
+      await apply(tx, found, now, maxAttempts)
+      return found
+    })
+    for (const row of rows) woken.set(`${row.tenant_id} ${row.recipient_id}`, { tenantId: row.tenant_id, recipientId: row.recipient_id })
+    if (rows.length < AT_ONCE) return [...woken.values()]
+  }
+}

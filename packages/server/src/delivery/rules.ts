@@ -1,0 +1,47 @@
+// The rules of a delivery, pure. Everything that changes a delivery's state asks here first.
+//
+// Nouns: a delivery is one event in one recipient's mailbox. An attempt is one hand-out. A lease is the time an attempt has.
+//
+// 1. ready → leased → acknowledged is the ordinary way; a lease that lapses, or is given back, leads to ready again.
+// 2. attempts counts hand-outs. After the last one only an acknowledgement saves a delivery from the dead letters.
+// 3. acknowledged is final. dead_lettered ends with a replay, which starts over.
+
+export type DeliveryState = 'ready' | 'leased' | 'waiting' | 'acknowledged' | 'dead_lettered'
+
+export interface Attempted {
+  attempts: number
+  /** When it was handed out first. */
+  first_attempt_at: number | null
+  last_error: string | null
+}
+
+export type Next = { state: 'ready' } | { state: 'waiting'; dueAt: number } | { state: 'dead_lettered'; reason: string }
+
+const spanOf = (ms: number): string => {
+  const seconds = Math.max(0, Math.round(ms / 1000))
+  if (seconds < 120) return `${seconds} s`
+  const minutes = Math.round(seconds / 60)
+  return minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`
+}
+
+function exhausted(delivery: Attempted, now: number, what: string): Next {
+  const times = delivery.attempts === 1 ? '1 attempt' : `${delivery.attempts} attempts`
+  const error = delivery.last_error ? `; last error: ${delivery.last_error}` : ''
+  return { state: 'dead_lettered', reason: `${what} after ${times} over ${spanOf(now - (delivery.first_attempt_at ?? now))}${error}` }
+}
+
+/** A lease lapsed, or was dropped with its stream. */
+export const afterLapse = (delivery: Attempted, now: number, maxAttempts: number): Next =>
+  delivery.attempts >= maxAttempts ? exhausted(delivery, now, 'Not acknowledged') : { state: 'ready' }
+
+/** The handler gave it back. */
+export function afterNack(
+  delivery: Attempted,
+  nack: { retryAfterMs: number; reason: string | null; deadLetter: boolean },
+  now: number,
+  maxAttempts: number,
+): Next {
+  if (nack.deadLetter) return { state: 'dead_lettered', reason: nack.reason ?? 'The handler gave it up' }
+  if (delivery.attempts >= maxAttempts) return exhausted({ ...delivery, last_error: nack.reason ?? delivery.last_error }, now, 'Given back')
+  return nack.retryAfterMs > 0 ? { state: 'waiting', dueAt: now + nack.retryAfterMs } : { state: 'ready' }
+}

@@ -1,0 +1,46 @@
+// What a recipient does with a delivery it was handed: acknowledge it, give it back, or ask for more time. Ids that are not in
+// the caller's mailbox, or are settled already, are not counted and not touched.
+import { isId } from '@sensorium/contract'
+import type { Db } from '../store/db.ts'
+import { meter } from '../tenants/usage.ts'
+import { lapse } from './lapse.ts'
+import { afterNack } from './rules.ts'
+import { acknowledgeRows, extendRows, leasedRows, setDead, setReady, setWaiting, type Mailbox } from './sql.ts'
+
+/** An id counts once, however often it is named; what is no id of ours is nobody's delivery. */
+const distinct = (ids: readonly string[]): string[] => [...new Set(ids)].filter((id) => isId('delivery', id))
+
+export async function acknowledge(tx: Db, mailbox: Mailbox, ids: readonly string[], now: number, maxAttempts: number): Promise<number> {
+  await lapse(tx, mailbox, now, maxAttempts)
+  const acknowledged = await acknowledgeRows(tx, mailbox, distinct(ids), now)
+  await meter(tx, now, [[mailbox.tenantId, 'acknowledgements', acknowledged]])
+  return acknowledged
+}
+
+export interface Nack {
+  delivery_ids: readonly string[]
+  retry_after_seconds?: number
+  reason?: string
+  dead_letter?: boolean
+}
+
+export async function giveBack(tx: Db, mailbox: Mailbox, nack: Nack, now: number, maxAttempts: number): Promise<number> {
+  await lapse(tx, mailbox, now, maxAttempts)
+  const rows = await leasedRows(tx, mailbox, distinct(nack.delivery_ids))
+  const wanted = { retryAfterMs: (nack.retry_after_seconds ?? 0) * 1000, reason: nack.reason || null, deadLetter: nack.dead_letter ?? false }
+  const ready: string[] = []
+  const waiting: string[] = []
+  for (const row of rows) {
+    const next = afterNack(row, wanted, now, maxAttempts)
+    if (next.state === 'dead_lettered') await setDead(tx, mailbox, row.id, next.reason, now)
+    else (next.state === 'ready' ? ready : waiting).push(row.id)
+  }
+  if (ready.length > 0) await setReady(tx, mailbox, ready, wanted.reason)
+  if (waiting.length > 0) await setWaiting(tx, mailbox, waiting, now + wanted.retryAfterMs, wanted.reason)
+  return rows.length
+}
+
+export async function extend(tx: Db, mailbox: Mailbox, ids: readonly string[], seconds: number, now: number, maxAttempts: number): Promise<number> {
+  await lapse(tx, mailbox, now, maxAttempts)
+  return extendRows(tx, mailbox, distinct(ids), now + seconds * 1000)
+}

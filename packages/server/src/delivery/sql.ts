@@ -1,0 +1,160 @@
+// The rows of deliveries. A mailbox is (tenant_id, recipient_id), and every query but the sweeps names it.
+import { one, type Db, type Insert, type Value } from '../store/db.ts'
+import type { Attempted, DeliveryState } from './rules.ts'
+
+export interface Mailbox {
+  tenantId: string
+  recipientId: string
+}
+
+export interface NewDeliveryRow {
+  tenant_id: string
+  recipient_id: string
+  id: string
+  event_id: string
+  priority: number
+  enrichment: string
+  matched: string
+  created_at: number
+}
+
+const DELIVERIES: Insert = {
+  into: 'deliveries',
+  columns: {
+    tenant_id: 'text', recipient_id: 'text', id: 'text', event_id: 'text', state: 'text', priority: 'bigint', enrichment: 'text',
+    matched: 'text', attempts: 'integer', created_at: 'bigint',
+  },
+  conflict: 'on conflict (tenant_id, event_id, recipient_id) do nothing',
+}
+
+const DELIVERIES_COUNTED: Insert = { ...DELIVERIES, returning: 'recipient_id' }
+
+const valuesOf = (r: NewDeliveryRow): Value[] => [
+  r.tenant_id, r.recipient_id, r.id, r.event_id, 'ready', r.priority, r.enrichment, r.matched, 0, r.created_at,
+]
+
+/** Puts deliveries into mailboxes, ready. One that is there already stays as it is. */
+export const insertDeliveries = (db: Db, rows: readonly NewDeliveryRow[]) => db.insertMany(DELIVERIES, rows.map(valuesOf))
+
+/** The same, and answers how many were new. */
+export const insertNewDeliveries = async (db: Db, rows: readonly NewDeliveryRow[]): Promise<number> =>
+  (await db.insertMany(DELIVERIES_COUNTED, rows.map(valuesOf))).length
+
+/** Whether a poll would find something: ready now, or a lease or a wait that has run out. Locks nothing. */
+export const somethingDue = async (db: Db, { tenantId, recipientId }: Mailbox, now: number): Promise<boolean> =>
+  (await one(
+    db,
+    `select 1 as found where exists (select 1 from deliveries where tenant_id = ? and recipient_id = ? and state = 'ready')
+        or exists (select 1 from deliveries where tenant_id = ? and recipient_id = ? and due_at is not null and due_at <= ?)`,
+    [tenantId, recipientId, tenantId, recipientId, now],
+  )) !== undefined
+
+export interface ClaimedRow {
+  id: string
+  event_id: string
+  attempts: number
+  priority: number
+  enrichment: string
+  enriched: string | null
+  created_at: number
+}
+
+/** Leases what is ready, highest priority first, then oldest. Rows that another poll is taking are passed over. */
+export const claimRows = (db: Db, { tenantId, recipientId }: Mailbox, limit: number, until: number, now: number) =>
+  db.rows<ClaimedRow>(
+    `update deliveries set state = 'leased', attempts = attempts + 1, due_at = ?, first_attempt_at = coalesce(first_attempt_at, ?)
+      where tenant_id = ? and recipient_id = ? and id in
+        (select id from deliveries where tenant_id = ? and recipient_id = ? and state = 'ready'
+          order by priority desc, id limit ? ${db.dialect.skipLocked})
+      returning id, event_id, attempts, priority, enrichment, enriched, created_at`,
+    [until, now, tenantId, recipientId, tenantId, recipientId, limit],
+  )
+
+export const readEnvelopes = (db: Db, tenantId: string, eventIds: string[]) =>
+  db.rows<{ id: string; envelope: string }>(
+    `select id, envelope from events where tenant_id = ? and ${db.dialect.inList('id')}`,
+    [tenantId, db.dialect.list(eventIds)],
+  )
+
+/** Acknowledges what is not settled yet and answers the ids that this call settled. */
+export const acknowledgeRows = (db: Db, { tenantId, recipientId }: Mailbox, ids: string[], now: number) =>
+  db.run(
+    `update deliveries set state = 'acknowledged', acknowledged_at = ?, due_at = null
+      where tenant_id = ? and recipient_id = ? and ${db.dialect.inList('id')} and state in ('ready', 'leased', 'waiting')`,
+    [now, tenantId, recipientId, db.dialect.list(ids)],
+  )
+
+export interface TimedRow extends Attempted {
+  tenant_id: string
+  recipient_id: string
+  id: string
+  state: DeliveryState
+}
+
+const TIMED = 'tenant_id, recipient_id, id, state, attempts, first_attempt_at, last_error'
+
+/** What has run out in one mailbox: held until the transaction ends. */
+export const lapsedRows = (db: Db, { tenantId, recipientId }: Mailbox, now: number, limit: number) =>
+  db.rows<TimedRow>(
+    `select ${TIMED} from deliveries where tenant_id = ? and recipient_id = ? and due_at is not null and due_at <= ?
+      order by due_at limit ? ${db.dialect.forUpdate}`,
+    [tenantId, recipientId, now, limit],
+  )
+
+/** What has run out anywhere, oldest first; rows that somebody else is working on are passed over. */
+export const lapsedAnywhere = (db: Db, now: number, limit: number) =>
+  db.rows<TimedRow>(
+    `select ${TIMED} from deliveries where due_at is not null and due_at <= ? order by due_at limit ? ${db.dialect.skipLocked}`,
+    [now, limit],
+  )
+
+/** Leased deliveries among these ids: held until the transaction ends. */
+export const leasedRows = (db: Db, { tenantId, recipientId }: Mailbox, ids: string[]) =>
+  db.rows<TimedRow>(
+    `select ${TIMED} from deliveries where tenant_id = ? and recipient_id = ? and ${db.dialect.inList('id')} and state = 'leased'
+      order by id ${db.dialect.forUpdate}`,
+    [tenantId, recipientId, db.dialect.list(ids)],
+  )
+
+export const setReady = (db: Db, { tenantId, recipientId }: Mailbox, ids: string[], lastError: string | null) =>
+  db.run(
+    `update deliveries set state = 'ready', due_at = null, last_error = coalesce(?, last_error)
+      where tenant_id = ? and recipient_id = ? and ${db.dialect.inList('id')}`,
+    [lastError, tenantId, recipientId, db.dialect.list(ids)],
+  )
+
+export const setWaiting = (db: Db, { tenantId, recipientId }: Mailbox, ids: string[], dueAt: number, lastError: string | null) =>
+  db.run(
+    `update deliveries set state = 'waiting', due_at = ?, last_error = coalesce(?, last_error)
+      where tenant_id = ? and recipient_id = ? and ${db.dialect.inList('id')}`,
+    [dueAt, lastError, tenantId, recipientId, db.dialect.list(ids)],
+  )
+
+export const setDead = (db: Db, { tenantId, recipientId }: Mailbox, id: string, reason: string, now: number) =>
+  db.run(
+    `update deliveries set state = 'dead_lettered', due_at = null, dead_lettered_at = ?, dlq_reason = ?
+      where tenant_id = ? and recipient_id = ? and id = ?`,
+    [now, reason, tenantId, recipientId, id],
+  )
+
+/** Lengthens leases that still hold. */
+export const extendRows = (db: Db, { tenantId, recipientId }: Mailbox, ids: string[], until: number) =>
+  db.run(
+    `update deliveries set due_at = ? where tenant_id = ? and recipient_id = ? and ${db.dialect.inList('id')} and state = 'leased'`,
+    [until, tenantId, recipientId, db.dialect.list(ids)],
+  )
+
+/** When the next lease or wait of a mailbox runs out. */
+export const nextDue = async (db: Db, { tenantId, recipientId }: Mailbox): Promise<number | null> =>
+  (await one<{ due: number | null }>(
+    db,
+    'select min(due_at) as due from deliveries where tenant_id = ? and recipient_id = ? and due_at is not null',
+    [tenantId, recipientId],
+  ))?.due ?? null
+
+export const notePoll = (db: Db, { tenantId, recipientId }: Mailbox, now: number) =>
+  db.run(
+    `insert into mailboxes (tenant_id, recipient_id, last_poll_at) values (?, ?, ?)
+     on conflict (tenant_id, recipient_id) do update set last_poll_at = excluded.last_poll_at`,
+    [tenantId, recipientId, now],
+  )

@@ -1,0 +1,67 @@
+// Who waits at a mailbox is woken when something arrives in it, on whichever node. A wake-up only shortens a wait: every waiter
+// looks again by itself, so a lost one costs time and never a delivery.
+import type { Store } from '../store/db.ts'
+import type { Mailbox } from './sql.ts'
+
+const CHANNEL = 'sensorium_mailbox'
+/** PostgreSQL takes 8,000 bytes; ids are 30 characters. Beyond that all waiters look. */
+const MAX_NAMED = 200
+const EVERYBODY = '*'
+
+export interface Wakeups {
+  /** Something may be due in these mailboxes. */
+  wake(recipientIds: Iterable<string>): void
+  /** Calls back at the next wake-up of the mailbox, until cancelled. */
+  wait(mailbox: Mailbox, woken: () => void): () => void
+  waiting(): number
+}
+
+export function makeWakeups(store: Store): Wakeups {
+  const waiters = new Map<string, Set<() => void>>()
+  let count = 0
+
+  const wakeHere = (recipientId: string): void => waiters.get(recipientId)?.forEach((woken) => woken())
+
+  // On PostgreSQL the notice also comes back to this node; waking twice is harmless, waking late is not, so do both.
+  const overNodes = store.dialect.engine === 'postgres'
+  if (overNodes) {
+    store.listen(CHANNEL, (payload) => {
+      if (payload === EVERYBODY) for (const recipientId of [...waiters.keys()]) wakeHere(recipientId)
+      else for (const recipientId of payload.split(' ')) wakeHere(recipientId)
+    })
+  }
+
+  // What is woken in one turn of the event loop is told to the other nodes in one notice.
+  let telling: Set<string> | null = null
+  function tellOthers(recipientIds: Iterable<string>): void {
+    if (telling === null) {
+      telling = new Set()
+      setImmediate(() => {
+        const ids = telling!
+        telling = null
+        store.notify(CHANNEL, ids.size > MAX_NAMED ? EVERYBODY : [...ids].join(' '))
+      })
+    }
+    for (const id of recipientIds) if (telling.size <= MAX_NAMED) telling.add(id)
+  }
+
+  return {
+    wake(recipientIds) {
+      const ids = [...recipientIds]
+      if (ids.length === 0) return
+      for (const id of ids) wakeHere(id)
+      if (overNodes) tellOthers(ids)
+    },
+    wait({ recipientId }, woken) {
+      const set = waiters.get(recipientId) ?? new Set()
+      waiters.set(recipientId, set.add(woken))
+      count++
+      return () => {
+        if (!set.delete(woken)) return
+        count--
+        if (set.size === 0 && waiters.get(recipientId) === set) waiters.delete(recipientId)
+      }
+    },
+    waiting: () => count,
+  }
+}

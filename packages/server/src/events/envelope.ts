@@ -1,0 +1,48 @@
+// The CloudEvents envelope: what every event must be, whatever door it comes through. Pure.
+import { MAX_EVENT_ID } from '@sensorium/contract'
+import { invalidEvent } from '../kernel/failure.ts'
+import { isDateTime, isUriReference } from '../kernel/formats.ts'
+import type { Envelope } from '../routing/filter.ts'
+
+/** An event that may be published. `text` is the envelope as JSON: as it came, where it came as JSON. */
+export interface PreparedEvent {
+  id: string
+  type: string
+  source: string
+  subject: string | null
+  causationId: string | null
+  envelope: Envelope
+  text: string
+}
+
+// Printable characters without spaces, in any script.
+const TYPE = /^[^\s\p{C}]{1,255}$/u
+const MAX_ATTRIBUTE = 4096
+
+const isText = (value: unknown, max: number): value is string =>
+  typeof value === 'string' && value.length > 0 && value.length <= max * 2 && [...value].length <= max && !value.includes('\0')
+
+/** Checks an envelope and takes it apart; throws invalid_event for the first thing that is wrong. */
+export function prepareEvent(envelope: unknown, text: string): PreparedEvent {
+  if (typeof envelope !== 'object' || envelope === null || Array.isArray(envelope)) throw invalidEvent('body', envelope, 'a CloudEvents envelope, a JSON object')
+  const event = envelope as Envelope
+  const { specversion, type, source, id, time, subject, datacontenttype, dataschema, causationid } = event
+  if (specversion !== '1.0') throw invalidEvent('specversion', specversion, 'the string 1.0')
+  if (typeof type !== 'string' || !TYPE.test(type)) throw invalidEvent('type', type, 'a string of 1 to 255 printable characters without spaces')
+  if (typeof source !== 'string' || source.length > MAX_ATTRIBUTE || !isUriReference(source)) throw invalidEvent('source', source, 'a URI reference')
+  if (!isText(id, MAX_EVENT_ID)) throw invalidEvent('id', id, `a non-empty string of at most ${MAX_EVENT_ID} characters`)
+  if (time !== undefined && (typeof time !== 'string' || !isDateTime(time))) throw invalidEvent('time', time, 'an ISO 8601 date-time with a time zone')
+  if (subject !== undefined && !isText(subject, MAX_ATTRIBUTE)) throw invalidEvent('subject', subject, `a non-empty string of at most ${MAX_ATTRIBUTE} characters`)
+  if (datacontenttype !== undefined && !isText(datacontenttype, MAX_ATTRIBUTE)) throw invalidEvent('datacontenttype', datacontenttype, 'a media type')
+  if (dataschema !== undefined && (typeof dataschema !== 'string' || !isUriReference(dataschema))) throw invalidEvent('dataschema', dataschema, 'a URI')
+  if ('data' in event && 'data_base64' in event) throw invalidEvent('data_base64', '', 'data or data_base64, not both')
+  return {
+    id,
+    type,
+    source,
+    subject: subject === undefined ? null : subject,
+    causationId: isText(causationid, MAX_EVENT_ID) ? causationid : null,
+    envelope: event,
+    text,
+  }
+}

@@ -1,0 +1,230 @@
+// Publishing: dedupe → route → deliver, in one transaction that many publishers share.
+//
+// Nouns: a submission is what one request publishes, one event or a batch. A group is the submissions that share a transaction.
+//
+// 1. A submission is answered after its events, their deliveries and the record of its answer are on disk together.
+// 2. Submissions that arrive in the same turn of the event loop, or while every lane is busy, form the next group; a lone one
+//    waits for nothing. One by one PostgreSQL took 2,300 events a second, in groups of 50 it takes 20,000.
+// 3. An id that was accepted before makes nothing; which event of a group is first is decided by the primary key.
+// 4. Tenants take turns in a group, and senders inside a tenant: a flood waits behind itself.
+import type { Clock } from '../kernel/clock.ts'
+import { fairQueue } from '../kernel/fair-queue.ts'
+import { Failure, ruleBroken, unavailable } from '../kernel/failure.ts'
+import type { MakeId } from '../kernel/ids.ts'
+import type { Router } from '../routing/router.ts'
+import type { Match, RoutingTable } from '../routing/table.ts'
+import { insertDeliveries, type NewDeliveryRow } from '../delivery/sql.ts'
+import type { Wakeups } from '../delivery/wake.ts'
+import { StoreUnavailable, type Db, type Store } from '../store/db.ts'
+import { meter, type Metric } from '../tenants/usage.ts'
+import type { PreparedEvent } from './envelope.ts'
+import { matchedText, TEST_EVENT } from './matched.ts'
+import { insertEvents, readAncestors, type NewEventRow } from './sql.ts'
+
+export const MAX_ANCESTORS = 32
+
+export type Outcome = { status: 'accepted'; eventId: string; recipients: number } | { status: 'duplicate'; eventId: string } | { status: 'refused'; failure: Failure }
+
+export interface Submission {
+  tenantId: string
+  senderId: string
+  events: readonly PreparedEvent[]
+  /** Receives the events whatever it is interested in. */
+  alsoTo?: string
+  /** Writes the record of the answer, in the same transaction. */
+  remember?: (tx: Db, outcomes: Outcome[]) => Promise<void>
+}
+
+export type Publish = (submission: Submission) => Promise<Outcome[]>
+
+export interface PublishTools {
+  store: Store
+  router: Router
+  wakeups: Wakeups
+  makeId: MakeId
+  clock: Clock
+}
+
+const MAX_GROUP_EVENTS = 200
+const MAX_GROUP_BYTES = 8_000_000
+const MAX_WAITING_EVENTS = 20_000
+const MAX_WAITING_BYTES = 256_000_000
+/** Transactions under way at once. SQLite has one writer; on PostgreSQL four overlap their round trips and fsyncs. */
+const LANES = { sqlite: 1, postgres: 4 }
+
+interface Waiting extends Submission {
+  bytes: number
+  resolve: (outcomes: Outcome[]) => void
+  reject: (error: unknown) => void
+}
+
+export function makePublish({ store, router, wakeups, makeId, clock }: PublishTools): Publish {
+  const queue = fairQueue<Waiting>()
+  let waitingEvents = 0
+  let waitingBytes = 0
+  let lanes = LANES[store.dialect.engine]
+  let scheduled = false
+
+  function schedule(): void {
+    if (scheduled || lanes === 0 || queue.size === 0) return
+    scheduled = true
+    setImmediate(() => {
+      scheduled = false
+      while (lanes > 0 && queue.size > 0) void runLane()
+    })
+  }
+
+  async function runLane(): Promise<void> {
+    lanes--
+    let events = 0
+    let bytes = 0
+    const group = queue.take((submission) => (events += submission.events.length) >= MAX_GROUP_EVENTS || (bytes += submission.bytes) >= MAX_GROUP_BYTES)
+    try {
+      await publishGroup(group)
+    } finally {
+      lanes++
+      schedule()
+    }
+  }
+
+  async function publishGroup(group: Waiting[]): Promise<void> {
+    for (const submission of group) {
+      waitingEvents -= submission.events.length
+      waitingBytes -= submission.bytes
+    }
+    try {
+      const { outcomes, recipients } = await commit(group)
+      group.forEach((submission, i) => submission.resolve(outcomes[i]!))
+      wakeups.wake(recipients)
+    } catch (error) {
+      // One submission's trouble (a record that another node wrote first) is not its neighbours': each alone.
+      if (group.length > 1 && !(error instanceof StoreUnavailable)) {
+        for (const submission of group) {
+          await commit([submission]).then(
+            ({ outcomes, recipients }) => {
+              submission.resolve(outcomes[0]!)
+              wakeups.wake(recipients)
+            },
+            (alone: unknown) => submission.reject(alone),
+          )
+        }
+      } else for (const submission of group) submission.reject(error)
+    }
+  }
+
+  async function commit(group: readonly Submission[]): Promise<{ outcomes: Outcome[][]; recipients: Set<string> }> {
+    const tenantIds = [...new Set(group.map((submission) => submission.tenantId))]
+    await router.prepare(tenantIds)
+    return store.tx(async (tx) => {
+      const now = clock.now()
+      const tables = await router.tables(tx, tenantIds)
+      const ancestors = await ancestorsOf(tx, group)
+      const rows = eventRows(group, ancestors, now)
+      const fresh = new Set((await insertEvents(tx, rows)).map((row) => `${row.tenant_id} ${row.id}`))
+
+      const deliveries: NewDeliveryRow[] = []
+      const recipients = new Set<string>()
+      const outcomes = group.map((submission) =>
+        submission.events.map((event): Outcome => {
+          const key = `${submission.tenantId} ${event.id}`
+          if ((ancestors.get(event) ?? 0) > MAX_ANCESTORS) return { status: 'refused', failure: tooDeep(event) }
+          // The first of two equal ids in a group made the row.
+          if (!fresh.delete(key)) return { status: 'duplicate', eventId: event.id }
+          const made = deliveriesOf(event, submission, tables.get(submission.tenantId)!, now)
+          for (const delivery of made) {
+            deliveries.push(delivery)
+            recipients.add(delivery.recipient_id)
+          }
+          return { status: 'accepted', eventId: event.id, recipients: made.length }
+        }),
+      )
+      if (deliveries.length > 0) await insertDeliveries(tx, deliveries)
+      await meter(tx, now, countsOf(group, outcomes))
+      for (const [i, submission] of group.entries()) await submission.remember?.(tx, outcomes[i]!)
+      return { outcomes, recipients }
+    })
+  }
+
+  function deliveriesOf(event: PreparedEvent, { tenantId, alsoTo }: Submission, table: RoutingTable, now: number): NewDeliveryRow[] {
+    const matches = table.match(event.envelope)
+    if (alsoTo !== undefined && !matches.has(alsoTo)) matches.set(alsoTo, { recipientId: alsoTo, priority: 0, enrichment: 'none', matched: [] })
+    return [...matches.values()].map((match: Match) => ({
+      tenant_id: tenantId,
+      recipient_id: match.recipientId,
+      id: makeId('delivery'),
+      event_id: event.id,
+      priority: match.priority,
+      enrichment: match.enrichment,
+      matched: match.recipientId === alsoTo ? matchedText(match.matched, TEST_EVENT) : matchedText(match.matched),
+      created_at: now,
+    }))
+  }
+
+  return (submission) => {
+    const bytes = submission.events.reduce((sum, event) => sum + event.text.length, 0)
+    if (waitingEvents + submission.events.length > MAX_WAITING_EVENTS || waitingBytes + bytes > MAX_WAITING_BYTES) {
+      return Promise.reject(unavailable('Too many events are waiting to be stored'))
+    }
+    return new Promise((resolve, reject) => {
+      queue.push(submission.tenantId, submission.senderId, { ...submission, bytes, resolve, reject })
+      waitingEvents += submission.events.length
+      waitingBytes += bytes
+      schedule()
+    })
+  }
+}
+
+/** How long the chain above each event is, where it names a cause: one more than its cause's, which may be in the same group. */
+async function ancestorsOf(tx: Db, group: readonly Submission[]): Promise<Map<PreparedEvent, number>> {
+  const counts = new Map<PreparedEvent, number>()
+  const causes = group.flatMap(({ events }) => events.flatMap((event) => event.causationId ?? []))
+  if (causes.length === 0) return counts
+  const known = new Map<string, number>()
+  for (const row of await readAncestors(tx, [...new Set(group.map((s) => s.tenantId))], [...new Set(causes)])) known.set(`${row.tenant_id} ${row.id}`, row.ancestors)
+  for (const { tenantId, events } of group) {
+    for (const event of events) {
+      const above = event.causationId === null ? undefined : known.get(`${tenantId} ${event.causationId}`)
+      const count = above === undefined ? 0 : above + 1
+      counts.set(event, count)
+      if (count <= MAX_ANCESTORS && !known.has(`${tenantId} ${event.id}`)) known.set(`${tenantId} ${event.id}`, count)
+    }
+  }
+  return counts
+}
+
+function eventRows(group: readonly Submission[], ancestors: ReadonlyMap<PreparedEvent, number>, now: number): NewEventRow[] {
+  const rows = new Map<string, NewEventRow>()
+  for (const { tenantId, senderId, events } of group) {
+    for (const event of events) {
+      const count = ancestors.get(event) ?? 0
+      const key = `${tenantId} ${event.id}`
+      if (count > MAX_ANCESTORS || rows.has(key)) continue
+      rows.set(key, {
+        tenant_id: tenantId, id: event.id, type: event.type, source: event.source, subject: event.subject, sender_id: senderId,
+        envelope: event.text, ancestors: count, received_at: now,
+      })
+    }
+  }
+  // One order for all groups: two that insert the same ids can then wait for each other in one direction only.
+  return rows.size === 1 ? [...rows.values()] : [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
+}
+
+function countsOf(group: readonly Submission[], outcomes: Outcome[][]): [string, Metric, number][] {
+  const counts = new Map<string, { events: number; deliveries: number }>()
+  group.forEach(({ tenantId }, i) => {
+    const count = counts.get(tenantId) ?? { events: 0, deliveries: 0 }
+    counts.set(tenantId, count)
+    for (const outcome of outcomes[i]!) {
+      if (outcome.status !== 'accepted') continue
+      count.events++
+      count.deliveries += outcome.recipients
+    }
+  })
+  return [...counts].flatMap(([tenantId, { events, deliveries }]): [string, Metric, number][] => [
+    [tenantId, 'events', events],
+    [tenantId, 'deliveries', deliveries],
+  ])
+}
+
+const tooDeep = (event: PreparedEvent): Failure =>
+  ruleBroken('causation_too_deep', `The chain of causation above this event is longer than ${MAX_ANCESTORS}`, { event_id: event.id, causation_id: event.causationId })

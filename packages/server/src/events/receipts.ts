@@ -1,0 +1,55 @@
+// The receipts of an event: who was sent it, and how far each delivery got.
+import type { Receipt } from '@sensorium/contract'
+import { holds, type Principal } from '../auth/principal.ts'
+import { iso, isoOrNull } from '../kernel/clock.ts'
+import { notFound } from '../kernel/failure.ts'
+import { afterLapse, type DeliveryState } from '../delivery/rules.ts'
+import type { Db } from '../store/db.ts'
+import { shownMatched } from './matched.ts'
+import { findEvent } from './sql.ts'
+
+interface ReceiptRow {
+  id: string
+  recipient_id: string
+  state: DeliveryState
+  matched: string
+  attempts: number
+  due_at: number | null
+  first_attempt_at: number | null
+  last_error: string | null
+  created_at: number
+  acknowledged_at: number | null
+  dead_lettered_at: number | null
+  dlq_reason: string | null
+}
+
+// A lease that has run out is shown as what the rules make of it, swept or not.
+function shown(row: ReceiptRow, now: number, maxAttempts: number): Receipt {
+  const lapsed = row.state === 'leased' && row.due_at !== null && row.due_at <= now
+  const next = lapsed ? afterLapse(row, now, maxAttempts) : null
+  const dead = next?.state === 'dead_lettered' ? next.reason : null
+  return {
+    delivery_id: row.id,
+    agent_id: row.recipient_id,
+    state: dead !== null ? 'dead_lettered' : row.state === 'leased' && !lapsed ? 'leased' : row.state === 'acknowledged' || row.state === 'dead_lettered' ? row.state : 'pending',
+    attempts: row.attempts,
+    matched: shownMatched(row.matched),
+    created_at: iso(row.created_at),
+    first_attempt_at: isoOrNull(row.first_attempt_at),
+    acknowledged_at: isoOrNull(row.acknowledged_at),
+    dead_lettered_at: isoOrNull(dead !== null ? row.due_at : row.dead_lettered_at),
+    dlq_reason: dead ?? row.dlq_reason,
+  }
+}
+
+/** For its publisher, and for admins; to anybody else there is no such event. The answer is JSON text. */
+export async function readReceipts(db: Db, caller: Principal, eventId: string, now: number, maxAttempts: number): Promise<string> {
+  const event = eventId.includes('\0') ? undefined : await findEvent(db, caller.tenantId, eventId)
+  if (!event || !(holds(caller, 'admin') || event.sender_id === caller.id)) throw notFound('event', eventId)
+  const rows = await db.rows<ReceiptRow>(
+    `select id, recipient_id, state, matched, attempts, due_at, first_attempt_at, last_error, created_at, acknowledged_at, dead_lettered_at, dlq_reason
+       from deliveries where tenant_id = ? and event_id = ? order by recipient_id`,
+    [caller.tenantId, eventId],
+  )
+  return `{"event":${event.envelope ?? 'null'},"deliveries":${JSON.stringify(rows.map((row) => shown(row, now, maxAttempts)))}}`
+}

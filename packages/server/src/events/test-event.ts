@@ -1,0 +1,36 @@
+// A synthetic event about an agent, through the same pipeline as every other; the agent always receives it.
+import { randomUUID } from 'node:crypto'
+import { isId } from '@sensorium/contract'
+import type { Principal } from '../auth/principal.ts'
+import { findAgent } from '../agents/sql.ts'
+import { iso } from '../kernel/clock.ts'
+import { notFound, ruleBroken } from '../kernel/failure.ts'
+import type { Db, Store } from '../store/db.ts'
+import { prepareEvent } from './envelope.ts'
+import type { Outcome, Publish } from './publish.ts'
+
+export async function sendTestEvent(
+  store: Store,
+  publish: Publish,
+  caller: Principal,
+  agentId: string,
+  now: number,
+  remember: ((tx: Db, outcomes: Outcome[]) => Promise<void>) | null,
+): Promise<Outcome> {
+  const agent = isId('agent', agentId) ? await findAgent(store, caller.tenantId, agentId) : undefined
+  if (!agent) throw notFound('agent', agentId)
+  if (agent.status !== 'active') throw ruleBroken('agent_inactive', 'An inactive agent receives no test event', { agent_id: agentId })
+  const envelope = {
+    specversion: '1.0',
+    type: 'test.dashboard',
+    source: 'dashboard.test-event',
+    id: `test-${randomUUID()}`,
+    time: iso(now),
+    subject: agentId,
+    datacontenttype: 'application/json',
+    data: { message: 'A test event', agent_id: agentId },
+  }
+  const event = prepareEvent(envelope, JSON.stringify(envelope))
+  const outcomes = await publish({ tenantId: caller.tenantId, senderId: caller.id, events: [event], alsoTo: agentId, ...(remember ? { remember } : {}) })
+  return outcomes[0]!
+}

@@ -1,0 +1,42 @@
+// /channels, their members and their feeds
+import { operations } from '@sensorium/contract'
+import { createChannel, type ChannelTools } from '../../channels/create.ts'
+import { createFeed, deleteFeed, listFeeds } from '../../channels/feeds.ts'
+import { getChannel } from '../../channels/get.ts'
+import { listChannels } from '../../channels/list.ts'
+import { addMember, listMembers, removeMember } from '../../channels/members.ts'
+import { created, noContent, ok } from '../answer.ts'
+import { read, write, type Route } from '../route.ts'
+
+export const channelRoutes = ({ makeId, now }: ChannelTools): Route[] => {
+  const tools = { makeId, now }
+  return [
+    read(operations.listChannels, async ({ principal, query }, db) => ok(await listChannels(db, principal, query))),
+
+    write(operations.createChannel, async ({ principal, body }, tx) => created(await createChannel(tx, tools, principal, body))),
+
+    read(operations.getChannel, async ({ principal, params }, db) => ok(await getChannel(db, principal, params.id))),
+
+    read(operations.listMembers, async ({ principal, params }, db) => ok({ members: await listMembers(db, principal, params.id) })),
+
+    write(operations.addMember, async ({ principal, params, body }, tx) =>
+      created(await addMember(tx, tools, principal, params.id, body)),
+    ),
+
+    write(operations.removeMember, async ({ principal, params }, tx) => {
+      await removeMember(tx, now(), principal, params.id, params.participant_type, params.participant_id)
+      return noContent()
+    }),
+
+    read(operations.listFeeds, async ({ principal, params }, db) => ok({ feeds: await listFeeds(db, principal, params.id) })),
+
+    write(operations.createFeed, async ({ principal, params, body }, tx) =>
+      created(await createFeed(tx, tools, principal, params.id, body)),
+    ),
+
+    write(operations.deleteFeed, async ({ principal, params }, tx) => {
+      await deleteFeed(tx, now(), principal, params.id, params.feed_id)
+      return noContent()
+    }),
+  ]
+}

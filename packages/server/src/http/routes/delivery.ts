@@ -1,0 +1,84 @@
+// /delivery: the caller's own mailbox; and how an agent's queue is doing.
+import { MAX_POLL, operations } from '@sensorium/contract'
+import { requireAgent } from '../../agents/get.ts'
+import { isOrgAdmin, type Principal } from '../../auth/principal.ts'
+import type { Claim } from '../../delivery/claim.ts'
+import { listDeadLetters, type DeadLetterScope } from '../../delivery/dead-letters.ts'
+import { lapse, sweepLapsed } from '../../delivery/lapse.ts'
+import { queueHealth, recentEvents } from '../../delivery/queue.ts'
+import { acknowledge, extend, giveBack } from '../../delivery/settle.ts'
+import { somethingDue, type Mailbox } from '../../delivery/sql.ts'
+import type { Wakeups } from '../../delivery/wake.ts'
+import { replayDeadLetter } from '../../events/replay.ts'
+import type { Router } from '../../routing/router.ts'
+import type { Store } from '../../store/db.ts'
+import { ok, type Answer } from '../answer.ts'
+import { own, read, write, type Route } from '../route.ts'
+
+export interface DeliveryRouteTools {
+  store: Store
+  claim: Claim
+  router: Router
+  wakeups: Wakeups
+  now(): number
+  maxAttempts: number
+}
+
+const mailboxOf = (principal: Principal): Mailbox => ({ tenantId: principal.tenantId, recipientId: principal.id })
+
+const deadLetterScope = (principal: Principal): DeadLetterScope => ({
+  tenantId: principal.tenantId,
+  recipientId: isOrgAdmin(principal) ? null : principal.id,
+})
+
+export function deliveryRoutes({ store, claim, router, wakeups, now, maxAttempts }: DeliveryRouteTools): Route[] {
+  return [
+    own(operations.pollDeliveries, async ({ principal, query, gone }): Promise<Answer> => {
+      const limit = Math.min(query.limit ?? 10, MAX_POLL)
+      const wait = query.wait ?? 0
+      const found = wait > 0 ? await claim.waiting(mailboxOf(principal), limit, wait * 1000, gone()) : await claim(mailboxOf(principal), limit)
+      return { status: 200, text: `{"deliveries":[${found.map((delivery) => delivery.json).join(',')}],"count":${found.length}}` }
+    }),
+
+    write(operations.ackDeliveries, async ({ principal, body }, tx) =>
+      ok({ acknowledged: await acknowledge(tx, mailboxOf(principal), body.delivery_ids, now(), maxAttempts) }),
+    ),
+
+    write(operations.nackDeliveries, async ({ principal, body, afterCommit }, tx) => {
+      const nacked = await giveBack(tx, mailboxOf(principal), body, now(), maxAttempts)
+      afterCommit(() => wakeups.wake([principal.id]))
+      return ok({ nacked })
+    }),
+
+    write(operations.extendDeliveries, async ({ principal, body }, tx) =>
+      ok({ extended: await extend(tx, mailboxOf(principal), body.delivery_ids, body.seconds, now(), maxAttempts) }),
+    ),
+
+    own(operations.listDeadLetters, async ({ principal, query }) => {
+      const scope = deadLetterScope(principal)
+      // What the clock has already decided is shown as decided.
+      if (scope.recipientId === null) await sweepLapsed(store, now(), maxAttempts)
+      else if (await somethingDue(store, mailboxOf(principal), now())) {
+        await store.tx((tx) => lapse(tx, mailboxOf(principal), now(), maxAttempts))
+      }
+      return { status: 200, text: await listDeadLetters(store, scope, query.offset ?? 0, query.limit ?? 50) }
+    }),
+
+    write(operations.replayDeadLetter, async ({ principal, params, afterCommit }, tx) => {
+      const mailbox = await replayDeadLetter(tx, router, deadLetterScope(principal), params.id, now(), maxAttempts)
+      afterCommit(() => wakeups.wake([mailbox.recipientId]))
+      return { ...ok({ status: 'replayed', delivery_id: params.id }), resourceId: params.id }
+    }),
+
+    read(operations.listRecentEvents, async ({ principal, params, query }, db) => {
+      await requireAgent(db, principal.tenantId, params.id)
+      const text = await recentEvents(db, { tenantId: principal.tenantId, recipientId: params.id }, Math.min(query.limit ?? 5, 100))
+      return { status: 200, text }
+    }),
+
+    read(operations.getQueue, async ({ principal, params }, db) => {
+      await requireAgent(db, principal.tenantId, params.id)
+      return ok(await queueHealth(db, { tenantId: principal.tenantId, recipientId: params.id }, now(), maxAttempts))
+    }),
+  ]
+}

@@ -1,0 +1,103 @@
+// An agent says what it wants to hear of; with backfill, also of what has been.
+//
+// 1. An interest belongs to the agent that creates it, and to no other.
+// 2. The same type and filter twice is a conflict: the schema says so, not a look beforehand.
+// 3. Backfilled events are in the mailbox, oldest first, before the answer.
+import { createHash } from 'node:crypto'
+import type { Interest, InterestCreate, Static } from '@sensorium/contract'
+import { requireAgent } from '../agents/get.ts'
+import type { Principal } from '../auth/principal.ts'
+import { ruleBroken } from '../kernel/failure.ts'
+import type { MakeId } from '../kernel/ids.ts'
+import { insertNewDeliveries, type NewDeliveryRow } from '../delivery/sql.ts'
+import { pageNewestEvents, type StoredEvent } from '../events/sql.ts'
+import { recordRoutingChange } from '../routing/changes.ts'
+import { checkFilter } from '../routing/check-filter.ts'
+import { compileFilter, type Envelope } from '../routing/filter.ts'
+import { compileGlob } from '../routing/glob.ts'
+import type { Db, Store } from '../store/db.ts'
+import { meter } from '../tenants/usage.ts'
+import { findConflict, insertInterest, shownInterest, type InterestRow } from './sql.ts'
+
+type Wanted = Static<typeof InterestCreate>
+
+export interface CreateTools {
+  store: Store
+  makeId: MakeId
+  now(): number
+}
+
+const PAGE = 500
+
+const conflictKey = (type: string, filter: string | null): string =>
+  createHash('sha256').update(JSON.stringify([type, filter])).digest('base64url')
+
+/** Everything that can be wrong with the request itself, and whether it is for the caller. */
+export async function checkInterest(db: Db, caller: Principal, agentId: string, wanted: Wanted): Promise<void> {
+  checkFilter('filter_expression', wanted.filter_expression)
+  await requireAgent(db, caller.tenantId, agentId)
+  if (agentId !== caller.id) throw ruleBroken('self_only', 'An agent creates interests for itself only', { agent_id: agentId })
+}
+
+/** The newest retained events that match, newest first. */
+async function matchingEvents(db: Db, tenantId: string, wanted: Wanted): Promise<StoredEvent[]> {
+  const glob = compileGlob(wanted.event_type)
+  const filter = wanted.filter_expression ? compileFilter(wanted.filter_expression) : null
+  const found: StoredEvent[] = []
+  for (let before = { receivedAt: Number.MAX_SAFE_INTEGER, id: '' }; found.length < (wanted.backfill ?? 0); ) {
+    const page = await pageNewestEvents(db, tenantId, before, PAGE)
+    for (const event of page) {
+      const envelope = JSON.parse(event.envelope) as Envelope
+      if (found.length < wanted.backfill! && glob.matches(envelope['type'] as string) && (!filter || filter.test(envelope) === true)) found.push(event)
+    }
+    const last = page.at(-1)
+    if (!last || page.length < PAGE) break
+    before = { receivedAt: last.received_at, id: last.id }
+    await new Promise(setImmediate) // a long history is read in many short turns
+  }
+  return found
+}
+
+/** Creates the interest in a transaction of its own; `record` writes the answer's record into it. */
+export async function createInterest(
+  tools: CreateTools,
+  caller: Principal,
+  wanted: Wanted,
+  record: (tx: Db, interest: Interest) => Promise<void>,
+): Promise<{ interest: Interest; delivered: number }> {
+  const { store, makeId, now } = tools
+  const { tenantId, id: agentId } = caller
+  // Read before the transaction, which would otherwise hold up every other writer.
+  const history = wanted.backfill ? await matchingEvents(store, tenantId, wanted) : []
+  return store.tx(async (tx) => {
+    const at = now()
+    const filter = wanted.filter_expression ?? null
+    const row: InterestRow = {
+      tenant_id: tenantId,
+      id: makeId('interest'),
+      agent_id: agentId,
+      event_type: wanted.event_type,
+      filter_expression: filter,
+      conflict_key: conflictKey(wanted.event_type, filter),
+      priority: wanted.priority,
+      enrichment_depth: wanted.enrichment_depth,
+      active: 1,
+      created_at: at,
+      updated_at: at,
+    }
+    if ((await insertInterest(tx, row)) === 0) {
+      const existing = await findConflict(tx, tenantId, agentId, row.conflict_key)
+      throw ruleBroken('interest_conflict', 'This agent has an interest with the same type and filter', { existing_interest_id: existing?.id ?? null })
+    }
+    await recordRoutingChange(tx, tenantId, 'interest', row.id, at)
+    const deliveries = history.reverse().map((event): NewDeliveryRow => ({
+      tenant_id: tenantId, recipient_id: agentId, id: makeId('delivery'), event_id: event.id, priority: row.priority,
+      enrichment: row.enrichment_depth, matched: row.id, created_at: at,
+    }))
+    const delivered = deliveries.length > 0 ? await insertNewDeliveries(tx, deliveries) : 0
+    await meter(tx, at, [[tenantId, 'deliveries', delivered]])
+    const interest = shownInterest(row)
+    await record(tx, interest)
+    return { interest, delivered }
+  })
+}

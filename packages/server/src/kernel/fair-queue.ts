@@ -1,0 +1,63 @@
+// A queue in which nobody can starve anybody: tenants take turns, and inside a tenant its senders take turns.
+
+interface Line<T> {
+  items: T[]
+  next: number
+}
+
+export interface FairQueue<T> {
+  readonly size: number
+  push(tenant: string, sender: string, item: T): void
+  /** Takes items in turn until `full` says that the last one was enough. */
+  take(full: (item: T) => boolean): T[]
+}
+
+export function fairQueue<T>(): FairQueue<T> {
+  // Maps keep the order of insertion: whoever had a turn is put back at the end.
+  const tenants = new Map<string, Map<string, Line<T>>>()
+  let size = 0
+
+  function turn(): T | undefined {
+    for (const [tenant, senders] of tenants) {
+      for (const [sender, line] of senders) {
+        const item = line.items[line.next++]!
+        senders.delete(sender)
+        if (line.next < line.items.length) senders.set(sender, line)
+        tenants.delete(tenant)
+        if (senders.size > 0) tenants.set(tenant, senders)
+        size--
+        return item
+      }
+    }
+    return undefined
+  }
+
+  return {
+    get size() {
+      return size
+    },
+    push(tenant, sender, item) {
+      let senders = tenants.get(tenant)
+      if (!senders) tenants.set(tenant, (senders = new Map()))
+      const line = senders.get(sender)
+      if (!line) senders.set(sender, { items: [item], next: 0 })
+      else {
+        // What was taken leaves when half of the line is gone, so a long line is not copied for every item.
+        if (line.next > 32 && line.next * 2 > line.items.length) {
+          line.items = line.items.slice(line.next)
+          line.next = 0
+        }
+        line.items.push(item)
+      }
+      size++
+    },
+    take(full) {
+      const taken: T[] = []
+      for (let item = turn(); item !== undefined; item = turn()) {
+        taken.push(item)
+        if (full(item)) break
+      }
+      return taken
+    },
+  }
+}

@@ -1,0 +1,94 @@
+import { isMap, lookUp } from './compare.ts'
+import { quote } from './time.ts'
+import {
+  Double, Duration, fail, FAULT, isRecord, Timestamp, TypeValue, typeWord, Uint, type CelMap, type Context,
+  type JsonObject, type Result, type Run, type Value,
+} from './values.ts'
+
+// Reading fields. Only a JSON object's own properties count: `data.constructor` is as missing as any other field
+// that nobody sent. A property read that cannot find anything inherited needs no check for that, and nearly every
+// field name is of that kind; the others take the careful way.
+
+const INHERITED = new Set<string>(
+  [Object, Array, Map, Uint8Array, Object.getPrototypeOf(Uint8Array) as typeof Object, Double, Uint, Timestamp,
+    Duration, TypeValue].flatMap((made) => Object.getOwnPropertyNames(made.prototype)),
+)
+for (const own of ['whole', 'unsigned', 'seconds', 'nanos', 'typeName', 'length']) INHERITED.add(own)
+
+/** Whether `object[key]`, where it is not undefined, can only be an own property of a JSON object. */
+function isPlainKey(key: string): boolean {
+  return !INHERITED.has(key) && /^[A-Za-z_]/.test(key)
+}
+
+/** The variable at an index; `name` is what the message calls it where it has no value. */
+export function readVariable(index: number, name: string): Run {
+  const missing = `no such field: ${name}`
+  return (c) => c.vars[index] ?? (c.vars[index] === null ? null : fail(c, missing))
+}
+
+/** A field of the variable at an index, in one step because most filters consist of these. */
+export function readVariableField(index: number, field: string): Run {
+  const missing = `no such field: ${field}`
+  if (!isPlainKey(field)) {
+    return (c) => {
+      const object = c.vars[index]
+      return object === undefined ? fail(c, missing) : carefulField(c, object, field, missing)
+    }
+  }
+  return (c) => {
+    const object = c.vars[index]
+    if (typeof object === 'object' && object !== null) {
+      const value = (object as JsonObject)[field]
+      if (value !== undefined) return value
+    }
+    return object === undefined ? fail(c, missing) : carefulField(c, object, field, missing)
+  }
+}
+
+/** A field of whatever `object` gives; `missing` is the message where there is none. */
+export function readField(object: Run, field: string, missing = `no such field: ${field}`): Run {
+  const plain = isPlainKey(field)
+  return (c) => {
+    const from = object(c)
+    if (from === FAULT) return FAULT
+    if (plain && typeof from === 'object' && from !== null) {
+      const value = (from as JsonObject)[field]
+      if (value !== undefined) return value
+    }
+    return carefulField(c, from, field, missing)
+  }
+}
+
+function carefulField(c: Context, object: Value, field: string, missing: string): Result {
+  if (object instanceof Map) return (object as CelMap).get(field) ?? missingUnlessNull(c, object, field, missing)
+  if (!isRecord(object)) return fail(c, `${missing} (${typeWord(object)} has no fields)`)
+  return Object.hasOwn(object, field) ? (object[field] as Value) : fail(c, missing)
+}
+
+function missingUnlessNull(c: Context, map: CelMap, field: string, missing: string): Result {
+  return map.has(field) ? null : fail(c, missing)
+}
+
+export function testField(object: Run, field: string): Run {
+  return (c) => {
+    const from = object(c)
+    if (from === FAULT) return FAULT
+    if (from instanceof Map) return from.has(field)
+    return isRecord(from) ? Object.hasOwn(from, field) : fail(c, `has() needs a map, not ${typeWord(from)}`)
+  }
+}
+
+/** `object[key]`. */
+export function elementAt(c: Context, object: Value, key: Value): Result {
+  if (Array.isArray(object)) {
+    const index = key instanceof Double ? key.whole : key instanceof Uint ? Number(key.unsigned) : key
+    if (typeof index !== 'number' || !Number.isInteger(index)) return fail(c, `${typeWord(key)} is not an index of a list`)
+    if (index >= 0 && index < object.length) return (object as readonly Value[])[index] as Value
+    return fail(c, `index ${index} is out of range in a list of ${object.length}`)
+  }
+  if (!isMap(object)) return fail(c, `${typeWord(object)} has no elements`)
+  const found = lookUp(object, key)
+  if (found !== undefined) return found
+  if (typeof key === 'string') return fail(c, `no such key: ${quote(key)}`)
+  return fail(c, typeof key === 'number' ? `no such key: ${key}` : `no such key: a ${typeWord(key)}`)
+}

@@ -1,0 +1,56 @@
+import { CelError } from './errors.ts'
+import { formatDuration, formatTimestamp } from './time.ts'
+import {
+  Double, Duration, isRecord, Timestamp, TypeValue, Uint, type CelMap, type JsonObject, type Value,
+} from './values.ts'
+
+/** More values or characters than any event that would be accepted. A list may hold the same large value many times. */
+const MAX_RESULT_SIZE = 2_000_000
+const MAX_RESULT_DEPTH = 200
+
+/** A result as JSON, by the rules that CEL gives: what JSON cannot say exactly becomes a string. */
+export function toJson(value: Value): unknown {
+  // The event itself or a part of it, untouched: already JSON and no larger than it came.
+  if (isRecord(value)) return value
+  let room = MAX_RESULT_SIZE
+  const take = (part: unknown, depth: number): void => {
+    room -= typeof part === 'string' ? part.length + 1 : 1
+    if (room < 0) throw new CelError('the result is too large')
+    if (depth > MAX_RESULT_DEPTH) throw new CelError('the result is nested too deeply')
+  }
+
+  const measure = (part: unknown, depth: number): void => {
+    take(part, depth)
+    if (typeof part !== 'object' || part === null) return
+    for (const item of Object.values(part as JsonObject)) measure(item, depth + 1)
+  }
+
+  const convert = (part: Value, depth: number): unknown => {
+    take(part, depth)
+    if (Array.isArray(part)) return (part as readonly Value[]).map((item) => convert(item, depth + 1))
+    if (part instanceof Map) {
+      // fromEntries defines its keys, so that one named __proto__ is a key like any other.
+      return Object.fromEntries([...(part as CelMap)].map(([key, item]) => [String(key), convert(item, depth + 1)]))
+    }
+    if (isRecord(part)) {
+      measure(part, depth)
+      return part
+    }
+    return scalarToJson(part)
+  }
+
+  return convert(value, 0)
+}
+
+function scalarToJson(value: Value): unknown {
+  if (typeof value === 'number') return Number.isFinite(value) ? value : String(value)
+  if (typeof value === 'bigint') return String(value)
+  if (value instanceof Double) return value.whole
+  if (value instanceof Uint) {
+    return value.unsigned <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value.unsigned) : String(value.unsigned)
+  }
+  if (value instanceof Timestamp) return formatTimestamp(value)
+  if (value instanceof Duration) return formatDuration(value)
+  if (value instanceof TypeValue) return value.typeName
+  return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value
+}

@@ -1,0 +1,165 @@
+import { calculate, negate } from './arithmetic.ts'
+import type { ArithmeticOp, OrderOp, UnaryOp } from './ast.ts'
+import { contains, equal, order } from './compare.ts'
+import {
+  fail, FAULT, keyOf, typeWord, type Context, type Key, type Result, type Run, type Value,
+} from './values.ts'
+
+// Each operator as a closure over its operands. Numbers and strings are decided on the spot; every other pair of
+// types is left to the general functions.
+
+export function orderRun(op: OrderOp, left: Run, right: Run): Run {
+  // One closure per operator, rather than one that looks at `op`: this is the innermost loop of routing.
+  switch (op) {
+    case '<':
+      return (c) => {
+        const a = left(c)
+        if (a === FAULT) return FAULT
+        const b = right(c)
+        if (b === FAULT) return FAULT
+        return typeof a === 'number' && typeof b === 'number' ? a < b : order(c, '<', a, b)
+      }
+    case '<=':
+      return (c) => {
+        const a = left(c)
+        if (a === FAULT) return FAULT
+        const b = right(c)
+        if (b === FAULT) return FAULT
+        return typeof a === 'number' && typeof b === 'number' ? a <= b : order(c, '<=', a, b)
+      }
+    case '>':
+      return (c) => {
+        const a = left(c)
+        if (a === FAULT) return FAULT
+        const b = right(c)
+        if (b === FAULT) return FAULT
+        return typeof a === 'number' && typeof b === 'number' ? a > b : order(c, '>', a, b)
+      }
+    case '>=':
+      return (c) => {
+        const a = left(c)
+        if (a === FAULT) return FAULT
+        const b = right(c)
+        if (b === FAULT) return FAULT
+        return typeof a === 'number' && typeof b === 'number' ? a >= b : order(c, '>=', a, b)
+      }
+  }
+}
+
+export function equalRun(left: Run, right: Run, wanted: boolean): Run {
+  return (c) => {
+    const a = left(c)
+    if (a === FAULT) return FAULT
+    const b = right(c)
+    if (b === FAULT) return FAULT
+    return equal(c, a, b) === wanted
+  }
+}
+
+/** Equality with a string of the filter's own, which is short enough to cost nothing extra. */
+export function equalTextRun(operand: Run, text: string, wanted: boolean): Run {
+  return (c) => {
+    const a = operand(c)
+    return a === FAULT ? FAULT : (a === text) === wanted
+  }
+}
+
+export function arithmeticRun(op: ArithmeticOp, left: Run, right: Run): Run {
+  return (c) => {
+    const a = left(c)
+    if (a === FAULT) return FAULT
+    const b = right(c)
+    if (b === FAULT) return FAULT
+    return calculate(c, op, a, b)
+  }
+}
+
+export function inRun(left: Run, right: Run): Run {
+  return (c) => {
+    const a = left(c)
+    if (a === FAULT) return FAULT
+    const b = right(c)
+    if (b === FAULT) return FAULT
+    return contains(c, a, b)
+  }
+}
+
+/** `in` a list of constants: one look-up, where all of them are numbers, strings and booleans. Else null. */
+export function inConstantsRun(left: Run, items: readonly Value[]): Run | null {
+  const keys = new Set<Key>()
+  for (const item of items) {
+    const key = keyOf(item)
+    if (key === undefined) return null
+    keys.add(key)
+  }
+  return (c) => {
+    const a = left(c)
+    if (a === FAULT) return FAULT
+    const key = keyOf(a)
+    return key !== undefined && keys.has(key)
+  }
+}
+
+export function unaryRun(op: UnaryOp, operand: Run): Run {
+  if (op === '-') {
+    return (c) => {
+      const value = operand(c)
+      return value === FAULT ? FAULT : negate(c, value)
+    }
+  }
+  return (c) => {
+    const value = operand(c)
+    if (value === true) return false
+    if (value === false) return true
+    return value === FAULT ? FAULT : fail(c, `'!' cannot be applied to ${typeWord(value)}`)
+  }
+}
+
+/**
+ * `&&` and `||` over any number of operands. One that decides the matter does so even beside an error, on whichever
+ * side it stands; otherwise the first error is the result.
+ */
+export function logicRun(op: '&&' | '||', operands: readonly Run[]): Run {
+  const decisive = op === '||'
+  const neutral = !decisive
+  const [left, right] = operands as readonly [Run, Run]
+  if (operands.length > 2) return (c) => decide(c, op, operands, decisive)
+  return (c) => {
+    const a = left(c)
+    if (a === decisive) return decisive
+    if (a === neutral) {
+      const b = right(c)
+      return b === true || b === false ? b : b === FAULT ? FAULT : notBoolean(c, op, b)
+    }
+    const fault = a === FAULT ? c.fault : notBooleanWords(op, a)
+    if (right(c) === decisive) return decisive
+    return fail(c, fault)
+  }
+}
+
+function decide(c: Context, op: '&&' | '||', operands: readonly Run[], decisive: boolean): Result {
+  let fault = ''
+  for (let i = 0; i < operands.length; i++) {
+    const value = (operands[i] as Run)(c)
+    if (value === decisive) return decisive
+    if (fault === '' && value !== !decisive) fault = value === FAULT ? c.fault : notBooleanWords(op, value)
+  }
+  return fault === '' ? !decisive : fail(c, fault)
+}
+
+function notBoolean(c: Context, op: string, value: Value): typeof FAULT {
+  return fail(c, notBooleanWords(op, value))
+}
+
+function notBooleanWords(op: string, value: Value): string {
+  return `'${op}' cannot be applied to ${typeWord(value)}`
+}
+
+export function ternaryRun(test: Run, yes: Run, no: Run): Run {
+  return (c) => {
+    const value = test(c)
+    if (value === true) return yes(c)
+    if (value === false) return no(c)
+    return value === FAULT ? FAULT : notBoolean(c, '?:', value)
+  }
+}

@@ -1,0 +1,14 @@
+// A filter is compiled once before it is stored, so that only filters that parse ever meet an event.
+import { invalid } from '../kernel/failure.ts'
+import { compileFilter, FilterSyntaxError } from './filter.ts'
+
+/** Refuses a filter that does not parse, and says where it fails. None at all is fine. */
+export function checkFilter(field: string, source: string | null | undefined): void {
+  if (source === null || source === undefined) return
+  try {
+    compileFilter(source)
+  } catch (error) {
+    if (!(error instanceof FilterSyntaxError)) throw error
+    throw invalid({ field, value: source, expected: `a CEL expression, but this has ${error.message}`, example: 'data.total > 100' })
+  }
+}

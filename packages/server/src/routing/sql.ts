@@ -1,0 +1,93 @@
+// What a routing table is filled from. Every query names the tenant.
+import type { Db } from '../store/db.ts'
+import type { EnrichmentDepth, Subscription } from './table.ts'
+
+export const readVersions = (db: Db, tenantIds: string[]) =>
+  db.rows<{ tenant_id: string; version: number }>(
+    `select tenant_id, version from routing_versions where ${db.dialect.inList('tenant_id')}`,
+    [db.dialect.list(tenantIds)],
+  )
+
+/** The changes after a version, oldest first, one more than `limit` to tell that there are more. */
+export const readChanges = (db: Db, tenantId: string, after: number, limit: number) =>
+  db.rows<{ version: number; kind: string; id: string }>(
+    'select version, kind, id from routing_changes where tenant_id = ? and version > ? order by version limit ?',
+    [tenantId, after, limit + 1],
+  )
+
+interface InterestRow {
+  id: string
+  agent_id: string
+  event_type: string
+  filter_expression: string | null
+  priority: number
+  enrichment_depth: EnrichmentDepth
+}
+
+const fromInterest = (row: InterestRow): Subscription => ({
+  kind: 'interest',
+  id: row.id,
+  glob: row.event_type,
+  filter: row.filter_expression,
+  priority: row.priority,
+  enrichment: row.enrichment_depth,
+  agentId: row.agent_id,
+  channelId: null,
+})
+
+interface FeedRow {
+  id: string
+  channel_id: string
+  event_type_glob: string
+  filter_expression: string | null
+}
+
+const fromFeed = (row: FeedRow): Subscription => ({
+  kind: 'feed',
+  id: row.id,
+  glob: row.event_type_glob,
+  filter: row.filter_expression,
+  priority: 0,
+  enrichment: 'none',
+  agentId: null,
+  channelId: row.channel_id,
+})
+
+const INTEREST = 'select id, agent_id, event_type, filter_expression, priority, enrichment_depth from interests'
+const FEED = 'select id, channel_id, event_type_glob, filter_expression from channel_feeds'
+
+/** A page of active interests in the order of their ids. */
+export const pageInterests = async (db: Db, tenantId: string, after: string, limit: number): Promise<Subscription[]> =>
+  (await db.rows<InterestRow>(`${INTEREST} where tenant_id = ? and id > ? and active = 1 order by id limit ?`, [tenantId, after, limit])).map(fromInterest)
+
+export const readInterests = async (db: Db, tenantId: string, ids: string[]): Promise<Subscription[]> =>
+  (await db.rows<InterestRow>(`${INTEREST} where tenant_id = ? and active = 1 and ${db.dialect.inList('id')}`, [tenantId, db.dialect.list(ids)])).map(fromInterest)
+
+export const readAllFeeds = async (db: Db, tenantId: string): Promise<Subscription[]> =>
+  (await db.rows<FeedRow>(`${FEED} where tenant_id = ? and active = 1`, [tenantId])).map(fromFeed)
+
+export const readFeeds = async (db: Db, tenantId: string, ids: string[]): Promise<Subscription[]> =>
+  (await db.rows<FeedRow>(`${FEED} where tenant_id = ? and active = 1 and ${db.dialect.inList('id')}`, [tenantId, db.dialect.list(ids)])).map(fromFeed)
+
+export const readAllMembers = (db: Db, tenantId: string) =>
+  db.rows<{ channel_id: string; participant_id: string }>('select channel_id, participant_id from channel_members where tenant_id = ?', [tenantId])
+
+export const readMembers = (db: Db, tenantId: string, channelIds: string[]) =>
+  db.rows<{ channel_id: string; participant_id: string }>(
+    `select channel_id, participant_id from channel_members where tenant_id = ? and ${db.dialect.inList('channel_id')}`,
+    [tenantId, db.dialect.list(channelIds)],
+  )
+
+export const readInactive = (db: Db, tenantId: string) =>
+  db.rows<{ id: string }>("select id from agents where tenant_id = ? and status = 'inactive'", [tenantId])
+
+export const readInactiveOf = (db: Db, tenantId: string, ids: string[]) =>
+  db.rows<{ id: string }>(`select id from agents where tenant_id = ? and status = 'inactive' and ${db.dialect.inList('id')}`, [tenantId, db.dialect.list(ids)])
+
+/** Throws away old lines of change, a few at a time; a table that is older still is loaded whole. */
+export const purgeChanges = (db: Db, before: number, limit: number) =>
+  db.run(
+    `delete from routing_changes where (tenant_id, version) in
+       (select tenant_id, version from routing_changes where changed_at < ? order by changed_at limit ?)`,
+    [before, limit],
+  )

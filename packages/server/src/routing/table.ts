@@ -1,0 +1,172 @@
+// The routing table of one tenant, in memory: which recipients does an event have?
+//
+// 1. Matching costs what matches. Patterns are found by exact type, by literal prefix or by literal suffix; only patterns that
+//    start and end with a wildcard are tried one by one.
+// 2. Equal patterns are tested once, and under each of them equal filters once, however many subscribe.
+// 3. One match per recipient: the highest priority and the deepest enrichment of all that matched win.
+import { compileFilter, type Envelope, type Filter } from './filter.ts'
+import { compileGlob, type Glob } from './glob.ts'
+
+export type EnrichmentDepth = 'none' | 'light' | 'full'
+
+export interface Subscription {
+  kind: 'interest' | 'feed'
+  id: string
+  glob: string
+  filter: string | null
+  priority: number
+  enrichment: EnrichmentDepth
+  /** An interest belongs to an agent, a feed to a channel. */
+  agentId: string | null
+  channelId: string | null
+}
+
+export interface Match {
+  recipientId: string
+  priority: number
+  enrichment: EnrichmentDepth
+  matched: Subscription[]
+}
+
+interface FilterGroup {
+  filter: Filter | null
+  subscriptions: Map<string, Subscription>
+}
+
+interface GlobGroup {
+  glob: Glob
+  byFilter: Map<string, FilterGroup>
+}
+
+const DEPTHS: readonly EnrichmentDepth[] = ['none', 'light', 'full']
+const deeper = (a: EnrichmentDepth, b: EnrichmentDepth): EnrichmentDepth => (DEPTHS.indexOf(a) >= DEPTHS.indexOf(b) ? a : b)
+
+/** Patterns by one end of the type: length of the literal → the literal → patterns. */
+type EndIndex = Map<number, Map<string, Set<GlobGroup>>>
+
+export class RoutingTable {
+  version = 0
+  readonly subscriptions = new Map<string, Subscription>()
+  /** Channel → ids of its members, agents and org-admins alike. */
+  readonly members = new Map<string, readonly string[]>()
+  readonly inactive = new Set<string>()
+  readonly #globs = new Map<string, GlobGroup>()
+  readonly #exact = new Map<string, GlobGroup>()
+  readonly #prefixes: EndIndex = new Map()
+  readonly #suffixes: EndIndex = new Map()
+  readonly #anywhere = new Set<GlobGroup>()
+  readonly #overBudget: () => void
+
+  constructor(overBudget: () => void = () => {}) {
+    this.#overBudget = overBudget
+  }
+
+  get size(): number {
+    return this.subscriptions.size
+  }
+
+  put(subscription: Subscription): void {
+    this.remove(subscription.id)
+    this.subscriptions.set(subscription.id, subscription)
+    let group = this.#globs.get(subscription.glob)
+    if (!group) {
+      group = { glob: compileGlob(subscription.glob), byFilter: new Map() }
+      this.#globs.set(subscription.glob, group)
+      this.#place(group)
+    }
+    const key = subscription.filter ?? ''
+    let filtered = group.byFilter.get(key)
+    if (!filtered) {
+      filtered = { filter: subscription.filter === null ? null : compileFilter(subscription.filter), subscriptions: new Map() }
+      group.byFilter.set(key, filtered)
+    }
+    filtered.subscriptions.set(subscription.id, subscription)
+  }
+
+  remove(id: string): void {
+    const subscription = this.subscriptions.get(id)
+    if (!subscription) return
+    this.subscriptions.delete(id)
+    const group = this.#globs.get(subscription.glob)!
+    const filtered = group.byFilter.get(subscription.filter ?? '')!
+    filtered.subscriptions.delete(id)
+    if (filtered.subscriptions.size > 0) return
+    group.byFilter.delete(subscription.filter ?? '')
+    if (group.byFilter.size > 0) return
+    this.#globs.delete(subscription.glob)
+    this.#displace(group)
+  }
+
+  /** Who receives the event. */
+  match(event: Envelope): Map<string, Match> {
+    const matches = new Map<string, Match>()
+    this.#eachMatchingGlob(event['type'] as string, (group) => {
+      for (const { filter, subscriptions } of group.byFilter.values()) {
+        if (filter) {
+          const passed = filter.test(event)
+          if (passed === null) this.#overBudget()
+          if (passed !== true) continue
+        }
+        for (const subscription of subscriptions.values()) this.#collect(subscription, matches)
+      }
+    })
+    return matches
+  }
+
+  #collect(subscription: Subscription, matches: Map<string, Match>): void {
+    if (subscription.kind === 'interest') this.#add(subscription.agentId!, subscription, matches)
+    else for (const member of this.members.get(subscription.channelId!) ?? []) this.#add(member, subscription, matches)
+  }
+
+  #add(recipientId: string, subscription: Subscription, matches: Map<string, Match>): void {
+    if (this.inactive.has(recipientId)) return
+    const match = matches.get(recipientId)
+    if (!match) {
+      matches.set(recipientId, { recipientId, priority: subscription.priority, enrichment: subscription.enrichment, matched: [subscription] })
+      return
+    }
+    match.priority = Math.max(match.priority, subscription.priority)
+    match.enrichment = deeper(match.enrichment, subscription.enrichment)
+    match.matched.push(subscription)
+  }
+
+  #eachMatchingGlob(type: string, visit: (group: GlobGroup) => void): void {
+    const exact = this.#exact.get(type)
+    if (exact) visit(exact)
+    for (const [length, byText] of this.#prefixes) {
+      if (length <= type.length) for (const group of byText.get(type.slice(0, length)) ?? []) if (group.glob.matches(type)) visit(group)
+    }
+    for (const [length, byText] of this.#suffixes) {
+      if (length <= type.length) for (const group of byText.get(type.slice(-length)) ?? []) if (group.glob.matches(type)) visit(group)
+    }
+    for (const group of this.#anywhere) if (group.glob.matches(type)) visit(group)
+  }
+
+  // The longer literal end is the better key.
+  #endOf({ glob }: GlobGroup): [EndIndex, string] | null {
+    if (glob.literalPrefix === '' && glob.literalSuffix === '') return null
+    return glob.literalPrefix.length >= glob.literalSuffix.length ? [this.#prefixes, glob.literalPrefix] : [this.#suffixes, glob.literalSuffix]
+  }
+
+  #place(group: GlobGroup): void {
+    if (group.glob.exact !== null) return void this.#exact.set(group.glob.exact, group)
+    const end = this.#endOf(group)
+    if (!end) return void this.#anywhere.add(group)
+    const [index, text] = end
+    let byText = index.get(text.length)
+    if (!byText) index.set(text.length, (byText = new Map()))
+    byText.set(text, (byText.get(text) ?? new Set()).add(group))
+  }
+
+  #displace(group: GlobGroup): void {
+    if (group.glob.exact !== null) return void this.#exact.delete(group.glob.exact)
+    const end = this.#endOf(group)
+    if (!end) return void this.#anywhere.delete(group)
+    const [index, text] = end
+    const byText = index.get(text.length)!
+    const groups = byText.get(text)!
+    groups.delete(group)
+    if (groups.size === 0) byText.delete(text)
+    if (byText.size === 0) index.delete(text.length)
+  }
+}

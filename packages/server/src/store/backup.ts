@@ -1,0 +1,63 @@
+// A copy of an embedded store that is one moment of it, taken while a service writes.
+import { chmodSync, existsSync, renameSync, rmSync, statSync } from 'node:fs'
+import { DatabaseSync, backup } from 'node:sqlite'
+import { newestVersion } from './migrate.ts'
+
+// All pages in one step, off the main thread. A copy in several steps begins again whenever another process writes between
+// two of them, so beside a busy service it would never end.
+const ALL_PAGES = 2 ** 31 - 1
+
+/** What a database file says about itself. */
+export interface StoreFile {
+  bytes: number
+  schemaVersion: number
+  /** Recognises the master secret it was made with. */
+  fingerprint: string
+}
+
+/** Copies the database to a file that did not exist; a copy that fails leaves nothing behind. */
+export async function copyDatabase(from: string, to: string): Promise<StoreFile> {
+  if (existsSync(to)) throw new Error(`${to} is there already. Name a file that is not.`)
+  const partial = `${to}.partial`
+  rmSync(partial, { force: true })
+  const source = new DatabaseSync(from, { readOnly: true, timeout: 5000 })
+  try {
+    await backup(source, partial, { rate: ALL_PAGES })
+    chmodSync(partial, 0o600)
+    // One file and no log beside it, so that it can be moved about.
+    const copy = new DatabaseSync(partial)
+    copy.exec('pragma journal_mode = delete')
+    copy.close()
+    const inspected = inspectDatabase(partial)
+    renameSync(partial, to)
+    return inspected
+  } finally {
+    source.close()
+    for (const leftover of [partial, `${partial}-journal`, `${partial}-wal`, `${partial}-shm`]) rmSync(leftover, { force: true })
+  }
+}
+
+/** Reads what a file says; refuses what is damaged, no sensorium store, or newer than this code. */
+export function inspectDatabase(file: string): StoreFile {
+  if (!existsSync(file)) throw new Error(`There is no file ${file}.`)
+  const connection = new DatabaseSync(file, { readOnly: true, timeout: 5000 })
+  const value = (sql: string): unknown => {
+    try {
+      return Object.values(connection.prepare(sql).get() ?? {})[0]
+    } catch {
+      return undefined // no database at all, or none with that table
+    }
+  }
+  try {
+    const schemaVersion = value('select max(version) from schema_migrations')
+    const fingerprint = value("select value from settings where name = 'secret_fingerprint'")
+    if (typeof schemaVersion !== 'number' || typeof fingerprint !== 'string') throw new Error(`${file} is not a sensorium store.`)
+    const newest = newestVersion('sqlite')
+    if (schemaVersion > newest) throw new Error(`${file} has schema version ${schemaVersion}; this release knows up to ${newest}. Use a newer release.`)
+    const check = value('pragma quick_check(1)')
+    if (check !== 'ok') throw new Error(`${file} is damaged: ${String(check)}.`)
+    return { bytes: statSync(file).size, schemaVersion, fingerprint }
+  } finally {
+    connection.close()
+  }
+}

@@ -1,0 +1,31 @@
+// The master secret of an embedded store that was given none: a file beside the database that only its owner reads.
+import { chmodSync, existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import path from 'node:path'
+
+export const secretFile = (directory: string): string => path.join(directory, 'secret')
+
+/** The secret kept there, or null where none was made yet. */
+export function readSecret(directory: string): string | null {
+  const file = secretFile(directory)
+  return existsSync(file) ? readFileSync(file, 'utf8').trim() : null
+}
+
+/** The secret kept there, made now if this is the first time. */
+export function keepSecret(directory: string): string {
+  const file = secretFile(directory)
+  if (!existsSync(file)) {
+    // Written elsewhere and linked into place: a process that starts at the same moment sees the whole of it or nothing.
+    const draft = `${file}.${process.pid}`
+    writeFileSync(draft, randomBytes(32).toString('base64url') + '\n', { mode: 0o600 })
+    try {
+      linkSync(draft, file)
+    } catch (error) {
+      if ((error as { code?: string }).code !== 'EEXIST') throw error
+    } finally {
+      rmSync(draft, { force: true })
+    }
+  }
+  chmodSync(file, 0o600)
+  return readFileSync(file, 'utf8').trim()
+}

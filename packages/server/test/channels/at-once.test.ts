@@ -1,0 +1,98 @@
+// Requests that arrive together, on one node and, where the store can be shared, on two.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { onBothEngines } from '../support/engines.ts'
+import { startService, type Service } from '../support/service.ts'
+import { channelCalls, orgAdmin, someAgent, type Actor } from './tools.ts'
+
+const ROUNDS = 12
+
+onBothEngines((engine) => {
+  let service: Service
+  let nodes: Service[]
+  let owner: Actor
+  let admin: Actor
+  let agents: Actor[]
+  let calls: ReturnType<typeof channelCalls>
+
+  before(async () => {
+    service = await startService(engine)
+    nodes = engine.name === 'postgres' ? [service, await service.another()] : [service]
+    const tenant = await service.tenant()
+    calls = channelCalls(service)
+    owner = await someAgent(tenant)
+    admin = await orgAdmin(service, tenant)
+    agents = await Promise.all(Array.from({ length: 6 }, () => someAgent(tenant)))
+  })
+  after(async () => {
+    for (const node of nodes.slice(1)) await node.stop()
+    await service.stop()
+  })
+
+  /** One request of each item, all at once, spread over the nodes; the statuses, sorted. */
+  const atOnce = async <T>(items: readonly T[], send: (on: ReturnType<typeof channelCalls>, item: T) => Promise<{ status: number }>) =>
+    (await Promise.all(items.map((item, i) => send(channelCalls(nodes[i % nodes.length]!), item)))).map(({ status }) => status).sort()
+
+  test('[CHN-8] of several adds to a direct channel one succeeds', async () => {
+    for (let round = 0; round < ROUNDS; round++) {
+      const { id } = await calls.open(owner, 'direct')
+      assert.deepEqual(await atOnce(agents, (on, agent) => on.add(owner, id, agent)), [201, 422, 422, 422, 422, 422])
+      assert.equal((await calls.members(owner, id)).length, 2)
+    }
+  })
+
+  test('[CHN-11] of several adds of one agent one succeeds, and the others name its member', async () => {
+    for (let round = 0; round < ROUNDS; round++) {
+      const { id } = await calls.open(owner, 'private')
+      const named = new Set<unknown>()
+      const statuses = await atOnce([1, 2, 3, 4], async (on) => {
+        const reply = await on.add(owner, id, agents[0]!)
+        named.add(reply.status === 201 ? reply.body.id : reply.body.error.details['existing_resource_id'])
+        return reply
+      })
+      assert.deepEqual(statuses, [201, 409, 409, 409])
+      assert.equal(named.size, 1)
+    }
+  })
+
+  test('[CHN-9] owners that leave at once leave one owner', async () => {
+    for (let round = 0; round < ROUNDS; round++) {
+      const { id } = await calls.open(owner, 'private')
+      const owners = [owner, ...agents.slice(0, 3)]
+      for (const agent of owners.slice(1)) assert.equal((await calls.add(owner, id, agent, 'owner')).status, 201)
+      assert.deepEqual(await atOnce(owners, (on, agent) => on.remove(agent, id, agent)), [204, 204, 204, 422])
+      const left = await calls.members(admin, id)
+      assert.deepEqual(left.map(({ role }) => role), ['owner'])
+    }
+  })
+
+  test('[CHN-9] two owners that remove each other leave one', async () => {
+    for (let round = 0; round < ROUNDS; round++) {
+      const { id } = await calls.open(owner, 'open')
+      const second = agents[0]!
+      await calls.add(owner, id, second, 'owner')
+      const pairs = [[owner, second], [second, owner]] as const
+      assert.deepEqual(await atOnce(pairs, (on, [by, whom]) => on.remove(by, id, whom)), [204, 422])
+    }
+  })
+
+  test('[CHN-13] [CHN-15] one removal and one deletion succeed, the others find nothing', async () => {
+    for (let round = 0; round < ROUNDS; round++) {
+      const { id } = await calls.open(owner, 'private')
+      await calls.add(owner, id, agents[0]!)
+      const { body: feed } = await calls.feed(owner, id)
+      assert.deepEqual(await atOnce([1, 2, 3], (on) => on.remove(owner, id, agents[0]!)), [204, 404, 404])
+      assert.deepEqual(await atOnce([1, 2, 3], (on) => on.unfeed(owner, id, feed.id)), [204, 404, 404])
+    }
+  })
+
+  test('[CHN-16] changes of all channels at once are told one after the other, none lost', async () => {
+    const [{ n: before }] = (await service.store.rows<{ n: number }>('select count(*) as n from routing_changes')) as [{ n: number }]
+    const channels = await Promise.all(agents.map((agent) => calls.open(agent, 'open')))
+    await atOnce(channels, (on, { id }) => on.add(admin, id, owner))
+    await atOnce(channels, (on, { id }) => on.feed(owner, id))
+    const versions = await service.store.rows<{ version: number }>('select version from routing_changes order by version')
+    assert.equal(versions.length, before + 3 * agents.length)
+    assert.deepEqual(versions.map(({ version }) => version), versions.map((_, i) => i + 1))
+  })
+})

@@ -1,0 +1,174 @@
+// backup and restore: an online copy, and its return.
+import assert from 'node:assert/strict'
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { after, before, test } from 'node:test'
+import { postgres, POSTGRES_URL, SECRET, sqlite } from '../support/engines.ts'
+import { sensorium, startProcess } from '../support/process.ts'
+import { startService } from '../support/service.ts'
+
+let folder: string
+let files = 0
+before(() => (folder = mkdtempSync(path.join(os.tmpdir(), 'sensorium-backup-'))))
+after(() => rmSync(folder, { recursive: true, force: true }))
+const newFile = () => path.join(folder, `${++files}.db`)
+const newData = () => ({ DATA_DIR: mkdtempSync(path.join(folder, 'data-')), SENSORIUM_SECRET: SECRET })
+
+async function list(env: Record<string, string>): Promise<string[]> {
+  const { stdout } = await sensorium(['tenant', 'list', '--json'], env)
+  return (JSON.parse(stdout) as { tenants: { slug: string }[] }).tenants.map(({ slug }) => slug)
+}
+
+test('[TEN-8] a copy taken while the service writes is one moment of it, and restores whole', async (t) => {
+  const service = await startService(sqlite)
+  t.after(() => service.stop())
+  const tenant = await service.tenant('acme')
+  const agent = await tenant.agent({ name: 'Before' })
+
+  // Pairs that are always written together: a copy that tore a transaction apart would hold half of one.
+  await service.store.tx((tx) => tx.run('create table pairs (n integer, half integer, filler text)'))
+  let stop = false
+  let written = 0
+  const writing = (async () => {
+    while (!stop) {
+      const n = written++
+      await service.store.tx(async (tx) => {
+        for (const half of [0, 1]) await tx.run('insert into pairs values (?, ?, ?)', [n, half, 'x'.repeat(2000)])
+      })
+    }
+  })()
+  const file = newFile()
+  const before = written
+  const { code, stdout, stderr } = await sensorium(['backup', file], service.env)
+  assert.equal(code, 0, stderr)
+  assert.ok(written > before, 'the service went on writing')
+  stop = true
+  await writing
+  assert.match(stdout, /SENSORIUM_SECRET/, 'says what else to keep')
+  assert.equal(statSync(file).mode & 0o777, 0o600)
+  assert.deepEqual(readdirSync(folder).filter((name) => name.startsWith(path.basename(file))), [path.basename(file)], 'one file')
+
+  const data = newData()
+  const restored = await sensorium(['restore', file, '--json'], data)
+  assert.equal(restored.code, 0, restored.stdout)
+  assert.deepEqual(Object.keys(JSON.parse(restored.stdout)), ['file', 'schema_version', 'kept_aside'])
+  const second = await startProcess(data)
+  t.after(() => second.stop())
+  const token = await fetch(`${second.url}/v1/auth/token`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ api_key: agent.key }),
+  })
+  assert.equal(token.status, 200, 'a key of before the copy works after its return')
+  assert.equal(((await token.json()) as { agent: { name: string } }).agent.name, 'Before')
+  await second.stop()
+
+  const { openSqlite, databaseFile } = await import('../../src/store/sqlite.ts')
+  const store = openSqlite(databaseFile(data.DATA_DIR))
+  const rows = await store.rows<{ n: number; halves: number }>('select n, count(*) as halves from pairs group by n order by n')
+  await store.close()
+  assert.ok(rows.length >= before)
+  assert.ok(rows.every(({ halves }) => halves === 2), 'no transaction is torn')
+  assert.deepEqual(rows.map(({ n }) => n), rows.map((_, i) => i), 'and none before the last is missing')
+})
+
+test('[TEN-8] the secret file of an embedded store is named, and its absence after a restore too', async () => {
+  const data = { DATA_DIR: newData().DATA_DIR }
+  await sensorium(['tenant', 'create', 'acme'], data)
+  const file = newFile()
+  const { stdout } = await sensorium(['backup', file, '--json'], data)
+  const secret = path.join(data.DATA_DIR, 'secret')
+  assert.equal(JSON.parse(stdout).secret_file, secret)
+
+  const empty = { DATA_DIR: newData().DATA_DIR }
+  const restored = await sensorium(['restore', file], empty)
+  assert.equal(restored.code, 0)
+  assert.match(restored.stdout, new RegExp(`Put the master secret .*${path.join(empty.DATA_DIR, 'secret')}`))
+  copyFileSync(secret, path.join(empty.DATA_DIR, 'secret'))
+  assert.deepEqual(await list(empty), ['acme'])
+})
+
+test('[TEN-8] restore keeps what was there, every time', async () => {
+  const data = newData()
+  await sensorium(['tenant', 'create', 'first'], data)
+  const file = newFile()
+  await sensorium(['backup', file], data)
+  await sensorium(['tenant', 'create', 'second'], data)
+
+  assert.equal((await sensorium(['restore', file], data)).code, 0)
+  assert.deepEqual(await list(data), ['first'])
+  const aside = path.join(data.DATA_DIR, 'sensorium.db.before-restore')
+  const again = await sensorium(['restore', aside, '--json'], data)
+  assert.equal(JSON.parse(again.stdout).kept_aside, `${aside}-2`)
+  assert.deepEqual(await list(data), ['second', 'first'])
+  assert.ok(existsSync(aside))
+})
+
+test('[TEN-8] restore is refused while a service owns the directory, which goes on unharmed', async (t) => {
+  const data = newData()
+  const service = await startProcess(data)
+  t.after(() => service.stop())
+  const file = newFile()
+  assert.equal((await sensorium(['backup', file], data)).code, 0)
+  const { code, stderr } = await sensorium(['restore', file], data)
+  assert.equal(code, 1)
+  assert.match(stderr, /already runs on/)
+  assert.equal((await fetch(`${service.url}/readyz`)).status, 200)
+  assert.deepEqual(readdirSync(data.DATA_DIR).filter((name) => /restor/.test(name)), [])
+})
+
+test('[TEN-8] restore refuses what is no store, is newer, or was made with another secret, and touches nothing', async () => {
+  const data = newData()
+  await sensorium(['tenant', 'create', 'acme'], data)
+  const refused = async (file: string, message: RegExp): Promise<void> => {
+    const { code, stderr } = await sensorium(['restore', file], data)
+    assert.equal(code, 1)
+    assert.match(stderr, message)
+  }
+  await refused(newFile(), /There is no file/)
+  const text = newFile()
+  writeFileSync(text, 'not a database')
+  await refused(text, /is not a sensorium store/)
+
+  const other = { ...newData(), SENSORIUM_SECRET: 'quite another master secret' }
+  await sensorium(['tenant', 'create', 'globex'], other)
+  const foreign = newFile()
+  await sensorium(['backup', foreign], other)
+  await refused(foreign, /made with another master secret/)
+
+  const newer = newFile()
+  await sensorium(['backup', newer], data)
+  const { openSqlite } = await import('../../src/store/sqlite.ts')
+  const store = openSqlite(newer)
+  await store.tx((tx) => tx.run("insert into schema_migrations (version, name, applied_at) values (9999, 'later', 0)"))
+  await store.close()
+  await refused(newer, /schema version 9999; this release knows up to \d+/)
+
+  assert.deepEqual(await list(data), ['acme'])
+  assert.deepEqual(readdirSync(data.DATA_DIR).filter((name) => /restor/.test(name)), [])
+})
+
+test('[TEN-8] backup refuses to write over a file and to copy what is not there', async () => {
+  const data = newData()
+  const none = await sensorium(['backup', newFile()], data)
+  assert.deepEqual([none.code, none.stderr], [1, `There is no store in ${data.DATA_DIR} yet\n`])
+  await sensorium(['tenant', 'create', 'acme'], data)
+  const file = newFile()
+  writeFileSync(file, 'precious')
+  const { code, stderr } = await sensorium(['backup', file], data)
+  assert.equal(code, 1)
+  assert.match(stderr, /is there already/)
+  assert.equal(statSync(file).size, 8)
+})
+
+test('[TEN-8] PostgreSQL has its own tools: the command that works as pasted, and exit code 2', { skip: !POSTGRES_URL && 'PostgreSQL is missing' }, async (t) => {
+  const { env, drop } = await postgres.fresh()
+  t.after(drop)
+  const backup = await sensorium(['backup', "it's.dump"], env)
+  assert.equal(backup.code, 2)
+  assert.match(backup.stderr, /pg_dump --format=custom --file='it'\\''s\.dump' "\$DATABASE_URL"/)
+  const restore = await sensorium(['restore', 'x.dump', '--json'], env)
+  assert.equal(restore.code, 2)
+  assert.match(JSON.parse(restore.stdout).error.details.instead, /^pg_restore .*--dbname="\$DATABASE_URL" 'x\.dump'$/)
+})

@@ -1,0 +1,108 @@
+// sensorium doctor: one line per check, ok or failed, and nothing is changed by looking.
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { test } from 'node:test'
+import { onBothEngines, SECRET, sqlite } from '../support/engines.ts'
+import { sensorium } from '../support/process.ts'
+import { startService } from '../support/service.ts'
+
+const CHECKS = ['configuration', 'store', 'secret', 'disk', 'clock', 'model']
+interface Report {
+  ok: boolean
+  checks: { check: string; ok: boolean; detail: string }[]
+}
+
+async function examine(env: Record<string, string>): Promise<{ code: number | null; report: Report; text: string; failed: string[] }> {
+  const person = await sensorium(['doctor'], env)
+  const program = await sensorium(['doctor', '--json'], env)
+  assert.equal(person.code, program.code)
+  const report = JSON.parse(program.stdout) as Report
+  assert.equal(report.ok, program.code === 0)
+  const lines = person.stdout.trimEnd().split('\n').map((line) => line.split(/ {2,}/).slice(0, 2))
+  assert.deepEqual(lines, report.checks.map(({ check, ok }) => [ok ? 'ok' : 'failed', check]), 'both tell the same')
+  return { code: person.code, report, text: person.stdout, failed: report.checks.filter(({ ok }) => !ok).map(({ check }) => check) }
+}
+
+onBothEngines((engine) => {
+  test('[TEN-7] all is fine beside a running service', async (t) => {
+    const service = await startService(engine)
+    t.after(() => service.stop())
+    const { code, report, text } = await examine(service.env)
+    assert.equal(code, 0, text)
+    assert.deepEqual(report.checks.map(({ check }) => check), CHECKS)
+    assert.match(text, new RegExp(`store +${engine.name}, schema version \\d+`))
+  })
+
+  test('[TEN-7] a newer schema and another secret fail by name', async (t) => {
+    const service = await startService(engine)
+    t.after(() => service.stop())
+    await service.store.tx((tx) => tx.run("insert into schema_migrations (version, name, applied_at) values (9999, 'later', 0)"))
+    const { code, failed, text } = await examine({ ...service.env, SENSORIUM_SECRET: `another ${SECRET}` })
+    assert.equal(code, 1)
+    assert.deepEqual(failed, ['store', 'secret'])
+    assert.match(text, /schema version 9999/)
+    assert.match(text, /not the secret this store was made with/)
+  })
+})
+
+test('[TEN-7] before the first start nothing is there and nothing is made', async (t) => {
+  const { env, drop } = await sqlite.fresh()
+  t.after(drop)
+  const folder = path.join(env['DATA_DIR']!, 'not', 'yet')
+  const { code, text } = await examine({ DATA_DIR: folder })
+  assert.equal(code, 0, text)
+  assert.match(text, /store +none yet/)
+  assert.equal(existsSync(folder), false)
+})
+
+test('[TEN-7] a wrong configuration fails with every variable, and what depends on it is not looked at', async () => {
+  const { code, report } = await examine({ PORT: 'x', LOG_LEVEL: 'loud' })
+  assert.equal(code, 1)
+  assert.equal(report.checks.length, 1)
+  assert.match(report.checks[0]!.detail, /PORT takes.*; LOG_LEVEL takes/)
+})
+
+test('[TEN-7] a file that is no database fails the store, and the rest is still looked at', async (t) => {
+  const { env, drop } = await sqlite.fresh()
+  t.after(drop)
+  writeFileSync(path.join(env['DATA_DIR']!, 'sensorium.db'), 'this is not a database, whatever its name may say\n'.repeat(100))
+  const { code, failed, report } = await examine(env)
+  assert.equal(code, 1)
+  assert.deepEqual(failed, ['store'])
+  assert.equal(report.checks.length, CHECKS.length)
+})
+
+test('[TEN-7] the secret of an embedded store that went missing is told', async (t) => {
+  const { env, drop } = await sqlite.fresh()
+  t.after(drop)
+  const data = { DATA_DIR: env['DATA_DIR']! }
+  assert.equal((await sensorium(['tenant', 'create', 'acme'], data)).code, 0)
+  const secret = path.join(data.DATA_DIR, 'secret')
+  const kept = readFileSync(secret, 'utf8')
+  writeFileSync(secret, 'another secret, longer than sixteen characters\n')
+  assert.deepEqual((await examine(data)).failed, ['secret'])
+  writeFileSync(secret, kept)
+  assert.deepEqual((await examine(data)).failed, [])
+})
+
+test('[TEN-7] a database that is away fails by name', async () => {
+  const { code, failed, text } = await examine({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none', SENSORIUM_SECRET: SECRET })
+  assert.equal(code, 1)
+  assert.deepEqual(failed, ['store', 'secret', 'clock'])
+  assert.match(text, /ECONNREFUSED/)
+})
+
+test('[TEN-7] a folder that cannot be made fails the disk', async (t) => {
+  const { env, drop } = await sqlite.fresh()
+  t.after(drop)
+  writeFileSync(path.join(env['DATA_DIR']!, 'file'), '')
+  assert.deepEqual((await examine({ ...env, DATA_DIR: path.join(env['DATA_DIR']!, 'file', 'data') })).failed, ['disk'])
+})
+
+test('[TEN-7] a model that cannot be reached fails by name', async (t) => {
+  const { env, drop } = await sqlite.fresh()
+  t.after(drop)
+  const { failed } = await examine({ ...env, EMBEDDINGS: 'http://127.0.0.1:1/v1', EMBEDDINGS_MODEL: 'small' })
+  assert.deepEqual(failed, ['model'])
+})

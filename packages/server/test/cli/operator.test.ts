@@ -1,0 +1,101 @@
+// The operator's commands do what the operator's HTTP door does, on the same store, beside the service.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { onBothEngines } from '../support/engines.ts'
+import { sensorium } from '../support/process.ts'
+import { OPERATOR_TOKEN, startService, type Service } from '../support/service.ts'
+
+const ID = { tenant: /^ten_[0-9a-z]{26}$/, key: /^ak_live_[A-Za-z0-9]{32}$/ }
+
+onBothEngines((engine) => {
+  let service: Service
+  before(async () => {
+    service = await startService(engine, { OPERATOR_TOKEN })
+  })
+  after(() => service.stop())
+
+  const run = (...args: string[]) => sensorium(args, service.env)
+  const json = async (...args: string[]) => {
+    const { code, stdout } = await run(...args, '--json')
+    return { code, body: JSON.parse(stdout) }
+  }
+  const http = async (request: string, body?: unknown) => (await service.call(request, { token: OPERATOR_TOKEN, body })).body
+
+  /** The same answer but for what is new in every answer. */
+  const sameShape = (a: Record<string, unknown>, b: Record<string, unknown>) =>
+    assert.deepEqual(Object.keys(a).sort(), Object.keys(b).sort())
+
+  test('[TEN-6] tenant create makes a tenant beside the running service, whose key works there at once', async () => {
+    const { code, body } = await json('tenant', 'create', 'acme', '--name', 'Acme Inc')
+    assert.equal(code, 0)
+    assert.match(body.tenant.id, ID.tenant)
+    assert.deepEqual([body.tenant.slug, body.tenant.name], ['acme', 'Acme Inc'])
+    const token = await service.call('POST /v1/auth/token', { body: { api_key: body.admin_key } })
+    assert.equal(token.status, 200)
+    assert.equal((await service.call('GET /v1/agents', { token: token.body.access_token })).status, 200)
+
+    const answer = await http('POST /operator/tenants', { slug: 'globex' })
+    sameShape(body, answer)
+    sameShape(body.tenant, answer.tenant)
+  })
+
+  test('[TEN-6] tenant create without --json tells a person the key once; the name is the slug where none is given', async () => {
+    const { code, stdout, stderr } = await run('tenant', 'create', 'initech')
+    assert.equal(code, 0)
+    assert.equal(stderr, '')
+    assert.match(stdout, /initech/)
+    assert.match(stdout, /ak_live_[A-Za-z0-9]{32}\n$/)
+    const { body } = await json('tenant', 'list')
+    assert.equal(body.tenants.find((tenant: { slug: string }) => tenant.slug === 'initech').name, 'initech')
+  })
+
+  test('[TEN-6] tenant list prints the HTTP answer, pages included', async () => {
+    assert.deepEqual((await json('tenant', 'list')).body, await http('GET /operator/tenants'))
+    assert.deepEqual((await json('tenant', 'list', '--limit', '1', '--offset', '1')).body, await http('GET /operator/tenants?limit=1&offset=1'))
+    const { stdout } = await run('tenant', 'list')
+    assert.match(stdout, /^slug +name +id +created\n/)
+  })
+
+  test('[TEN-6] admin-key create makes a further key that works', async () => {
+    const tenant = await service.tenant()
+    const { code, body } = await json('admin-key', 'create', tenant.slug)
+    assert.equal(code, 0)
+    assert.deepEqual(Object.keys(body), ['admin_key'])
+    assert.match(body.admin_key, ID.key)
+    assert.notEqual(body.admin_key, tenant.adminKey)
+    assert.ok(await tenant.token(body.admin_key))
+    assert.match((await run('admin-key', 'create', tenant.slug)).stdout, /ak_live_[A-Za-z0-9]{32}\n$/)
+  })
+
+  test('[TEN-6] usage prints the HTTP answer', async () => {
+    const tenant = await service.tenant()
+    const { code, body } = await json('usage', tenant.slug)
+    assert.equal(code, 0)
+    assert.deepEqual(body, await http(`GET /operator/usage?tenant=${tenant.slug}`))
+    assert.match((await run('usage', tenant.slug)).stdout, /nothing yet/)
+  })
+
+  const REFUSED: [string[], string][] = [
+    [['tenant', 'create', 'acme'], 'POST /operator/tenants {"slug":"acme"}'],
+    [['tenant', 'create', 'Not A Slug'], 'POST /operator/tenants {"slug":"Not A Slug"}'],
+    [['tenant', 'create', 'fine', '--name', '  '], 'POST /operator/tenants {"slug":"fine","name":"  "}'],
+    [['tenant', 'list', '--limit', '0'], 'GET /operator/tenants?limit=0'],
+    [['tenant', 'list', '--offset', 'x'], 'GET /operator/tenants?offset=x'],
+    [['admin-key', 'create', 'nobody'], 'POST /operator/tenants/nobody/admin-keys'],
+    [['usage', 'nobody'], 'GET /operator/usage?tenant=nobody'],
+    [['usage', 'No-'], 'GET /operator/usage?tenant=No-'],
+  ]
+  for (const [args, request] of REFUSED) {
+    test(`[TEN-6] sensorium ${args.join(' ')} is refused as ${request} is, with exit code 1`, async () => {
+      const [method, path, body] = request.split(/ (?=\/|\{)/)
+      const answer = await http(`${method} ${path}`, body && JSON.parse(body))
+      const given = await json(...args)
+      assert.equal(given.code, 1)
+      assert.ok(given.body.error.request_id)
+      assert.deepEqual({ ...given.body.error, request_id: '' }, { ...answer.error, request_id: '' })
+
+      const { code, stdout, stderr } = await run(...args)
+      assert.deepEqual([code, stdout, stderr], [1, '', answer.error.message + '\n'])
+    })
+  }
+})

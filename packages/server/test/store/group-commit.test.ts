@@ -1,0 +1,81 @@
+// SQLite: transactions that arrive together share one commit, and nothing else.
+import assert from 'node:assert/strict'
+import { DatabaseSync } from 'node:sqlite'
+import { after, before, test } from 'node:test'
+import { databaseFile, openSqlite } from '../../src/store/sqlite.ts'
+import { StoreUnavailable, type Store } from '../../src/store/db.ts'
+import { sqlite } from '../support/engines.ts'
+
+let store: Store
+let commits = 0
+let file: string
+let drop: () => Promise<void>
+before(async () => {
+  const fresh = await sqlite.fresh()
+  drop = fresh.drop
+  file = databaseFile(fresh.env['DATA_DIR']!)
+  store = openSqlite(file, (kind) => void (kind === 'tx' && commits++))
+  await store.tx((tx) => tx.run('create table t (n integer primary key)'))
+})
+after(async () => {
+  await store.close()
+  await drop()
+})
+
+const insert = (n: number) => store.tx((tx) => tx.run('insert into t values (?)', [n]))
+const count = async () => (await store.rows<{ c: number }>('select count(*) as c from t'))[0]!.c
+
+test('[STO-1] many transactions of one turn share a commit', async () => {
+  commits = 0
+  await Promise.all(Array.from({ length: 200 }, (_, n) => insert(n)))
+  assert.equal(commits, 1)
+  assert.equal(await count(), 200)
+})
+
+test('[STO-1] a lone transaction waits for nobody', async () => {
+  commits = 0
+  await insert(1000)
+  assert.equal(commits, 1)
+})
+
+test('[STO-2] none of a group resolves before the commit they share', async () => {
+  const other = openSqlite(file)
+  const seen = await Promise.all(
+    Array.from({ length: 20 }, async (_, i) => {
+      await insert(2000 + i)
+      return (await other.rows<{ c: number }>('select count(*) as c from t where n between 2000 and 2019'))[0]!.c
+    }),
+  )
+  await other.close()
+  assert.deepEqual(new Set(seen), new Set([20]))
+})
+
+test('[STO-2] one that fails leaves the others of its group committed, those before and those after', async () => {
+  commits = 0
+  const results = await Promise.allSettled([insert(3000), insert(3000), insert(3001), store.tx(async () => Promise.reject(new Error('no'))), insert(3002)])
+  assert.equal(commits, 1)
+  assert.deepEqual(results.map(({ status }) => status), ['fulfilled', 'rejected', 'fulfilled', 'rejected', 'fulfilled'])
+  assert.deepEqual((await store.rows<{ n: number }>('select n from t where n >= 3000 order by n')).map(({ n }) => n), [3000, 3001, 3002])
+})
+
+test('[STO-1] a flood is committed in bounded groups, so that the first are answered before the last', async () => {
+  commits = 0
+  await Promise.all(Array.from({ length: 1000 }, (_, n) => insert(10_000 + n)))
+  assert.ok(commits >= 4 && commits < 100, `${commits} commits`)
+  assert.equal(store.stats().waiting, 0)
+})
+
+test('[HTTP-28] when the commit itself fails, all of the group are told so and nothing of it is there', async () => {
+  const impatient = openSqlite(file)
+  await impatient.tx((tx) => tx.rows('pragma busy_timeout = 20'))
+  const blocker = new DatabaseSync(file)
+  blocker.exec('begin immediate')
+  const results = await Promise.allSettled([1, 2, 3].map((n) => impatient.tx((tx) => tx.run('insert into t values (?)', [-n]))))
+  blocker.exec('rollback')
+  blocker.close()
+  assert.ok(results.every((result) => result.status === 'rejected' && result.reason instanceof StoreUnavailable))
+  assert.equal((await store.rows('select n from t where n < 0')).length, 0)
+  await impatient.tx((tx) => tx.run('insert into t values (-4)'))
+  await impatient.close()
+  assert.equal((await store.rows('select n from t where n < 0')).length, 1)
+})

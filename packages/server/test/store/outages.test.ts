@@ -1,0 +1,70 @@
+// A store that is closed, full or out of reach says so in one word, StoreUnavailable, whatever the driver calls it.
+import assert from 'node:assert/strict'
+import { createServer, type Socket } from 'node:net'
+import { test } from 'node:test'
+import { systemClock } from '../../src/kernel/clock.ts'
+import { StoreUnavailable } from '../../src/store/db.ts'
+import { openPostgres } from '../../src/store/postgres.ts'
+import { onBothEngines } from '../support/engines.ts'
+import { emptyStore } from '../support/store.ts'
+
+const isOutage = (error: unknown): boolean => {
+  assert.ok(error instanceof StoreUnavailable, `${(error as Error).constructor.name}: ${(error as Error).message}`)
+  return true
+}
+
+onBothEngines((engine) => {
+  test('[HTTP-28] a closed store is unavailable for everything, and closing it again is nothing', async (t) => {
+    const { store, drop } = await emptyStore(engine)
+    t.after(drop)
+    await store.tx((tx) => tx.run('create table t (n integer)'))
+    await store.ping()
+    await store.close()
+    await store.close()
+    await assert.rejects(store.tx((tx) => tx.run('insert into t values (1)')), isOutage)
+    await assert.rejects(store.rows('select * from t'), isOutage)
+    await assert.rejects(store.ping(), isOutage)
+  })
+
+  test('[STO-1] closing waits for the transactions that were taken', async (t) => {
+    const { store, another, drop } = await emptyStore(engine)
+    t.after(drop)
+    await store.tx((tx) => tx.run('create table t (n integer)'))
+    const taken = Promise.all(Array.from({ length: 20 }, (_, n) => store.tx((tx) => tx.run('insert into t values (?)', [n]))))
+    await store.close()
+    await taken
+    assert.equal((await another().rows('select n from t')).length, 20)
+  })
+})
+
+test('[HTTP-28] PostgreSQL: nobody listens', async (t) => {
+  const store = openPostgres({ url: 'postgres://nobody@127.0.0.1:1/none', clock: systemClock })
+  t.after(() => store.close())
+  await assert.rejects(store.rows('select 1'), isOutage)
+  await assert.rejects(store.tx((tx) => tx.rows('select 1')), isOutage)
+  await assert.rejects(store.ping(), isOutage)
+  assert.equal(store.stats().waiting, 0)
+})
+
+test('[HTTP-28] PostgreSQL: somebody listens and hangs up', async (t) => {
+  const server = createServer((socket) => void socket.destroy())
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close())
+  const store = openPostgres({ url: `postgres://nobody@127.0.0.1:${(server.address() as { port: number }).port}/none`, clock: systemClock })
+  t.after(() => store.close())
+  await assert.rejects(store.ping(), isOutage)
+  await assert.rejects(store.tx((tx) => tx.rows('select 1')), isOutage)
+})
+
+test('[HTTP-28] PostgreSQL: somebody listens and never answers: the wait is bounded', async (t) => {
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => void sockets.add(socket))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  const store = openPostgres({ url: `postgres://nobody@127.0.0.1:${(server.address() as { port: number }).port}/none`, clock: systemClock })
+  t.after(() => store.close())
+  await assert.rejects(store.ping(), isOutage)
+})

@@ -1,0 +1,89 @@
+// What only PostgreSQL has: writers that wait for each other, connections that are cut, NOTIFY between nodes.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { systemClock } from '../../src/kernel/clock.ts'
+import { openPostgres } from '../../src/store/postgres.ts'
+import { StoreUnavailable, type Store } from '../../src/store/db.ts'
+import { postgres, POSTGRES_URL } from '../support/engines.ts'
+import { emptyStore, type OpenedStore } from '../support/store.ts'
+
+const skip = POSTGRES_URL ? false : 'PostgreSQL is missing'
+let opened: OpenedStore
+let store: Store
+before(async () => {
+  if (skip) return
+  opened = await emptyStore(postgres)
+  store = opened.store
+  await store.tx(async (tx) => {
+    await tx.run('create table rows_ (id text primary key, n bigint not null)')
+    await tx.run("insert into rows_ values ('a', 0), ('b', 0), ('c', 0)")
+  })
+})
+after(() => opened?.drop())
+
+test('[STO-2] two transactions that wait for each other both succeed: the one that was thrown out is done again', { skip }, async () => {
+  const met = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const
+  const runs = [0, 0]
+  const cross = (me: 0 | 1, first: string, second: string) =>
+    store.tx(async (tx) => {
+      runs[me]!++
+      await tx.run('update rows_ set n = n + 1 where id = ?', [first])
+      met[me].resolve()
+      await met[me === 0 ? 1 : 0].promise // both hold their first row before either asks for its second
+      await tx.run('update rows_ set n = n + 1 where id = ?', [second])
+    })
+  await Promise.all([cross(0, 'a', 'b'), cross(1, 'b', 'a')])
+  assert.equal(runs[0]! + runs[1]!, 3, 'one of them ran twice')
+  const rows = await store.rows<{ id: string; n: number }>("select id, n from rows_ where id in ('a', 'b') order by id")
+  assert.deepEqual(rows, [{ id: 'a', n: 2 }, { id: 'b', n: 2 }])
+})
+
+test('[HTTP-28] a connection that is cut in the middle of a transaction is an outage, and the next one works', { skip }, async () => {
+  const cut = store.tx(async (tx) => {
+    const [me] = await tx.rows<{ pid: number }>('select pg_backend_pid() as pid')
+    await tx.run("update rows_ set n = 99 where id = 'c'")
+    await store.rows('select pg_terminate_backend(?)', [me!.pid])
+    await tx.run("update rows_ set n = 100 where id = 'c'")
+  })
+  await assert.rejects(cut, StoreUnavailable)
+  assert.deepEqual(await store.rows("select n from rows_ where id = 'c'"), [{ n: 0 }])
+  await store.ping()
+})
+
+test('[HTTP-28] a connection that is cut between two statements, while nothing is asked of it, harms nobody else', { skip }, async () => {
+  const lost = Promise.withResolvers<void>()
+  const watched = openPostgres({ url: opened.config.databaseUrl!, clock: systemClock, warn: () => lost.resolve() })
+  const cut = watched.tx(async (tx) => {
+    const [me] = await tx.rows<{ pid: number }>('select pg_backend_pid() as pid')
+    await store.rows('select pg_terminate_backend(?)', [me!.pid])
+    await lost.promise
+    await tx.run("update rows_ set n = 100 where id = 'c'")
+  })
+  await assert.rejects(cut, StoreUnavailable)
+  await watched.ping()
+  await watched.close()
+})
+
+test('[STO-2] a worker takes what no other worker holds', { skip }, async () => {
+  const held = Promise.withResolvers<void>()
+  const release = Promise.withResolvers<void>()
+  const take = (tx: { rows: Store['rows'] }) => tx.rows<{ id: string }>(`select id from rows_ order by id limit 1 ${store.dialect.skipLocked}`)
+  const first = store.tx(async (tx) => {
+    const taken = await take(tx)
+    held.resolve()
+    await release.promise
+    return taken[0]!.id
+  })
+  await held.promise
+  const second = await store.tx(async (tx) => (await take(tx))[0]!.id)
+  release.resolve()
+  assert.deepEqual([await first, second], ['a', 'b'])
+})
+
+test('[STO-3] the pool is bounded, and who waits for a connection gets one', { skip }, async () => {
+  const results = await Promise.all(Array.from({ length: 100 }, (_, i) => store.tx(async (tx) => (await tx.rows<{ i: number }>('select ?::integer as i', [i]))[0]!.i)))
+  assert.deepEqual(results, Array.from({ length: 100 }, (_, i) => i))
+  const { connections, idle, waiting } = store.stats()
+  assert.ok(connections <= 10, `${connections} connections`)
+  assert.deepEqual([idle, waiting], [connections, 0])
+})

@@ -1,0 +1,103 @@
+// What a transaction promises: all or nothing, on disk when it resolves, invisible until then.
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, test } from 'node:test'
+import type { Db } from '../../src/store/db.ts'
+import { onBothEngines } from '../support/engines.ts'
+import { emptyStore, type OpenedStore } from '../support/store.ts'
+
+onBothEngines((engine) => {
+  let opened: OpenedStore
+  before(async () => {
+    opened = await emptyStore(engine)
+    await opened.store.tx((tx) => tx.run('create table counters (id text primary key, n bigint not null)'))
+  })
+  after(() => opened.drop())
+  beforeEach(() => opened.store.tx((tx) => tx.run('delete from counters')))
+
+  const add = (tx: Db, id: string) => tx.run('insert into counters (id, n) values (?, 1)', [id])
+  const ids = async (db: Db) => (await db.rows<{ id: string }>('select id from counters order by id')).map(({ id }) => id)
+
+  test('[STO-2] what is thrown undoes the whole transaction and reaches the caller as it is', async () => {
+    const thrown = new Error('mine')
+    const failed = opened.store.tx(async (tx) => {
+      await add(tx, 'a')
+      await add(tx, 'b')
+      throw thrown
+    })
+    await assert.rejects(failed, (error) => error === thrown)
+    assert.deepEqual(await ids(opened.store), [])
+  })
+
+  test('[STO-2] a transaction sees its own writes; nobody else does before it is committed', async () => {
+    const wrote = Promise.withResolvers<void>()
+    const looked = Promise.withResolvers<void>()
+    const done = opened.store.tx(async (tx) => {
+      await add(tx, 'a')
+      assert.deepEqual(await ids(tx), ['a'])
+      wrote.resolve()
+      await looked.promise
+    })
+    await wrote.promise
+    const other = opened.another()
+    assert.deepEqual(await ids(opened.store), [], 'a read of the same store')
+    assert.deepEqual(await ids(other), [], 'a read of another process')
+    looked.resolve()
+    await done
+    assert.deepEqual(await ids(opened.store), ['a'])
+    assert.deepEqual(await ids(other), ['a'])
+  })
+
+  test('[STO-1] a transaction resolves after its commit: another connection sees it at once', async () => {
+    const other = opened.another()
+    for (let i = 0; i < 20; i++) {
+      const id = `n${String(i).padStart(2, '0')}`
+      await opened.store.tx((tx) => add(tx, id))
+      assert.equal((await ids(other)).at(-1), id)
+    }
+  })
+
+  test('[STO-2] of many at once, the one that fails undoes its own work only', async () => {
+    const results = await Promise.allSettled(
+      Array.from({ length: 50 }, (_, i) =>
+        opened.store.tx(async (tx) => {
+          await add(tx, `id-${i}`)
+          if (i % 5 === 3) throw new Error(`number ${i}`)
+          return i
+        }),
+      ),
+    )
+    const failed = results.flatMap((result, i) => (result.status === 'rejected' ? [i] : []))
+    assert.deepEqual(failed, Array.from({ length: 10 }, (_, k) => k * 5 + 3))
+    assert.ok(results.every((result, i) => result.status === 'rejected' || result.value === i), 'each gets its own result')
+    assert.equal((await ids(opened.store)).length, 40)
+  })
+
+  test('[STO-2] a statement that the engine refuses undoes its own transaction only', async () => {
+    await opened.store.tx((tx) => add(tx, 'taken'))
+    const results = await Promise.allSettled(
+      ['a', 'taken', 'b'].map((id) =>
+        opened.store.tx(async (tx) => {
+          await add(tx, `${id}-first`)
+          await add(tx, id)
+        }),
+      ),
+    )
+    assert.deepEqual(results.map(({ status }) => status), ['fulfilled', 'rejected', 'fulfilled'])
+    assert.deepEqual(await ids(opened.store), ['a', 'a-first', 'b', 'b-first', 'taken'])
+  })
+
+  test('[STO-2] increments from many transactions and two processes are never lost', async () => {
+    await opened.store.tx((tx) => tx.run("insert into counters (id, n) values ('hits', 0)"))
+    const stores = [opened.store, opened.another()]
+    await Promise.all(
+      Array.from({ length: 60 }, (_, i) =>
+        stores[i % 2]!.tx(async (tx) => {
+          const [row] = await tx.rows<{ n: number }>(`select n from counters where id = 'hits' ${tx.dialect.forUpdate}`)
+          await tx.run("update counters set n = ? where id = 'hits'", [row!.n + 1])
+        }),
+      ),
+    )
+    const [row] = await opened.store.rows<{ n: number }>("select n from counters where id = 'hits'")
+    assert.equal(row?.n, 60)
+  })
+})

@@ -1,0 +1,68 @@
+// notify and listen: a wake-up only shortens a wait, so it may be lost; but where it is heard, it is heard by all.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Store } from '../../src/store/db.ts'
+import { onBothEngines, postgres, POSTGRES_URL } from '../support/engines.ts'
+import { emptyStore } from '../support/store.ts'
+
+/** Listens, and says when it is sure to hear: a first wake-up came through. */
+async function ear(store: Store, channel: string): Promise<{ heard: string[]; next(payload: string): Promise<void> }> {
+  const heard: string[] = []
+  const waiting = new Map<string, () => void>()
+  store.listen(channel, (payload) => {
+    if (!payload.startsWith('probe')) heard.push(payload)
+    waiting.get(payload)?.()
+  })
+  const next = (payload: string): Promise<void> => new Promise((resolve) => waiting.set(payload, resolve))
+  // The connection that listens is made in the background: probe until it answers.
+  let open = false
+  const opened = next('probe').then(() => (open = true))
+  while (!open) {
+    store.notify(channel, 'probe')
+    await Promise.race([opened, new Promise((resolve) => setTimeout(resolve, 20))])
+  }
+  return { heard, next }
+}
+
+onBothEngines((engine) => {
+  test('[STO-3] whoever listens hears what is sent on its channel, in order, and nothing else', async (t) => {
+    const { store, drop } = await emptyStore(engine)
+    t.after(drop)
+    const [mail, other] = [await ear(store, 'mail'), await ear(store, 'other')]
+    const last = mail.next('three')
+    const elsewhere = other.next('elsewhere')
+    for (const payload of ['one', 'it\'s "two"', 'three']) store.notify('mail', payload)
+    store.notify('other', 'elsewhere')
+    await Promise.all([last, elsewhere])
+    assert.deepEqual(mail.heard.toSorted(), ['it\'s "two"', 'one', 'three'])
+    assert.deepEqual(other.heard, ['elsewhere'])
+  })
+
+  test('[STO-3] two listeners of one channel both hear', async (t) => {
+    const { store, drop } = await emptyStore(engine)
+    t.after(drop)
+    const [first, second] = [await ear(store, 'mail'), await ear(store, 'mail')]
+    const both = [first.next('x'), second.next('x')]
+    store.notify('mail', 'x')
+    await Promise.all(both)
+  })
+
+  test('[STO-3] notify after close is nothing', async (t) => {
+    const { store, drop } = await emptyStore(engine)
+    t.after(drop)
+    await ear(store, 'mail')
+    await store.close()
+    assert.doesNotThrow(() => store.notify('mail', 'too late'))
+  })
+})
+
+test('[STO-3] PostgreSQL: a wake-up reaches the other node', { skip: !POSTGRES_URL && 'PostgreSQL is missing' }, async (t) => {
+  const { store, another, drop } = await emptyStore(postgres)
+  t.after(drop)
+  const other = another()
+  const far = await ear(other, 'mail')
+  const near = await ear(store, 'mail')
+  const both = [far.next('hello'), near.next('hello')]
+  store.notify('mail', 'hello')
+  await Promise.all(both)
+})

@@ -1,0 +1,39 @@
+// An open store of either engine, for the tests of the seam itself.
+import { readConfig, type Config } from '../../src/config.ts'
+import { systemClock } from '../../src/kernel/clock.ts'
+import type { Store } from '../../src/store/db.ts'
+import { openPostgres } from '../../src/store/postgres.ts'
+import { databaseFile, openSqlite } from '../../src/store/sqlite.ts'
+import type { Engine } from './engines.ts'
+
+export interface OpenedStore {
+  store: Store
+  config: Config
+  env: Record<string, string>
+  /** Another one on the same data, as another process would have it. */
+  another(): Store
+  /** Closes all of them and removes the data. */
+  drop(): Promise<void>
+}
+
+/** Empty: no migration has run. */
+export async function emptyStore(engine: Engine): Promise<OpenedStore> {
+  const { env, drop } = await engine.fresh()
+  const config = readConfig(env)
+  const opened: Store[] = []
+  const another = (): Store => {
+    const store = config.databaseUrl === null ? openSqlite(databaseFile(config.dataDir)) : openPostgres({ url: config.databaseUrl, clock: systemClock })
+    opened.push(store)
+    return store
+  }
+  return {
+    store: another(),
+    config,
+    env,
+    another,
+    async drop() {
+      await Promise.all(opened.map((store) => store.close()))
+      await drop()
+    },
+  }
+}
