@@ -16,6 +16,11 @@ if (!installed) {
   // npm_execpath is the npm that runs this script; its output goes to stderr so that stdout stays the service's own.
   const npm = process.env.npm_execpath
   const [command, args] = npm ? [process.execPath, [npm]] : ['npm', []]
-  execFileSync(command, [...args, 'ci', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: root, stdio: ['ignore', 2, 2] })
+  execFileSync(command, [...args, 'ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+    // The embedding runtime carries its CPU binaries; its install step would only fetch GPU ones from elsewhere.
+    env: { ...process.env, ONNXRUNTIME_NODE_INSTALL: 'skip' },
+  })
   writeFileSync(stamp, wanted)
 }

@@ -155,8 +155,8 @@ export const channelOperations = {
     id: 'removeMember',
     summary: 'Remove a member from a channel, or leave it',
     description:
-      'Any member may leave. Removing others is for `owner` and `admin` members and for org-admins; an `admin` member removes no `owner`. ' +
-      'The last owner stays.',
+      'Any member may leave. Removing others is for `owner` and `admin` members and for org-admins; an `admin` member removes ' +
+      'no `owner`. The last owner stays.',
     tag,
     method: 'DELETE',
     path: '/channels/{id}/members/{participant_type}/{participant_id}',

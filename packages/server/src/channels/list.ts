@@ -9,6 +9,6 @@ export async function listChannels(
 ): Promise<{ channels: Channel[]; total: number }> {
   const { rows, total } = isOrgAdmin(principal)
     ? await pageAllChannels(db, principal.tenantId, offset, limit)
-    : await pageSeenChannels(db, principal.tenantId, { type: principal.kind, id: principal.id }, offset, limit)
+    : await pageSeenChannels(db, principal.tenantId, principal.id, offset, limit)
   return { channels: rows.map(shownChannel), total }
 }

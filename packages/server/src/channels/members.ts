@@ -10,7 +10,9 @@ import { findOrgAdmin } from '../tenants/sql.ts'
 import type { ChannelTools } from './create.ts'
 import { holdChannel, insist, requireChannel } from './get.ts'
 import { refuseAdding, refuseCrowding, refuseRemoving, type Participant } from './rules.ts'
-import { countMembers, countOwners, deleteMember, findMember, insertMember, listMemberRows, shownMember, type MemberRow } from './sql.ts'
+import {
+  countMembers, countOwners, deleteMember, findMember, insertMember, listMemberRows, shownMember, type MemberRow,
+} from './sql.ts'
 
 export async function listMembers(db: Db, principal: Principal, channelId: string): Promise<Member[]> {
   await requireChannel(db, principal, channelId)

@@ -31,7 +31,8 @@ const powerOf = (caller: Caller): MemberRole | null => (caller.type === 'org_adm
 const isManager = (caller: Caller): boolean => powerOf(caller) === 'owner' || powerOf(caller) === 'admin'
 
 /** An owner disposes over every role, an admin over all but owners. */
-const mayDispose = (caller: Caller, role: MemberRole): boolean => isManager(caller) && (role !== 'owner' || powerOf(caller) === 'owner')
+const mayDispose = (caller: Caller, role: MemberRole): boolean =>
+  isManager(caller) && (role !== 'owner' || powerOf(caller) === 'owner')
 
 const roleRequired = (message: string): Refusal => ({ rule: 'role_required', message })
 
@@ -49,7 +50,8 @@ export function refuseAdding(channel: ChannelType, caller: Caller, wanted: Place
 /** `owners` counts those of the channel, the one to be removed among them. */
 export function refuseRemoving(caller: Caller, member: Place, owners: number): Refusal | null {
   if (!isSame(caller, member) && !mayDispose(caller, member.role)) {
-    return roleRequired(member.role === 'owner' ? 'Only an owner removes an owner' : 'Only an owner or admin of the channel removes others')
+    const text = member.role === 'owner' ? 'Only an owner removes an owner' : 'Only an owner or admin of the channel removes others'
+    return roleRequired(text)
   }
   if (member.role !== 'owner' || owners > 1) return null
   return { rule: 'last_owner', message: 'The last owner stays in the channel; make another one first' }

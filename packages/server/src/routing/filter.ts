@@ -38,6 +38,7 @@ export function compileFilter(source: string): Filter {
   const c = contextFor(program)
   const run = (event: Envelope): Result => {
     c.left = STEP_BUDGET - program.steps
+    c.pattern = null
     c.vars[0] = event as Value
     c.vars[1] = event['data'] as Value | undefined
     const result = program.run(c)
@@ -113,5 +114,5 @@ export function compileExpression(source: string, variables: readonly string[]):
 }
 
 function contextFor(program: Program): Context {
-  return { vars: new Array<undefined>(program.places).fill(undefined), fault: '', left: 0 }
+  return { vars: new Array<undefined>(program.places).fill(undefined), fault: '', left: 0, pattern: null }
 }

@@ -172,8 +172,14 @@ onBothEngines((engine) => {
       assert.equal(asked.length, 4)
       for (const [sql, values] of asked) {
         const plan = await service.store.rows<{ detail: string }>(`explain query plan ${sql}`, values)
-        const slow = plan.map(({ detail }) => detail).filter((step) => /SCAN|TEMP B-TREE/.test(step) && step !== 'SCAN CONSTANT ROW')
+        const steps = plan.map(({ detail }) => detail)
+        const slow = steps.filter((step) => /SCAN|TEMP B-TREE/.test(step) && step !== 'SCAN CONSTANT ROW')
         assert.deepEqual(slow, [], sql)
+        // Other people's private channels are not even looked at.
+        if (!sql.includes('channel_members')) continue
+        const whole = steps.filter((step) => / channels USING .*\(tenant_id=\?\)/.test(step) && !step.includes('channels_open'))
+        assert.deepEqual(whole, [], sql)
+        assert.ok(steps.some((step) => step.includes('channel_members_by_participant (tenant_id=? AND participant_id=?)')), sql)
       }
     })
   })

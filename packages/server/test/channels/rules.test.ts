@@ -1,10 +1,11 @@
 // The rules alone: whatever is asked in whatever order, a channel keeps an owner and a direct one at most two members.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { CHANNEL_TYPES, MEMBER_ROLES, type MemberRole } from '@sensorium/contract'
+import { CHANNEL_TYPES, MEMBER_ROLES, type ChannelType, type MemberRole } from '@sensorium/contract'
 import fc from 'fast-check'
 import {
-  maySee, refuseAdding, refuseAddingFeed, refuseCrowding, refuseDeletingFeed, refuseRemoving, type Caller, type Participant, type Place,
+  maySee, refuseAdding, refuseAddingFeed, refuseCrowding, refuseDeletingFeed, refuseRemoving,
+  type Caller, type Participant, type Place,
 } from '../../src/channels/rules.ts'
 
 const PEOPLE: Participant[] = [
@@ -72,7 +73,7 @@ const TABLE: [title: string, caller: Caller, sees: string, adds: string, deletes
 ]
 for (const [title, caller, sees, adds, deletes] of TABLE) {
   test(`[CHN-4] [CHN-6] [CHN-7] what ${title} sees, and which feeds it manages`, () => {
-    const ask = (may: (type: (typeof CHANNEL_TYPES)[number]) => boolean) => CHANNEL_TYPES.map((type) => (may(type) ? 'yes' : 'no')).join(' ')
+    const ask = (may: (type: ChannelType) => boolean) => CHANNEL_TYPES.map((type) => (may(type) ? 'yes' : 'no')).join(' ')
     assert.equal(ask((type) => maySee(type, caller)), sees)
     assert.equal(ask((type) => refuseAddingFeed(type, caller) === null), adds)
     assert.equal(ask(() => refuseDeletingFeed(caller) === null), deletes)

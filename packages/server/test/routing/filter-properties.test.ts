@@ -130,7 +130,7 @@ test('[EVT-FILTER] arithmetic, comparison and logic agree with a reference on ra
       else assert.deepEqual(positiveZero(outcome), { outcome: 'no_match', value: shown(expected) })
       assert.equal(filter.test({ data: fields }), outcome.outcome === 'match')
     }),
-    { numRuns: 20_000 },
+    { numRuns: 8000 },
   )
 })
 
@@ -185,7 +185,7 @@ const tokens = fc.constantFrom(
 test('[EVT-FILTER] so is any sequence of tokens, and what compiles survives any JSON', () => {
   fc.assert(
     fc.property(fc.array(tokens, { maxLength: 12 }), fc.jsonValue(), (parts, data) => survives(parts.join(''), data)),
-    { numRuns: 20_000 },
+    { numRuns: 8000 },
   )
 })
 
@@ -221,7 +221,7 @@ const expressions: fc.Arbitrary<string> = fc.letrec<{ any: string }>((tie) => {
 const json = fc.oneof(fc.jsonValue(), fc.record({ a: fc.jsonValue(), b: fc.record({ c: fc.jsonValue() }) }))
 
 test('[EVT-FILTER] whatever an expression does to whatever JSON, it gives one of the four outcomes', () => {
-  fc.assert(fc.property(expressions, json, survives), { numRuns: 20_000 })
+  fc.assert(fc.property(expressions, json, survives), { numRuns: 8000 })
 })
 
 test('[EVT-FILTER] an expression gives JSON or throws a CelError, and does not touch its input', () => {
@@ -236,7 +236,7 @@ test('[EVT-FILTER] an expression gives JSON or throws a CelError, and does not t
       }
       assert.equal(JSON.stringify(data), before)
     }),
-    { numRuns: 10_000 },
+    { numRuns: 5000 },
   )
 })
 

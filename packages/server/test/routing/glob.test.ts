@@ -43,6 +43,7 @@ const table: readonly [pattern: string, matching: readonly string[], other: read
   ['\\a', ['a'], ['\\a']],
   ['', [''], ['a']],
   ['*a?c*[0-9]', ['xabc7', 'aac abc0'], ['xabc', 'ac1']],
+  [`*${'[ab]'.repeat(70)}c*`, [`x${'ab'.repeat(40)}cx`], ['ab'.repeat(100), `${'ab'.repeat(30)}c`]],
 ]
 
 for (const [pattern, matching, other] of table) {
@@ -53,21 +54,23 @@ for (const [pattern, matching, other] of table) {
   })
 }
 
-test('[EVT-GLOB] what an index needs: the literal prefix, and the type itself where nothing is special', () => {
-  const cases: readonly [string, string, string | null][] = [
-    ['order.created', 'order.created', 'order.created'],
-    ['a\\*b', 'a*b', 'a*b'],
-    ['[abc', '[abc', '[abc'],
-    ['', '', ''],
-    ['order.*', 'order.', null],
-    ['order.?', 'order.', null],
-    ['or[d]er', 'or', null],
-    ['a\\**', 'a*', null],
-    ['*', '', null],
+test('[EVT-GLOB] what an index needs: the literal ends, and the type itself where nothing is special', () => {
+  const cases: readonly [pattern: string, prefix: string, suffix: string, exact: string | null][] = [
+    ['order.created', 'order.created', 'order.created', 'order.created'],
+    ['a\\*b', 'a*b', 'a*b', 'a*b'],
+    ['[abc', '[abc', '[abc', '[abc'],
+    ['', '', '', ''],
+    ['order.*', 'order.', '', null],
+    ['*.created', '', '.created', null],
+    ['order.?', 'order.', '', null],
+    ['or[d]er', 'or', 'er', null],
+    ['a\\**\\?', 'a*', '?', null],
+    ['a*b*c', 'a', 'c', null],
+    ['*', '', '', null],
   ]
-  for (const [pattern, prefix, exact] of cases) {
+  for (const [pattern, prefix, suffix, exact] of cases) {
     const glob = compileGlob(pattern)
-    assert.deepEqual([glob.literalPrefix, glob.exact], [prefix, exact], pattern)
+    assert.deepEqual([glob.literalPrefix, glob.literalSuffix, glob.exact], [prefix, suffix, exact], pattern)
   }
 })
 
@@ -147,7 +150,7 @@ test('[EVT-GLOB] agrees with it too on patterns made to match', () => {
       const type = made.map((piece) => piece.type).join('')
       const glob = compileGlob(pattern)
       assert.equal(glob.matches(type), true)
-      assert.ok(type.startsWith(glob.literalPrefix))
+      assert.ok(type.startsWith(glob.literalPrefix) && type.endsWith(glob.literalSuffix))
       if (glob.exact !== null) assert.equal(type, glob.exact)
     }),
     { numRuns: 5000 },

@@ -27,10 +27,10 @@ export interface RunningProcess {
   stop(): Promise<Finished>
 }
 
-const CACHE = fileURLToPath(new URL('../../../../node_modules/.cache/sensorium', import.meta.url))
+export const COMPILE_CACHE = fileURLToPath(new URL('../../../../node_modules/.cache/sensorium', import.meta.url))
 
 /** Nothing of the environment of whoever runs the tests. */
-const clean = (env: Record<string, string>): Record<string, string> => ({ PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: CACHE, ...env })
+const clean = (env: Record<string, string>): Record<string, string> => ({ PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: COMPILE_CACHE, ...env })
 
 function watch(child: ChildProcess): Pick<RunningProcess, 'output' | 'printed' | 'ended'> {
   let stdout = ''

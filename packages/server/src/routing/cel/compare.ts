@@ -53,7 +53,7 @@ export function isMap(value: Value): value is AnyMap {
 
 function equalMaps(c: Context, a: AnyMap, b: AnyMap, depth: number): boolean {
   const keys = mapKeys(c, a)
-  if (keys.length !== mapKeys(c, b).length) return false
+  if (c.left < 0 || keys.length !== mapKeys(c, b).length) return false
   for (const key of keys) {
     const other = lookUp(b, key)
     if (other === undefined || spend(c, 1) || !equal(c, lookUp(a, key) as Value, other, depth + 1)) return false

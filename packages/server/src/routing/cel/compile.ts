@@ -287,7 +287,7 @@ function constant(value: Value): Code {
 /** Runs it now, where it depends on nothing and does not fail. */
 function fold(run: Run, parts: readonly Code[]): Code {
   if (parts.every((part) => part.constant !== undefined)) {
-    const value = run({ vars: [], fault: '', left: STEP_BUDGET })
+    const value = run({ vars: [], fault: '', left: STEP_BUDGET, pattern: null })
     if (value !== FAULT) return constant(value)
   }
   return { run, steps: total(parts) + 4 }

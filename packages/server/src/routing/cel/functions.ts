@@ -148,6 +148,7 @@ function toBool(c: Context, value: Value): Result {
 function toTimestamp(c: Context, value: Value): Result {
   if (value instanceof Timestamp) return value
   if (typeof value !== 'string' && !Number.isSafeInteger(value)) return mistyped(c, 'timestamp', value)
+  if (spend(c, PARSE_STEPS)) return overBudget(c)
   const time = typeof value === 'string' ? parseTimestamp(value) : timestamp(value as number, 0)
   return typeof time === 'string' ? fail(c, time) : time
 }
@@ -155,12 +156,15 @@ function toTimestamp(c: Context, value: Value): Result {
 function toDuration(c: Context, value: Value): Result {
   if (value instanceof Duration) return value
   if (typeof value !== 'string') return mistyped(c, 'duration', value)
+  if (spend(c, PARSE_STEPS)) return overBudget(c)
   const span = parseDuration(value)
   return typeof span === 'string' ? fail(c, span) : span
 }
 
 /** What finding the local time of a named zone takes: the calendar of that zone has to be asked. */
-const ZONE_STEPS = 500
+const ZONE_STEPS = 1000
+/** What reading a date or a span takes. */
+const PARSE_STEPS = 60
 
 function timePart(name: string): Fn {
   const ofDate = DATE_PARTS[name] as (local: Date) => number

@@ -11,6 +11,7 @@ import {
 type Arg = Value | undefined
 
 const SURROGATE = /[\ud800-\udfff]/
+const ASCII = /^[\0-\x7f]*$/
 
 export function stringSize(c: Context, text: string): Result {
   return spendChars(c, text.length) ? overBudget(c) : countCodePoints(text)
@@ -34,13 +35,15 @@ export function containsText(c: Context, text: Value, part: Arg): Result {
 export function lowerAscii(c: Context, text: Value): Result {
   if (typeof text !== 'string') return mistyped(c, 'lowerAscii', text)
   if (spendChars(c, text.length)) return overBudget(c)
-  return text.replace(/[A-Z]+/g, (run) => run.toLowerCase())
+  if (ASCII.test(text)) return text.toLowerCase()
+  return spend(c, text.length) ? overBudget(c) : text.replace(/[A-Z]+/g, (run) => run.toLowerCase())
 }
 
 export function upperAscii(c: Context, text: Value): Result {
   if (typeof text !== 'string') return mistyped(c, 'upperAscii', text)
   if (spendChars(c, text.length)) return overBudget(c)
-  return text.replace(/[a-z]+/g, (run) => run.toUpperCase())
+  if (ASCII.test(text)) return text.toUpperCase()
+  return spend(c, text.length) ? overBudget(c) : text.replace(/[a-z]+/g, (run) => run.toUpperCase())
 }
 
 export function trim(c: Context, text: Value): Result {

@@ -86,6 +86,8 @@ export interface Context {
   readonly vars: (Value | undefined)[]
   fault: string
   left: number
+  /** The last regular expression that came out of the event: using it again costs less. */
+  pattern: string | null
 }
 
 export type Run = (c: Context) => Result

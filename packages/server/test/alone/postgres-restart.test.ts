@@ -1,0 +1,77 @@
+// A database server that crashes and comes back is met again by itself: by the store, by whoever listens, by the service.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { systemClock } from '../../src/kernel/clock.ts'
+import { StoreUnavailable } from '../../src/store/db.ts'
+import { openPostgres } from '../../src/store/postgres.ts'
+import { layWire } from '../support/cut-wire.ts'
+import { SECRET, type Engine } from '../support/engines.ts'
+import { startPostgres, type PostgresServer } from '../support/postgres-server.ts'
+import { startService } from '../support/service.ts'
+
+const skip = process.env['TEST_POSTGRES_URL'] ? false : 'PostgreSQL is missing'
+let server: PostgresServer
+before(async () => {
+  if (!skip) server = await startPostgres()
+})
+after(() => server?.stop())
+
+test('[HTTP-28] the store works again after a restart of the server, and so do its wake-ups', { skip }, async (t) => {
+  const store = openPostgres({ url: server.url, clock: systemClock })
+  t.after(() => store.close())
+  await store.tx(async (tx) => {
+    await tx.run('create table kept (n integer)')
+    await tx.run('insert into kept values (1)')
+  })
+  let heard = Promise.withResolvers<void>()
+  store.listen('mail', () => heard.resolve())
+  const wakeUp = async (): Promise<void> => {
+    // The connection that listens is made in the background: until it is there nothing is heard.
+    let came = false
+    void heard.promise.then(() => (came = true))
+    while (!came) {
+      store.notify('mail', 'x')
+      await systemClock.sleep(20)
+    }
+  }
+  await wakeUp()
+
+  const held = store.tx(async (tx) => {
+    await tx.run('insert into kept values (2)')
+    await server.restart()
+    await tx.run('insert into kept values (3)')
+  })
+  await assert.rejects(held, StoreUnavailable)
+  assert.deepEqual(await store.rows('select n from kept'), [{ n: 1 }], 'what was not committed is gone, the rest is there')
+  await store.tx((tx) => tx.run('insert into kept values (4)'))
+  heard = Promise.withResolvers<void>()
+  await wakeUp()
+})
+
+test('[HTTP-28] the service answers 503 with Retry-After while the server is away and serves again when it is back', { skip }, async (t) => {
+  const url = new URL(server.url)
+  const wire = await layWire(Number(url.port))
+  t.after(() => wire.cut())
+  url.port = String(wire.port)
+  const engine: Engine = { name: 'postgres', fresh: async () => ({ env: { DATABASE_URL: url.href, SENSORIUM_SECRET: SECRET }, drop: async () => {} }) }
+  const service = await startService(engine)
+  t.after(() => service.stop())
+  const { admin } = await service.tenant()
+  const body = { name: 'Watcher', delivery_mode: 'poll', client_type: 'other' }
+  assert.equal((await service.call('POST /v1/agents', { token: admin, body })).status, 201)
+
+  await wire.cut()
+  const refused = await service.call('POST /v1/agents', { token: admin, body })
+  assert.equal(refused.status, 503)
+  assert.equal(refused.body.error.code, 'service_unavailable')
+  assert.equal(refused.headers.get('retry-after'), String(refused.body.error.details.retry_after_seconds))
+  assert.equal((await service.call('GET /readyz')).status, 503)
+  assert.equal((await service.call('GET /healthz')).status, 200)
+
+  await server.restart()
+  await wire.mend()
+  assert.equal((await service.call('GET /readyz')).status, 200)
+  const list = await service.call('GET /v1/agents', { token: admin })
+  assert.equal(list.status, 200)
+  assert.equal(list.body.total, 1, 'nothing of the refused request was applied')
+})

@@ -1,0 +1,148 @@
+// Migrations: from nothing to today, again without effect, side by side, and never backwards.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { test } from 'node:test'
+import { readConfig } from '../../src/config.ts'
+import { systemClock } from '../../src/kernel/clock.ts'
+import { openStore } from '../../src/start.ts'
+import type { Store } from '../../src/store/db.ts'
+import { migrate, newestVersion, readMigrations, schemaVersion } from '../../src/store/migrate.ts'
+import { onBothEngines, postgres, POSTGRES_URL, sqlite } from '../support/engines.ts'
+import { COMPILE_CACHE, refusedStart } from '../support/process.ts'
+import { emptyStore } from '../support/store.ts'
+
+const NOW = Date.parse('2030-01-01T00:00:00Z')
+
+async function columns(store: Store): Promise<{ table: string; column: string; key: number }[]> {
+  // `key` is the place of the column in the primary key, 0 outside of it.
+  return store.dialect.engine === 'sqlite'
+    ? store.rows(`select m.name as "table", c.name as "column", c.pk as key from sqlite_master m join pragma_table_info(m.name) c
+                   where m.type = 'table' and m.name not like 'sqlite_%' order by m.name, c.cid`)
+    : store.rows(`select c.table_name as "table", c.column_name as "column", coalesce(k.ordinal_position, 0)::integer as key
+                    from information_schema.columns c
+                    left join information_schema.table_constraints t
+                      on t.table_schema = c.table_schema and t.table_name = c.table_name and t.constraint_type = 'PRIMARY KEY'
+                    left join information_schema.key_column_usage k
+                      on k.constraint_name = t.constraint_name and k.table_name = c.table_name and k.column_name = c.column_name
+                   where c.table_schema = current_schema() order by c.table_name, c.ordinal_position`)
+}
+
+test('[STO-4] migrations are numbered without a gap', () => {
+  const versions = readMigrations('sqlite').map(({ version }) => version)
+  assert.deepEqual(versions, versions.map((_, i) => i + 1))
+})
+
+onBothEngines((engine) => {
+  test('[STO-4] an empty store is brought to the newest version, and again is nothing', async (t) => {
+    const { store, drop } = await emptyStore(engine)
+    t.after(drop)
+    const newest = newestVersion(engine.name)
+    assert.equal(await schemaVersion(store), 0)
+    assert.equal(await migrate(store, NOW), newest)
+    assert.equal(await schemaVersion(store), newest)
+    const before = await columns(store)
+    assert.equal(await migrate(store, NOW + 1), 0)
+    assert.deepEqual(await columns(store), before)
+    const applied = await store.rows<{ applied_at: number }>('select applied_at from schema_migrations')
+    assert.ok(applied.every(({ applied_at }) => applied_at === NOW), 'and says when each one ran')
+  })
+
+  test('[STO-4] nodes that start together migrate once', async (t) => {
+    const { store, another, drop } = await emptyStore(engine)
+    t.after(drop)
+    const stores = [store, another(), another(), another()]
+    const ran = await Promise.all(stores.map((one) => migrate(one, NOW)))
+    assert.deepEqual(ran.toSorted(), [0, 0, 0, newestVersion(engine.name)])
+  })
+
+  test('[STO-4] a migration that fails leaves the store as it was', async (t) => {
+    const { store, drop } = await emptyStore(engine)
+    t.after(drop)
+    await store.tx((tx) => tx.run('create table idempotency (in_the_way integer)'))
+    const before = await columns(store)
+    await assert.rejects(migrate(store, NOW))
+    assert.deepEqual(await columns(store), before)
+    assert.equal(await schemaVersion(store), 0)
+  })
+
+  test('[STO-4] a store that is newer than the code is refused, and says what to do', async (t) => {
+    const { env, store, drop } = await emptyStore(engine)
+    t.after(drop)
+    await (await openStore(readConfig(env), systemClock)).store.close()
+    await store.tx((tx) => tx.run("insert into schema_migrations (version, name, applied_at) values (9999, 'later', 0)"))
+    const message = `The store has schema version 9999; this release knows up to ${newestVersion(engine.name)}. Start a newer release.`
+    await assert.rejects(openStore(readConfig(env), systemClock), { message })
+    const { code, stderr } = await refusedStart(env)
+    assert.equal(code, 1)
+    assert.ok(stderr.includes(message), stderr)
+  })
+
+  test('[ISO-3] every table that belongs to a tenant leads its primary key with tenant_id', async (t) => {
+    const { store, drop } = await emptyStore(engine)
+    t.after(drop)
+    await migrate(store, NOW)
+    const tables = Map.groupBy(await columns(store), ({ table }) => table)
+    const shared = [...tables].filter(([, list]) => !list.some(({ column }) => column === 'tenant_id')).map(([table]) => table)
+    assert.deepEqual(shared.filter((table) => !WITHOUT_TENANT.includes(table)), [], 'a table without tenant_id needs a reason')
+    for (const [table, list] of tables) {
+      if (shared.includes(table)) continue
+      assert.equal(list.find(({ key }) => key === 1)?.column, 'tenant_id', `${table} leads its primary key with tenant_id`)
+    }
+  })
+
+  test('[CFG-3] another SENSORIUM_SECRET than the store was made with is refused at the start', async (t) => {
+    const { env, drop } = await engine.fresh()
+    t.after(drop)
+    await (await openStore(readConfig(env), systemClock)).store.close()
+    await assert.rejects(openStore(readConfig({ ...env, SENSORIUM_SECRET: 'quite another master secret' }), systemClock), {
+      message: 'SENSORIUM_SECRET is not the secret this store was made with.',
+    })
+    await (await openStore(readConfig(env), systemClock)).store.close()
+  })
+})
+
+/** Of the installation as a whole: settings, and which migrations ran. */
+const WITHOUT_TENANT = ['settings', 'schema_migrations']
+
+test('[STO-3] both engines have the same tables and columns', async (t) => {
+  const shapes: Record<string, unknown> = {}
+  if (!POSTGRES_URL) return t.skip('PostgreSQL is missing')
+  for (const engine of [sqlite, postgres]) {
+    const { store, drop } = await emptyStore(engine)
+    t.after(drop)
+    await migrate(store, NOW)
+    shapes[engine.name] = (await columns(store)).map((row) => ({ ...row }))
+  }
+  assert.deepEqual(shapes['sqlite'], shapes['postgres'])
+})
+
+test('[STO-4] two processes that open a new embedded store at the same moment both succeed, with one secret', async (t) => {
+  const { env, drop } = await sqlite.fresh()
+  t.after(drop)
+  const script = `
+    const { openStore } = await import(${JSON.stringify(new URL('../../src/start.ts', import.meta.url).href)})
+    const { readConfig } = await import(${JSON.stringify(new URL('../../src/config.ts', import.meta.url).href)})
+    const { systemClock } = await import(${JSON.stringify(new URL('../../src/kernel/clock.ts', import.meta.url).href)})
+    process.stdout.write('ready')
+    process.stdin.once('data', async () => {
+      const { store, secrets } = await openStore(readConfig(process.env), systemClock)
+      process.stdout.write(' ' + secrets.fingerprint)
+      await store.close()
+      process.exit(0)
+    })`
+  for (let round = 0; round < 3; round++) {
+    const folder = `${env['DATA_DIR']}/${round}`
+    const children = Array.from({ length: 4 }, () => spawn(process.execPath, ['-e', script], { env: { DATA_DIR: folder, NODE_COMPILE_CACHE: COMPILE_CACHE }, stdio: ['pipe', 'pipe', 'inherit'] }))
+    const said = children.map((child) => {
+      let text = ''
+      child.stdout.on('data', (chunk) => (text += chunk))
+      return once(child, 'close').then(() => text)
+    })
+    await Promise.all(children.map((child) => once(child.stdout, 'data')))
+    for (const child of children) child.stdin.write('go')
+    const words = await Promise.all(said)
+    assert.equal(new Set(words).size, 1, words.join('\n'))
+    assert.match(words[0]!, /^ready [0-9a-f]{32}$/)
+  }
+})

@@ -1,0 +1,60 @@
+// One service owns a data directory; the command line works beside it.
+import assert from 'node:assert/strict'
+import { rmSync } from 'node:fs'
+import { test } from 'node:test'
+import v8 from 'node:v8'
+import vm from 'node:vm'
+import { ownDirectory } from '../../src/store/own-directory.ts'
+import { sqlite } from '../support/engines.ts'
+import { refusedStart, sensorium, startProcess } from '../support/process.ts'
+
+test('[STO-5] a second service on the directory is refused with a clear message, and the first goes on', async (t) => {
+  const { env, drop } = await sqlite.fresh()
+  t.after(drop)
+  const first = await startProcess(env)
+  t.after(() => first.stop())
+  const { code, stderr, stdout } = await refusedStart(env)
+  assert.equal(code, 1)
+  assert.equal(stderr, `Sensorium did not start: Another sensorium already runs on ${env['DATA_DIR']}. Stop it first, or give this one a DATA_DIR of its own.\n`)
+  assert.equal(stdout, '')
+  assert.equal((await fetch(`${first.url}/readyz`)).status, 200)
+
+  const beside = await sensorium(['tenant', 'create', 'beside'], env)
+  assert.equal(beside.code, 0, beside.stderr)
+})
+
+test('[STO-5] a service that was killed leaves nothing to clean up', async (t) => {
+  const { env, drop } = await sqlite.fresh()
+  t.after(drop)
+  const first = await startProcess(env)
+  first.kill('SIGKILL')
+  await first.ended
+  const second = await startProcess(env)
+  assert.equal((await fetch(`${second.url}/readyz`)).status, 200)
+  await second.stop()
+})
+
+test('[STO-5] the directory stays owned until it is given back, whatever the garbage collector does', async (t) => {
+  const { env, drop } = await sqlite.fresh()
+  t.after(drop)
+  const folder = env['DATA_DIR']!
+  v8.setFlagsFromString('--expose-gc')
+  const collect = vm.runInNewContext('gc') as () => void
+  ownDirectory(folder) // and nobody keeps what it returns
+  for (let i = 0; i < 5; i++) {
+    collect()
+    await new Promise(setImmediate)
+  }
+  assert.throws(() => ownDirectory(folder), /already runs on/)
+  rmSync(`${folder}/service.lock`)
+})
+
+test('[STO-5] given back, it can be owned again', async (t) => {
+  const { env, drop } = await sqlite.fresh()
+  t.after(drop)
+  const giveBack = ownDirectory(env['DATA_DIR']!)
+  assert.throws(() => ownDirectory(env['DATA_DIR']!))
+  giveBack()
+  giveBack()
+  ownDirectory(env['DATA_DIR']!)()
+})
