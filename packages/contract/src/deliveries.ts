@@ -1,6 +1,6 @@
 // The mailbox: polling, settling, dead letters, and how a queue is doing.
 import { operation } from './operation.ts'
-import { Type, type Static, clampedLimit, dateTime, id, jsonObject, page, text } from './shapes.ts'
+import { Type, type Static, clampedLimit, dateTime, id, jsonObject, oneOf, page, text } from './shapes.ts'
 
 export const MAX_POLL = 100
 
@@ -45,6 +45,18 @@ const RecentEvent = Type.Object(
     acknowledged_at: dateTime(),
   },
   { $id: 'RecentEvent' },
+)
+
+const PushState = Type.Object(
+  {
+    state: oneOf(['closed', 'open', 'half_open'], { description: 'The circuit breaker: `open` leaves the endpoint alone for a while, `half_open` tries one request.' }),
+    consecutive_failures: Type.Integer(),
+    last_status: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
+    last_error: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+    last_success_at: nullableTime,
+    latency_ms: Type.Unsafe<number | null>({ type: ['number', 'null'], description: 'A moving mean.' }),
+  },
+  { $id: 'PushState', description: 'How the endpoint of a `push` agent has been answering, as this node knows it.' },
 )
 
 const deliveryIds = Type.Array(Type.String({ maxLength: 255, examples: ['dlv_01hv3k8z9q4m7t2x5c6w8r0s1d'] }), {
@@ -158,6 +170,7 @@ export const deliveryOperations = {
             dead_lettered: Type.Integer(),
             oldest_pending_at: nullableTime,
             last_poll_at: nullableTime,
+            push: Type.Optional(PushState),
           },
           { $id: 'Queue' },
         ),

@@ -1,6 +1,6 @@
 // The error catalogue: every code the service answers with, its status, and the shape of its details. One table; the server
 // throws from it, OpenAPI and the documentation are generated from it.
-import { Type, type Static, type TSchema } from './shapes.ts'
+import { Type, oneOf, type Static, type TSchema } from './shapes.ts'
 
 interface CatalogueEntry {
   status: number
@@ -87,7 +87,7 @@ export type ErrorDetails<C extends ErrorCode> = Static<(typeof ERRORS)[C]['detai
 export const ErrorEnvelope = Type.Object(
   {
     error: Type.Object({
-      code: Type.String({ examples: ['validation_failed'] }),
+      code: oneOf(Object.keys(ERRORS) as ErrorCode[]),
       message: Type.String(),
       request_id: Type.String(),
       details: Type.Unsafe<Record<string, unknown>>({ type: 'object' }),

@@ -21,7 +21,7 @@ export const Event = Type.Object(
 )
 export type Event = Static<typeof Event>
 
-const Published = Type.Object(
+export const Published = Type.Object(
   {
     event_id: Type.String(),
     status: oneOf(['accepted', 'duplicate']),
@@ -88,6 +88,8 @@ export const eventOperations = {
     path: '/events',
     access: { scope: 'send' },
     consumes: EVENT_MEDIA_TYPES,
+    body: Event,
+    checksBody: true,
     bodyLimit: 'event',
     success: {
       202: { description: 'Accepted', schema: Published },

@@ -75,6 +75,9 @@ function parametersOf(operation: Operation, components: Map<string, Json>): Json
   return parameters
 }
 
+/** A batch is a list of what is otherwise sent alone. */
+const ofMedia = (type: string, body: unknown): unknown => (type.includes('-batch+') ? { type: 'array', minItems: 1, maxItems: 100, items: body } : body)
+
 export function openapi(operations: readonly Operation[]): JsonObject {
   const components = new Map<string, Json>()
   shown(ErrorEnvelope, components)
@@ -83,7 +86,7 @@ export function openapi(operations: readonly Operation[]): JsonObject {
     const path = (operation.base === 'v1' ? '/v1' : '') + operation.path
     const responses: JsonObject = {}
     for (const [status, { description, schema }] of Object.entries(operation.success)) {
-      responses[status] = { description, ...(schema ? { content: { 'application/json': { schema: shown(schema, components) } } } : {}) }
+      responses[status] = { description, ...(schema ? { content: { [operation.produces ?? 'application/json']: { schema: shown(schema, components) } } } : {}) }
     }
     const byStatus = Map.groupBy(errorsOf(operation), (code) => ERRORS[code].status)
     for (const [status, codes] of [...byStatus].sort(([a], [b]) => a - b)) responses[status] = errorResponse(codes)
@@ -101,7 +104,7 @@ export function openapi(operations: readonly Operation[]): JsonObject {
       security: scope === 'public' ? [] : scope === 'operator' ? [{ operator: [] }] : [{ bearer: [] }],
       parameters: parametersOf(operation, components),
       ...(operation.body
-        ? { requestBody: { required: true, content: Object.fromEntries(media.map((type) => [type, { schema: shown(operation.body, components) }])) } }
+        ? { requestBody: { required: !operation.bodyOptional, content: Object.fromEntries(media.map((type) => [type, { schema: shown(ofMedia(type, operation.body), components) }])) } }
         : {}),
       responses,
     }

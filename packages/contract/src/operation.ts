@@ -39,10 +39,16 @@ export interface Operation {
   access: Access
   query?: TSchema
   body?: TSchema
+  /** No body at all is taken as an empty object. */
+  bodyOptional?: boolean
+  /** The handler reads the body itself, because something else comes first (a signature); `body` is then only shown. */
+  checksBody?: boolean
   /** Media types read; JSON alone where left out. */
   consumes?: readonly string[]
   /** Which limit holds for the body; `small` (1 MiB) where left out. */
   bodyLimit?: 'event' | 'memory'
+  /** The media type of a success; JSON where left out. */
+  produces?: string
   success: Readonly<Record<number, { description: string; schema?: TSchema }>>
   /** Body fields never to be repeated in an error. */
   secrets?: readonly string[]

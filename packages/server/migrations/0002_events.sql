@@ -17,7 +17,6 @@ create table events (
 );
 
 create index events_by_age on events (tenant_id, received_at, id) where purged_at is null;
-create index events_to_purge on events (received_at, tenant_id, id) where purged_at is null;
 create index events_purged on events (purged_at) where purged_at is not null;
 
 -- state: ready (may be handed out), leased (handed out until due_at), waiting (given back until due_at), acknowledged,
@@ -42,7 +41,7 @@ create table deliveries (
   dlq_reason text,
   primary key (tenant_id, recipient_id, id),
   unique (tenant_id, event_id, recipient_id)
-);
+) /* sqlite: without rowid */;
 
 -- What a poll hands out next, in its order; only that.
 create index deliveries_ready on deliveries (tenant_id, recipient_id, priority desc, id) where state = 'ready';
@@ -50,7 +49,6 @@ create index deliveries_ready on deliveries (tenant_id, recipient_id, priority d
 create index deliveries_timed on deliveries (tenant_id, recipient_id, due_at) where due_at is not null;
 create index deliveries_lapsing on deliveries (due_at) where due_at is not null;
 create index deliveries_acknowledged on deliveries (tenant_id, recipient_id, acknowledged_at, id) where state = 'acknowledged';
-create index deliveries_to_purge on deliveries (acknowledged_at) where state = 'acknowledged';
 create index deliveries_dead on deliveries (tenant_id, dead_lettered_at, id) where state = 'dead_lettered';
 create index deliveries_dead_of_recipient on deliveries (tenant_id, recipient_id, dead_lettered_at, id) where state = 'dead_lettered';
 

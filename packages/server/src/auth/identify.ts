@@ -50,10 +50,10 @@ export function makeIdentify(store: Store, tokenKey: Uint8Array, clock: Clock): 
       const readAt = clock.now()
       const rows = await readStandings(store, tenants, keys)
       const live = new Set(rows.filter((row) => row.standing === 'live').map((row) => row.id))
-      for (const { principal, resolve } of batch) {
+      for (const { principal, resolve, reject } of batch) {
         // Something was revoked while the query ran: its answer may be from before.
         if (generation !== before) {
-          ask(principal).then(resolve, () => resolve(false))
+          ask(principal).then(resolve, reject)
           continue
         }
         standings.set(`${principal.tenantId} ${principal.keyId}`, { live: live.has(principal.keyId), readAt })

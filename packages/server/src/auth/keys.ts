@@ -47,14 +47,14 @@ export async function mintKey(
   agentId: string,
   wanted: { scopes: readonly Scope[]; expires_at?: string | null },
 ): Promise<MintedKey> {
+  const scopes = [...new Set(wanted.scopes)]
+  // Nobody hands out more than they hold. A scope is asked before anything else about the request.
+  const missing = scopes.find((scope) => !holds(caller, scope))
+  if (missing) throw insufficientScope(missing)
   const expiresAt = wanted.expires_at ? Date.parse(wanted.expires_at) : null
   if (expiresAt !== null && expiresAt <= tools.now()) {
     throw invalid({ field: 'expires_at', value: wanted.expires_at, expected: 'a date-time in the future', example: iso(tools.now() + 86_400_000) })
   }
-  const scopes = [...new Set(wanted.scopes)]
-  // Nobody hands out more than they hold. A scope is asked before a resource is looked for.
-  const missing = scopes.find((scope) => !holds(caller, scope))
-  if (missing) throw insufficientScope(missing)
   await requireAgent(db, caller.tenantId, agentId)
   return createKey(db, tools, { tenantId: caller.tenantId, type: 'agent', id: agentId, scopes, expiresAt })
 }

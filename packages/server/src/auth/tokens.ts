@@ -1,4 +1,5 @@
 // Access tokens: JWTs signed with HMAC-SHA256. The algorithm is fixed here and never taken from the token.
+import { isId } from '@sensorium/contract'
 import { SignJWT, jwtVerify } from 'jose'
 import { randomUUID } from 'node:crypto'
 import type { Principal } from './principal.ts'
@@ -19,7 +20,6 @@ export async function signToken(key: Uint8Array, principal: Principal, now: numb
   const expires = Math.min(issued + TOKEN_LIFETIME_S, keyExpiresAt === null ? Infinity : Math.floor(keyExpiresAt / 1000))
   const token = await new SignJWT({
     tid: principal.tenantId,
-    kind: principal.kind,
     key: principal.keyId,
     scope: [...principal.scopes].join(' '),
     ...(principal.teamId === null ? {} : { team: principal.teamId }),
@@ -38,11 +38,11 @@ export async function signToken(key: Uint8Array, principal: Principal, now: numb
 export async function verifyToken(key: Uint8Array, token: string, now: number): Promise<Claims | null> {
   try {
     const { payload } = await jwtVerify(token, key, { algorithms: [ALGORITHM], issuer: ISSUER, currentDate: new Date(now) })
-    const { sub, exp, tid, kind, key: keyId, scope, team } = payload
+    const { sub, exp, tid, key: keyId, scope, team } = payload
     if (!sub || !exp || typeof tid !== 'string' || typeof keyId !== 'string' || typeof scope !== 'string') return null
     return {
       principal: {
-        kind: kind === 'org_admin' ? 'org_admin' : 'agent',
+        kind: isId('org_admin', sub) ? 'org_admin' : 'agent',
         id: sub,
         tenantId: tid,
         keyId,

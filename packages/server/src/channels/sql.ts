@@ -99,7 +99,7 @@ export async function pageAllChannels(db: Db, tenantId: string, offset: number, 
   return { rows, total: count?.n ?? 0 }
 }
 
-// Two lists that do not overlap, each read from an index in its order and merged: somebody else's private channels cost nothing.
+// Two lists that do not overlap, each read from an index: somebody else's private channels cost nothing.
 const OPEN = `from channels where tenant_id = ? and type = 'open'`
 // The subquery rather than a join keeps SQLite from walking all channels of the tenant; an id alone says whose it is.
 const OWN = `from channels where tenant_id = ? and type <> 'open'

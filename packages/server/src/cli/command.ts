@@ -40,15 +40,15 @@ export interface Command {
 export const usageOf = ({ words, parameters, options = {} }: Command): string =>
   [...words, ...parameters.map((name) => `<${name}>`), ...Object.entries(options).map(([name, what]) => `[--${name} <${what}>]`)].join(' ')
 
-function check(schema: TSchema, value: unknown): void {
-  const wrong = makeCompileCheck([])(schema)(value)
+function check(schema: TSchema, value: unknown, secrets?: readonly string[]): void {
+  const wrong = makeCompileCheck([])(schema, secrets)(value)
   if (wrong) throw invalid(wrong)
 }
 
 /** Leaves out what was not given and refuses what the HTTP door would. */
 export function checkedBody<T extends Record<string, unknown>>(operation: Operation, given: T): T {
   const body = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as T
-  if (operation.body) check(operation.body, body)
+  if (operation.body) check(operation.body, body, operation.secrets)
   return body
 }
 

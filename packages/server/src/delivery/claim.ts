@@ -21,6 +21,8 @@ export interface ClaimTools {
 export interface HandedOut {
   id: string
   attempts: number
+  /** When its lease lapses. */
+  until: number
   json: string
 }
 
@@ -28,6 +30,21 @@ export interface Claim {
   (mailbox: Mailbox, limit: number): Promise<HandedOut[]>
   /** The same, waiting up to `waitMs` for something to be due. */
   waiting(mailbox: Mailbox, limit: number, waitMs: number, gone: AbortSignal): Promise<HandedOut[]>
+  /**
+   * The same for several mailboxes in one transaction, each with a lease of at least `leaseMs`. `admit` is asked in that
+   * transaction whether a mailbox is still to be served; null leaves it alone.
+   */
+  many<T>(wanted: readonly Wanted[], leaseMs: number, admit: (tx: Db, mailbox: Mailbox, now: number) => Promise<T | null>): Promise<Served<T>[]>
+}
+
+export interface Wanted {
+  mailbox: Mailbox
+  limit: number
+}
+
+export interface Served<T> {
+  admitted: T | null
+  deliveries: HandedOut[]
 }
 
 /** Without a wake-up a waiter looks again this often: polling is the truth, wake-ups only shorten it. */
@@ -46,7 +63,7 @@ async function leased(tx: Db, mailbox: Mailbox, limit: number, until: number, no
   const envelopes = new Map((await readEnvelopes(tx, mailbox.tenantId, rows.map((row) => row.event_id))).map((row) => [row.id, row.envelope]))
   // `returning` has no order of its own.
   rows.sort((a, b) => b.priority - a.priority || (a.id < b.id ? -1 : 1))
-  return rows.map((row) => ({ id: row.id, attempts: row.attempts, json: deliveryJson(row, envelopes.get(row.event_id)!) }))
+  return rows.map((row) => ({ id: row.id, attempts: row.attempts, until, json: deliveryJson(row, envelopes.get(row.event_id)!) }))
 }
 
 export function makeClaim({ store, clock, wakeups, visibilityTimeoutMs, maxAttempts }: ClaimTools): Claim {
@@ -74,6 +91,20 @@ export function makeClaim({ store, clock, wakeups, visibilityTimeoutMs, maxAttem
       return leased(tx, mailbox, limit, now + visibilityTimeoutMs, now)
     })
   }) as Claim
+
+  claim.many = async (wanted, leaseMs, admit) => {
+    const now = clock.now()
+    const until = now + Math.max(leaseMs, visibilityTimeoutMs)
+    return store.tx(async (tx) => {
+      const served = []
+      for (const { mailbox, limit } of wanted) {
+        const admitted = await admit(tx, mailbox, now)
+        if (admitted !== null) await lapse(tx, mailbox, now, maxAttempts)
+        served.push({ admitted, deliveries: admitted === null ? [] : await leased(tx, mailbox, limit, until, now) })
+      }
+      return served
+    })
+  }
 
   claim.waiting = async (mailbox, limit, waitMs, gone) => {
     const deadline = clock.now() + waitMs

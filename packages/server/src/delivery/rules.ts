@@ -6,6 +6,8 @@
 // 2. attempts counts hand-outs. After the last one only an acknowledgement saves a delivery from the dead letters.
 // 3. acknowledged is final. dead_lettered ends with a replay, which starts over.
 
+import { backoffMs, type Backoff } from '../kernel/backoff.ts'
+
 export type DeliveryState = 'ready' | 'leased' | 'waiting' | 'acknowledged' | 'dead_lettered'
 
 export interface Attempted {
@@ -44,4 +46,19 @@ export function afterNack(
   if (nack.deadLetter) return { state: 'dead_lettered', reason: nack.reason ?? 'The handler gave it up' }
   if (delivery.attempts >= maxAttempts) return exhausted({ ...delivery, last_error: nack.reason ?? delivery.last_error }, now, 'Given back')
   return nack.retryAfterMs > 0 ? { state: 'waiting', dueAt: now + nack.retryAfterMs } : { state: 'ready' }
+}
+
+/** How long a push that failed waits for the next one, if the endpoint does not say so itself. */
+const PUSH_BACKOFF: Backoff = { firstMs: 1_000, maxMs: 300_000 }
+
+/** A push was answered with something other than 2xx, or not at all. */
+export function afterFailedPush(
+  delivery: Attempted,
+  failure: { error: string; retryAfterMs: number | null },
+  now: number,
+  maxAttempts: number,
+  random: () => number = Math.random,
+): Next {
+  if (delivery.attempts >= maxAttempts) return exhausted({ ...delivery, last_error: failure.error }, now, 'Push failed')
+  return { state: 'waiting', dueAt: now + (failure.retryAfterMs ?? backoffMs(PUSH_BACKOFF, delivery.attempts, random)) }
 }

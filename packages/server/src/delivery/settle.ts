@@ -4,7 +4,7 @@ import { isId } from '@sensorium/contract'
 import type { Db } from '../store/db.ts'
 import { meter } from '../tenants/usage.ts'
 import { lapse } from './lapse.ts'
-import { afterNack } from './rules.ts'
+import { afterLapse, afterNack } from './rules.ts'
 import { acknowledgeRows, extendRows, leasedRows, setDead, setReady, setWaiting, type Mailbox } from './sql.ts'
 
 /** An id counts once, however often it is named; what is no id of ours is nobody's delivery. */
@@ -43,4 +43,28 @@ export async function giveBack(tx: Db, mailbox: Mailbox, nack: Nack, now: number
 export async function extend(tx: Db, mailbox: Mailbox, ids: readonly string[], seconds: number, now: number, maxAttempts: number): Promise<number> {
   await lapse(tx, mailbox, now, maxAttempts)
   return extendRows(tx, mailbox, distinct(ids), now + seconds * 1000)
+}
+
+/** A lease by what identifies it: the delivery, and which hand-out of it. */
+export interface Lease {
+  id: string
+  attempts: number
+}
+
+/**
+ * Gives back leases whose holder is gone, at once instead of when they lapse; the attempt counts. A lease that is no longer held
+ * is left alone: the delivery may be in other hands by now.
+ */
+export async function release(tx: Db, mailbox: Mailbox, leases: readonly Lease[], now: number, maxAttempts: number): Promise<number> {
+  await lapse(tx, mailbox, now, maxAttempts)
+  const held = new Map(leases.map((lease) => [lease.id, lease.attempts]))
+  const rows = (await leasedRows(tx, mailbox, [...held.keys()])).filter((row) => row.attempts === held.get(row.id))
+  const ready: string[] = []
+  for (const row of rows) {
+    const next = afterLapse(row, now, maxAttempts)
+    if (next.state === 'dead_lettered') await setDead(tx, mailbox, row.id, next.reason, now)
+    else ready.push(row.id)
+  }
+  if (ready.length > 0) await setReady(tx, mailbox, ready, null)
+  return rows.length
 }

@@ -59,15 +59,18 @@ export interface ClaimedRow {
   created_at: number
 }
 
-/** Leases what is ready, highest priority first, then oldest. Rows that another poll is taking are passed over. */
+/**
+ * Leases what is ready, highest priority first, then oldest. Rows that another poll is taking are passed over. The choice is a
+ * common table expression because PostgreSQL runs a subquery with `skip locked` more than once if it likes, each time for others.
+ */
 export const claimRows = (db: Db, { tenantId, recipientId }: Mailbox, limit: number, until: number, now: number) =>
   db.rows<ClaimedRow>(
-    `update deliveries set state = 'leased', attempts = attempts + 1, due_at = ?, first_attempt_at = coalesce(first_attempt_at, ?)
-      where tenant_id = ? and recipient_id = ? and id in
-        (select id from deliveries where tenant_id = ? and recipient_id = ? and state = 'ready'
-          order by priority desc, id limit ? ${db.dialect.skipLocked})
+    `with next as (select id from deliveries where tenant_id = ? and recipient_id = ? and state = 'ready'
+                    order by priority desc, id limit ? ${db.dialect.skipLocked})
+     update deliveries set state = 'leased', attempts = attempts + 1, due_at = ?, first_attempt_at = coalesce(first_attempt_at, ?)
+      where tenant_id = ? and recipient_id = ? and id in (select id from next)
       returning id, event_id, attempts, priority, enrichment, enriched, created_at`,
-    [until, now, tenantId, recipientId, tenantId, recipientId, limit],
+    [tenantId, recipientId, limit, until, now, tenantId, recipientId],
   )
 
 export const readEnvelopes = (db: Db, tenantId: string, eventIds: string[]) =>

@@ -13,11 +13,14 @@ export interface Wakeups {
   wake(recipientIds: Iterable<string>): void
   /** Calls back at the next wake-up of the mailbox, until cancelled. */
   wait(mailbox: Mailbox, woken: () => void): () => void
+  /** Calls back with every mailbox that is woken, here or on another node; null when all of them may be meant. */
+  watch(hear: (recipientIds: readonly string[] | null) => void): void
   waiting(): number
 }
 
 export function makeWakeups(store: Store): Wakeups {
   const waiters = new Map<string, Set<() => void>>()
+  const watchers: ((recipientIds: readonly string[] | null) => void)[] = []
   let count = 0
 
   const wakeHere = (recipientId: string): void => waiters.get(recipientId)?.forEach((woken) => woken())
@@ -26,8 +29,9 @@ export function makeWakeups(store: Store): Wakeups {
   const overNodes = store.dialect.engine === 'postgres'
   if (overNodes) {
     store.listen(CHANNEL, (payload) => {
-      if (payload === EVERYBODY) for (const recipientId of [...waiters.keys()]) wakeHere(recipientId)
-      else for (const recipientId of payload.split(' ')) wakeHere(recipientId)
+      const named = payload === EVERYBODY ? null : payload.split(' ')
+      for (const recipientId of named ?? [...waiters.keys()]) wakeHere(recipientId)
+      for (const hear of watchers) hear(named)
     })
   }
 
@@ -50,6 +54,7 @@ export function makeWakeups(store: Store): Wakeups {
       const ids = [...recipientIds]
       if (ids.length === 0) return
       for (const id of ids) wakeHere(id)
+      for (const hear of watchers) hear(ids)
       if (overNodes) tellOthers(ids)
     },
     wait({ recipientId }, woken) {
@@ -62,6 +67,7 @@ export function makeWakeups(store: Store): Wakeups {
         if (set.size === 0 && waiters.get(recipientId) === set) waiters.delete(recipientId)
       }
     },
+    watch: (hear) => void watchers.push(hear),
     waiting: () => count,
   }
 }

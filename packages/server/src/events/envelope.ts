@@ -2,6 +2,7 @@
 import { MAX_EVENT_ID } from '@sensorium/contract'
 import { invalidEvent } from '../kernel/failure.ts'
 import { isDateTime, isUriReference } from '../kernel/formats.ts'
+import { parseJson } from '../kernel/json.ts'
 import type { Envelope } from '../routing/filter.ts'
 
 /** An event that may be published. `text` is the envelope as JSON: as it came, where it came as JSON. */
@@ -45,4 +46,17 @@ export function prepareEvent(envelope: unknown, text: string): PreparedEvent {
     envelope: event,
     text,
   }
+}
+
+/** An event whose attributes and data came apart, the binary mode of every wire. JSON data is kept as it came. */
+export function eventWithData(attributes: Readonly<Record<string, unknown>>, mediaType: string, raw: Buffer): PreparedEvent {
+  if (raw.length === 0) return prepareEvent(attributes, JSON.stringify(attributes))
+  if (mediaType === '' || mediaType === 'application/json' || mediaType.endsWith('+json')) {
+    const parsed = parseJson(raw, -1)
+    if (!parsed.ok) throw invalidEvent('data', raw.toString('utf8', 0, 400), parsed.problem)
+    const text = JSON.stringify(attributes)
+    return prepareEvent({ ...attributes, data: parsed.value }, `${text.slice(0, -1)}${text === '{}' ? '' : ','}"data":${raw.toString('utf8')}}`)
+  }
+  const full = mediaType.startsWith('text/') ? { ...attributes, data: raw.toString('utf8') } : { ...attributes, data_base64: raw.toString('base64') }
+  return prepareEvent(full, JSON.stringify(full))
 }

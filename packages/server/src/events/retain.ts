@@ -3,17 +3,15 @@
 // and the events they point at, are never purged. Small steps: a few hundred rows a transaction, none while there is no work.
 import type { Store } from '../store/db.ts'
 import { purgeChanges } from '../routing/sql.ts'
-import { emptyEvent, forgetEvents, pageOldEvents } from './sql.ts'
+import { deleteAcknowledged, emptyEvents, forgetEvents, pageOldEvents } from './sql.ts'
 
 const STEP = 200
 const DAY_MS = 86_400_000
 /** A routing table further behind than this is loaded whole. */
 const CHANGES_KEPT_MS = 3_600_000
 
-export interface Retain {
-  /** One round over everything that is due; answers how many rows went. */
-  (): Promise<number>
-}
+/** One round over everything that is due; answers how many rows went. */
+export type Retain = () => Promise<number>
 
 export function makeRetain(store: Store, now: () => number, retentionDays: number): Retain {
   async function inSteps(step: () => Promise<number>): Promise<number> {
@@ -26,37 +24,23 @@ export function makeRetain(store: Store, now: () => number, retentionDays: numbe
     }
   }
 
-  async function emptyEvents(before: number): Promise<number> {
+  async function ofTenant(tenantId: string, before: number): Promise<number> {
     let total = 0
-    for (let after = { receivedAt: -1, tenantId: '', id: '' }; ; ) {
-      const page = await pageOldEvents(store, after, before, STEP)
-      const free = page.filter((event) => event.needed === 0)
-      if (free.length > 0) {
-        total += await store.tx(async (tx) => {
-          let emptied = 0
-          for (const event of free) emptied += await emptyEvent(tx, event.tenant_id, event.id, now())
-          return emptied
-        })
-      }
+    for (let after = { receivedAt: -1, id: '' }; ; ) {
+      const page = await pageOldEvents(store, tenantId, after, before, STEP)
       const last = page.at(-1)
-      if (!last || page.length < STEP) return total
-      after = { receivedAt: last.received_at, tenantId: last.tenant_id, id: last.id }
-      await new Promise(setImmediate)
+      if (!last) return total
+      const ids = page.map((event) => event.id)
+      total += await store.tx(async (tx) => (await deleteAcknowledged(tx, tenantId, ids, before)) + (await emptyEvents(tx, tenantId, ids, now())))
+      after = { receivedAt: last.received_at, id: last.id }
+      await new Promise(setImmediate) // others may have their turn
     }
   }
 
   return async () => {
     const before = now() - retentionDays * DAY_MS
-    let total = await inSteps(() =>
-      store.tx((tx) =>
-        tx.run(
-          `delete from deliveries where (tenant_id, recipient_id, id) in
-             (select tenant_id, recipient_id, id from deliveries where state = 'acknowledged' and acknowledged_at < ? order by acknowledged_at limit ?)`,
-          [before, STEP],
-        ),
-      ),
-    )
-    total += await emptyEvents(before)
+    let total = 0
+    for (const { tenant_id } of await store.rows<{ tenant_id: string }>('select tenant_id from tenants')) total += await ofTenant(tenant_id, before)
     total += await inSteps(() => store.tx((tx) => forgetEvents(tx, before, STEP)))
     total += await inSteps(() => store.tx((tx) => purgeChanges(tx, now() - CHANGES_KEPT_MS, STEP)))
     return total

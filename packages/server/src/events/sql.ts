@@ -1,4 +1,4 @@
-// The rows of events. Every query names the tenant, but for the purge, which goes by age.
+// The rows of events. Every query names the tenant, but for the last, which goes by age.
 import { one, type Db, type Insert } from '../store/db.ts'
 
 export interface NewEventRow {
@@ -53,23 +53,27 @@ export const pageNewestEvents = (db: Db, tenantId: string, before: { receivedAt:
     [tenantId, before.receivedAt, before.id, limit],
   )
 
-/** The next events past retention, with whether a delivery still needs them, in order of age after a place. */
-export const pageOldEvents = (db: Db, after: { receivedAt: number; tenantId: string; id: string }, before: number, limit: number) =>
-  db.rows<{ tenant_id: string; id: string; received_at: number; needed: number }>(
-    `select e.tenant_id, e.id, e.received_at,
-            case when exists (select 1 from deliveries d where d.tenant_id = e.tenant_id and d.event_id = e.id) then 1 else 0 end as needed
-       from events e
-      where e.purged_at is null and (e.received_at, e.tenant_id, e.id) > (?, ?, ?) and e.received_at < ?
-      order by e.received_at, e.tenant_id, e.id limit ?`,
-    [after.receivedAt, after.tenantId, after.id, before, limit],
+/** A page of a tenant's events past retention, oldest first, after a place in that order. */
+export const pageOldEvents = (db: Db, tenantId: string, after: { receivedAt: number; id: string }, before: number, limit: number) =>
+  db.rows<{ id: string; received_at: number }>(
+    `select id, received_at from events
+      where tenant_id = ? and purged_at is null and (received_at, id) > (?, ?) and received_at < ? order by received_at, id limit ?`,
+    [tenantId, after.receivedAt, after.id, before, limit],
   )
 
-/** Empties an event; its id is still known. */
-export const emptyEvent = (db: Db, tenantId: string, id: string, now: number) =>
+/** Deletes the acknowledged deliveries of these events that are past retention. */
+export const deleteAcknowledged = (db: Db, tenantId: string, eventIds: string[], before: number) =>
   db.run(
-    `update events set envelope = null, purged_at = ? where tenant_id = ? and id = ? and purged_at is null
+    `delete from deliveries where tenant_id = ? and ${db.dialect.inList('event_id')} and state = 'acknowledged' and acknowledged_at < ?`,
+    [tenantId, db.dialect.list(eventIds), before],
+  )
+
+/** Empties those of these events that no delivery needs any more; their ids stay known. */
+export const emptyEvents = (db: Db, tenantId: string, ids: string[], now: number) =>
+  db.run(
+    `update events set envelope = null, purged_at = ? where tenant_id = ? and ${db.dialect.inList('id')} and purged_at is null
         and not exists (select 1 from deliveries d where d.tenant_id = events.tenant_id and d.event_id = events.id)`,
-    [now, tenantId, id],
+    [now, tenantId, db.dialect.list(ids)],
   )
 
 /** Forgets emptied events, a few at a time. */

@@ -1,9 +1,8 @@
-// Bodies: read with a limit while they stream in, then parsed with a bound on their depth. Nothing over the limit is ever held.
-import { isUtf8 } from 'node:buffer'
+// Bodies, read with a limit while they stream in: nothing over the limit is ever held.
 import type { IncomingMessage } from 'node:http'
 import { tooLarge } from '../kernel/failure.ts'
 
-export const MAX_DEPTH = 64
+export { jsonDepth, MAX_DEPTH, mediaType, parseJson, type ParsedJson } from '../kernel/json.ts'
 
 /** The whole body, or payload_too_large as soon as it is certain. The rest of a refused body is thrown away as it arrives. */
 export function readBody(stream: IncomingMessage, declared: string | undefined, limit: number): Promise<Buffer> {
@@ -29,45 +28,4 @@ export function readBody(stream: IncomingMessage, declared: string | undefined, 
     stream.once('error', reject)
     stream.once('close', () => reject(new Error('the client went away')))
   })
-}
-
-/**
- * How deep a JSON text nests, without parsing it: brackets outside of strings. Right for valid JSON; for the rest the parser
- * speaks. Stops counting at `enough`.
- */
-export function jsonDepth(bytes: Buffer, enough: number): number {
-  let depth = 0
-  let deepest = 0
-  for (let i = 0; i < bytes.length; i++) {
-    const c = bytes[i]!
-    if (c === 0x22) {
-      // To the closing quote: a quote that an odd number of backslashes does not escape.
-      for (i++; i < bytes.length && bytes[i] !== 0x22; i++) if (bytes[i] === 0x5c) i++
-    } else if (c === 0x7b || c === 0x5b) {
-      if (++depth > deepest && (deepest = depth) >= enough) return deepest
-    } else if (c === 0x7d || c === 0x5d) depth--
-  }
-  return deepest
-}
-
-export type ParsedJson = { ok: true; value: unknown } | { ok: false; problem: string }
-
-/** Parses a body; `extraDepth` allows for an envelope around what the depth limit is about. */
-export function parseJson(bytes: Buffer, extraDepth = 0): ParsedJson {
-  if (bytes.length === 0) return { ok: false, problem: 'a JSON body' }
-  if (!isUtf8(bytes)) return { ok: false, problem: 'JSON in UTF-8' }
-  if (jsonDepth(bytes, MAX_DEPTH + extraDepth + 1) > MAX_DEPTH + extraDepth) return { ok: false, problem: `JSON nested at most ${MAX_DEPTH} deep` }
-  try {
-    return { ok: true, value: JSON.parse(bytes.toString('utf8')) }
-  } catch {
-    return { ok: false, problem: 'valid JSON' }
-  }
-}
-
-/** `application/json; charset=utf-8` is `application/json`; another charset is none of ours. */
-export function mediaType(header: string | undefined): string {
-  if (header === undefined) return ''
-  const [type, ...parameters] = header.toLowerCase().split(';')
-  const charset = parameters.map((p) => /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/.exec(p)?.[1]).find((c) => c !== undefined)
-  return charset === undefined || charset === 'utf-8' || charset === 'utf8' ? type!.trim() : `${type!.trim()}; charset=${charset}`
 }

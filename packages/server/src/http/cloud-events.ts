@@ -2,7 +2,7 @@
 // kept as it came: numbers too long for JavaScript, the order of keys and the bytes of strings all survive.
 import type { IncomingHttpHeaders } from 'node:http'
 import { Failure, invalidEvent, tooLarge } from '../kernel/failure.ts'
-import { prepareEvent, type PreparedEvent } from '../events/envelope.ts'
+import { eventWithData, prepareEvent, type PreparedEvent } from '../events/envelope.ts'
 import { parseJson } from './body.ts'
 
 export const BATCH_TYPE = 'application/cloudevents-batch+json'
@@ -43,16 +43,7 @@ function binaryEvent(headers: IncomingHttpHeaders, mediaType: string, raw: Buffe
   }
   const contentType = headers['content-type']
   if (contentType !== undefined) envelope['datacontenttype'] = contentType
-  if (raw.length === 0) return prepareEvent(envelope, JSON.stringify(envelope))
-
-  if (mediaType === '' || mediaType === 'application/json' || mediaType.endsWith('+json')) {
-    const parsed = parseJson(raw, -1)
-    if (!parsed.ok) throw invalidEvent('data', raw.toString('utf8', 0, 400), parsed.problem)
-    const attributes = JSON.stringify(envelope)
-    return prepareEvent({ ...envelope, data: parsed.value }, `${attributes.slice(0, -1)}${attributes === '{}' ? '' : ','}"data":${raw.toString('utf8')}}`)
-  }
-  const full = mediaType.startsWith('text/') ? { ...envelope, data: raw.toString('utf8') } : { ...envelope, data_base64: raw.toString('base64') }
-  return prepareEvent(full, JSON.stringify(full))
+  return eventWithData(envelope, mediaType, raw)
 }
 
 /** The events of a batch in order; one that is wrong is a Failure in its place. */

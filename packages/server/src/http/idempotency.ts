@@ -37,7 +37,7 @@ export class LostRace extends Error {}
 export interface Idempotency {
   /** Runs `work` unless an equal request was answered before; answers whether this is a replay. */
   once(request: RequestKey, work: (remember: Remember) => Promise<Answer>): Promise<{ answer: Answer; replayed: boolean }>
-  /** Throws away records older than the retention, a few at a time; answers how many. */
+  /** Throws away all records older than the retention, some at a time so that nobody waits long; answers how many. */
   purge(): Promise<number>
 }
 
@@ -74,7 +74,8 @@ export function makeIdempotency(store: Store, secrets: Secrets, now: () => numbe
   const nameOf = (r: RequestKey): string => JSON.stringify([r.tenantId, r.principalId, r.method, r.path, r.key])
 
   function rowOf(request: RequestKey, answer: Answer): Row {
-    const body = JSON.stringify({ json: answer.json ?? null, empty: answer.json === undefined })
+    const { json, text, headers } = answer
+    const body = JSON.stringify({ json, text, headers })
     return {
       body_hash: request.bodyHash,
       status: answer.status,
@@ -88,8 +89,8 @@ export function makeIdempotency(store: Store, secrets: Secrets, now: () => numbe
     const row = await find(store, request)
     if (!row) return null
     if (row.body_hash !== request.bodyHash) throw keyReused(request.key, row.resource_id)
-    const { json, empty } = JSON.parse(row.sealed ? secrets.open(row.body, nameOf(request)) : row.body) as { json: unknown; empty: boolean }
-    return { status: row.status, json: empty ? undefined : json }
+    const shown = JSON.parse(row.sealed ? secrets.open(row.body, nameOf(request)) : row.body) as Pick<Answer, 'json' | 'text' | 'headers'>
+    return { status: row.status, ...shown }
   }
 
   return {
@@ -109,7 +110,9 @@ export function makeIdempotency(store: Store, secrets: Secrets, now: () => numbe
               if ((await insert(tx, request, rowOf(request, given), now())) === 0) throw new LostRace()
             })
             if (!remembered && isKept(answer.status)) {
-              await store.tx((tx) => insert(tx, request, rowOf(request, answer), now()))
+              const written = await store.tx((tx) => insert(tx, request, rowOf(request, answer), now()))
+              // Another node did the same work meanwhile, and it may be why this one was refused.
+              if (written === 0) throw new LostRace()
             }
             return { answer, replayed: false }
           } catch (error) {
@@ -122,13 +125,18 @@ export function makeIdempotency(store: Store, secrets: Secrets, now: () => numbe
       }
     },
     async purge() {
-      return store.tx((tx) =>
-        tx.run(
-          `delete from idempotency where (tenant_id, principal_id, method, path, idempotency_key) in
-             (select tenant_id, principal_id, method, path, idempotency_key from idempotency where created_at < ? order by created_at limit ?)`,
-          [now() - RETENTION_MS - 3_600_000, PURGE_ROWS],
-        ),
-      )
+      const before = now() - RETENTION_MS - 3_600_000
+      for (let purged = 0; ; ) {
+        const deleted = await store.tx((tx) =>
+          tx.run(
+            `delete from idempotency where (tenant_id, principal_id, method, path, idempotency_key) in
+               (select tenant_id, principal_id, method, path, idempotency_key from idempotency where created_at < ? order by created_at limit ?)`,
+            [before, PURGE_ROWS],
+          ),
+        )
+        purged += deleted
+        if (deleted < PURGE_ROWS) return purged
+      }
     },
   }
 }

@@ -12,6 +12,10 @@ export interface Metrics {
   watch(store: Store, inFlight: () => number): void
   /** A counter of the product, by name. */
   counter(name: string, help: string, labels?: string[]): Counter
+  histogram(name: string, help: string, labels?: string[]): Histogram
+  gauge(name: string, help: string, read: () => number): void
+  /** Values by one label, read when somebody looks. */
+  gauges(name: string, help: string, label: string, read: () => Readonly<Record<string, number>>): void
 }
 
 export function makeMetrics(): Metrics {
@@ -36,6 +40,17 @@ export function makeMetrics(): Metrics {
   const children = new Map<string, { observe(seconds: number): void }>()
   const stores = { tx: storeSeconds.labels('tx'), query: storeSeconds.labels('query') }
 
+  const gauge = (name: string, help: string, read: () => number): void => {
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(read())
+      },
+    })
+  }
+
   return {
     registry,
     request(method, route, status, seconds) {
@@ -45,22 +60,25 @@ export function makeMetrics(): Metrics {
       child.observe(seconds)
     },
     store: (kind, seconds) => stores[kind].observe(seconds),
+    gauge,
     watch(store, inFlight) {
-      const gauge = (name: string, help: string, read: () => number): void => {
-        new Gauge({
-          name,
-          help,
-          registers,
-          collect() {
-            this.set(read())
-          },
-        })
-      }
       gauge('sensorium_http_in_flight', 'Requests taken and not answered yet', inFlight)
       gauge('sensorium_store_waiting', 'Transactions waiting for their turn or for a connection', () => store.stats().waiting)
       gauge('sensorium_store_connections', 'Open connections to the store', () => store.stats().connections)
       gauge('sensorium_store_idle_connections', 'Open connections to the store that nobody uses', () => store.stats().idle)
     },
     counter: (name, help, labels = []) => new Counter({ name, help, labelNames: labels, registers }),
+    histogram: (name, help, labels = []) => new Histogram({ name, help, labelNames: labels, buckets: [...SECONDS, 15], registers }),
+    gauges(name, help, label, read) {
+      new Gauge({
+        name,
+        help,
+        labelNames: [label],
+        registers,
+        collect() {
+          for (const [value, amount] of Object.entries(read())) this.set({ [label]: value }, amount)
+        },
+      })
+    },
   }
 }

@@ -20,6 +20,8 @@ export interface PerformTools {
   store: Store
   idempotency: Idempotency
   compileCheck: CompileCheck
+  /** Calls `stop` when the node shuts down, at once if it does already; answers how to take that back. */
+  whenLeaving(stop: () => void): () => void
 }
 
 /** A refusal as an answer; the door adds the request's id when it goes out. */
@@ -46,10 +48,10 @@ function idempotencyKey(operation: Operation, request: FastifyRequest): string |
 const eventHeaders = (request: FastifyRequest): string =>
   JSON.stringify(Object.entries(request.headers).filter(([name]) => name.startsWith('ce-')).sort())
 
-export function makePerform(route: Route, { store, idempotency, compileCheck }: PerformTools): Perform {
+export function makePerform(route: Route, { store, idempotency, compileCheck, whenLeaving }: PerformTools): Perform {
   const { operation } = route
-  const consumes = operation.consumes ?? (operation.body ? JSON_ONLY : [])
-  const checkBody: Check | null = operation.body ? compileCheck(operation.body, operation.secrets) : null
+  const consumes = operation.consumes ?? (operation.body && !operation.checksBody ? JSON_ONLY : [])
+  const checkBody: Check | null = operation.body && !operation.checksBody ? compileCheck(operation.body, operation.secrets) : null
   const bodyExample = operation.body ? exampleOf(operation.body) : null
   const checkQuery: Check | null = operation.query ? compileCheck(operation.query) : null
 
@@ -70,6 +72,7 @@ export function makePerform(route: Route, { store, idempotency, compileCheck }: 
       if (wrong) throw invalid(wrong)
     }
     if (!checkBody) return { body: undefined, query }
+    if (operation.bodyOptional && raw.length === 0) return { body: {}, query }
     const parsed = parseJson(raw)
     if (!parsed.ok) throw invalid({ field: 'body', value: operation.secrets ? '[redacted]' : raw.toString('utf8', 0, 1000), expected: parsed.problem, example: bodyExample })
     const wrong = checkBody(parsed.value)
@@ -108,7 +111,7 @@ export function makePerform(route: Route, { store, idempotency, compileCheck }: 
         headers: request.headers,
         requestId: request.id,
         address: request.ip,
-        gone: () => goneSignal(reply),
+        gone: () => goneSignal(reply, whenLeaving),
         afterCommit: () => {},
         reply,
       }
@@ -129,9 +132,14 @@ export function makePerform(route: Route, { store, idempotency, compileCheck }: 
   }
 }
 
-function goneSignal(reply: FastifyReply): AbortSignal {
+function goneSignal(reply: FastifyReply, whenLeaving: PerformTools['whenLeaving']): AbortSignal {
   const gone = new AbortController()
-  if (reply.raw.destroyed) gone.abort()
-  else reply.raw.once('close', () => gone.abort())
+  const stop = (): void => gone.abort()
+  if (reply.raw.destroyed) stop()
+  const forget = whenLeaving(stop)
+  reply.raw.once('close', () => {
+    forget()
+    stop()
+  })
   return gone.signal
 }

@@ -1,8 +1,8 @@
 // Sliding-window limits. A window is cut into slices; a slice counts until all of it has left the window, so the limit is never
 // exceeded in any window, and a caller told to wait n seconds gets through after n seconds.
 //
-// One node counts in memory. Several nodes on one database add their counts together: a node tells the store when it has taken
-// 2 % of a limit (at least one request) since it last did, and learns what the others took. So n nodes overshoot by at most
+// One node counts in memory. Several nodes on one database add their counts together: a node that has taken 2 % of a limit (at
+// least one request) tells the store before it takes more, and learns what the others took. So n nodes overshoot by at most
 // 2 % · n, and a busy node asks the store about once per 2 % of the limit instead of once per request.
 import type { Clock } from '../kernel/clock.ts'
 import type { Insert, Store } from '../store/db.ts'
@@ -16,7 +16,7 @@ interface Window {
   counts: Uint32Array
   newest: number
   total: number
-  /** What the store has not been told: slice → requests. */
+  /** What the store has not been told: slice → requests. The total counts what is being told until it is on disk. */
   untold: Map<number, number>
   untoldTotal: number
 }
@@ -56,7 +56,7 @@ export function makeRateLimiter(windowSeconds: number, clock: Clock, shared: Sto
   const sliceMs = (windowSeconds * 1000) / SLICES
   const ring = SLICES + 1
   const windows = new Map<string, Window>()
-  let syncing: Promise<void> | null = null
+  let syncing: Promise<boolean> | null = null
 
   const keyOf = (subject: Subject): string => `${subject.tenantId} ${subject.name}`
 
@@ -105,29 +105,30 @@ export function makeRateLimiter(windowSeconds: number, clock: Clock, shared: Sto
     return tightest!
   }
 
-  function count(subjects: readonly Subject[]): boolean {
-    let mustTell = false
+  function count(subjects: readonly Subject[], verdict: Verdict): Verdict {
     for (const subject of subjects) {
       const window = windowOf(subject)
       window.counts[window.newest % ring]!++
       window.total++
       if (!shared) continue
       window.untold.set(window.newest, (window.untold.get(window.newest) ?? 0) + 1)
-      if (++window.untoldTotal >= Math.max(1, Math.floor(subject.limit * UNTOLD_SHARE))) mustTell = true
+      window.untoldTotal++
     }
-    return mustTell
+    verdict.remaining--
+    return verdict
   }
 
-  // Tells the store what was taken here and learns what was taken everywhere.
-  async function tell(store: Store): Promise<void> {
+  const owes = (subject: Subject): boolean => windowOf(subject).untoldTotal >= Math.max(1, Math.floor(subject.limit * UNTOLD_SHARE))
+
+  // Tells the store what was taken here and learns what was taken everywhere; answers whether that was possible.
+  async function tell(store: Store): Promise<boolean> {
     const telling: { key: string; window: Window; untold: Map<number, number> }[] = []
     for (const [key, window] of windows) {
       if (window.untoldTotal === 0) continue
       telling.push({ key, window, untold: window.untold })
       window.untold = new Map()
-      window.untoldTotal = 0
     }
-    if (telling.length === 0) return
+    if (telling.length === 0) return true
     const split = (key: string): [string, string] => [key.slice(0, key.indexOf(' ')), key.slice(key.indexOf(' ') + 1)]
     const rows = telling
       .flatMap(({ key, untold }) => [...untold].map(([slice, n]) => [...split(key), slice, n, Math.ceil((slice + 2 * ring) * sliceMs)] as const))
@@ -147,7 +148,8 @@ export function makeRateLimiter(windowSeconds: number, clock: Clock, shared: Sto
         )
       })
       const bySubject = Map.groupBy(known, (row) => `${row.tenant_id} ${row.subject}`)
-      for (const { key, window } of telling) {
+      for (const { key, window, untold } of telling) {
+        for (const n of untold.values()) window.untoldTotal -= n
         window.counts.fill(0)
         window.total = 0
         const add = (slice: number, n: number): void => {
@@ -158,22 +160,31 @@ export function makeRateLimiter(windowSeconds: number, clock: Clock, shared: Sto
         for (const { slot, used } of bySubject.get(key) ?? []) add(slot, used)
         for (const [slice, n] of window.untold) add(slice, n)
       }
+      return true
     } catch {
       // The store is away: what is known here still holds, and the counts are told the next time.
       for (const { window, untold } of telling) {
-        for (const [slice, n] of untold) {
-          window.untold.set(slice, (window.untold.get(slice) ?? 0) + n)
-          window.untoldTotal += n
-        }
+        for (const [slice, n] of untold) window.untold.set(slice, (window.untold.get(slice) ?? 0) + n)
       }
+      return false
     }
   }
 
   // One conversation at a time: who comes while one is under way has the next one tell its count.
-  async function tellSoon(store: Store): Promise<void> {
+  async function tellSoon(store: Store): Promise<boolean> {
     if (syncing) await syncing
     syncing ??= tell(store).finally(() => (syncing = null))
-    await syncing
+    return syncing
+  }
+
+  // However many come at once: each is judged by what is known after the telling.
+  async function tellAndTake(store: Store, subjects: readonly Subject[]): Promise<Verdict> {
+    for (;;) {
+      const told = await tellSoon(store)
+      const verdict = judge(subjects)
+      if (!verdict.allowed) return verdict
+      if (!told || !subjects.some(owes)) return count(subjects, verdict)
+    }
   }
 
   return {
@@ -182,9 +193,7 @@ export function makeRateLimiter(windowSeconds: number, clock: Clock, shared: Sto
     take(subjects) {
       const verdict = judge(subjects)
       if (!verdict.allowed) return verdict
-      const mustTell = count(subjects)
-      verdict.remaining--
-      return mustTell && shared ? tellSoon(shared).then(() => verdict) : verdict
+      return shared && subjects.some(owes) ? tellAndTake(shared, subjects) : count(subjects, verdict)
     },
     async sync() {
       if (shared) {

@@ -24,7 +24,7 @@ export interface Call<O> {
   requestId: string
   /** The caller's address. */
   address: string
-  /** Aborted when the client goes away before the answer. */
+  /** Aborted when the client goes away before the answer, or the node shuts down: the time to answer with what there is. */
   gone(): AbortSignal
   /** Runs once the transaction is on disk. */
   afterCommit(run: () => void): void

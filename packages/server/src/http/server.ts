@@ -3,6 +3,7 @@
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
+import { performance } from 'node:perf_hooks'
 import { randomBytes } from 'node:crypto'
 import type { Operation } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
@@ -20,13 +21,15 @@ import type { Route } from './route.ts'
 declare module 'fastify' {
   interface FastifyRequest {
     principal?: Principal
+    /** Counts a request out that became a stream: it is answered, and bounded elsewhere. */
+    becameStream?: () => void
   }
   interface FastifyContextConfig {
     bodyLimit?: number | 'event'
   }
 }
 
-export interface ServerTools extends AdmitTools, PerformTools {
+export interface ServerTools extends AdmitTools, Omit<PerformTools, 'whenLeaving'> {
   log: Logger
   metrics: Metrics
   bodyLimits: Record<NonNullable<Operation['bodyLimit']> | 'event_batch' | 'small', number>
@@ -35,15 +38,18 @@ export interface ServerTools extends AdmitTools, PerformTools {
 
 export interface HttpServer {
   app: FastifyInstance
-  /** Refuses new requests with 503 while those taken are finished. */
-  drain(): void
+  /** Refuses new requests with 503 and resolves when those taken are finished; what only waits is told to stop waiting. */
+  drain(): Promise<void>
   draining(): boolean
   inFlight(): number
 }
 
-/** Requests taken and not answered; beyond it the node says so instead of growing. Waiting polls and streams count too. */
+/** Requests taken and not answered; beyond it the node says so instead of growing. Waiting polls count too; streams have a
+ * bound of their own. */
 const MAX_IN_FLIGHT = 10_000
 const JSON_TYPE = 'application/json; charset=utf-8'
+/** In metrics and logs only: nobody was there to be answered. */
+const CLIENT_WENT_AWAY = 499
 const REQUEST_ID = /^[\x20-\x7e]{1,128}$/
 
 function requestIdMaker(): (request: { headers: Record<string, string | string[] | undefined> }) => string {
@@ -63,8 +69,10 @@ const pathOf = (request: FastifyRequest): string => request.url.split('?')[0]!
 export function makeServer(tools: ServerTools): HttpServer {
   const { log, metrics, bodyLimits, routes } = tools
   const makeRequestId = requestIdMaker()
+  const waiting = new Set<() => void>()
   let draining = false
   let inFlight = 0
+  let emptied = (): void => {}
 
   const app: FastifyInstance = fastify({
     logger: false,
@@ -80,7 +88,11 @@ export function makeServer(tools: ServerTools): HttpServer {
     return503OnClosing: false,
     frameworkErrors: answerBadUrl,
     clientErrorHandler: answerBrokenRequest,
+    // Node would answer these two by itself and without our envelope: a request without Host (checked below), and an Expect
+    // that it does not know (which a server may ignore).
+    http: { requireHostHeader: false },
   })
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
 
   function sendAnswer(answer: Answer, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     reply.code(answer.status)
@@ -96,7 +108,9 @@ export function makeServer(tools: ServerTools): HttpServer {
 
   function sendFailure(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const failure = asFailure(error, request)
-    if (failure.code === 'internal_error') log.error({ err: error, request_id: request.id, path: pathOf(request) }, 'unexpected failure')
+    // A client that hangs up in the middle of its body is no failure of ours, and nobody reads the answer.
+    const hungUp = request.raw.socket.destroyed
+    if (failure.code === 'internal_error' && !hungUp) log.error({ err: error, request_id: request.id, path: pathOf(request) }, 'unexpected failure')
     if (failure.code === 'service_unavailable') log.warn({ err: error, request_id: request.id }, 'request not taken')
     return sendAnswer(refusal(failure), request, reply)
   }
@@ -108,41 +122,57 @@ export function makeServer(tools: ServerTools): HttpServer {
 
   // A path that cannot be decoded is no path of ours. It meets no route and none of the hooks.
   function answerBadUrl(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
-    stamp(request, reply)
-    reply.raw.once('close', () => report(request, reply))
+    take(request, reply)
     sendFailure(notFound('path', pathOf(request)), request, reply)
   }
 
-  app.addHook('onRequest', (request, reply, done) => {
+  const whenLeaving: PerformTools['whenLeaving'] = (stop) => {
+    if (draining) stop()
+    waiting.add(stop)
+    return () => void waiting.delete(stop)
+  }
+
+  // Closed, not answered: a client that goes away before its answer must be counted out as well.
+  function take(request: FastifyRequest, reply: FastifyReply): void {
     inFlight++
     stamp(request, reply)
-    if (draining) {
-      reply.header('connection', 'close')
-      done(unavailable('This node is shutting down'))
-    } else if (inFlight > MAX_IN_FLIGHT) done(unavailable('This node has too many requests in hand'))
+    const started = performance.now()
+    const countOut = (status: () => number): void => {
+      request.becameStream = () => {}
+      reply.raw.off('close', closed)
+      report(request, status(), performance.now() - started)
+      if (--inFlight === 0) emptied()
+    }
+    const closed = (): void => countOut(() => (reply.raw.writableFinished ? reply.statusCode : CLIENT_WENT_AWAY))
+    reply.raw.once('close', closed)
+    request.becameStream = () => countOut(() => reply.raw.statusCode)
+  }
+
+  app.addHook('onRequest', (request, reply, done) => {
+    take(request, reply)
+    if (draining) reply.header('connection', 'close')
+    // The process runs to the end, and that is all that its health says.
+    if (draining && pathOf(request) !== '/healthz') done(unavailable('This node is shutting down'))
+    else if (inFlight > MAX_IN_FLIGHT) done(unavailable('This node has too many requests in hand'))
+    else if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
+      done(invalid({ field: 'Host', value: null, expected: 'the name of the host', example: 'localhost:8080' }))
+    }
     // Before the body: what cannot be done anyway is not read.
     else if (request.is404) done(noRoute(request))
     else done()
   })
 
-  app.addHook('onResponse', (request, reply, done) => {
-    inFlight--
-    report(request, reply)
-    done()
-  })
-
-  function report(request: FastifyRequest, reply: FastifyReply): void {
+  function report(request: FastifyRequest, status: number, ms: number): void {
     const route = request.routeOptions.url ?? 'unknown'
-    const { statusCode, elapsedTime } = reply
-    metrics.request(request.method, route, statusCode, elapsedTime / 1000)
+    metrics.request(request.method, route, status, ms / 1000)
     const principal = request.principal
     log.info(
       {
         request_id: request.id,
         method: request.method,
         path: pathOf(request),
-        status: statusCode,
-        ms: Math.round(elapsedTime * 100) / 100,
+        status,
+        ms: Math.round(ms * 100) / 100,
         ...(principal && principal.tenantId !== '' ? { tenant: principal.tenantId, principal: principal.id } : {}),
       },
       'request',
@@ -171,11 +201,11 @@ export function makeServer(tools: ServerTools): HttpServer {
   for (const route of routes) {
     const { operation } = route
     const admit = makeAdmit(operation, tools)
-    const perform = makePerform(route, tools)
+    const perform = makePerform(route, { ...tools, whenLeaving })
     app.route({
       method: operation.method,
       url: routePath(operation),
-      config: { bodyLimit: operation.bodyLimit === 'event' ? 'event' : bodyLimits[operation.bodyLimit ?? 'small'] },
+      config: { bodyLimit: operation.bodyLimit === 'event' && operation.consumes?.includes(BATCH_TYPE) ? 'event' : bodyLimits[operation.bodyLimit ?? 'small'] },
       onRequest(request, reply, done) {
         try {
           const admitted = admit(request, reply)
@@ -194,7 +224,10 @@ export function makeServer(tools: ServerTools): HttpServer {
       },
       async handler(request, reply) {
         const { answer, replayed } = await perform(request, reply)
-        if (reply.sent || reply.raw.headersSent) return reply.hijack()
+        if (reply.sent || reply.raw.headersSent) {
+          request.becameStream?.()
+          return reply.hijack()
+        }
         if (replayed) reply.header('idempotent-replayed', 'true')
         return sendAnswer(answer, request, reply)
       },
@@ -209,7 +242,13 @@ export function makeServer(tools: ServerTools): HttpServer {
   }
   app.setNotFoundHandler((request, reply) => sendFailure(noRoute(request), request, reply))
 
-  return { app, drain: () => void (draining = true), draining: () => draining, inFlight: () => inFlight }
+  function drain(): Promise<void> {
+    draining = true
+    for (const stop of waiting) stop()
+    return inFlight === 0 ? Promise.resolve() : new Promise((resolve) => (emptied = resolve))
+  }
+
+  return { app, drain, draining: () => draining, inFlight: () => inFlight }
 }
 
 function asFailure(error: unknown, request: FastifyRequest): Failure {

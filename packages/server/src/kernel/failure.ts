@@ -56,6 +56,9 @@ export const invalidEvent = (field: string, value: unknown, expected: string): F
 export const unauthenticated = (): Failure =>
   fail('authentication_failed', 'The access token is missing, malformed, expired or revoked', {})
 
+/** Of a webhook: says the same whether the tenant exists or not. */
+export const badSignature = (): Failure => fail('authentication_failed', 'The signature is missing or does not fit the body', {})
+
 export const insufficientScope = (scope: string): Failure =>
   fail('insufficient_scope', `This needs the scope ${scope}`, { required_scope: scope })
 

@@ -41,6 +41,17 @@ interface GlobGroup {
 const DEPTHS: readonly EnrichmentDepth[] = ['none', 'light', 'full']
 const deeper = (a: EnrichmentDepth, b: EnrichmentDepth): EnrichmentDepth => (DEPTHS.indexOf(a) >= DEPTHS.indexOf(b) ? a : b)
 
+const NEVER: Filter = { source: 'false', test: () => false, evaluate: () => ({ outcome: 'no_match', value: false }) }
+
+// Filters are compiled before they are stored. Should a later release refuse one, that one matches nothing; the others live on.
+function compiled(source: string): Filter {
+  try {
+    return compileFilter(source)
+  } catch {
+    return NEVER
+  }
+}
+
 /** Patterns by one end of the type: length of the literal → the literal → patterns. */
 type EndIndex = Map<number, Map<string, Set<GlobGroup>>>
 
@@ -77,7 +88,7 @@ export class RoutingTable {
     const key = subscription.filter ?? ''
     let filtered = group.byFilter.get(key)
     if (!filtered) {
-      filtered = { filter: subscription.filter === null ? null : compileFilter(subscription.filter), subscriptions: new Map() }
+      filtered = { filter: subscription.filter === null ? null : compiled(subscription.filter), subscriptions: new Map() }
       group.byFilter.set(key, filtered)
     }
     filtered.subscriptions.set(subscription.id, subscription)

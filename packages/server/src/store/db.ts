@@ -8,7 +8,7 @@
 
 export type Value = string | number | null | Uint8Array | readonly string[]
 
-export type ColumnType = 'text' | 'bigint' | 'integer' | 'double precision' | 'bytea'
+export type ColumnType = 'text' | 'bigint' | 'integer' | 'double precision' | 'bytea' | 'bit varying'
 
 /** An insert of many rows: the columns with their types, and what follows `values`. */
 export interface Insert {

@@ -157,7 +157,8 @@ export function openPostgres({ url, clock, poolSize = 10, observe = () => {}, wa
         for (const channel of listeners.keys()) await client.query(`listen ${channel}`)
         listening = client
         failures = 0
-        await lost
+        // Closed while it was connecting: nobody will end this one.
+        if (!closing.signal.aborted) await lost
       } catch (error) {
         if (failures === 0) warn('the connection for wake-ups was lost', error)
       }

@@ -6,6 +6,7 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import path from 'node:path'
 import { performance } from 'node:perf_hooks'
+import { getLoadablePath } from 'sqlite-vec'
 import { StoreUnavailable, type Db, type Dialect, type Insert, type Observe, type Store, type Value } from './db.ts'
 
 /** The embedded store of a data directory. */
@@ -86,12 +87,37 @@ interface Job {
   reject: (error: unknown) => void
 }
 
-function openConnection(file: string, readOnly: boolean): DatabaseSync {
-  const connection = new DatabaseSync(file, { readOnly, timeout: 5000 })
+function openConnection(file: string, readOnly: boolean, allowExtension = false): DatabaseSync {
+  const connection = new DatabaseSync(file, { readOnly, timeout: 5000, allowExtension })
   if (!readOnly) connection.exec('pragma journal_mode = wal')
   // FULL: a commit that was answered survives a power cut. The cache is in KiB; 64 MiB keeps the hot indexes of a large store.
   connection.exec('pragma synchronous = full; pragma foreign_keys = on; pragma temp_store = memory; pragma cache_size = -65536')
   return connection
+}
+
+export interface Reader {
+  /** Runs its queries on one state of the store, whatever is committed meanwhile. One at a time. */
+  snapshot<T>(work: (db: Db) => Promise<T>): Promise<T>
+  close(): void
+}
+
+/** A connection that only reads, for a thread of its own; it knows the distances of vectors. */
+export function openReader(file: string): Reader {
+  const connection = openConnection(file, true, true)
+  connection.loadExtension(getLoadablePath())
+  connection.enableLoadExtension(false)
+  const db = onConnection(connection)
+  return {
+    async snapshot(work) {
+      connection.exec('begin')
+      try {
+        return await work(db)
+      } finally {
+        connection.exec('rollback') // nothing was written
+      }
+    },
+    close: () => connection.close(),
+  }
 }
 
 export function openSqlite(file: string, observe: Observe = () => {}): Store {

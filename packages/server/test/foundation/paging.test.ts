@@ -87,7 +87,7 @@ onBothEngines((engine) => {
   })
 
   test('[HTTP-18] a number out of range or no whole number is refused, never clamped', async () => {
-    const wrong = ['limit=0', 'limit=-1', 'limit=201', 'limit=2.0', 'limit=1e1', 'limit=0x10', 'limit=%2B5', 'limit=', 'limit=%20', 'limit=null', 'limit=99999999999999999999']
+    const wrong = ['limit=0', 'limit=-1', 'limit=201', 'limit=2.0', 'limit=1e1', 'limit=0x10', 'limit=', 'limit=%20', 'limit=null', 'limit=99999999999999999999']
     for (const query of [...wrong, 'offset=-1', 'offset=0.5', 'offset=', 'offset=abc', 'offset=1000000001']) {
       for (const [path, token] of [['/v1/agents', tenant.admin], ['/operator/tenants', OPERATOR_TOKEN]] as const) {
         assertError(await service.call(`GET ${path}?${query}`, { token }), 'validation_failed', { field: query.split('=')[0] })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { connect } from '../support/raw-http.ts'
+import { rawConnection } from '../support/raw-http.ts'
 import { OPERATOR_TOKEN, startService, type CallOptions, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
 
 const MIB = 1_048_576
@@ -87,13 +87,13 @@ onBothEngines((engine) => {
   })
 
   test('[HTTP-1] [HTTP-3] even what is not HTTP is answered in the envelope', async () => {
-    const connection = await connect(service.url)
-    connection.send('THIS IS NOT HTTP\r\n\r\n')
-    const { status, headers, text } = await connection.answer()
+    const connection = await rawConnection(service.url)
+    connection.write('THIS IS NOT HTTP\r\n\r\n')
+    const { status, headers, body } = await connection.reply()
     assert.equal(status, 400)
-    assert.equal(headers.get('x-content-type-options'), 'nosniff')
-    assert.equal(JSON.parse(text).error.request_id, headers.get('x-request-id'))
-    connection.close()
+    assert.equal(headers['x-content-type-options'], 'nosniff')
+    assert.equal(JSON.parse(body).error.request_id, headers['x-request-id'])
+    connection.socket.destroy()
   })
 
   test('[HTTP-6] an unknown path is 404 and names itself', async () => {
@@ -173,20 +173,20 @@ onBothEngines((engine) => {
   test('[HTTP-9] a body over the limit is refused while it still arrives', async () => {
     const head = `POST /v1/agents HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${tenant.admin}\r\ncontent-type: application/json\r\n`
     // Announced too long: refused with no byte of it sent.
-    const announced = await connect(service.url)
-    announced.send(`${head}content-length: ${50 * MIB}\r\n\r\n`)
-    assert.deepEqual(JSON.parse((await announced.answer()).text).error.details, { actual_size: 50 * MIB, max_size: MIB })
-    announced.close()
+    const announced = await rawConnection(service.url)
+    announced.write(`${head}content-length: ${50 * MIB}\r\n\r\n`)
+    assert.deepEqual(JSON.parse((await announced.reply()).body).error.details, { actual_size: 50 * MIB, max_size: MIB })
+    announced.socket.destroy()
     // Not announced: refused with the byte that is too many, while more could follow.
-    const chunked = await connect(service.url)
-    chunked.send(`${head}transfer-encoding: chunked\r\n\r\n`)
-    for (let i = 0; i < 17; i++) chunked.send(`10000\r\n${' '.repeat(65_536)}\r\n`)
-    const { status, text } = await chunked.answer()
+    const chunked = await rawConnection(service.url)
+    chunked.write(`${head}transfer-encoding: chunked\r\n\r\n`)
+    for (let i = 0; i < 17; i++) chunked.write(`10000\r\n${' '.repeat(65_536)}\r\n`)
+    const { status, body } = await chunked.reply()
     assert.equal(status, 413)
-    const { actual_size, max_size } = JSON.parse(text).error.details
+    const { actual_size, max_size } = JSON.parse(body).error.details
     assert.ok(actual_size > MIB && actual_size <= 17 * 65_536)
     assert.equal(max_size, MIB)
-    chunked.close()
+    chunked.socket.destroy()
   })
 
   test('[HTTP-12] a field nobody knows is ignored and not stored', async () => {

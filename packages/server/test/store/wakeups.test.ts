@@ -47,6 +47,17 @@ onBothEngines((engine) => {
     await Promise.all(both)
   })
 
+  test('[HTTP-28] closing ends at once, also while the connection that listens is still being made', async (t) => {
+    const { another, drop } = await emptyStore(engine)
+    t.after(drop)
+    for (let turns = 0; turns < 12; turns++) {
+      const store = another()
+      store.listen('mail', () => {})
+      for (let i = 0; i < turns; i++) await new Promise(setImmediate)
+      await store.close()
+    }
+  })
+
   test('[STO-3] notify after close is nothing', async (t) => {
     const { store, drop } = await emptyStore(engine)
     t.after(drop)

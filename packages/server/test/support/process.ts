@@ -33,6 +33,10 @@ export const COMPILE_CACHE = fileURLToPath(new URL('../../../../node_modules/.ca
 const clean = (env: Record<string, string>): Record<string, string> => ({ PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: COMPILE_CACHE, ...env })
 
 function watch(child: ChildProcess): Pick<RunningProcess, 'output' | 'printed' | 'ended'> {
+  // A test that fails halfway leaves nothing running.
+  const kill = (): void => void child.kill('SIGKILL')
+  process.once('exit', kill)
+  child.once('exit', () => process.off('exit', kill))
   let stdout = ''
   let stderr = ''
   let both = ''

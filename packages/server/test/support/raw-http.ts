@@ -1,59 +1,71 @@
-// A connection that sends what `fetch` would never send: half a body, a broken request line, two requests at once.
-import net from 'node:net'
-import { once } from 'node:events'
+// HTTP by hand over one connection, for what no client library lets a test do.
+import { connect, type Socket } from 'node:net'
 
-export interface RawAnswer {
+export interface RawReply {
   status: number
-  headers: Headers
-  text: string
+  headers: Record<string, string>
+  body: string
 }
 
 export interface RawConnection {
-  send(bytes: string | Uint8Array): void
-  /** The next answer on this connection; rejects when the other side closes before it. */
-  answer(): Promise<RawAnswer>
-  close(): void
+  socket: Socket
+  write(text: string | Uint8Array): void
+  /** The next whole answer, 1xx included. Rejects when the connection ends before it. */
+  reply(): Promise<RawReply>
+  /** Resolves when the other side has closed. */
+  closed: Promise<void>
 }
 
-function parse(bytes: Buffer): { answer: RawAnswer; length: number } | null {
-  const end = bytes.indexOf('\r\n\r\n')
-  if (end < 0) return null
-  const [line = '', ...lines] = bytes.toString('latin1', 0, end).split('\r\n')
-  const headers = new Headers(lines.map((header) => [header.slice(0, header.indexOf(':')), header.slice(header.indexOf(':') + 1).trim()] as [string, string]))
-  const length = end + 4 + Number(headers.get('content-length') ?? 0)
-  if (bytes.length < length) return null
-  return { answer: { status: Number(line.split(' ')[1]), headers, text: bytes.toString('utf8', end + 4, length) }, length }
-}
-
-export async function connect(url: string): Promise<RawConnection> {
+export async function rawConnection(url: string): Promise<RawConnection> {
   const { hostname, port } = new URL(url)
-  const socket = net.connect(Number(port), hostname)
-  let received = Buffer.alloc(0)
-  let ended = false
-  let wake = (): void => {}
+  const socket = connect(Number(port), hostname)
+  let pending = Buffer.alloc(0)
+  let over = false
+  let waiting: { resolve: (reply: RawReply) => void; reject: (error: Error) => void }[] = []
+
+  function parse(): RawReply | null {
+    const end = pending.indexOf('\r\n\r\n')
+    if (end < 0) return null
+    const [first, ...lines] = pending.toString('latin1', 0, end).split('\r\n')
+    const status = Number(first!.split(' ')[1])
+    const headers = Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]))
+    const length = status < 200 || status === 204 ? 0 : Number(headers['content-length'] ?? 0)
+    if (pending.length < end + 4 + length) return null
+    const body = pending.toString('utf8', end + 4, end + 4 + length)
+    pending = pending.subarray(end + 4 + length)
+    return { status, headers, body }
+  }
+
+  function serve(): void {
+    while (waiting.length > 0) {
+      const reply = parse()
+      if (reply) waiting.shift()!.resolve(reply)
+      else if (over) waiting.shift()!.reject(new Error('the connection ended without an answer'))
+      else return
+    }
+  }
+
   socket.on('data', (chunk) => {
-    received = Buffer.concat([received, chunk])
-    wake()
-  })
-  socket.on('close', () => {
-    ended = true
-    wake()
+    pending = Buffer.concat([pending, chunk])
+    serve()
   })
   socket.on('error', () => {})
-  await once(socket, 'connect')
+  const closed = new Promise<void>((resolve) => {
+    socket.on('close', () => {
+      over = true
+      serve()
+      resolve()
+    })
+  })
+  await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject))
   return {
-    send: (bytes) => void socket.write(bytes),
-    async answer() {
-      for (;;) {
-        const parsed = parse(received)
-        if (parsed) {
-          received = received.subarray(parsed.length)
-          return parsed.answer
-        }
-        if (ended) throw new Error(`the connection was closed after ${received.length} bytes of an answer`)
-        await new Promise<void>((resolve) => (wake = resolve))
-      }
-    },
-    close: () => void socket.destroy(),
+    socket,
+    closed,
+    write: (text) => void socket.write(text),
+    reply: () =>
+      new Promise((resolve, reject) => {
+        waiting = [...waiting, { resolve, reject }]
+        serve()
+      }),
   }
 }

@@ -11,10 +11,12 @@ import { read, write, type Route } from '../route.ts'
 
 export interface AgentRouteTools extends KeyTools {
   identify: Identify
+  /** An agent changed: it may be pushed to now, or elsewhere. */
+  changed(agentId: string): void
 }
 
 export function agentRoutes(tools: AgentRouteTools): Route[] {
-  const { makeId, now, identify } = tools
+  const { makeId, now, identify, changed } = tools
   return [
     read(operations.listAgents, async ({ principal, query }, db) => ok(await listAgents(db, principal.tenantId, query))),
 
@@ -22,9 +24,10 @@ export function agentRoutes(tools: AgentRouteTools): Route[] {
 
     read(operations.getAgent, async ({ principal, params }, db) => ok(await requireAgent(db, principal.tenantId, params.id))),
 
-    write(operations.updateAgent, async ({ principal, params, body }, tx) =>
-      ok(await updateAgent(tx, now(), principal.tenantId, params.id, body)),
-    ),
+    write(operations.updateAgent, async ({ principal, params, body, afterCommit }, tx) => {
+      afterCommit(() => changed(params.id))
+      return ok(await updateAgent(tx, now(), principal.tenantId, params.id, body))
+    }),
 
     write(operations.deactivateAgent, async ({ principal, params, afterCommit }, tx) => {
       await setAgentStatus(tx, now(), principal.tenantId, params.id, 'inactive')
@@ -34,7 +37,10 @@ export function agentRoutes(tools: AgentRouteTools): Route[] {
 
     write(operations.activateAgent, async ({ principal, params, afterCommit }, tx) => {
       await setAgentStatus(tx, now(), principal.tenantId, params.id, 'active')
-      afterCommit(() => identify.forget(principal.tenantId))
+      afterCommit(() => {
+        identify.forget(principal.tenantId)
+        changed(params.id)
+      })
       return ok({ status: 'active' })
     }),
 

@@ -5,7 +5,7 @@ import type { KeyTools } from '../../auth/keys.ts'
 import { Failure, rateLimited } from '../../kernel/failure.ts'
 import type { Store } from '../../store/db.ts'
 import { ok } from '../answer.ts'
-import type { RateLimiter, Subject } from '../rate-limit.ts'
+import type { RateLimiter, Subject, Verdict } from '../rate-limit.ts'
 import { own, type Route } from '../route.ts'
 
 export const FAILED_EXCHANGES = 30
@@ -14,12 +14,15 @@ export const FAILED_EXCHANGES_WINDOW_S = 60
 export const authRoutes = (store: Store, tools: KeyTools, failures: RateLimiter): Route[] => [
   own(operations.exchangeKey, async ({ body, address }) => {
     const subject: Subject[] = [{ tenantId: '', name: `address ${address}`, limit: FAILED_EXCHANGES }]
-    const verdict = failures.peek(subject)
-    if (!verdict.allowed) throw rateLimited(verdict.resetSeconds, verdict.limit, failures.windowSeconds)
+    const check = ({ allowed, resetSeconds, limit }: Verdict): void => {
+      if (!allowed) throw rateLimited(resetSeconds, limit, failures.windowSeconds)
+    }
+    check(failures.peek(subject))
     try {
       return ok(await store.tx((tx) => exchangeKey(tx, tools, body.api_key)))
     } catch (error) {
-      if (error instanceof Failure && error.code === 'authentication_failed') await failures.take(subject)
+      // Again: of many guesses at once, all may have passed before the first one failed.
+      if (error instanceof Failure && error.code === 'authentication_failed') check(await failures.take(subject))
       throw error
     }
   }),

@@ -10,6 +10,7 @@ import { acknowledge, extend, giveBack } from '../../delivery/settle.ts'
 import { somethingDue, type Mailbox } from '../../delivery/sql.ts'
 import type { Wakeups } from '../../delivery/wake.ts'
 import { replayDeadLetter } from '../../events/replay.ts'
+import type { PushHealth } from '../../outbound/endpoint.ts'
 import type { Router } from '../../routing/router.ts'
 import type { Store } from '../../store/db.ts'
 import { ok, type Answer } from '../answer.ts'
@@ -22,6 +23,10 @@ export interface DeliveryRouteTools {
   wakeups: Wakeups
   now(): number
   maxAttempts: number
+  /** Deliveries that were settled here: streams that hold them have room again. */
+  settled(recipientId: string, ids: readonly string[]): void
+  /** How the endpoint of an agent that is pushed to has been answering. */
+  pushHealth(agentId: string): PushHealth
 }
 
 const mailboxOf = (principal: Principal): Mailbox => ({ tenantId: principal.tenantId, recipientId: principal.id })
@@ -31,7 +36,7 @@ const deadLetterScope = (principal: Principal): DeadLetterScope => ({
   recipientId: isOrgAdmin(principal) ? null : principal.id,
 })
 
-export function deliveryRoutes({ store, claim, router, wakeups, now, maxAttempts }: DeliveryRouteTools): Route[] {
+export function deliveryRoutes({ store, claim, router, wakeups, now, maxAttempts, settled, pushHealth }: DeliveryRouteTools): Route[] {
   return [
     own(operations.pollDeliveries, async ({ principal, query, gone }): Promise<Answer> => {
       const limit = Math.min(query.limit ?? 10, MAX_POLL)
@@ -40,13 +45,18 @@ export function deliveryRoutes({ store, claim, router, wakeups, now, maxAttempts
       return { status: 200, text: `{"deliveries":[${found.map((delivery) => delivery.json).join(',')}],"count":${found.length}}` }
     }),
 
-    write(operations.ackDeliveries, async ({ principal, body }, tx) =>
-      ok({ acknowledged: await acknowledge(tx, mailboxOf(principal), body.delivery_ids, now(), maxAttempts) }),
-    ),
+    write(operations.ackDeliveries, async ({ principal, body, afterCommit }, tx) => {
+      const acknowledged = await acknowledge(tx, mailboxOf(principal), body.delivery_ids, now(), maxAttempts)
+      afterCommit(() => settled(principal.id, body.delivery_ids))
+      return ok({ acknowledged })
+    }),
 
     write(operations.nackDeliveries, async ({ principal, body, afterCommit }, tx) => {
       const nacked = await giveBack(tx, mailboxOf(principal), body, now(), maxAttempts)
-      afterCommit(() => wakeups.wake([principal.id]))
+      afterCommit(() => {
+        settled(principal.id, body.delivery_ids)
+        wakeups.wake([principal.id])
+      })
       return ok({ nacked })
     }),
 
@@ -77,8 +87,9 @@ export function deliveryRoutes({ store, claim, router, wakeups, now, maxAttempts
     }),
 
     read(operations.getQueue, async ({ principal, params }, db) => {
-      await requireAgent(db, principal.tenantId, params.id)
-      return ok(await queueHealth(db, { tenantId: principal.tenantId, recipientId: params.id }, now(), maxAttempts))
+      const agent = await requireAgent(db, principal.tenantId, params.id)
+      const health = await queueHealth(db, { tenantId: principal.tenantId, recipientId: params.id }, now(), maxAttempts)
+      return ok(agent.delivery_mode === 'push' ? { ...health, push: pushHealth(params.id) } : health)
     }),
   ]
 }

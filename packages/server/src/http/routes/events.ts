@@ -29,7 +29,7 @@ const shown = (outcome: Exclude<Outcome, { status: 'refused' }>): object =>
     ? { event_id: outcome.eventId, status: 'accepted', recipients: outcome.recipients }
     : { event_id: outcome.eventId, status: 'duplicate' }
 
-function answerOf(outcome: Outcome): Answer {
+export function answerOf(outcome: Outcome): Answer {
   if (outcome.status === 'refused') return refusal(outcome.failure)
   return { status: outcome.status === 'accepted' ? 202 : 200, json: shown(outcome), resourceId: outcome.eventId }
 }

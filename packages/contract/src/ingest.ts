@@ -1,0 +1,243 @@
+// What comes in from outside: webhooks that other systems sign, and connectors that receive from an AMQP 1.0 broker. The operator
+// registers both; whoever holds a webhook's secret posts to it.
+import { Published } from './events.ts'
+import { operation } from './operation.ts'
+import { SLUG } from './operator.ts'
+import { Type, type Static, dateTime, id, nullableDateTime, oneOf, page, text } from './shapes.ts'
+
+export const SOURCE = '^[a-z0-9][a-z0-9_-]{0,62}$'
+export const MAX_CREDIT = 1000
+export const DEFAULT_CREDIT = 200
+
+const tenant = Type.String({
+  pattern: SLUG,
+  expected: 'the slug of a tenant: 1 to 63 lower-case letters, digits and hyphens, no hyphen at either end',
+  examples: ['acme'],
+})
+
+const source = Type.String({
+  pattern: SOURCE,
+  description: 'What the types of its events begin with: `com.<source>.…`.',
+  expected: '1 to 63 lower-case letters, digits, hyphens and underscores, beginning with a letter or digit',
+  examples: ['shop'],
+})
+
+const expression = (example: string) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength: 4096, pattern: '^[^\\u0000]*$', expected: 'a CEL expression of at most 4096 characters', examples: [example] }))
+
+export const IngestMapping = Type.Object(
+  {
+    entity: expression('body.entity'),
+    action: expression('body.action'),
+    id: expression('body.id'),
+    subject: expression('entity + "/" + id'),
+    data: expression('body'),
+  },
+  {
+    $id: 'IngestMapping',
+    description:
+      'CEL over `body` and `headers` (names in lower case); `subject` may also read `entity`, `action` and `id`. What is left out is the default shown as its example.',
+    examples: [{ entity: 'body.entity', action: 'body.action' }],
+  },
+)
+export type IngestMapping = Static<typeof IngestMapping>
+
+export const PRESETS = ['github', 'stripe'] as const
+export type PresetName = (typeof PRESETS)[number]
+
+const preset = oneOf(PRESETS, { description: 'The mapping and the signature header of a well-known provider.' })
+
+export const Webhook = Type.Object(
+  {
+    id: id('whk'),
+    tenant: Type.String({ examples: ['acme'] }),
+    source: Type.String({ examples: ['shop'] }),
+    mapping: IngestMapping,
+    preset: Type.Optional(preset),
+    url: Type.String({ description: 'Where the provider posts to.', examples: ['https://events.example.com/ingest/w/acme'] }),
+    active: Type.Boolean(),
+    created_at: dateTime(),
+  },
+  { $id: 'Webhook' },
+)
+export type Webhook = Static<typeof Webhook>
+
+export const CONNECTOR_STATES = ['starting', 'running', 'paused', 'failed', 'reconnecting'] as const
+export type ConnectorState = (typeof CONNECTOR_STATES)[number]
+
+export const Connector = Type.Object(
+  {
+    id: id('cnr'),
+    tenant: Type.String({ examples: ['acme'] }),
+    source: Type.String({ examples: ['erp'] }),
+    url: Type.String({ description: 'The broker, its user and password left out.', examples: ['amqps://***@broker.example.com:5671'] }),
+    address: Type.String({ examples: ['/queue/orders'] }),
+    credit: Type.Integer(),
+    mapping: IngestMapping,
+    state: oneOf(CONNECTOR_STATES, {
+      description:
+        '`starting`: not connected yet. `reconnecting`: the connection was lost or refused. `failed`: the broker turned the connector away (credentials, address, certificate); it is still tried again, seldom.',
+    }),
+    last_error: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+    counters: Type.Object({
+      received: Type.Integer(),
+      accepted: Type.Integer({ description: 'Stored, duplicates included.' }),
+      duplicates: Type.Integer(),
+      released: Type.Integer({ description: 'Given back to the broker, because the store could not take them.' }),
+      rejected: Type.Integer({ description: 'Refused: neither JSON nor a CloudEvent.' }),
+    }),
+    last_message_at: nullableDateTime(),
+    created_at: dateTime(),
+  },
+  { $id: 'Connector' },
+)
+export type Connector = Static<typeof Connector>
+
+// Signed with by ourselves or by a provider that makes its own; the key is the whole text, whatever its prefix.
+const givenSecret = Type.Optional(
+  Type.String({
+    minLength: 16,
+    maxLength: 255,
+    pattern: '^[\\x21-\\x7e]*$',
+    description: 'The secret of a provider that makes its own, such as Stripe; where it is left out one is made.',
+    expected: '16 to 255 printable characters without spaces',
+    examples: ['whsec_0123456789abcdef'],
+  }),
+)
+const signingSecret = Type.String({ description: 'The signing secret. Shown here once and never again.' })
+
+const ofTenant = Type.Object({ tenant: Type.Optional(tenant), ...page })
+const access = { scope: 'operator' } as const
+const base = 'root' as const
+const tag = 'External events'
+
+export const ingestOperations = {
+  createWebhook: operation({
+    id: 'createWebhook',
+    summary: 'Register a webhook',
+    tag, access, base,
+    method: 'POST',
+    path: '/operator/webhooks',
+    body: Type.Object(
+      { tenant, source: Type.Optional(source), preset: Type.Optional(preset), mapping: Type.Optional(IngestMapping), signing_secret: givenSecret },
+      { $id: 'WebhookCreate', description: '`source` may be left out with a `preset`, whose name it then is.', examples: [{ tenant: 'acme', source: 'shop' }] },
+    ),
+    secrets: ['signing_secret'],
+    success: {
+      201: { description: 'The webhook and its secret', schema: Type.Object({ webhook: Webhook, url: Type.String(), signing_secret: signingSecret }) },
+    },
+  }),
+  listWebhooks: operation({
+    id: 'listWebhooks',
+    summary: 'List the webhooks, newest first',
+    tag, access, base,
+    method: 'GET',
+    path: '/operator/webhooks',
+    query: ofTenant,
+    success: { 200: { description: 'A page of webhooks', schema: Type.Object({ webhooks: Type.Array(Webhook), total: Type.Integer() }) } },
+  }),
+  rotateWebhook: operation({
+    id: 'rotateWebhook',
+    summary: "Replace a webhook's secret",
+    description: 'The secret before it holds for another 24 hours.',
+    tag, access, base,
+    method: 'POST',
+    path: '/operator/webhooks/{id}/rotate',
+    body: Type.Object({ signing_secret: givenSecret }, { $id: 'WebhookRotate', examples: [{}] }),
+    bodyOptional: true,
+    secrets: ['signing_secret'],
+    success: { 200: { description: 'The new secret', schema: Type.Object({ webhook: Webhook, signing_secret: signingSecret }) } },
+  }),
+  deleteWebhook: operation({
+    id: 'deleteWebhook',
+    summary: 'Delete a webhook; its secret verifies no longer',
+    tag, access, base,
+    method: 'DELETE',
+    path: '/operator/webhooks/{id}',
+    success: { 204: { description: 'Deleted' } },
+  }),
+  createConnector: operation({
+    id: 'createConnector',
+    summary: 'Register an AMQP 1.0 connector',
+    tag, access, base,
+    method: 'POST',
+    path: '/operator/connectors',
+    body: Type.Object(
+      {
+        tenant,
+        source,
+        url: Type.String({
+          maxLength: 2048,
+          pattern: '^amqps?://',
+          description: 'The broker with user and password; a path names the virtual host. Kept encrypted.',
+          expected: 'an amqp:// or amqps:// URL',
+          examples: ['amqps://user:password@broker.example.com:5671'],
+        }),
+        address: text(1024, { minLength: 1, description: 'What to receive from, as the broker spells it.', expected: 'the address of a queue, of 1 to 1024 characters', examples: ['/queue/orders'] }),
+        credit: Type.Optional(
+          Type.Integer({ minimum: 1, maximum: MAX_CREDIT, default: DEFAULT_CREDIT, examples: [DEFAULT_CREDIT], description: 'How many messages may be on their way to the store at once.' }),
+        ),
+        mapping: Type.Optional(IngestMapping),
+        tls_ca: Type.Optional(
+          text(65_536, { description: 'Trusted instead of the system’s authorities, for amqps.', expected: 'certificates in PEM', examples: ['-----BEGIN CERTIFICATE-----\n…'] }),
+        ),
+      },
+      { $id: 'ConnectorCreate' },
+    ),
+    secrets: ['url'],
+    success: { 201: { description: 'The connector', schema: Type.Object({ connector: Connector }) } },
+  }),
+  listConnectors: operation({
+    id: 'listConnectors',
+    summary: 'List the connectors, newest first',
+    tag, access, base,
+    method: 'GET',
+    path: '/operator/connectors',
+    query: ofTenant,
+    success: { 200: { description: 'A page of connectors', schema: Type.Object({ connectors: Type.Array(Connector), total: Type.Integer() }) } },
+  }),
+  pauseConnector: operation({
+    id: 'pauseConnector',
+    summary: 'Stop receiving, until resumed',
+    description: 'Messages under way are finished. Takes effect within two seconds.',
+    tag, access, base,
+    method: 'POST',
+    path: '/operator/connectors/{id}/pause',
+    success: { 200: { description: 'The connector', schema: Type.Object({ connector: Connector }) } },
+  }),
+  resumeConnector: operation({
+    id: 'resumeConnector',
+    summary: 'Receive again',
+    tag, access, base,
+    method: 'POST',
+    path: '/operator/connectors/{id}/resume',
+    success: { 200: { description: 'The connector', schema: Type.Object({ connector: Connector }) } },
+  }),
+  deleteConnector: operation({
+    id: 'deleteConnector',
+    summary: 'Delete a connector',
+    tag, access, base,
+    method: 'DELETE',
+    path: '/operator/connectors/{id}',
+    success: { 204: { description: 'Deleted' } },
+  }),
+  ingestWebhook: operation({
+    id: 'ingestWebhook',
+    summary: 'Send an event from outside',
+    description:
+      'Signed instead of authenticated: `X-Service-Signature` is the HMAC-SHA256 of the body as it is sent, keyed with the whole signing secret, in hex, with or without `sha256=` in front. ' +
+      'A webhook with a preset takes its provider’s own signature header too. The body is JSON of any shape; the answer is that of a publish. ' +
+      'A wrong signature and an unknown tenant are told apart by nothing: 401.',
+    tag, base,
+    access: { scope: 'public' },
+    method: 'POST',
+    path: '/ingest/w/{tenant_slug}',
+    body: Type.Unknown({ description: 'Any JSON.', examples: [{ entity: 'order', action: 'created', id: 'o-1', total: 40 }] }),
+    checksBody: true,
+    bodyLimit: 'event',
+    success: {
+      202: { description: 'Accepted: the event is on disk', schema: Published },
+      200: { description: 'Duplicate: it was accepted before', schema: Published },
+    },
+  }),
+} as const

@@ -1,0 +1,331 @@
+// Memories: what agents keep, find again, share more widely, and link.
+import { operation } from './operation.ts'
+import {
+  Type, type Static, dateTime, filledText, fraction, id, jsonObject, nullableDateTime, nullableText, nullableUri, oneOf, page, text,
+} from './shapes.ts'
+
+export const MEMORY_TYPES = ['episodic', 'semantic', 'procedural', 'entity', 'reflection', 'reasoning'] as const
+export const MEMORY_SCOPES = ['agent', 'team', 'institutional'] as const
+export const MEMORY_STATUSES = ['active', 'deleted', 'expired'] as const
+export const RELATIONSHIP_TYPES = ['caused_by', 'related_to', 'contradicts', 'supports', 'derived_from', 'part_of'] as const
+export const DIRECTIONS = ['out', 'in', 'both'] as const
+export const MAX_CONTENT = 32_768
+export const DEFAULT_CONFIDENCE = 1
+export const DEFAULT_IMPORTANCE = 0.5
+export const DEFAULT_STRENGTH = 1
+export const MAX_TRAVERSAL_DEPTH = 3
+/** A traversal returns no more than this. */
+export const MAX_TRAVERSED = 1000
+
+export type MemoryType = (typeof MEMORY_TYPES)[number]
+export type MemoryScope = (typeof MEMORY_SCOPES)[number]
+export type MemoryStatus = (typeof MEMORY_STATUSES)[number]
+export type RelationshipType = (typeof RELATIONSHIP_TYPES)[number]
+export type Direction = (typeof DIRECTIONS)[number]
+
+// As long as content: the interface names no limit for a title, and a reader of one should meet none by accident.
+const title = () => filledText(MAX_CONTENT, { examples: ['Deploys on Friday fail'] })
+// White space alone is content: it is what somebody chose to keep.
+const content = () =>
+  text(MAX_CONTENT, {
+    minLength: 1,
+    expected: `a string of 1 to ${MAX_CONTENT} characters`,
+    examples: ['Three of the last four Friday deploys were rolled back.'],
+  })
+const memoryScope = () =>
+  oneOf(MEMORY_SCOPES, { description: '`agent`: its owner alone. `team`: agents of that team. `institutional`: the whole tenant.' })
+const teamId = (description: string) =>
+  nullableText(255, { minLength: 1, expected: 'a non-empty string of at most 255 characters, or null', examples: ['team-blue'], description })
+const expiresAt = () => nullableDateTime({ expected: 'an ISO 8601 date-time with a time zone, in the future, or null' })
+
+const fields = {
+  project_id: nullableText(255, { examples: ['project-7'] }),
+  metadata: jsonObject(),
+  source_type: nullableText(255, { examples: ['ticket'] }),
+  source_id: nullableText(1024, { examples: ['T-1001'] }),
+  source_url: nullableUri(),
+  source_event_id: nullableText(512, { examples: ['order-1-created'], description: 'The event it derives from.' }),
+  freshness_date: nullableDateTime({ description: 'When what it says was last known to be true.' }),
+}
+
+export const Memory = Type.Object(
+  {
+    id: id('mem'),
+    tenant_id: id('ten'),
+    agent_id: id('agt', { description: 'Its owner.' }),
+    team_id: nullableText(255, { description: 'Of a memory with scope `team`, null otherwise.' }),
+    project_id: fields.project_id,
+    type: oneOf(MEMORY_TYPES),
+    scope: memoryScope(),
+    status: oneOf(MEMORY_STATUSES),
+    title: Type.String(),
+    content: Type.String(),
+    confidence: fraction({ description: 'How certain it is.' }),
+    importance: fraction({ description: 'How much it matters; independent of confidence.' }),
+    metadata: fields.metadata,
+    source_type: fields.source_type,
+    source_id: fields.source_id,
+    source_url: fields.source_url,
+    source_event_id: fields.source_event_id,
+    freshness_date: fields.freshness_date,
+    expires_at: nullableDateTime(),
+    created_at: dateTime(),
+    updated_at: dateTime(),
+    accessed_at: dateTime({ description: 'When it was last fetched or found by a semantic search.' }),
+  },
+  { $id: 'Memory' },
+)
+export type Memory = Static<typeof Memory>
+
+export const MemoryCreate = Type.Object(
+  {
+    type: oneOf(MEMORY_TYPES),
+    scope: memoryScope(),
+    title: title(),
+    content: content(),
+    team_id: Type.Optional(teamId('For scope `team`; left out, the team of the token. Other scopes keep none.')),
+    project_id: Type.Optional(fields.project_id),
+    confidence: Type.Optional(fraction({ default: DEFAULT_CONFIDENCE })),
+    importance: Type.Optional(fraction({ default: DEFAULT_IMPORTANCE })),
+    metadata: Type.Optional(fields.metadata),
+    source_type: Type.Optional(fields.source_type),
+    source_id: Type.Optional(fields.source_id),
+    source_url: Type.Optional(fields.source_url),
+    source_event_id: Type.Optional(fields.source_event_id),
+    freshness_date: Type.Optional(fields.freshness_date),
+    expires_at: Type.Optional(expiresAt()),
+  },
+  { $id: 'MemoryCreate' },
+)
+
+export const MemoryUpdate = Type.Object(
+  {
+    title: Type.Optional(title()),
+    content: Type.Optional(content()),
+    confidence: Type.Optional(fraction()),
+    importance: Type.Optional(fraction()),
+    metadata: Type.Optional(jsonObject({ description: 'Replaces what was there.' })),
+    expires_at: Type.Optional(expiresAt()),
+    freshness_date: Type.Optional(fields.freshness_date),
+  },
+  { $id: 'MemoryUpdate' },
+)
+
+export const MemoryPromote = Type.Object(
+  {
+    scope: oneOf(['team', 'institutional'] as const),
+    team_id: Type.Optional(teamId('Required for `team`, refused for `institutional`.')),
+  },
+  { $id: 'MemoryPromote' },
+)
+
+export const MemorySearch = Type.Object(
+  {
+    query: filledText(MAX_CONTENT, { examples: ['why do deploys fail at the end of the week?'], description: 'Natural language.' }),
+    scope: Type.Optional(memoryScope()),
+    type: Type.Optional(oneOf(MEMORY_TYPES)),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 10, examples: [10] })),
+    min_confidence: Type.Optional(fraction()),
+    explain: Type.Optional(Type.Boolean({ default: false, examples: [true], description: 'Adds `signals` to each result.' })),
+  },
+  { $id: 'MemorySearch' },
+)
+
+export const SearchSignals = Type.Object(
+  { similarity: Type.Number(), lexical: Type.Number(), confidence: Type.Number(), recency: Type.Number(), importance: Type.Number() },
+  { $id: 'SearchSignals', description: 'What the score is made of, each 0 to 1. The signals may change; the keys beside them do not.' },
+)
+export type SearchSignals = Static<typeof SearchSignals>
+
+export const SearchResult = Type.Object(
+  { memory: Memory, score: Type.Number({ minimum: 0, maximum: 1 }), signals: Type.Optional(SearchSignals) },
+  { $id: 'SearchResult' },
+)
+export type SearchResult = Static<typeof SearchResult>
+
+const strength = () => fraction({ examples: [0.9] })
+const nullableObject = () =>
+  Type.Unsafe<Record<string, unknown> | null>({ type: ['object', 'null'], examples: [{ key: 'value' }], expected: 'an object or null' })
+
+export const Relationship = Type.Object(
+  {
+    id: id('rel'),
+    tenant_id: id('ten'),
+    source_memory_id: id('mem'),
+    target_memory_id: id('mem'),
+    relationship_type: oneOf(RELATIONSHIP_TYPES),
+    strength: strength(),
+    metadata: nullableObject(),
+    created_at: dateTime(),
+  },
+  { $id: 'Relationship' },
+)
+export type Relationship = Static<typeof Relationship>
+
+export const RelationshipCreate = Type.Object(
+  {
+    target_memory_id: filledText(255, { expected: 'the id of a memory', examples: ['mem_01hv3k8z9q4m7t2x5c6w8r0s1d'] }),
+    relationship_type: oneOf(RELATIONSHIP_TYPES),
+    strength: Type.Optional(fraction({ default: DEFAULT_STRENGTH })),
+    metadata: Type.Optional(nullableObject()),
+  },
+  { $id: 'RelationshipCreate' },
+)
+
+export const RelatedMemory = Type.Object(
+  {
+    relationship: Relationship,
+    memory: Memory,
+    depth: Type.Integer({ minimum: 1, maximum: MAX_TRAVERSAL_DEPTH }),
+    cumulative_strength: fraction({ description: 'The product of the strengths along the path.' }),
+  },
+  { $id: 'RelatedMemory', description: 'A memory reached by a traversal, with the last relationship of the path to it.' },
+)
+export type RelatedMemory = Static<typeof RelatedMemory>
+
+const tag = 'Memories'
+const reading = { scope: 'memory:read' } as const
+const writing = { scope: 'memory:write' } as const
+
+export const memoryOperations = {
+  listMemories: operation({
+    id: 'listMemories',
+    summary: 'List memories, newest first',
+    description: 'Those the caller may see; an org-admin sees all of the tenant.',
+    tag,
+    method: 'GET',
+    path: '/memories',
+    access: reading,
+    query: Type.Object({
+      ...page,
+      type: Type.Optional(oneOf(MEMORY_TYPES)),
+      scope: Type.Optional(oneOf(MEMORY_SCOPES)),
+      search: Type.Optional(
+        text(MAX_CONTENT, { examples: ['deploy'], description: 'One literal substring of the title or the content, in any case. Not semantic.' }),
+      ),
+    }),
+    success: {
+      200: {
+        description: 'A page of memories',
+        schema: Type.Object({ memories: Type.Array(Memory), total: Type.Integer() }, { $id: 'MemoryList' }),
+      },
+    },
+  }),
+  createMemory: operation({
+    id: 'createMemory',
+    summary: 'Create a memory',
+    description: 'The caller owns it.',
+    tag,
+    method: 'POST',
+    path: '/memories',
+    access: writing,
+    bodyLimit: 'memory',
+    body: MemoryCreate,
+    success: { 201: { description: 'The memory', schema: Memory } },
+  }),
+  searchMemories: operation({
+    id: 'searchMemories',
+    summary: 'Search memories by meaning',
+    description:
+      'Blends meaning and words, then confidence, recency and importance; the score decides the order, whatever the scope. ' +
+      '`total` is the number of results in the answer.',
+    tag,
+    method: 'POST',
+    path: '/memories/search',
+    access: reading,
+    body: MemorySearch,
+    success: {
+      200: {
+        description: 'The best matches, best first',
+        schema: Type.Object({ results: Type.Array(SearchResult), total: Type.Integer() }, { $id: 'SearchResults' }),
+      },
+    },
+  }),
+  getMemory: operation({
+    id: 'getMemory',
+    summary: 'Get a memory',
+    description: 'Moves its `accessed_at`.',
+    tag,
+    method: 'GET',
+    path: '/memories/{id}',
+    access: reading,
+    success: { 200: { description: 'The memory', schema: Memory } },
+  }),
+  updateMemory: operation({
+    id: 'updateMemory',
+    summary: 'Update a memory',
+    description: 'For its owner and for org-admins. Type and scope stay; `promote` widens the scope.',
+    tag,
+    method: 'PATCH',
+    path: '/memories/{id}',
+    access: writing,
+    body: MemoryUpdate,
+    success: { 200: { description: 'The memory', schema: Memory } },
+  }),
+  deleteMemory: operation({
+    id: 'deleteMemory',
+    summary: 'Delete a memory',
+    description: 'For its owner and for org-admins. It is gone from every answer.',
+    tag,
+    method: 'DELETE',
+    path: '/memories/{id}',
+    access: writing,
+    success: { 204: { description: 'Deleted' } },
+  }),
+  promoteMemory: operation({
+    id: 'promoteMemory',
+    summary: 'Promote a memory to a wider scope',
+    description: 'For its owner and for org-admins. A scope only widens: `agent` to `team` to `institutional`.',
+    tag,
+    method: 'POST',
+    path: '/memories/{id}/promote',
+    access: writing,
+    body: MemoryPromote,
+    success: { 200: { description: 'The memory', schema: Memory } },
+  }),
+  createRelationship: operation({
+    id: 'createRelationship',
+    summary: 'Relate a memory to another',
+    description: 'The caller must see both. There is one relationship of a type from one memory to another.',
+    tag,
+    method: 'POST',
+    path: '/memories/{id}/relationships',
+    access: writing,
+    body: RelationshipCreate,
+    success: { 201: { description: 'The relationship', schema: Relationship } },
+  }),
+  listRelationships: operation({
+    id: 'listRelationships',
+    summary: 'Traverse the relationships of a memory',
+    description:
+      'Breadth first, through memories the caller sees. At depth 1 every relationship is listed; deeper, each memory once, at its ' +
+      'shortest depth and by its strongest path. Nearest first, then strongest. ' +
+      `At most ${MAX_TRAVERSED} items; \`count\` is the number returned.`,
+    tag,
+    method: 'GET',
+    path: '/memories/{id}/relationships',
+    access: reading,
+    query: Type.Object({
+      depth: Type.Optional(
+        Type.Integer({ default: 1, examples: [2], expected: 'an integer', description: `Less than 1 is taken as 1, more than ${MAX_TRAVERSAL_DEPTH} as ${MAX_TRAVERSAL_DEPTH}.` }),
+      ),
+      direction: Type.Optional(oneOf(DIRECTIONS, { default: 'out', description: 'Which relationships are followed.' })),
+    }),
+    success: {
+      200: {
+        description: 'The memories reached',
+        schema: Type.Object({ relationships: Type.Array(RelatedMemory), count: Type.Integer() }, { $id: 'Traversal' }),
+      },
+    },
+  }),
+  deleteRelationship: operation({
+    id: 'deleteRelationship',
+    summary: 'Delete a relationship',
+    description: 'For whoever made it, the owner of its source memory, and org-admins.',
+    tag,
+    method: 'DELETE',
+    path: '/memories/{id}/relationships/{rel_id}',
+    access: writing,
+    success: { 204: { description: 'Deleted' } },
+  }),
+} as const

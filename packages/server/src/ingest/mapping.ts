@@ -1,0 +1,115 @@
+// From what another system sent to an event of ours: CEL over `body` and `headers`. Pure.
+//
+// 1. Nothing that is JSON is lost: where the type or the data cannot be told, the event is `com.<source>.unmapped.received`.
+// 2. The same body always gives the same event id, so a retry is a duplicate.
+// 3. What came stands in `original`, and in `data` where no expression says otherwise, byte for byte: numbers too long for
+//    JavaScript survive.
+import { createHash } from 'node:crypto'
+import { MAX_EVENT_ID, type IngestMapping } from '@sensorium/contract'
+import { prepareEvent, type PreparedEvent } from '../events/envelope.ts'
+import { iso } from '../kernel/clock.ts'
+import { invalid } from '../kernel/failure.ts'
+import { CelError, compileExpression, FilterSyntaxError, type Expression } from '../routing/filter.ts'
+
+export const PARTS = ['entity', 'action', 'id', 'subject', 'data'] as const
+export type Part = (typeof PARTS)[number]
+export type FullMapping = Record<Part, string>
+
+export const DEFAULT_MAPPING: FullMapping = { entity: 'body.entity', action: 'body.action', id: 'body.id', subject: 'entity + "/" + id', data: 'body' }
+
+const OUTSIDE = ['body', 'headers']
+// The default subject is written in what was mapped before it.
+const VARIABLES: Record<Part, string[]> = {
+  entity: OUTSIDE, action: OUTSIDE, id: OUTSIDE, data: OUTSIDE, subject: [...OUTSIDE, 'entity', 'action', 'id'],
+}
+const MAX_TYPE = 255
+const MAX_SUBJECT = 4096
+
+export interface Mapper {
+  map(arrival: Arrival): PreparedEvent
+}
+
+export interface Arrival {
+  body: unknown
+  /** The body as it came, valid JSON. */
+  raw: Buffer
+  headers: Readonly<Record<string, unknown>>
+  now: number
+  /** The id that came beside the body, if one did; it stands in where none is mapped. */
+  fallbackId?: string | null
+}
+
+/** Fills in the defaults and refuses what does not parse, naming the place. */
+export function completeMapping(given: IngestMapping = {}, defaults: FullMapping = DEFAULT_MAPPING): FullMapping {
+  const full = { ...defaults, ...given }
+  for (const part of PARTS) {
+    try {
+      compileExpression(full[part], VARIABLES[part])
+    } catch (error) {
+      if (!(error instanceof FilterSyntaxError)) throw error
+      throw invalid({ field: `mapping.${part}`, value: full[part], expected: `a CEL expression, but this has ${error.message}`, example: DEFAULT_MAPPING[part] })
+    }
+  }
+  return Object.fromEntries(PARTS.map((part) => [part, full[part]])) as FullMapping
+}
+
+export function compileMapping(source: string, mapping: FullMapping): Mapper {
+  const expressions = Object.fromEntries(PARTS.map((part) => [part, compileExpression(mapping[part], VARIABLES[part])])) as Record<Part, Expression>
+  const wholeBody = mapping.data === DEFAULT_MAPPING.data
+
+  function evaluate(part: Part, bindings: Record<string, unknown>): unknown {
+    try {
+      return expressions[part].evaluate(bindings)
+    } catch (error) {
+      if (error instanceof CelError) return undefined
+      throw error
+    }
+  }
+
+  return {
+    map({ body, raw, headers, now, fallbackId = null }) {
+      const outside = { body, headers }
+      const entity = asName(evaluate('entity', outside))
+      const action = asName(evaluate('action', outside))
+      const id = asId(evaluate('id', outside), source)
+      const data = wholeBody ? body : evaluate('data', outside)
+      const subject = id === null ? null : asSubject(evaluate('subject', { ...outside, ...given({ entity, action, id }) }))
+      const type = entity === null || action === null ? '' : `com.${source}.${sanitised(entity)}.${sanitised(action)}`
+      const mapped = type !== '' && type.length <= MAX_TYPE && data !== undefined
+
+      const text = raw.toString('utf8')
+      const attributes = {
+        specversion: '1.0',
+        type: mapped ? type : `com.${source}.unmapped.received`,
+        source: `/ingest/${source}`,
+        id: `${source}:${id ?? asId(fallbackId, source) ?? createHash('sha256').update(raw).digest('hex')}`,
+        time: iso(now),
+        datacontenttype: 'application/json',
+        ...given({ subject }),
+      }
+      const ownData = mapped && !wholeBody
+      return prepareEvent(
+        { ...attributes, data: ownData ? data : body, original: body },
+        `${JSON.stringify(attributes).slice(0, -1)},"data":${ownData ? JSON.stringify(data) : text},"original":${text}}`,
+      )
+    },
+  }
+}
+
+const given = (values: Record<string, string | null>): Record<string, string> =>
+  Object.fromEntries(Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== null))
+
+const sanitised = (part: string): string => part.toLowerCase().replace(/[^a-z0-9_-]/gu, '_')
+
+const asName = (value: unknown): string | null =>
+  typeof value === 'string' && value !== '' ? value : typeof value === 'number' ? String(value) : null
+
+/** An id that can stand in an event's. A number that JavaScript rounds is none: its neighbours would round to the same. */
+function asId(value: unknown, source: string): string | null {
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : null
+  if (typeof value !== 'string' || value === '' || value.includes('\0')) return null
+  return source.length + 1 + [...value].length <= MAX_EVENT_ID ? value : null
+}
+
+const asSubject = (value: unknown): string | null =>
+  typeof value === 'string' && value !== '' && !value.includes('\0') && [...value].length <= MAX_SUBJECT ? value : null

@@ -1,0 +1,83 @@
+// From an AMQP 1.0 message to an event: a CloudEvent, structured or binary, as it is; other JSON through the mapping. Pure.
+import type { Message } from 'rhea'
+import { eventWithData, prepareEvent, type PreparedEvent } from '../events/envelope.ts'
+import { tooLarge } from '../kernel/failure.ts'
+import { mediaType, parseJson } from '../kernel/json.ts'
+import type { Mapper } from './mapping.ts'
+
+const STRUCTURED = 'application/cloudevents+json'
+const ATTRIBUTE = /^cloudEvents[:_]/
+const DATA_SECTION = 0x75
+
+/** Why a message is none of ours. Its text goes to the broker and into `last_error`. */
+export class Unreadable extends Error {}
+
+/** Reads a message, or throws what says why it must be rejected: Unreadable, or a Failure of the envelope. */
+export function readMessage(message: Message, mapper: Mapper, maxBytes: number, now: number): PreparedEvent {
+  const raw = bodyBytes(message.body)
+  if (raw.length > maxBytes) throw tooLarge(raw.length, maxBytes)
+  const type = mediaType(message.content_type)
+  const properties = (message.application_properties ?? {}) as Record<string, unknown>
+  if (type === STRUCTURED) return structured(raw)
+  if (Object.keys(properties).some((name) => ATTRIBUTE.test(name))) return binary(message, properties, type, raw)
+
+  const parsed = parseJson(raw, -1)
+  if (!parsed.ok) throw new Unreadable(`not a CloudEvent, and not JSON: expected ${parsed.problem}`)
+  return mapper.map({ body: parsed.value, raw, headers: headersOf(message, properties), now, fallbackId: idText(message.message_id) })
+}
+
+// A data section is bytes, or several that belong together; some clients send the JSON as a string value instead.
+function bodyBytes(body: unknown): Buffer {
+  if (body === undefined || body === null) return Buffer.alloc(0)
+  if (Buffer.isBuffer(body)) return body
+  if (typeof body === 'string') return Buffer.from(body)
+  const { typecode, content } = body as { typecode?: number; content?: unknown }
+  if (typecode === DATA_SECTION) {
+    if (Buffer.isBuffer(content)) return content
+    if (Array.isArray(content) && content.every((part) => Buffer.isBuffer(part))) return Buffer.concat(content)
+  }
+  throw new Unreadable('the body is neither bytes nor a string')
+}
+
+function structured(raw: Buffer): PreparedEvent {
+  const parsed = parseJson(raw)
+  if (!parsed.ok) throw new Unreadable(`a structured CloudEvent: expected ${parsed.problem}`)
+  return prepareEvent(parsed.value, raw.toString('utf8'))
+}
+
+function binary(message: Message, properties: Record<string, unknown>, type: string, raw: Buffer): PreparedEvent {
+  const envelope: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(properties)) {
+    if (!ATTRIBUTE.test(name)) continue
+    const attribute = name.slice('cloudEvents:'.length)
+    if (attribute === 'data' || attribute === 'data_base64') throw new Unreadable(`${name} is not an attribute: the data is the body`)
+    envelope[attribute] = plain(value)
+  }
+  if (message.content_type !== undefined) envelope['datacontenttype'] = message.content_type
+  return eventWithData(envelope, type, raw)
+}
+
+/** What the mapping sees as `headers`: the application's properties and the message's own, names in lower case. */
+function headersOf(message: Message, properties: Record<string, unknown>): Record<string, unknown> {
+  const headers: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(properties)) headers[name.toLowerCase()] = plain(value)
+  const own = {
+    'message-id': idText(message.message_id), 'correlation-id': idText(message.correlation_id), 'content-type': message.content_type,
+    subject: message.subject, to: message.to, 'reply-to': message.reply_to, 'group-id': message.group_id,
+  }
+  for (const [name, value] of Object.entries(own)) if (typeof value === 'string') headers[name] = value
+  return headers
+}
+
+/** A value of AMQP's types as one of JSON's. */
+function plain(value: unknown): unknown {
+  if (value instanceof Date) return value.toISOString()
+  if (Buffer.isBuffer(value)) return value.toString('base64')
+  if (typeof value === 'bigint') return value.toString()
+  if (typeof value === 'object' && value !== null) return String(value)
+  return value
+}
+
+// A text, a number, a UUID or bytes. Numbers too long for JavaScript come as bytes as well.
+const idText = (id: unknown): string | null =>
+  typeof id === 'string' && id !== '' ? id : typeof id === 'number' ? String(id) : Buffer.isBuffer(id) && id.length > 0 ? id.toString('hex') : null

@@ -1,0 +1,63 @@
+// A worker thread that answers questions: started with the first, kept until closed, started again if it dies.
+import { Worker } from 'node:worker_threads'
+
+export interface Thread<Question, Answer> {
+  ask(question: Question): Promise<Answer>
+  close(): Promise<void>
+}
+
+type Told<Answer> = { id: number; answer: Answer } | { id: number; error: string }
+
+interface Waiting<Answer> {
+  resolve(answer: Answer): void
+  reject(error: Error): void
+}
+
+/** The thread's file receives `{id, question}` and posts `{id, answer}` or `{id, error}`, in any order. */
+export function makeThread<Question, Answer>(file: URL, name: string, data?: unknown): Thread<Question, Answer> {
+  const waiting = new Map<number, Waiting<Answer>>()
+  let worker: Worker | undefined
+  let asked = 0
+  let closed = false
+
+  function fail(error: Error): void {
+    worker = undefined
+    const waiters = [...waiting.values()]
+    waiting.clear()
+    for (const { reject } of waiters) reject(error)
+  }
+
+  function start(): Worker {
+    const started = new Worker(file, { name, workerData: data })
+    started.on('message', (told: Told<Answer>) => {
+      const waiter = waiting.get(told.id)
+      waiting.delete(told.id)
+      // Only while somebody waits does it keep the process alive.
+      if (waiting.size === 0) started.unref()
+      if ('error' in told) waiter?.reject(new Error(told.error))
+      else waiter?.resolve(told.answer)
+    })
+    started.on('error', (error) => worker === started && fail(error as Error))
+    started.on('exit', () => worker === started && fail(new Error(`the ${name} thread ended`)))
+    return started
+  }
+
+  return {
+    ask(question) {
+      if (closed) return Promise.reject(new Error(`the ${name} thread is closed`))
+      return new Promise((resolve, reject) => {
+        const id = ++asked
+        waiting.set(id, { resolve, reject })
+        worker ??= start()
+        worker.ref()
+        worker.postMessage({ id, question })
+      })
+    },
+    async close() {
+      closed = true
+      const ending = worker
+      fail(new Error(`the ${name} thread is closed`))
+      await ending?.terminate()
+    },
+  }
+}

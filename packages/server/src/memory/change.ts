@@ -1,0 +1,41 @@
+// Changes to the fields of a memory. Changing nothing writes nothing.
+import type { Memory, MemoryUpdate, Static } from '@sensorium/contract'
+import type { Principal } from '../auth/principal.ts'
+import type { Db } from '../store/db.ts'
+import { holdMemory } from './get.ts'
+import { expiryOf, msOrNull, storable } from './remember.ts'
+import { saveMemory, shownMemory, type MemoryRow } from './sql.ts'
+import { indexText } from './substring.ts'
+import { indexWords } from './words.ts'
+
+type Wanted = Static<typeof MemoryUpdate>
+
+/** What was sent, as the columns have it. Only these: a body may carry anything else, and it is ignored. */
+function columnsOf(wanted: Wanted, now: number): Partial<MemoryRow> {
+  const { title, content, confidence, importance, metadata, expires_at, freshness_date } = wanted
+  return {
+    ...(title === undefined ? {} : { title: storable(title) }),
+    ...(content === undefined ? {} : { content: storable(content) }),
+    ...(confidence === undefined ? {} : { confidence }),
+    ...(importance === undefined ? {} : { importance }),
+    ...(metadata === undefined ? {} : { metadata: JSON.stringify(metadata) }),
+    ...(expires_at === undefined ? {} : { expires_at: expiryOf(expires_at, now) }),
+    ...(freshness_date === undefined ? {} : { freshness_date: msOrNull(freshness_date) }),
+  }
+}
+
+export async function changeMemory(tx: Db, now: number, principal: Principal, id: string, wanted: Wanted): Promise<Memory> {
+  const columns = columnsOf(wanted, now)
+  const row = await holdMemory(tx, principal, id, now)
+  const fields = Object.entries(columns).filter(([name, value]) => row[name as keyof MemoryRow] !== value)
+  if (fields.length === 0) return shownMemory(row)
+  const changed: MemoryRow = { ...row, ...Object.fromEntries(fields), updated_at: now }
+  const newText = changed.title !== row.title || changed.content !== row.content
+  if (newText) changed.text_version++
+  await saveMemory(tx, changed)
+  if (newText) {
+    await indexText(tx, changed)
+    await indexWords(tx, changed)
+  }
+  return shownMemory(changed)
+}

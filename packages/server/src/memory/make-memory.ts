@@ -1,0 +1,47 @@
+// The parts of recall put together for a configuration: which model, which index, the background run, the search.
+import type { Config } from '../config.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Logger } from '../kernel/logger.ts'
+import type { Store } from '../store/db.ts'
+import { databaseFile } from '../store/sqlite.ts'
+import { builtinEmbedder } from './embed/builtin.ts'
+import type { Embedder } from './embed/embedding.ts'
+import { serviceEmbedder } from './embed/service.ts'
+import { makeEmbedding, type Embedding } from './embed-memories.ts'
+import { postgresIndex } from './index-postgres.ts'
+import { sqliteIndex } from './index-sqlite.ts'
+import { makeRecall, type Recall } from './recall.ts'
+
+export interface MemoryParts {
+  recall: Recall
+  embedding: Embedding
+  model: string
+  close(): Promise<void>
+}
+
+export interface MemoryPartsTools {
+  config: Pick<Config, 'embeddings' | 'dataDir'>
+  store: Store
+  clock: Clock
+  log: Logger
+  embedded?: (memories: number) => void
+}
+
+const embedderOf = ({ embeddings }: Pick<Config, 'embeddings'>, clock: Clock): Embedder =>
+  embeddings.kind === 'builtin' ? builtinEmbedder() : serviceEmbedder(embeddings, clock)
+
+/** Starts nothing: the threads come with the first memory or search. */
+export function makeMemory({ config, store, clock, log, ...told }: MemoryPartsTools): MemoryParts {
+  const embedder = embedderOf(config, clock)
+  const index = store.dialect.engine === 'sqlite' ? sqliteIndex(databaseFile(config.dataDir)) : postgresIndex(store)
+  const embedding = makeEmbedding({ store, index, embedder, clock, log, ...told })
+  return {
+    recall: makeRecall({ index, embedder, embedding, clock, log }),
+    embedding,
+    model: embedder.model,
+    async close() {
+      await embedding.close()
+      await index.close()
+    },
+  }
+}

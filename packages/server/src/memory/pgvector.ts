@@ -1,0 +1,116 @@
+// pgvector, where the server has it: the vectors of a small tenant are compared one by one, those of a large one through HNSW with
+// an iterative scan, so that a filter never leaves a search short. Found out once, with the first vector that is written or sought.
+import { StoreUnavailable, type Db, type Store } from '../store/db.ts'
+import type { Embedded } from './embed/embedding.ts'
+import { wantedSql, type Sought, type Window } from './memory-index.ts'
+import { PICKED } from './rank.ts'
+import { seenBy } from './see.ts'
+
+/** Up to this many windows of a tenant an exact comparison is faster than HNSW with filters, and it is exact. */
+const SMALL = 10_000
+
+export interface Pgvector {
+  /** The nearest windows of what is wanted; null when the server has no pgvector. */
+  nearest(sought: Sought, many: number): Promise<Window[] | null>
+  keep(tx: Db, tenantId: string, memoryId: string, windows: readonly Embedded[]): Promise<void>
+}
+
+export const vectorText = (vector: Float32Array): string => `[${Array.from(vector).join(',')}]`
+
+export function pgvector(store: Store): Pgvector {
+  let known: Promise<boolean> | undefined
+  const indexed = new Map<number, Promise<void>>()
+
+  async function setUp(): Promise<boolean> {
+    const [there] = await store.rows<{ installed: boolean }>(
+      "select exists (select 1 from pg_extension where extname = 'vector') as installed from pg_available_extensions where name = 'vector'",
+    )
+    if (!there) return false
+    try {
+      await store.tx(async (tx) => {
+        await tx.rows('select pg_advisory_xact_lock(7310868735937)')
+        if (!there.installed) await tx.run('create extension if not exists vector')
+        const [column] = await tx.rows("select 1 from information_schema.columns where table_name = 'memory_vectors' and column_name = 'embedding'")
+        if (column) return
+        await tx.run('alter table memory_vectors add column embedding vector')
+        // What was embedded before is embedded again, which fills the column.
+        await tx.run("update memory_recall set embedded = '', claimed_until = 0 where embedded <> ''")
+      })
+      return true
+    } catch (error) {
+      if (error instanceof StoreUnavailable) throw error
+      return false // no right to create it: signatures do
+    }
+  }
+
+  const available = (): Promise<boolean> =>
+    (known ??= setUp().catch((error: unknown) => {
+      known = undefined // the store was away: ask again
+      throw error
+    }))
+
+  /** HNSW needs one length: an index for each that occurs, which a deployment has one of. */
+  function indexFor(dimensions: number): Promise<void> {
+    let made = indexed.get(dimensions)
+    if (!made) {
+      made = store.tx(async (tx) => {
+        await tx.rows('select pg_advisory_xact_lock(7310868735937)')
+        await tx.run(hnswSql(dimensions))
+      })
+      indexed.set(dimensions, made)
+      made.catch(() => indexed.delete(dimensions))
+    }
+    return made
+  }
+
+  return {
+    async nearest(sought, many) {
+      if (!(await available())) return null
+      const { viewer, meaning, model } = sought
+      const dimensions = meaning!.vector.length
+      const [size] = await store.rows<{ windows: number }>(
+        'select count(*) as windows from (select 1 from memory_vectors where tenant_id = ? limit ?) w',
+        [viewer.tenantId, SMALL + 1],
+      )
+      const seen = seenBy(sought.viewer, sought.now)
+      const wanted = wantedSql(sought)
+      const values = [viewer.tenantId, model, dimensions, ...seen.values, ...wanted.values, vectorText(meaning!.vector), many]
+      if (size!.windows > SMALL) {
+        await indexFor(dimensions)
+        const found = await store.tx(async (tx) => {
+          for (const setting of HNSW_SETTINGS) await tx.run(setting)
+          return tx.rows<Window>(nearestSql(dimensions, seen.sql, wanted.sql, false), values)
+        })
+        // A viewer who sees little of a large tenant: the scan ended before it found enough.
+        if (new Set(found.map(({ memory_id }) => memory_id)).size >= PICKED) return found
+      }
+      return store.rows<Window>(nearestSql(dimensions, seen.sql, wanted.sql, true), values)
+    },
+    async keep(tx, tenantId, memoryId, windows) {
+      if (!(await available())) return
+      for (const [part, { vector }] of windows.entries()) {
+        await tx.run('update memory_vectors set embedding = ?::vector where tenant_id = ? and memory_id = ? and part = ?', [
+          vectorText(vector), tenantId, memoryId, part,
+        ])
+      }
+    },
+  }
+}
+
+export const HNSW_SETTINGS = ['set local hnsw.iterative_scan = relaxed_order', 'set local hnsw.ef_search = 400', 'set local hnsw.max_scan_tuples = 40000']
+
+export const hnswSql = (dimensions: number): string =>
+  `create index if not exists memory_vectors_hnsw_${dimensions} on memory_vectors using hnsw ((embedding::vector(${dimensions})) vector_cosine_ops)
+   where vector_dims(embedding) = ${dimensions}`
+
+/** The windows of wanted memories nearest to a vector, with their vectors; exact, or through the HNSW index. */
+export const nearestSql = (dimensions: number, seen: string, wanted: string, exact: boolean): string => {
+  const from = `memory_vectors v join memories m on m.tenant_id = v.tenant_id and m.id = v.memory_id
+    where v.tenant_id = ? and v.model = ? and vector_dims(v.embedding) = ? and ${seen} and ${wanted}`
+  // Materialised, the filter comes first and no index of distances can be chosen.
+  return exact
+    ? `with w as materialized (select v.memory_id, v.part, v.vector, v.embedding from ${from})
+       select memory_id, part, vector from w order by embedding <=> ?::vector limit ?`
+    : `select v.memory_id, v.part, v.vector from ${from} and vector_dims(v.embedding) = ${dimensions}
+       order by v.embedding::vector(${dimensions}) <=> ?::vector(${dimensions}) limit ?`
+}

@@ -1,0 +1,51 @@
+// A memory is shared more widely. A scope only widens: agent, then team, then institutional; and a team is never exchanged.
+import type { Memory, MemoryPromote, MemoryScope, Static } from '@sensorium/contract'
+import type { Principal } from '../auth/principal.ts'
+import { invalid, ruleBroken } from '../kernel/failure.ts'
+import type { Db } from '../store/db.ts'
+import { holdMemory } from './get.ts'
+import { saveMemory, shownMemory } from './sql.ts'
+import { indexText } from './substring.ts'
+
+type Wanted = Static<typeof MemoryPromote>
+
+interface Place {
+  scope: MemoryScope
+  team_id: string | null
+}
+
+const WIDTH: Record<MemoryScope, number> = { agent: 0, team: 1, institutional: 2 }
+
+/** Nothing here reads or writes: from where to where, and whether that is a promotion. */
+export function judge(from: Place, to: Place): 'widens' | 'same' | 'refused' {
+  if (from.scope === to.scope && from.team_id === to.team_id) return 'same'
+  return WIDTH[to.scope] > WIDTH[from.scope] ? 'widens' : 'refused'
+}
+
+function placeOf({ scope, team_id = null }: Wanted): Place {
+  if (scope === 'team' && team_id === null) {
+    throw invalid({ field: 'team_id', value: team_id, expected: 'the team to promote to (required with scope team)', example: 'team-blue' })
+  }
+  if (scope === 'institutional' && team_id !== null) {
+    throw invalid({ field: 'team_id', value: team_id, expected: 'nothing: an institutional memory has no team', example: null })
+  }
+  return { scope, team_id: team_id?.toWellFormed() ?? null }
+}
+
+export async function promoteMemory(tx: Db, now: number, principal: Principal, id: string, wanted: Wanted): Promise<Memory> {
+  const to = placeOf(wanted)
+  const row = await holdMemory(tx, principal, id, now)
+  const verdict = judge(row, to)
+  if (verdict === 'same') return shownMemory(row)
+  if (verdict === 'refused') {
+    const from = row.scope === 'team' ? `the team ${row.team_id}` : `the scope ${row.scope}`
+    throw ruleBroken('scope_only_widens', `This memory has ${from}; promoting goes to a wider scope only`, {
+      memory_id: id, scope: row.scope, team_id: row.team_id,
+    })
+  }
+  const promoted = { ...row, ...to, updated_at: now }
+  await saveMemory(tx, promoted)
+  // The substring index knows the audience of a memory.
+  await indexText(tx, promoted)
+  return shownMemory(promoted)
+}

@@ -1,0 +1,46 @@
+// Embeds every memory again, beside a service that goes on answering: the old vectors stay until the new ones take their place.
+import type { Clock } from '../kernel/clock.ts'
+import { one, type Store } from '../store/db.ts'
+import type { Embedding } from './embed-memories.ts'
+
+/** Marked in one transaction: more would hold up the writers of a running service. */
+const STEP = 2_000
+/** Another process may hold the rest of the work; it is asked about this often. */
+const LOOK_AGAIN_MS = 250
+
+export interface ReindexTools {
+  store: Store
+  embedding: Embedding
+  model: string
+  clock: Clock
+  /** Answers the last reason why memories were not embedded, if there was one. */
+  failure(): Error | undefined
+}
+
+export async function reindex({ store, embedding, model, clock, failure }: ReindexTools, progress: (done: number, total: number) => void): Promise<number> {
+  // Marks some memories as not embedded, which keeps their vectors; answers how many.
+  const mark = (): Promise<number> =>
+    store.tx((tx) =>
+      tx.run(
+        `update memory_recall set embedded = '', claimed_until = 0
+         where (tenant_id, memory_id) in (select tenant_id, memory_id from memory_recall where embedded = ? limit ?)`,
+        [model, STEP],
+      ),
+    )
+  while ((await mark()) > 0);
+  for (;;) {
+    const counts = await one<{ total: number; done: number }>(
+      store,
+      'select count(*) as total, coalesce(sum(case when embedded = ? then 1 else 0 end), 0) as done from memory_recall',
+      [model],
+    )
+    const total = Number(counts!.total)
+    const done = Number(counts!.done)
+    progress(done, total)
+    if (done >= total) return total
+    if ((await embedding.runOnce(1)) > 0) continue
+    const reason = failure()
+    if (reason) throw reason
+    await clock.sleep(LOOK_AGAIN_MS)
+  }
+}

@@ -1,0 +1,53 @@
+// Relationships are made and unmade. Whoever makes one must see both ends; there is one of a type from one memory to another.
+import { DEFAULT_STRENGTH, isId, type Relationship, type RelationshipCreate, type Static } from '@sensorium/contract'
+import type { Principal } from '../auth/principal.ts'
+import { notFound, ruleBroken, taken } from '../kernel/failure.ts'
+import type { Db } from '../store/db.ts'
+import { requireMemory } from './get.ts'
+import type { MemoryTools } from './remember.ts'
+import { mayAdminister } from './see.ts'
+import {
+  deleteRelationshipRow, findRelationship, findSameRelationship, findSeenMemory, insertRelationship, shownRelationship, type RelationshipRow,
+} from './sql.ts'
+
+export async function relate(
+  tx: Db, { makeId, now }: MemoryTools, principal: Principal, sourceId: string, wanted: Static<typeof RelationshipCreate>,
+): Promise<Relationship> {
+  const at = now()
+  await requireMemory(tx, principal, sourceId, at)
+  await requireMemory(tx, principal, wanted.target_memory_id, at)
+  if (wanted.target_memory_id === sourceId) {
+    throw ruleBroken('self_relationship', 'A memory has no relationship with itself', { memory_id: sourceId })
+  }
+  const row: RelationshipRow = {
+    tenant_id: principal.tenantId,
+    id: makeId('relationship'),
+    source_memory_id: sourceId,
+    target_memory_id: wanted.target_memory_id,
+    relationship_type: wanted.relationship_type,
+    strength: wanted.strength ?? DEFAULT_STRENGTH,
+    metadata: wanted.metadata ? JSON.stringify(wanted.metadata) : null,
+    created_by: principal.id,
+    created_at: at,
+  }
+  if ((await insertRelationship(tx, row)) === 0) {
+    throw taken(`The relationship ${row.relationship_type} between these memories`, (await findSameRelationship(tx, row))?.id ?? null)
+  }
+  return shownRelationship(row)
+}
+
+/** For whoever made it, the owner of its source, and an org-admin. To others it is refused, if they can see it at all. */
+export async function unrelate(tx: Db, now: number, principal: Principal, sourceId: string, id: string): Promise<void> {
+  const source = await requireMemory(tx, principal, sourceId, now)
+  const row = isId('relationship', id) ? await findRelationship(tx, principal.tenantId, sourceId, id) : undefined
+  if (!row) throw notFound('relationship', id)
+  if (row.created_by !== principal.id && !mayAdminister(principal, source)) {
+    // A relationship to what the caller cannot see is one it cannot see.
+    if (!(await findSeenMemory(tx, principal, row.target_memory_id, now))) throw notFound('relationship', id)
+    throw ruleBroken('not_owner', 'Only who made it, the owner of its source memory or an org-admin may delete a relationship', {
+      relationship_id: id,
+    })
+  }
+  // Somebody else may have deleted it since it was read.
+  if ((await deleteRelationshipRow(tx, principal.tenantId, id)) === 0) throw notFound('relationship', id)
+}

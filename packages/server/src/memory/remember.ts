@@ -1,0 +1,83 @@
+// A new memory of the caller.
+//
+// 1. The owner is the caller; nothing in the body says otherwise.
+// 2. The memory, its searchable text, its words and its count commit together: it is found by them right after its 201.
+// 3. A memory has a team while its scope is `team`, and none otherwise: a private memory is nobody's but its owner's, and an
+//    institutional one everybody's, so a team there would only suggest a limit that does not hold. One sent is dropped.
+import { DEFAULT_CONFIDENCE, DEFAULT_IMPORTANCE, type Memory, type MemoryCreate, type Static } from '@sensorium/contract'
+import type { Principal } from '../auth/principal.ts'
+import { iso } from '../kernel/clock.ts'
+import { invalid } from '../kernel/failure.ts'
+import type { MakeId } from '../kernel/ids.ts'
+import type { Db } from '../store/db.ts'
+import { meter } from '../tenants/usage.ts'
+import { insertMemory, shownMemory, type MemoryRow } from './sql.ts'
+import { indexText } from './substring.ts'
+import { indexWords } from './words.ts'
+
+type Wanted = Static<typeof MemoryCreate>
+
+export interface MemoryTools {
+  makeId: MakeId
+  now(): number
+}
+
+export const msOrNull = (time: string | null | undefined): number | null => (time ? Date.parse(time) : null)
+
+/** An expiry that was sent, if it lies ahead; null and nothing at all are no expiry. */
+export function expiryOf(time: string | null | undefined, now: number): number | null {
+  const at = msOrNull(time)
+  if (at !== null && at <= now) {
+    throw invalid({ field: 'expires_at', value: time, expected: 'a date-time in the future', example: iso(now + 86_400_000) })
+  }
+  return at
+}
+
+// Half a surrogate pair has no UTF-8: stored, it would come back as another text than the one answered.
+export const storable = (text: string): string => text.toWellFormed()
+const storableOrNull = (text: string | null | undefined): string | null => (text ?? null)?.toWellFormed() ?? null
+
+function teamOf(principal: Principal, { scope, team_id }: Wanted): string | null {
+  if (scope !== 'team') return null
+  const team = team_id ?? principal.teamId
+  if (team === null) {
+    throw invalid({
+      field: 'team_id', value: team_id, expected: 'the team of a memory with scope team: the token has none (required)', example: 'team-blue',
+    })
+  }
+  return team
+}
+
+export async function remember(tx: Db, { makeId, now }: MemoryTools, principal: Principal, wanted: Wanted): Promise<Memory> {
+  const at = now()
+  const row: MemoryRow = {
+    tenant_id: principal.tenantId,
+    id: makeId('memory'),
+    agent_id: principal.id,
+    team_id: storableOrNull(teamOf(principal, wanted)),
+    project_id: storableOrNull(wanted.project_id),
+    type: wanted.type,
+    scope: wanted.scope,
+    status: 'active',
+    title: storable(wanted.title),
+    content: storable(wanted.content),
+    confidence: wanted.confidence ?? DEFAULT_CONFIDENCE,
+    importance: wanted.importance ?? DEFAULT_IMPORTANCE,
+    metadata: JSON.stringify(wanted.metadata ?? {}),
+    source_type: storableOrNull(wanted.source_type),
+    source_id: storableOrNull(wanted.source_id),
+    source_url: wanted.source_url ?? null,
+    source_event_id: storableOrNull(wanted.source_event_id),
+    freshness_date: msOrNull(wanted.freshness_date),
+    expires_at: expiryOf(wanted.expires_at, at),
+    created_at: at,
+    updated_at: at,
+    accessed_at: at,
+    text_version: 1,
+  }
+  await insertMemory(tx, row)
+  await indexText(tx, row)
+  await indexWords(tx, row)
+  await meter(tx, at, [[row.tenant_id, 'memories', 1]])
+  return shownMemory(row)
+}

@@ -1,0 +1,77 @@
+// Who sees which memory. The rule is written twice, as a predicate and as SQL, and a test holds the two together:
+//
+// 1. A memory that is deleted, or past its expiry by the clock, is seen by nobody.
+// 2. Its owner sees it whatever its scope, an org-admin sees every memory of the tenant.
+// 3. Everybody else sees it with the scope `institutional`, or with the scope `team` and the team of their own.
+import type { MemoryScope, MemoryStatus } from '@sensorium/contract'
+import type { Principal } from '../auth/principal.ts'
+import type { Value } from '../store/db.ts'
+
+/** Whoever looks: a caller, or the agent that a delivery goes to. */
+export type Viewer = Pick<Principal, 'kind' | 'id' | 'tenantId' | 'teamId'>
+
+export interface Visibility {
+  tenant_id: string
+  agent_id: string
+  team_id: string | null
+  scope: MemoryScope
+  status: MemoryStatus
+  expires_at: number | null
+}
+
+/** A piece of a where clause and the values for its question marks. */
+export interface Condition {
+  sql: string
+  values: Value[]
+}
+
+export const isLive = (memory: Pick<Visibility, 'status' | 'expires_at'>, now: number): boolean =>
+  memory.status === 'active' && (memory.expires_at === null || memory.expires_at > now)
+
+export function maySee(viewer: Viewer, memory: Visibility, now: number): boolean {
+  if (memory.tenant_id !== viewer.tenantId || !isLive(memory, now)) return false
+  if (viewer.kind === 'org_admin' || memory.agent_id === viewer.id || memory.scope === 'institutional') return true
+  return memory.scope === 'team' && viewer.teamId !== null && memory.team_id === viewer.teamId
+}
+
+/** The owner and an org-admin change, delete and promote. */
+export const mayAdminister = (viewer: Viewer, memory: Pick<Visibility, 'agent_id'>): boolean =>
+  viewer.kind === 'org_admin' || memory.agent_id === viewer.id
+
+const live = (m: string, now: number): Condition => ({
+  sql: `${m}.status = 'active' and (${m}.expires_at is null or ${m}.expires_at > ?)`,
+  values: [now],
+})
+
+export const both = (...conditions: Condition[]): Condition => ({
+  sql: conditions.map(({ sql }) => sql).join(' and '),
+  values: conditions.flatMap(({ values }) => values),
+})
+
+/** `maySee` as a condition on the table with the alias `m`, the tenant included. */
+export function seenBy(viewer: Viewer, now: number, m = 'm'): Condition {
+  const tenant = { sql: `${m}.tenant_id = ?`, values: [viewer.tenantId] }
+  if (viewer.kind === 'org_admin') return both(tenant, live(m, now))
+  const shared = `${m}.agent_id = ? or ${m}.scope = 'institutional'`
+  // A comparison with null would be no match as well, but costs an index its use.
+  const ways: Condition =
+    viewer.teamId === null
+      ? { sql: `(${shared})`, values: [viewer.id] }
+      : { sql: `(${shared} or (${m}.scope = 'team' and ${m}.team_id = ?))`, values: [viewer.id, viewer.teamId] }
+  return both(tenant, live(m, now), ways)
+}
+
+/** The same memories as conditions that do not overlap, each with an index of its own: no way costs what another one hides. */
+export function waysToSee(viewer: Viewer, now: number, scope: MemoryScope | undefined, m = 'm'): Condition[] {
+  const { kind, tenantId, id, teamId } = viewer
+  const chosen = scope === undefined ? [] : [{ sql: `${m}.scope = ?`, values: [scope] }]
+  if (kind === 'org_admin') return [both({ sql: `${m}.tenant_id = ?`, values: [tenantId] }, live(m, now), ...chosen)]
+  const ways = [both({ sql: `${m}.tenant_id = ? and ${m}.agent_id = ?`, values: [tenantId, id] }, live(m, now), ...chosen)]
+  if (teamId !== null && (scope ?? 'team') === 'team') {
+    ways.push(both({ sql: `${m}.tenant_id = ? and ${m}.scope = 'team' and ${m}.team_id = ? and ${m}.agent_id <> ?`, values: [tenantId, teamId, id] }, live(m, now)))
+  }
+  if ((scope ?? 'institutional') === 'institutional') {
+    ways.push(both({ sql: `${m}.tenant_id = ? and ${m}.scope = 'institutional' and ${m}.agent_id <> ?`, values: [tenantId, id] }, live(m, now)))
+  }
+  return ways
+}

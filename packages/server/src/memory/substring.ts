@@ -1,0 +1,127 @@
+// Finds the memories that hold a substring, without reading all of them.
+//
+// Every live memory has a set of grams: a hash of each one, two and three characters that follow each other in its folded title
+// or content, and of each audience that may see it. A memory that holds the text holds all grams of the text, so the index
+// answers the few that can, among those the caller may see; whether they do is then read in their text. A hash that two grams
+// share, or an audience, only adds a candidate: what is seen is decided by see.ts, what is held by the text itself.
+//
+// One and two characters are grams too, because whole words of Chinese and Japanese are that short.
+//
+// Tried and rejected: FTS5 with the trigram tokenizer (nothing shorter than three characters, no audiences), an expression index
+// on PostgreSQL that makes the grams in SQL (quadratic on text beyond ASCII).
+import type { Db } from '../store/db.ts'
+import { fold } from './fold.ts'
+import type { Condition, Viewer, Visibility } from './see.ts'
+
+export interface Text extends Pick<Visibility, 'tenant_id' | 'agent_id' | 'team_id' | 'scope'> {
+  id: string
+  title: string
+  content: string
+}
+
+const GRAM = 3
+/** A long text is looked up by this many of its grams, spread over it; the rest is for the check of the text. */
+const MAX_ASKED = 24
+
+const SEED = 0x811c9dc5
+// FNV-1a over what is hashed, a code point at a time, with the bits mixed once more: neighbours must not share their hashes.
+const mixIn = (hash: number, point: number): number => Math.imul(hash ^ point, 0x01000193)
+const finish = (hash: number): number => {
+  const mixed = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d)
+  return (mixed ^ (mixed >>> 13)) | 0
+}
+
+const pointsOf = (text: string): number[] => Array.from(text, (character) => character.codePointAt(0)!)
+
+function addGrams(grams: Set<number>, text: string): void {
+  const points = pointsOf(text)
+  for (let i = 0; i < points.length; i++) {
+    let hash = SEED
+    for (let j = i; j < i + GRAM && j < points.length; j++) grams.add(finish((hash = mixIn(hash, points[j]!))))
+  }
+}
+
+const hashText = (text: string): number => finish(pointsOf(text).reduce(mixIn, SEED))
+
+const audience = {
+  tenant: (tenantId: string) => hashText(`tenant ${tenantId}`),
+  agent: (tenantId: string, id: string) => hashText(`agent ${tenantId} ${id}`),
+  team: (tenantId: string, team: string) => hashText(`team ${tenantId} ${team}`),
+  everybody: (tenantId: string) => hashText(`everybody ${tenantId}`),
+}
+
+function audiencesOf({ tenant_id, agent_id, team_id, scope }: Text): number[] {
+  const wider = scope === 'institutional' ? [audience.everybody(tenant_id)] : scope === 'team' ? [audience.team(tenant_id, team_id!)] : []
+  return [audience.tenant(tenant_id), audience.agent(tenant_id, agent_id), ...wider]
+}
+
+function audiencesFor({ kind, tenantId, id, teamId }: Viewer): number[] {
+  if (kind === 'org_admin') return [audience.tenant(tenantId)]
+  return [audience.agent(tenantId, id), audience.everybody(tenantId), ...(teamId === null ? [] : [audience.team(tenantId, teamId)])]
+}
+
+/** The grams that a folded text is looked up by: itself while it is one gram, else grams of full length. */
+function askedGrams(needle: string): number[] {
+  const points = pointsOf(needle)
+  if (points.length <= GRAM) return [finish(points.reduce(mixIn, SEED))]
+  const last = points.length - GRAM
+  const step = Math.max(1, last / (MAX_ASKED - 1))
+  const starts = new Set([last])
+  for (let at = 0; at <= last; at += step) starts.add(Math.floor(at))
+  return [...new Set([...starts].map((at) => finish(points.slice(at, at + GRAM).reduce(mixIn, SEED))))]
+}
+
+const word = (gram: number): string => (gram >>> 0).toString(36)
+const array = (grams: Iterable<number>): string => `{${[...grams].join(',')}}`
+
+/** Writes the searchable text of a memory, new or changed; its audience counts as part of it. */
+export async function indexText(tx: Db, memory: Text): Promise<void> {
+  const { tenant_id, id } = memory
+  const title = fold(memory.title)
+  const content = fold(memory.content)
+  const grams = new Set(audiencesOf(memory))
+  addGrams(grams, title)
+  addGrams(grams, content)
+  if (tx.dialect.engine === 'postgres') {
+    await tx.run(
+      `insert into memory_texts (tenant_id, id, title, content, grams) values (?, ?, ?, ?, ?::integer[])
+       on conflict (tenant_id, id) do update set title = excluded.title, content = excluded.content, grams = excluded.grams`,
+      [tenant_id, id, title, content, array(grams)],
+    )
+    return
+  }
+  // A changed text keeps its number.
+  const [row] = await tx.rows<{ doc: number }>(
+    `insert into memory_texts (tenant_id, id, title, content) values (?, ?, ?, ?)
+     on conflict (tenant_id, id) do update set title = excluded.title, content = excluded.content returning doc`,
+    [tenant_id, id, title, content],
+  )
+  await tx.run('insert or replace into memory_grams (rowid, grams) values (?, ?)', [row!.doc, Array.from(grams, word).join(' ')])
+}
+
+/** Removes the searchable text of a memory that is no longer live; of one without, nothing. */
+export async function unindexText(tx: Db, tenantId: string, id: string): Promise<void> {
+  if (tx.dialect.engine === 'sqlite') {
+    await tx.run('delete from memory_grams where rowid = (select doc from memory_texts where tenant_id = ? and id = ?)', [tenantId, id])
+  }
+  await tx.run('delete from memory_texts where tenant_id = ? and id = ?', [tenantId, id])
+}
+
+/** The condition on memory_texts, with the alias `t`, that its title or its content holds the text, whatever the case. */
+export function holdsText(db: Db, viewer: Viewer, text: string): Condition {
+  const needle = fold(text)
+  const grams = askedGrams(needle)
+  const audiences = audiencesFor(viewer)
+  if (db.dialect.engine === 'postgres') {
+    return {
+      sql: `t.tenant_id = ? and t.grams @> ?::integer[] and t.grams && ?::integer[] and (strpos(t.title, ?) > 0 or strpos(t.content, ?) > 0)`,
+      values: [viewer.tenantId, array(grams), array(audiences), needle, needle],
+    }
+  }
+  // The plus keeps SQLite from walking all texts of the tenant instead.
+  return {
+    sql: `+t.tenant_id = ? and t.doc in (select rowid from memory_grams where memory_grams match ?)
+          and (instr(t.title, ?) > 0 or instr(t.content, ?) > 0)`,
+    values: [viewer.tenantId, `${grams.map(word).join(' AND ')} AND (${audiences.map(word).join(' OR ')})`, needle, needle],
+  }
+}

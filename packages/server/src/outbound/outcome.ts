@@ -1,0 +1,29 @@
+// What an answer to a push means, pure.
+
+export type Exchange = { status: number; retryAfter: string | undefined } | { error: string }
+
+export type Outcome =
+  | { kind: 'acknowledged' }
+  /** The endpoint is there and asks for time. */
+  | { kind: 'later'; error: string; retryAfterMs: number }
+  | { kind: 'gone'; error: string }
+  | { kind: 'failed'; error: string }
+
+const LONGEST_WAIT_MS = 24 * 3_600_000
+
+/** `Retry-After` in milliseconds: seconds or a date; null when it says nothing that helps. */
+export function retryAfterMs(header: string | undefined, now: number): number | null {
+  const text = header?.trim() ?? ''
+  const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : /^[A-Z][a-z]{2},/.test(text) ? Date.parse(text) - now : NaN
+  return ms > 0 ? Math.min(ms, LONGEST_WAIT_MS) : null
+}
+
+export function outcomeOf(exchange: Exchange, now: number): Outcome {
+  if ('error' in exchange) return { kind: 'failed', error: exchange.error }
+  const { status } = exchange
+  if (status >= 200 && status < 300) return { kind: 'acknowledged' }
+  const error = `HTTP ${status}`
+  if (status === 410) return { kind: 'gone', error }
+  const wait = status === 429 || status === 503 ? retryAfterMs(exchange.retryAfter, now) : null
+  return wait === null ? { kind: 'failed', error } : { kind: 'later', error, retryAfterMs: wait }
+}

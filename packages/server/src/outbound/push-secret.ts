@@ -1,0 +1,49 @@
+// The secrets an agent's pushes are signed with: made by the first push or on request, rotated with an overlap.
+import { isId } from '@sensorium/contract'
+import { notFound } from '../kernel/failure.ts'
+import type { Secrets } from '../kernel/secrets.ts'
+import { one, type Db } from '../store/db.ts'
+import type { Mailbox } from '../delivery/sql.ts'
+import { newPushSecret } from './signature.ts'
+import { addSecret, dropSecrets, retireSecrets, targetRows } from './sql.ts'
+
+/** How long a secret still signs after it was replaced. */
+export const OVERLAP_MS = 24 * 3_600_000
+/** Somebody who rotates in a loop must not grow a header without end. */
+const MAX_VALID = 5
+
+const contextOf = ({ tenantId, recipientId }: Mailbox): string => `push-secret ${tenantId} ${recipientId}`
+
+export interface Target {
+  endpoint: string
+  /** Newest first. */
+  secrets: string[]
+}
+
+/** Where an agent is pushed to and with what it is signed; the first push makes the secret. Null if it is not pushed to. */
+export async function pushTarget(tx: Db, sealing: Secrets, mailbox: Mailbox, now: number): Promise<Target | null> {
+  const { tenantId, recipientId } = mailbox
+  let rows = await targetRows(tx, tenantId, recipientId, now)
+  if (rows.length === 0) return null
+  if (rows[0]!.sealed === null) {
+    await addSecret(tx, tenantId, recipientId, sealing.seal(newPushSecret(), contextOf(mailbox)), now)
+    // Another node may have been first: what counts is what is there.
+    rows = await targetRows(tx, tenantId, recipientId, now)
+  }
+  return { endpoint: rows[0]!.delivery_endpoint, secrets: rows.map((row) => sealing.open(row.sealed!, contextOf(mailbox))) }
+}
+
+/** Makes a new secret and answers it; those before it hold for another day. */
+export async function rotatePushSecret(tx: Db, sealing: Secrets, mailbox: Mailbox, now: number): Promise<string> {
+  const { tenantId, recipientId } = mailbox
+  // Holding the agent's row lets two rotations follow each other.
+  const sql = `select id from agents where tenant_id = ? and id = ? ${tx.dialect.forUpdate}`
+  if (!isId('agent', recipientId) || !(await one(tx, sql, [tenantId, recipientId]))) throw notFound('agent', recipientId)
+  const secret = newPushSecret()
+  await retireSecrets(tx, tenantId, recipientId, now + OVERLAP_MS)
+  const added = await addSecret(tx, tenantId, recipientId, sealing.seal(secret, contextOf(mailbox)), now)
+  // The first push of another node made its secret in this moment; it is retired like any other.
+  if (added === 0) return rotatePushSecret(tx, sealing, mailbox, now)
+  await dropSecrets(tx, tenantId, recipientId, now, MAX_VALID)
+  return secret
+}

@@ -1,0 +1,118 @@
+// Writes down how pushes went. What comes back in the same turn, or while a transaction is under way, shares the next one.
+import type { HandedOut } from '../delivery/claim.ts'
+import { afterFailedPush, afterLapse } from '../delivery/rules.ts'
+import { acknowledge, release } from '../delivery/settle.ts'
+import { leasedRows, setDead, setReady, setWaiting, type Mailbox } from '../delivery/sql.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Logger } from '../kernel/logger.ts'
+import type { Db, Store } from '../store/db.ts'
+import type { Outcome } from './outcome.ts'
+import { switchToPoll } from './sql.ts'
+
+export interface Pushed {
+  mailbox: Mailbox
+  delivery: HandedOut
+  endpoint: string
+  /** `interrupted`: this node shut down in the middle, and nobody knows. */
+  outcome: Outcome | { kind: 'interrupted' }
+}
+
+export interface SettlePush {
+  /** Resolves when it is on disk, with the time at which the mailbox has something due by the clock, if it has. */
+  (pushed: Pushed): Promise<number | null>
+}
+
+const MAX_GROUP = 200
+const LANES = { sqlite: 1, postgres: 4 }
+/** The store may be away for a moment; the lease gives it that long. After it the delivery is handed out again. */
+const TRIES = 5
+const TRY_AGAIN_MS = 1_000
+
+interface Waiting extends Pushed {
+  resolve: (dueAt: number | null) => void
+}
+
+export function makeSettlePush(store: Store, clock: Clock, log: Logger, maxAttempts: number, stopping: AbortSignal): SettlePush {
+  let queue: Waiting[] = []
+  let lanes = LANES[store.dialect.engine]
+  let scheduled = false
+
+  function schedule(): void {
+    if (scheduled || lanes === 0 || queue.length === 0) return
+    scheduled = true
+    setImmediate(() => {
+      scheduled = false
+      while (lanes > 0 && queue.length > 0) void runLane()
+    })
+  }
+
+  async function runLane(): Promise<void> {
+    lanes--
+    const group = queue.splice(0, MAX_GROUP)
+    try {
+      for (let tries = 1; ; tries++) {
+        try {
+          const due = await store.tx((tx) => settle(tx, group, clock.now(), maxAttempts))
+          for (const pushed of group) pushed.resolve(due.get(pushed.delivery.id) ?? null)
+          return
+        } catch (error) {
+          if (tries === TRIES) {
+            log.warn({ err: error, deliveries: group.length }, 'the outcome of pushes could not be stored')
+            for (const pushed of group) pushed.resolve(null)
+            return
+          }
+          await clock.sleep(TRY_AGAIN_MS, stopping)
+        }
+      }
+    } finally {
+      lanes++
+      schedule()
+    }
+  }
+
+  return (pushed) =>
+    new Promise((resolve) => {
+      queue.push({ ...pushed, resolve })
+      schedule()
+    })
+}
+
+const keyOf = ({ tenantId, recipientId }: Mailbox): string => `${tenantId} ${recipientId}`
+
+/** One order of mailboxes for all groups, so that two of them can wait for each other in one direction only. */
+async function settle(tx: Db, group: readonly Pushed[], now: number, maxAttempts: number): Promise<Map<string, number>> {
+  const due = new Map<string, number>()
+  const mailboxes = [...Map.groupBy(group, ({ mailbox }) => keyOf(mailbox))].sort(([a], [b]) => (a < b ? -1 : 1))
+  for (const [, ofMailbox] of mailboxes) {
+    const { mailbox } = ofMailbox[0]!
+    const acknowledged = ofMailbox.filter(({ outcome }) => outcome.kind === 'acknowledged').map(({ delivery }) => delivery.id)
+    if (acknowledged.length > 0) await acknowledge(tx, mailbox, acknowledged, now, maxAttempts)
+    const interrupted = ofMailbox.filter(({ outcome }) => outcome.kind === 'interrupted').map(({ delivery }) => delivery)
+    if (interrupted.length > 0) await release(tx, mailbox, interrupted, now, maxAttempts)
+    const failed = ofMailbox.filter(({ outcome }) => outcome.kind !== 'acknowledged' && outcome.kind !== 'interrupted')
+    if (failed.length > 0) await settleFailed(tx, mailbox, failed, due, now, maxAttempts)
+  }
+  return due
+}
+
+async function settleFailed(tx: Db, mailbox: Mailbox, failed: readonly Pushed[], due: Map<string, number>, now: number, maxAttempts: number): Promise<void> {
+  const rows = new Map((await leasedRows(tx, mailbox, failed.map(({ delivery }) => delivery.id))).map((row) => [row.id, row]))
+  for (const { delivery, endpoint, outcome } of failed) {
+    if (outcome.kind === 'acknowledged' || outcome.kind === 'interrupted') continue
+    if (outcome.kind === 'gone') await switchToPoll(tx, mailbox.tenantId, mailbox.recipientId, endpoint, now)
+    const row = rows.get(delivery.id)
+    // Settled or given back by the agent itself in the meantime: that holds.
+    if (row?.attempts !== delivery.attempts) continue
+    const attempted = { ...row, last_error: outcome.error }
+    const next =
+      outcome.kind === 'gone'
+        ? afterLapse(attempted, now, maxAttempts)
+        : afterFailedPush(attempted, { error: outcome.error, retryAfterMs: outcome.kind === 'later' ? outcome.retryAfterMs : null }, now, maxAttempts)
+    if (next.state === 'dead_lettered') await setDead(tx, mailbox, row.id, next.reason, now)
+    else if (next.state === 'ready') await setReady(tx, mailbox, [row.id], outcome.error)
+    else {
+      await setWaiting(tx, mailbox, [row.id], next.dueAt, outcome.error)
+      due.set(row.id, next.dueAt)
+    }
+  }
+}

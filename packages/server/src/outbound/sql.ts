@@ -1,0 +1,88 @@
+// The rows that pushing needs: which agents are pushed to, and the secrets their pushes are signed with.
+import type { Db } from '../store/db.ts'
+
+const PUSHED = "delivery_mode = 'push' and status = 'active' and delivery_endpoint is not null"
+
+export interface PushedAgent {
+  tenant_id: string
+  id: string
+}
+
+/** Which of these recipients are pushed to. By id over all tenants: a wake-up names no tenant. */
+export const pushedAmong = (db: Db, ids: string[]) =>
+  db.rows<PushedAgent>(`select tenant_id, id from agents where ${db.dialect.inList('id')} and ${PUSHED}`, [db.dialect.list(ids)])
+
+/** The next agents that are pushed to, in the order of their ids over all tenants, and whether something is ready for each. */
+export const pagePushed = (db: Db, after: string, limit: number) =>
+  db.rows<PushedAgent & { ready: number }>(
+    `select a.tenant_id, a.id,
+            case when exists (select 1 from deliveries d where d.tenant_id = a.tenant_id and d.recipient_id = a.id and d.state = 'ready')
+                 then 1 else 0 end as ready
+       from agents a where a.id > ? and ${PUSHED} order by a.id limit ?`,
+    [after, limit],
+  )
+
+export interface TargetRow {
+  delivery_endpoint: string
+  sealed: string | null
+}
+
+/** Where to push and what to sign with, newest secret first; no row when the agent is not pushed to (any more). */
+export const targetRows = (db: Db, tenantId: string, agentId: string, now: number) =>
+  db.rows<TargetRow>(
+    `select a.delivery_endpoint, s.sealed from agents a
+       left join push_secrets s on s.tenant_id = a.tenant_id and s.agent_id = a.id and (s.valid_until is null or s.valid_until > ?)
+      where a.tenant_id = ? and a.id = ? and a.delivery_mode = 'push' and a.status = 'active' and a.delivery_endpoint is not null
+      order by s.number desc`,
+    [now, tenantId, agentId],
+  )
+
+/** Stops pushing to an endpoint that is gone for good, unless the agent has named another one meanwhile. */
+export const switchToPoll = (db: Db, tenantId: string, agentId: string, endpoint: string, now: number) =>
+  db.run(
+    `update agents set delivery_mode = 'poll', updated_at = ?
+      where tenant_id = ? and id = ? and delivery_mode = 'push' and delivery_endpoint = ?`,
+    [now, tenantId, agentId, endpoint],
+  )
+
+/** Adds a secret after the last one; on PostgreSQL it waits for a competing insert of the same number. Answers 0 if that one won. */
+export const addSecret = (db: Db, tenantId: string, agentId: string, sealed: string, now: number) =>
+  db.run(
+    `insert into push_secrets (tenant_id, agent_id, number, sealed, valid_until, created_at)
+     select ?, ?, coalesce(max(number), 0) + 1, ?, null, cast(? as bigint) from push_secrets where tenant_id = ? and agent_id = ?
+     on conflict (tenant_id, agent_id, number) do nothing`,
+    [tenantId, agentId, sealed, now, tenantId, agentId],
+  )
+
+/** Lets the secrets that have no end yet hold until then. */
+export const retireSecrets = (db: Db, tenantId: string, agentId: string, until: number) =>
+  db.run('update push_secrets set valid_until = ? where tenant_id = ? and agent_id = ? and valid_until is null', [until, tenantId, agentId])
+
+/** Forgets secrets that no longer hold, and those older than the newest few. */
+export const dropSecrets = (db: Db, tenantId: string, agentId: string, now: number, keep: number) =>
+  db.run(
+    `delete from push_secrets where tenant_id = ? and agent_id = ? and (valid_until <= ? or number <=
+       (select max(number) from push_secrets where tenant_id = ? and agent_id = ?) - ?)`,
+    [tenantId, agentId, now, tenantId, agentId, keep],
+  )
+
+export interface LeaseRow {
+  id: string
+  attempts: number
+  due_at: number
+}
+
+/** Which of these deliveries are leased, and until when. Locks nothing. */
+export const readLeases = (db: Db, tenantId: string, recipientId: string, ids: string[]) =>
+  db.rows<LeaseRow>(
+    `select id, attempts, due_at from deliveries where tenant_id = ? and recipient_id = ? and ${db.dialect.inList('id')} and state = 'leased'`,
+    [tenantId, recipientId, db.dialect.list(ids)],
+  )
+
+/** In which of these mailboxes of a tenant something is ready. Only mailboxes that were looked into before are known. */
+export const readyAmong = (db: Db, tenantId: string, recipientIds: string[]) =>
+  db.rows<{ recipient_id: string }>(
+    `select m.recipient_id from mailboxes m where m.tenant_id = ? and ${db.dialect.inList('m.recipient_id')}
+        and exists (select 1 from deliveries d where d.tenant_id = m.tenant_id and d.recipient_id = m.recipient_id and d.state = 'ready')`,
+    [tenantId, db.dialect.list(recipientIds)],
+  )

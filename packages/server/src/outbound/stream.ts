@@ -1,0 +1,137 @@
+// One open stream: the deliveries it holds, and the bytes it writes as server-sent events.
+//
+// 1. It holds at most `max` deliveries that are not settled; each place is freed by an acknowledgement, by giving the delivery
+//    back, or by its lease lapsing.
+// 2. What a reader does not take is not claimed: while the connection is full nothing more is handed out.
+import type { Claim, HandedOut } from '../delivery/claim.ts'
+import type { Lease } from '../delivery/settle.ts'
+import type { Mailbox } from '../delivery/sql.ts'
+import type { LeaseRow } from './sql.ts'
+
+/** The far end, as little of it as is needed. */
+export interface Sink {
+  /** False when the reader is behind; `onDrain` says when it has caught up. */
+  write(text: string): boolean
+  end(text: string): void
+  destroy(): void
+}
+
+/** Claims are sized so that about this much is handed out at once, whatever the size of a delivery. */
+const CLAIM_BYTES = 262_144
+const FIRST_GUESS_BYTES = 65_536
+
+export interface Stream {
+  readonly mailbox: Mailbox
+  /** Looks for what is due and hands it out while there is room. */
+  pump(): void
+  drained(): void
+  /** These deliveries are settled: their places are free. */
+  settled(ids: readonly string[]): void
+  /** What the store says about those it holds; others are in other hands. */
+  refresh(rows: readonly LeaseRow[], now: number): void
+  comment(): void
+  /** Ends it, with a last text where there is still somebody to read it; answers when nothing is being claimed for it any more. */
+  close(last?: string): Promise<void>
+  held(): Lease[]
+  isFull(): boolean
+  isIdle(): boolean
+  /** Since when the reader has taken nothing; null while it takes. */
+  stuckSince(): number | null
+  /** When the oldest lease it holds lapses. */
+  lapsesAt(): number
+}
+
+/** A delivery as one event. Line breaks in JSON can only be white space between its parts. */
+export function deliveryEvent({ id, json }: HandedOut): string {
+  const line = json.includes('\n') || json.includes('\r') ? json.replace(/[\r\n]+/g, ' ') : json
+  return `event: delivery\nid: ${id}\ndata: ${line}\n\n`
+}
+
+export interface StreamTools {
+  claim: Claim
+  now(): number
+  /** The store could not be reached, say. */
+  failed(error: unknown): void
+}
+
+export function openStream(mailbox: Mailbox, max: number, sink: Sink, { claim, now, failed }: StreamTools): Stream {
+  const leases = new Map<string, { attempts: number; until: number }>()
+  let again = false
+  let full: number | null = null
+  let closed = false
+  let bytes = FIRST_GUESS_BYTES
+  let pumping: Promise<void> | null = null
+
+  const write = (text: string): void => {
+    if (!sink.write(text)) full ??= now()
+  }
+
+  async function run(): Promise<void> {
+    do {
+      again = false
+      const room = max - leases.size
+      if (closed || full !== null || room < 1) return
+      const limit = Math.max(1, Math.min(room, Math.floor(CLAIM_BYTES / bytes)))
+      const deliveries = await claim(mailbox, limit)
+      for (const delivery of deliveries) {
+        leases.set(delivery.id, { attempts: delivery.attempts, until: delivery.until })
+        bytes = Math.round(bytes * 0.8 + delivery.json.length * 0.2) || 1
+        if (!closed) write(deliveryEvent(delivery))
+      }
+      if (deliveries.length === limit) again = true
+    } while (again)
+  }
+
+  function pump(): void {
+    again = true
+    pumping ??= run()
+      .catch(failed)
+      .finally(() => (pumping = null))
+  }
+
+  return {
+    mailbox,
+    pump,
+    drained() {
+      full = null
+      pump()
+    },
+    settled(ids) {
+      let freed = false
+      for (const id of ids) freed = leases.delete(id) || freed
+      if (freed) pump()
+    },
+    refresh(rows, at) {
+      const still = new Map(rows.map((row) => [row.id, row]))
+      for (const [id, lease] of leases) {
+        const row = still.get(id)
+        if (row?.attempts !== lease.attempts || row.due_at <= at) leases.delete(id)
+        else if (row.due_at > lease.until) {
+          // Lengthened: to the end, so that the first in the map is the first to lapse.
+          leases.delete(id)
+          leases.set(id, { ...lease, until: row.due_at })
+        }
+      }
+      pump()
+    },
+    comment() {
+      if (full === null && !closed) write(': still here\n\n')
+    },
+    async close(last) {
+      if (!closed) {
+        closed = true
+        if (last === undefined) sink.destroy()
+        else sink.end(last)
+      }
+      await pumping
+    },
+    held: () => [...leases].map(([id, { attempts }]) => ({ id, attempts })),
+    isFull: () => leases.size >= max,
+    isIdle: () => !closed && full === null && pumping === null && leases.size < max,
+    stuckSince: () => full,
+    lapsesAt() {
+      for (const { until } of leases.values()) return until
+      return Infinity
+    },
+  }
+}

@@ -1,0 +1,208 @@
+// All open streams of this node, and the one ticker that they share: 5,000 streams have no timer of their own.
+//
+// 1. A stream ends within a second of its key being revoked, its agent deactivated or its token expiring.
+// 2. A stream that ends, for whatever reason, gives its leases back at once.
+// 3. An acknowledgement on this node frees its place at once; one on another node, a lapse or an extension is found by looking.
+import type { Identify } from '../auth/identify.ts'
+import type { Claim } from '../delivery/claim.ts'
+import { release, type Lease } from '../delivery/settle.ts'
+import type { Mailbox } from '../delivery/sql.ts'
+import type { Wakeups } from '../delivery/wake.ts'
+import type { Clock } from '../kernel/clock.ts'
+import { unavailable } from '../kernel/failure.ts'
+import type { Logger } from '../kernel/logger.ts'
+import type { Store } from '../store/db.ts'
+import { openStream, type Sink, type Stream } from './stream.ts'
+import { readLeases, readyAmong } from './sql.ts'
+
+export interface StreamsTools {
+  store: Store
+  claim: Claim
+  wakeups: Wakeups
+  identify: Identify
+  clock: Clock
+  log: Logger
+  maxAttempts: number
+}
+
+export interface OpenedStream {
+  /** The reader has caught up. */
+  drained(): void
+  /** The reader is gone. */
+  gone(): void
+}
+
+export interface Streams {
+  open(mailbox: Mailbox, token: string, max: number, sink: Sink): OpenedStream
+  /** These deliveries were settled on this node. */
+  settled(recipientId: string, ids: readonly string[]): void
+  count(): number
+  /** Ends all streams with a hint when to come back, and gives their leases back. */
+  close(): Promise<void>
+}
+
+export const MAX_STREAMS = 20_000
+export const MAX_STREAMS_OF_ONE = 100
+const TICK_MS = 250
+const COMMENT_EVERY_MS = 15_000
+/** Who reads nothing for so long is not coming back. */
+const STUCK_MS = 30_000
+/** How often full streams look for acknowledgements of other nodes, and idle ones for what no wake-up told of. */
+const LOOK_FULL_MS = 1_000
+const LOOK_IDLE_MS = 2_000
+const AT_ONCE = 500
+const RELEASE_GROUP = 50
+
+interface Entry {
+  stream: Stream
+  token: string
+  commentAt: number
+  lookedAt: number
+  verifying: boolean
+  cancelWake(): void
+}
+
+export function makeStreams({ store, claim, wakeups, identify, clock, log, maxAttempts }: StreamsTools): Streams {
+  const entries = new Set<Entry>()
+  const byRecipient = new Map<string, Set<Entry>>()
+  const overNodes = store.dialect.engine === 'postgres'
+  let closing = false
+
+  // ---- ending, and giving back
+
+  let ended: { mailbox: Mailbox; leases: Lease[] }[] = []
+  let releasing: Promise<void> | null = null
+
+  async function releaseAll(): Promise<void> {
+    while (ended.length > 0) {
+      const group = ended.splice(0, RELEASE_GROUP).sort((a, b) => (a.mailbox.recipientId < b.mailbox.recipientId ? -1 : 1))
+      try {
+        await store.tx(async (tx) => {
+          for (const { mailbox, leases } of group) await release(tx, mailbox, leases, clock.now(), maxAttempts)
+        })
+        wakeups.wake(new Set(group.map(({ mailbox }) => mailbox.recipientId)))
+      } catch (error) {
+        log.warn({ err: error, streams: group.length }, 'leases of ended streams could not be given back; they will lapse')
+      }
+    }
+  }
+
+  async function end(entry: Entry, last?: string): Promise<void> {
+    if (!entries.delete(entry)) return
+    entry.cancelWake()
+    const { mailbox } = entry.stream
+    const siblings = byRecipient.get(mailbox.recipientId)
+    if (siblings?.delete(entry) && siblings.size === 0) byRecipient.delete(mailbox.recipientId)
+    await entry.stream.close(last)
+    const leases = entry.stream.held()
+    if (leases.length === 0) return
+    ended.push({ mailbox, leases })
+    // A group forms from all that end in the same turn.
+    releasing ??= new Promise<void>((resolve) => setImmediate(resolve)).then(releaseAll).finally(() => (releasing = null))
+    await releasing
+  }
+
+  // ---- the ticker, which runs while there is a stream
+
+  let ticking = false
+
+  async function keepTicking(): Promise<void> {
+    if (ticking) return
+    ticking = true
+    while (entries.size > 0) {
+      await clock.sleep(TICK_MS)
+      try {
+        tick(clock.now())
+      } catch (error) {
+        log.error({ err: error }, 'the ticker of streams stumbled')
+      }
+    }
+    ticking = false
+  }
+
+  function tick(now: number): void {
+    const idle: Entry[] = []
+    for (const entry of entries) {
+      const { stream } = entry
+      const stuck = stream.stuckSince()
+      if (stuck !== null && now - stuck >= STUCK_MS) {
+        void end(entry)
+        continue
+      }
+      if (!entry.verifying && !identify.cached(entry.token)) void verify(entry)
+      if (now >= entry.commentAt) {
+        entry.commentAt = now + COMMENT_EVERY_MS
+        stream.comment()
+      }
+      const waited = now - entry.lookedAt
+      if (stream.lapsesAt() <= now || (overNodes && waited >= LOOK_FULL_MS && stream.isFull())) {
+        entry.lookedAt = now
+        void lookAtLeases(entry)
+      } else if (waited >= LOOK_IDLE_MS && stream.isIdle()) {
+        entry.lookedAt = now
+        idle.push(entry)
+      }
+    }
+    if (idle.length > 0) void lookForReady(idle)
+  }
+
+  async function verify(entry: Entry): Promise<void> {
+    entry.verifying = true
+    try {
+      if (!(await identify(entry.token))) await end(entry, '')
+    } catch {
+      // Nobody can say while the store is away; nothing can be handed out either.
+    } finally {
+      entry.verifying = false
+    }
+  }
+
+  async function lookAtLeases({ stream }: Entry): Promise<void> {
+    const { tenantId, recipientId } = stream.mailbox
+    try {
+      stream.refresh(await readLeases(store, tenantId, recipientId, stream.held().map(({ id }) => id)), clock.now())
+    } catch (error) {
+      log.debug({ err: error }, 'a stream will look again')
+    }
+  }
+
+  async function lookForReady(idle: Entry[]): Promise<void> {
+    try {
+      for (const [tenantId, ofTenant] of Map.groupBy(idle, ({ stream }) => stream.mailbox.tenantId)) {
+        for (let i = 0; i < ofTenant.length; i += AT_ONCE) {
+          const some = ofTenant.slice(i, i + AT_ONCE)
+          const ready = new Set((await readyAmong(store, tenantId, [...new Set(some.map(({ stream }) => stream.mailbox.recipientId))])).map((row) => row.recipient_id))
+          for (const { stream } of some) if (ready.has(stream.mailbox.recipientId)) stream.pump()
+        }
+      }
+    } catch (error) {
+      log.debug({ err: error }, 'streams will look again')
+    }
+  }
+
+  return {
+    open(mailbox, token, max, sink) {
+      if (closing || entries.size >= MAX_STREAMS) throw unavailable(closing ? 'This node is shutting down' : 'This node has too many streams open')
+      const siblings = byRecipient.get(mailbox.recipientId) ?? new Set<Entry>()
+      if (siblings.size >= MAX_STREAMS_OF_ONE) throw unavailable(`More than ${MAX_STREAMS_OF_ONE} streams are open for this mailbox`)
+      const stream = openStream(mailbox, max, sink, { claim, now: clock.now, failed: (error) => log.warn({ err: error }, 'a stream could not claim') })
+      const now = clock.now()
+      const entry: Entry = { stream, token, commentAt: now + COMMENT_EVERY_MS, lookedAt: now, verifying: false, cancelWake: wakeups.wait(mailbox, stream.pump) }
+      entries.add(entry)
+      byRecipient.set(mailbox.recipientId, siblings.add(entry))
+      stream.pump()
+      void keepTicking()
+      return { drained: stream.drained, gone: () => void end(entry) }
+    },
+    settled(recipientId, ids) {
+      for (const { stream } of byRecipient.get(recipientId) ?? []) stream.settled(ids)
+    },
+    count: () => entries.size,
+    async close() {
+      closing = true
+      // Spread over some seconds, so that they do not all come to the next node in the same moment.
+      await Promise.all([...entries].map((entry) => end(entry, `retry: ${1_000 + Math.floor(Math.random() * 4_000)}\n\n`)))
+      while (releasing) await releasing
+    },
+  }
+}

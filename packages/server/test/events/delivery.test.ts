@@ -1,0 +1,235 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import { onBothEngines } from '../support/engines.ts'
+import { assertError } from '../support/expect.ts'
+import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { ack, eventIds, ids, interest, poll, publish, type DeliveryBody } from './tools.ts'
+
+onBothEngines((engine) => {
+  describe('the mailbox', () => {
+    let service: Service
+    let tenant: TestTenant
+    let agent: TestAgent
+
+    before(async () => {
+      service = await startService(engine, { VISIBILITY_TIMEOUT_S: '30', MAX_ATTEMPTS: '3' })
+      tenant = await service.tenant()
+    })
+    after(() => service.stop())
+    beforeEach(async () => {
+      agent = await tenant.agent()
+      await interest(service, agent, { event_type: `*.${agent.id}` })
+    })
+
+    const send = async (fields: Record<string, unknown> = {}): Promise<string> =>
+      (await publish(service, agent.token, { type: `com.test.${agent.id}`, ...fields })).body.event_id
+    const post = (path: string, body: unknown) => service.call(`POST /v1/delivery/${path}`, { token: agent.token, body })
+    const dead = async (token = agent.token) => (await service.call('GET /v1/delivery/dlq', { token })).body
+    const first = async (): Promise<DeliveryBody> => (await poll(service, agent.token, 'limit=1'))[0]!
+
+    /** Moves the clock on, second by second, until the answer is there. */
+    async function advanceUntil<T>(answer: Promise<T>): Promise<T> {
+      let there = false
+      void answer.finally(() => (there = true)).catch(() => {})
+      for (let i = 0; i < 60 && !there; i++) await service.clock.advance(1_000)
+      return answer
+    }
+
+    test('[DLV-1] limit is 10 by default, clamped at 100, refused below 1', async () => {
+      for (let i = 0; i < 12; i++) await send()
+      assert.equal((await poll(service, agent.token, '')).length, 10)
+      assert.equal((await poll(service, agent.token, 'limit=5000')).length, 2)
+      for (const limit of ['0', '-1', 'x', '1.5', '']) {
+        assertError(await service.call(`GET /v1/delivery/poll?limit=${limit}`, { token: agent.token }), 'validation_failed', { field: 'limit' })
+      }
+    })
+
+    test('[DLV-3] the highest priority comes first, then the oldest', async () => {
+      await interest(service, agent, { event_type: `high.${agent.id}`, priority: 9 })
+      const low = [await send(), await send()]
+      const high = [await send({ type: `high.${agent.id}` }), await send({ type: `high.${agent.id}` })]
+      assert.deepEqual(eventIds(await poll(service, agent.token)), [...high, ...low])
+    })
+
+    test('[DLV-4] parallel polls never share a delivery inside its lease', async () => {
+      for (let i = 0; i < 30; i++) await send()
+      const polls = await Promise.all(Array.from({ length: 10 }, () => poll(service, agent.token, 'limit=7')))
+      const all = polls.flat().map((delivery) => delivery.id)
+      assert.equal(all.length, 30)
+      assert.equal(new Set(all).size, 30)
+      await service.clock.advance(29_999)
+      assert.deepEqual(await poll(service, agent.token), [])
+    })
+
+    test('[DLV-5] [DLV-6] an unacknowledged delivery comes again, then dies with a reason', async () => {
+      const id = await send()
+      for (const attempt of [1, 2, 3]) {
+        const delivery = await first()
+        assert.deepEqual([delivery.event_id, delivery.attempt_count], [id, attempt])
+        await service.clock.advance(30_000)
+      }
+      assert.deepEqual(await poll(service, agent.token), [])
+      const { dlq_items: [item], total } = await dead()
+      assert.equal(total, 1)
+      assert.equal(item.attempt_count, 3)
+      assert.match(item.dlq_reason, /3 attempts over 90 s/)
+    })
+
+    test('[DLV-7] a long poll answers as soon as something is due', async () => {
+      const waiting = poll(service, agent.token, 'wait=20')
+      const id = await send()
+      assert.deepEqual(eventIds(await waiting), [id])
+      const sleeping = service.clock.sleepers()
+      const empty = poll(service, agent.token, 'wait=5')
+      while (service.clock.sleepers() <= sleeping) await new Promise(setImmediate)
+      assert.deepEqual(await advanceUntil(empty), [])
+      for (const wait of ['21', '-1', 'x']) assertError(await service.call(`GET /v1/delivery/poll?wait=${wait}`, { token: agent.token }), 'validation_failed', { field: 'wait' })
+    })
+
+    test('[DLV-7] a long poll wakes when a lease lapses', async () => {
+      const id = await send()
+      await first()
+      await service.clock.advance(15_000)
+      assert.deepEqual(eventIds(await advanceUntil(poll(service, agent.token, 'wait=20'))), [id])
+    })
+
+    test('[DLV-8] [DLV-9] [DLV-10] an acknowledgement counts once, and only what is the caller’s', async () => {
+      const other = await tenant.agent()
+      for (let i = 0; i < 3; i++) await send()
+      const [a, b] = ids(await poll(service, agent.token, 'limit=2'))
+      assert.equal(await ack(service, other.token, [a!, b!]), 0)
+      assert.equal(await ack(service, agent.token, [a!, a!, 'dlv_nothing', b!]), 2)
+      assert.equal(await ack(service, agent.token, [a!, b!]), 0)
+      await service.clock.advance(31_000)
+      const left = await poll(service, agent.token)
+      assert.equal(left.length, 1)
+      assert.ok(![a, b].includes(left[0]!.id))
+      for (const delivery_ids of [[], Array(101).fill('dlv_x'), 'x', [1], null, undefined]) {
+        assertError(await post('ack', { delivery_ids }), 'validation_failed')
+      }
+    })
+
+    test('[DLV-9] concurrent acknowledgements of the same ids count each once', async () => {
+      for (let i = 0; i < 20; i++) await send()
+      const handed = ids(await poll(service, agent.token))
+      const counts = await Promise.all(Array.from({ length: 8 }, () => ack(service, agent.token, handed)))
+      assert.equal(counts.reduce((sum, n) => sum + n, 0), 20)
+    })
+
+    test('[DLV-11] given back is due at once, or after the time asked for, as the next attempt', async () => {
+      await send()
+      const one = await first()
+      assert.deepEqual((await post('nack', { delivery_ids: [one.id] })).body, { nacked: 1 })
+      const two = await first()
+      assert.equal(two.attempt_count, 2)
+      assert.deepEqual((await post('nack', { delivery_ids: [two.id], retry_after_seconds: 60, reason: 'later' })).body, { nacked: 1 })
+      await service.clock.advance(59_999)
+      assert.deepEqual(await poll(service, agent.token), [])
+      await service.clock.advance(1)
+      assert.equal((await first()).attempt_count, 3)
+      assert.deepEqual((await post('nack', { delivery_ids: ['dlv_x'] })).body, { nacked: 0 })
+      for (const body of [{ delivery_ids: [] }, { delivery_ids: ['x'], retry_after_seconds: -1 }, { delivery_ids: ['x'], dead_letter: 'yes' }, {}]) {
+        assertError(await post('nack', body), 'validation_failed')
+      }
+    })
+
+    test('[DLV-12] a nack may dead-letter, and on the last attempt it does', async () => {
+      await send()
+      const one = await first()
+      await post('nack', { delivery_ids: [one.id], dead_letter: true, reason: 'the ledger is closed' })
+      assert.equal((await dead()).dlq_items[0].dlq_reason, 'the ledger is closed')
+      await send()
+      for (let i = 0; i < 3; i++) await post('nack', { delivery_ids: [(await first()).id], reason: `no ${i}` })
+      const { dlq_items, total } = await dead()
+      assert.equal(total, 2)
+      assert.match(dlq_items[0].dlq_reason, /3 attempts.*no 2/)
+    })
+
+    test('[DLV-13] a lease that still holds can be lengthened', async () => {
+      await send()
+      const one = await first()
+      await service.clock.advance(20_000)
+      assert.deepEqual((await post('extend', { delivery_ids: [one.id], seconds: 100 })).body, { extended: 1 })
+      await service.clock.advance(99_000)
+      assert.deepEqual(await poll(service, agent.token), [])
+      await service.clock.advance(1_000)
+      assert.deepEqual((await post('extend', { delivery_ids: [one.id], seconds: 100 })).body, { extended: 0 })
+      assert.equal((await first()).attempt_count, 2)
+      for (const seconds of [0, 3601, 1.5, 'x', undefined]) assertError(await post('extend', { delivery_ids: ['x'], seconds }), 'validation_failed', { field: 'seconds' })
+    })
+
+    test('[DLQ-1] [DLQ-2] dead letters: the agent’s own, the whole tenant for the org-admin, paged with a true total', async () => {
+      const other = await tenant.agent()
+      const before = (await dead(tenant.admin)).total
+      for (let i = 0; i < 5; i++) {
+        await send()
+        await post('nack', { delivery_ids: [(await first()).id], dead_letter: true })
+        await service.clock.advance(1)
+      }
+      const list = await dead()
+      assert.equal(list.total, 5)
+      assert.deepEqual(Object.keys(list.dlq_items[0]).sort(), ['agent_id', 'attempt_count', 'created_at', 'dead_lettered_at', 'dlq_reason', 'event_id', 'id', 'payload'])
+      assert.equal(list.dlq_items[0].agent_id, agent.id)
+      assert.equal(list.dlq_items[0].payload.type, `com.test.${agent.id}`)
+      const page = (await service.call('GET /v1/delivery/dlq?offset=1&limit=2', { token: agent.token })).body
+      assert.deepEqual(page.dlq_items, list.dlq_items.slice(1, 3))
+      assert.equal(page.total, 5)
+      assert.equal((await dead(other.token)).total, 0)
+      assert.equal((await dead(tenant.admin)).total, before + 5)
+    })
+
+    test('[DLQ-3] [DLQ-4] [DLQ-5] [DLQ-6] a replay starts over for the same recipient, with today’s priority', async () => {
+      const id = await send()
+      const delivery = await first()
+      await post('nack', { delivery_ids: [delivery.id], dead_letter: true })
+      const other = await tenant.agent()
+      const replay = (token: string, headers = {}) => service.call(`POST /v1/delivery/dlq/${delivery.id}/replay`, { token, headers })
+      assertError(await replay(other.token), 'not_found', { resource_type: 'delivery', resource_id: delivery.id })
+      await interest(service, agent, { event_type: `com.test.${agent.id}`, priority: 7 })
+      const answered = await replay(agent.token, { 'idempotency-key': 'r1' })
+      assert.deepEqual([answered.status, answered.body], [200, { status: 'replayed', delivery_id: delivery.id }])
+      const again = await replay(agent.token, { 'idempotency-key': 'r1' })
+      assert.equal(again.headers.get('idempotent-replayed'), 'true')
+      assertError(await replay(agent.token), 'not_found')
+      await interest(service, agent, { event_type: `mid.${agent.id}`, priority: 3 })
+      await send({ type: `mid.${agent.id}` })
+      const [replayed, mid] = await poll(service, agent.token)
+      assert.deepEqual([replayed!.event_id, replayed!.attempt_count, replayed!.id], [id, 1, delivery.id])
+      assert.equal(mid!.attempt_count, 1)
+      await post('nack', { delivery_ids: [delivery.id], dead_letter: true })
+      assert.equal((await replay(tenant.admin)).status, 200)
+    })
+
+    test('[REC-1] [REC-2] recent events: acknowledged ones, the last one first', async () => {
+      for (let i = 0; i < 7; i++) await send({ data: { i }, subject: `thing/${i}` })
+      const handed = await poll(service, agent.token)
+      const recent = async (query = '', token = agent.token) => (await service.call(`GET /v1/agents/${agent.id}/events${query}`, { token })).body.events
+      assert.deepEqual(await recent(), [])
+      for (const delivery of handed.slice(0, 6)) {
+        await service.clock.advance(1)
+        await ack(service, agent.token, [delivery.id])
+      }
+      assert.deepEqual((await recent()).map((e: { data: { i: number } }) => e.data.i), [5, 4, 3, 2, 1])
+      assert.equal((await recent('?limit=900', tenant.admin)).length, 6)
+      assert.deepEqual(Object.keys((await recent())[0]).sort(), ['acknowledged_at', 'data', 'delivery_id', 'event_id', 'source', 'subject', 'time', 'type'])
+      const stranger = await tenant.agent({ scopes: ['receive'] })
+      assertError(await service.call(`GET /v1/agents/${agent.id}/events`, { token: stranger.token }), 'insufficient_scope', { required_scope: 'admin' })
+      assertError(await service.call(`GET /v1/agents/${agent.id}/events?limit=0`, { token: agent.token }), 'validation_failed')
+    })
+
+    test('[REC-8] the queue tells what it holds at that moment', async () => {
+      const queue = async () => (await service.call(`GET /v1/agents/${agent.id}/queue`, { token: agent.token })).body
+      assert.deepEqual(await queue(), { pending: 0, leased: 0, dead_lettered: 0, oldest_pending_at: null, last_poll_at: null })
+      const at = new Date(service.clock.now()).toISOString()
+      for (let i = 0; i < 4; i++) await send()
+      const [one, two] = ids(await poll(service, agent.token, 'limit=3'))
+      assert.deepEqual(await queue(), { pending: 1, leased: 3, dead_lettered: 0, oldest_pending_at: at, last_poll_at: at })
+      await post('nack', { delivery_ids: [one], dead_letter: true })
+      await post('nack', { delivery_ids: [two], retry_after_seconds: 50 })
+      assert.deepEqual(await queue(), { pending: 2, leased: 1, dead_lettered: 1, oldest_pending_at: at, last_poll_at: at })
+      await service.clock.advance(30_000)
+      const lapsed = await queue()
+      assert.deepEqual([lapsed.pending, lapsed.leased, lapsed.dead_lettered], [3, 0, 1])
+    })
+  })
+})

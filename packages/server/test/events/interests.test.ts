@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { onBothEngines } from '../support/engines.ts'
+import { assertError } from '../support/expect.ts'
+import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { ack, eventIds, ids, interest, poll, publish } from './tools.ts'
+
+onBothEngines((engine) => {
+  describe('interests', () => {
+    let service: Service
+    let tenant: TestTenant
+    let agent: TestAgent
+
+    before(async () => {
+      service = await startService(engine)
+      tenant = await service.tenant()
+      agent = await tenant.agent()
+    })
+    after(() => service.stop())
+
+    test('[INT-1] [INT-6] an interest is created and listed, newest first', async () => {
+      const fields = { event_type: 'int1.*', filter_expression: 'data.x == 1', priority: 3, enrichment_depth: 'light' }
+      const reply = await interest(service, agent, fields)
+      assert.equal(reply.status, 201)
+      const { id, created_at, updated_at, ...rest } = reply.body
+      assert.match(id, /^int_/)
+      assert.equal(created_at, updated_at)
+      assert.deepEqual(rest, { tenant_id: tenant.id, agent_id: agent.id, ...fields, active: true })
+      const second = await interest(service, agent, { event_type: 'int1b.*' })
+      assert.equal(second.body.filter_expression, null)
+      const list = await service.call(`GET /v1/agents/${agent.id}/interests`, { token: agent.token })
+      assert.deepEqual(list.body, { interests: [second.body, reply.body] })
+    })
+
+    test('[INT-2] every field is checked', async () => {
+      const wrong: [string, unknown][] = [
+        ['event_type', undefined], ['event_type', ''], ['event_type', '  '], ['event_type', 5], ['priority', undefined], ['priority', -1], ['priority', 1.5],
+        ['priority', '1'], ['enrichment_depth', undefined], ['enrichment_depth', 'deep'], ['filter_expression', 5], ['backfill', -1], ['backfill', 1001], ['backfill', 1.5],
+      ]
+      for (const [field, value] of wrong) assertError(await interest(service, agent, { [field]: value }), 'validation_failed', { field })
+    })
+
+    test('[INT-3] only for the caller itself, even for an admin', async () => {
+      const other = await tenant.agent()
+      const stranger = await (await service.tenant()).agent()
+      const body = { event_type: 'x', priority: 0, enrichment_depth: 'none' }
+      const create = (id: string, token: string) => service.call(`POST /v1/agents/${id}/interests`, { token, body })
+      assert.equal(assertError(await create(other.id, agent.token), 'business_rule_violation')['rule'], 'self_only')
+      assert.equal(assertError(await create(other.id, tenant.admin), 'business_rule_violation')['rule'], 'self_only')
+      assertError(await create(stranger.id, agent.token), 'not_found', { resource_type: 'agent' })
+    })
+
+    test('[INT-4] [EVT-FILTER-BOUND] a filter that does not parse is refused with the position', async () => {
+      const details = assertError(await interest(service, agent, { filter_expression: 'data.x >' }), 'validation_failed', { field: 'filter_expression' })
+      assert.match(String(details['expected']), /position \d+/)
+      assertError(await interest(service, agent, { filter_expression: 'x'.repeat(4097) }), 'validation_failed', { field: 'filter_expression' })
+      assertError(await interest(service, agent, { filter_expression: '' }), 'validation_failed', { field: 'filter_expression' })
+      assert.equal((await interest(service, agent, { event_type: 'long', filter_expression: `x == "${'y'.repeat(4089)}"` })).status, 201)
+    })
+
+    test('[INT-5] the same type and filter twice is a conflict, also at once', async () => {
+      const first = await interest(service, agent, { event_type: 'int5.*', filter_expression: 'a' })
+      const again = await interest(service, agent, { event_type: 'int5.*', filter_expression: 'a', priority: 9 })
+      assert.deepEqual(
+        [assertError(again, 'business_rule_violation')['rule'], again.body.error.details.existing_interest_id],
+        ['interest_conflict', first.body.id],
+      )
+      for (const fields of [{ filter_expression: 'b' }, {}, { event_type: 'int5.?' }]) assert.equal((await interest(service, agent, { event_type: 'int5.*', ...fields })).status, 201)
+      const raced = await Promise.all(Array.from({ length: 5 }, () => interest(service, agent, { event_type: 'int5.race' })))
+      assert.deepEqual(raced.map((reply) => reply.status).sort(), [201, 422, 422, 422, 422])
+    })
+
+    test('[INT-7] a deleted interest matches no more', async () => {
+      const { body } = await interest(service, agent, { event_type: 'int7.*' })
+      const remove = (token: string) => service.call(`DELETE /v1/agents/${agent.id}/interests/${body.id}`, { token })
+      const other = await tenant.agent({ scopes: ['interests:write'] })
+      assert.equal(assertError(await remove(other.token), 'business_rule_violation')['rule'], 'self_only')
+      assert.equal((await publish(service, agent.token, { type: 'int7.x' })).body.recipients, 1)
+      assert.equal((await remove(agent.token)).status, 204)
+      assert.equal((await publish(service, agent.token, { type: 'int7.x' })).body.recipients, 0)
+      assertError(await remove(agent.token), 'not_found', { resource_type: 'interest', resource_id: body.id })
+    })
+
+    test('[INT-8] [INT-9] backfill delivers the newest matching events, oldest first, each once', async () => {
+      const late = await tenant.agent()
+      const sent: string[] = []
+      for (let i = 0; i < 8; i++) {
+        sent.push((await publish(service, agent.token, { type: i % 2 ? 'fill.other' : 'fill.x', data: { i } })).body.event_id)
+        await service.clock.advance(1)
+      }
+      const reply = await interest(service, late, { event_type: 'fill.x', filter_expression: 'data.i < 6', backfill: 2 })
+      assert.equal(reply.status, 201)
+      const handed = await poll(service, late.token)
+      assert.deepEqual(eventIds(handed), [sent[2], sent[4]])
+      await ack(service, late.token, ids(handed))
+      await interest(service, late, { event_type: 'fill.*', backfill: 1000 })
+      assert.deepEqual(eventIds(await poll(service, late.token)), [sent[0], sent[1], sent[3], sent[5], sent[6], sent[7]])
+    })
+
+    test('[INT-8] [IDEM-1] an interest with backfill repeated with its key delivers once', async () => {
+      const late = await tenant.agent()
+      await publish(service, agent.token, { type: 'idemfill.x' })
+      const send = () =>
+        service.call(`POST /v1/agents/${late.id}/interests`, {
+          token: late.token, headers: { 'idempotency-key': 'fill' }, body: { event_type: 'idemfill.*', priority: 0, enrichment_depth: 'none', backfill: 5 },
+        })
+      const [one, two] = await Promise.all([send(), send()])
+      assert.deepEqual([one.status, two.status, one.body.id], [201, 201, two.body.id])
+      assert.equal((await poll(service, late.token)).length, 1)
+    })
+  })
+})

@@ -1,0 +1,106 @@
+// No hot path reads a whole table: every statement that publishing, polling and settling run is explained on a store with enough
+// rows for the planner to care, on both engines.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { lapsedAnywhere, lapsedRows, leasedRows, acknowledgeRows, claimRows, extendRows, nextDue, readEnvelopes, setDead, setReady, somethingDue } from '../../src/delivery/sql.ts'
+import { listDeadLetters } from '../../src/delivery/dead-letters.ts'
+import { queueHealth, recentEvents } from '../../src/delivery/queue.ts'
+import { deleteAcknowledged, emptyEvents, forgetEvents, pageNewestEvents, pageOldEvents, readAncestors } from '../../src/events/sql.ts'
+import { readChanges, readVersions } from '../../src/routing/sql.ts'
+import { findKeyByHash, readStandings } from '../../src/auth/sql.ts'
+import type { Db, Value } from '../../src/store/db.ts'
+import { onBothEngines } from '../support/engines.ts'
+import { startService, type Service } from '../support/service.ts'
+
+const ROWS = 20_000
+
+/** Collects the statements a function runs, with their values, and runs none of them. */
+async function statementsOf(real: Db, run: (db: Db) => Promise<unknown>): Promise<{ sql: string; values: readonly Value[] }[]> {
+  const seen: { sql: string; values: readonly Value[] }[] = []
+  const note = (sql: string, values: readonly Value[] = []): void => void seen.push({ sql, values })
+  await run({
+    dialect: real.dialect,
+    rows: async (sql, values) => (note(sql, values), []),
+    run: async (sql, values) => (note(sql, values), 0),
+    insertMany: async () => [],
+  })
+  return seen
+}
+
+onBothEngines((engine) => {
+  describe('query plans', () => {
+    let service: Service
+    const box = { tenantId: 'ten_a', recipientId: 'agt_1' }
+
+    before(async () => {
+      service = await startService(engine)
+      const states = ['ready', 'leased', 'acknowledged', 'dead_lettered']
+      const numbers = engine.name === 'sqlite' ? 'with recursive g(n) as (select 1 union all select n + 1 from g where n < ?) ' : ''
+      const from = engine.name === 'sqlite' ? 'g' : 'generate_series(1, ?::int) as g(n)'
+      await service.store.tx(async (tx) => {
+        await tx.run(
+          `insert into events (tenant_id, id, type, source, sender_id, envelope, ancestors, received_at)
+           ${numbers}select 'ten_' || case when n % 2 = 0 then 'a' else 'b' end, 'e' || n, 't', '/', 's', '{}', 0, n from ${from}`,
+          [ROWS],
+        )
+        await tx.run(
+          `insert into deliveries (tenant_id, recipient_id, id, event_id, state, priority, enrichment, matched, attempts, due_at, created_at, acknowledged_at, dead_lettered_at, dlq_reason)
+           ${numbers}select 'ten_' || case when n % 2 = 0 then 'a' else 'b' end, 'agt_' || (n % 50), 'd' || n, 'e' || n,
+             case n % 4 ${states.map((state, i) => `when ${i} then '${state}'`).join(' ')} end, 0, 'none', '', 1, case when n % 4 = 1 then n end, n,
+             case when n % 4 = 2 then n end, case when n % 4 = 3 then n end, 'r' from ${from}`,
+          [ROWS],
+        )
+        await tx.run('analyze')
+      })
+    })
+    after(() => service.stop())
+
+    async function planOf(sql: string, values: readonly Value[]): Promise<string> {
+      return service.store.tx(async (tx) => {
+        const explain = engine.name === 'sqlite' ? 'explain query plan' : 'explain'
+        const rows = await tx.rows<Record<string, unknown>>(`${explain} ${sql}`, values)
+        return rows.map((row) => String(row['detail'] ?? row['QUERY PLAN'])).join('\n')
+      })
+    }
+
+    const paths: Record<string, (db: Db) => Promise<unknown>> = {
+      'is something due': (db) => somethingDue(db, box, 5),
+      claim: (db) => claimRows(db, box, 10, 5, 5),
+      'read envelopes': (db) => readEnvelopes(db, 'ten_a', ['e2', 'e4']),
+      acknowledge: (db) => acknowledgeRows(db, box, ['d2'], 5),
+      lapse: (db) => lapsedRows(db, box, 5, 100),
+      sweep: (db) => lapsedAnywhere(db, 5, 100),
+      'leased rows': (db) => leasedRows(db, box, ['d2']),
+      'set ready': (db) => setReady(db, box, ['d2'], null),
+      'set dead': (db) => setDead(db, box, 'd2', 'r', 5),
+      extend: (db) => extendRows(db, box, ['d2'], 5),
+      'next due': (db) => nextDue(db, box),
+      'dead letters of an agent': (db) => listDeadLetters(db, { tenantId: 'ten_a', recipientId: 'agt_1' }, 0, 50),
+      'dead letters of a tenant': (db) => listDeadLetters(db, { tenantId: 'ten_a', recipientId: null }, 0, 50),
+      'queue health': (db) => queueHealth(db, box, 5, 5),
+      'recent events': (db) => recentEvents(db, box, 5),
+      ancestors: (db) => readAncestors(db, ['ten_a'], ['e2']),
+      backfill: (db) => pageNewestEvents(db, 'ten_a', { receivedAt: 100, id: 'x' }, 100),
+      'old events': (db) => pageOldEvents(db, 'ten_a', { receivedAt: 0, id: '' }, 100, 100),
+      'purge deliveries': (db) => deleteAcknowledged(db, 'ten_a', ['e2'], 5),
+      'empty events': (db) => emptyEvents(db, 'ten_a', ['e2'], 5),
+      'forget events': (db) => forgetEvents(db, 5, 100),
+      'routing versions': (db) => readVersions(db, ['ten_a']),
+      'routing changes': (db) => readChanges(db, 'ten_a', 5, 100),
+      'key by hash': (db) => findKeyByHash(db, 'x', 5),
+      standings: (db) => readStandings(db, ['ten_a'], ['key_x']),
+    }
+
+    for (const [name, run] of Object.entries(paths)) {
+      test(`[DLV-1] [PUB-1] ${name} reads through an index`, async () => {
+        const statements = await statementsOf(service.store, run)
+        assert.ok(statements.length > 0)
+        for (const { sql, values } of statements) {
+          const plan = await planOf(sql, values)
+          const scans = engine.name === 'sqlite' ? /SCAN (?!json_each|CONSTANT|next\b)(\w+)(?! USING COVERING INDEX deliveries_(dead|ready))/ : /Seq Scan on (deliveries|events) /
+          assert.doesNotMatch(plan, scans, `${sql}\n${plan}`)
+        }
+      })
+    }
+  })
+})

@@ -1,0 +1,247 @@
+// Keys become tokens, tokens say who is calling, and both can end.
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import { onBothEngines } from '../support/engines.ts'
+import { assertError } from '../support/expect.ts'
+import { later } from '../support/later.ts'
+import { ALL_SCOPES, startService, type Service, type TestTenant } from '../support/service.ts'
+
+const HOUR = 3_600_000
+const AGENT = { name: 'Watcher', delivery_mode: 'poll', client_type: 'other' }
+
+type Json = Record<string, unknown>
+const encode = (value: Json): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+const decode = (part: string): Json => JSON.parse(Buffer.from(part, 'base64url').toString()) as Json
+const headerOf = (token: string): Json => decode(token.split('.')[0]!)
+const claimsOf = (token: string): Json => decode(token.split('.')[1]!)
+
+function sign(header: Json, claims: Json, key: Uint8Array, hash = 'sha256'): string {
+  const text = `${encode(header)}.${encode(claims)}`
+  return `${text}.${createHmac(hash, key).update(text).digest('base64url')}`
+}
+
+onBothEngines((engine) => {
+  let service: Service
+  let tenant: TestTenant
+  before(async () => {
+    service = await startService(engine)
+    tenant = await service.tenant()
+  })
+  after(() => service.stop())
+
+  const exchange = (api_key: unknown) => service.call('POST /v1/auth/token', { body: { api_key } })
+  const whoAmI = (token: string, at = service) => at.call('GET /v1/agents?limit=1', { token })
+  const works = async (token: string, at = service): Promise<boolean> => {
+    const reply = await whoAmI(token, at)
+    if (reply.status !== 200) assertError(reply, 'authentication_failed')
+    return reply.status === 200
+  }
+
+  test('[AUTH-1] an agent\'s key is exchanged for a token of one hour, and the agent is shown', async () => {
+    const agent = await tenant.agent({ team: 'blue' })
+    const reply = await exchange(agent.key)
+    assert.equal(reply.status, 200)
+    assert.deepEqual(Object.keys(reply.body).sort(), ['access_token', 'agent', 'expires_at', 'token_type'])
+    assert.equal(reply.body.token_type, 'Bearer')
+    assert.equal(Date.parse(reply.body.expires_at), service.clock.now() + HOUR)
+    assert.deepEqual(reply.body.agent, (await service.call(`GET /v1/agents/${agent.id}`, { token: tenant.admin })).body)
+    assert.ok(await works(reply.body.access_token))
+  })
+
+  test('[AUTH-1] the exchange needs no Authorization and minds none', async () => {
+    const reply = await service.call('POST /v1/auth/token', { token: 'nonsense', body: { api_key: tenant.adminKey } })
+    assert.equal(reply.status, 200)
+  })
+
+  test('[AUTH-12] an org-admin\'s key is of the same kind; its agent is null', async () => {
+    assert.match(tenant.adminKey, /^ak_live_[A-Za-z0-9]{32}$/)
+    const reply = await exchange(tenant.adminKey)
+    assert.equal(reply.status, 200)
+    assert.equal(reply.body.agent, null)
+  })
+
+  test('[AUTH-2] a malformed key is 400, an unknown one 401', async () => {
+    const random = 'aVeryUnlikelyKey0123456789abcdef'
+    const malformed = ['', 'ak_live_', `ak_live_${random}x`, `ak_live_${random.slice(1)}`, `ak_test_${random}`, `AK_LIVE_${random}`, `ak_live_${random.slice(1)}_`,
+      ` ak_live_${random}`, `ak_live_${random}\n`, `ak_live_${random.slice(1)}\u00e9`, null, 7, {}, [`ak_live_${random}`], undefined]
+    for (const key of malformed) assertError(await exchange(key), 'validation_failed', { field: 'api_key' })
+    assertError(await exchange(`ak_live_${random}`), 'authentication_failed')
+  })
+
+  test('[AUTH-4] [AUTH-7] the claims of a token', async () => {
+    const agent = await tenant.agent({ scopes: ['receive', 'memory:read', 'send'], team: 'blue' })
+    const seconds = Math.floor(service.clock.now() / 1000)
+    const claims = claimsOf(agent.token)
+    assert.deepEqual({ ...claims, jti: null }, {
+      iss: 'sensorium', sub: agent.id, tid: tenant.id, key: agent.keyId, scope: 'receive memory:read send', team: 'blue', iat: seconds, exp: seconds + 3600, jti: null,
+    })
+    assert.match(String(claims['jti']), /^\S{8,}$/)
+    assert.notEqual(claimsOf(await tenant.token(agent.key))['jti'], claims['jti'])
+    assert.deepEqual(headerOf(agent.token), { alg: 'HS256', typ: 'JWT' })
+
+    const alone = claimsOf((await tenant.agent()).token)
+    assert.equal('team' in alone, false)
+    const admin = claimsOf(tenant.admin)
+    assert.match(String(admin['sub']), /^adm_/)
+    assert.equal(admin['scope'], ALL_SCOPES.join(' '))
+  })
+
+  test('[AUTH-5] [AUTH-6] a token that this service did not sign with its one algorithm is refused', async () => {
+    const { tokenKey } = service.secrets
+    const [header, claims] = [headerOf(tenant.admin), claimsOf(tenant.admin)]
+    const [head, body, signature] = tenant.admin.split('.') as [string, string, string]
+    assert.ok(await works(sign(header, claims, tokenKey)), 'the forger of this test forges well')
+    const forged: Record<string, string> = {
+      'alg none': `${encode({ alg: 'none', typ: 'JWT' })}.${body}.`,
+      'alg none, signed': sign({ alg: 'none' }, claims, tokenKey),
+      'alg None': `${encode({ alg: 'None' })}.${body}.${signature}`,
+      'HS512 with the right key': sign({ ...header, alg: 'HS512' }, claims, tokenKey, 'sha512'),
+      'RS256 in name': sign({ ...header, alg: 'RS256' }, claims, tokenKey),
+      'no algorithm': sign({ typ: 'JWT' }, claims, tokenKey),
+      'another key': sign(header, claims, Buffer.from('another key')),
+      'an empty key': sign(header, claims, Buffer.alloc(0)),
+      'the master secret': sign(header, claims, Buffer.from(service.config.secret!)),
+      'changed claims': `${head}.${encode({ ...claims, scope: 'admin' })}.${signature}`,
+      'no signature': `${head}.${body}.`,
+      'two parts': `${head}.${body}`,
+      'four parts': `${tenant.admin}.x`,
+      'a cut signature': tenant.admin.slice(0, -1),
+      'another issuer': sign(header, { ...claims, iss: 'somebody' }, tokenKey),
+      'no expiry': sign(header, { ...claims, exp: undefined }, tokenKey),
+      'expiry as text': sign(header, { ...claims, exp: String(claims['exp']) }, tokenKey),
+      'a critical header': sign({ ...header, crit: ['b64'], b64: false }, claims, tokenKey),
+      'an unknown key': sign(header, { ...claims, key: 'key_01hv3k8z9q4m7t2x5c6w8r0s1d' }, tokenKey),
+      'a key of another tenant': sign(header, { ...claims, tid: (await service.tenant()).id }, tokenKey),
+      'an API key': tenant.adminKey,
+      'nothing': '',
+      'rubbish': 'a.b.c',
+    }
+    for (const [what, token] of Object.entries(forged)) assert.equal(await works(token), false, what)
+  })
+
+  test('[AUTH-3] [KEY-4] a token does not outlive its key', async () => {
+    const agent = await tenant.agent()
+    const expires_at = new Date(service.clock.now() + 90_000).toISOString()
+    const minted = await service.call(`POST /v1/agents/${agent.id}/keys`, { token: tenant.admin, body: { scopes: ['send'], expires_at } })
+    await service.clock.advance(30_000)
+    const reply = await exchange(minted.body.key)
+    assert.equal(reply.body.expires_at, expires_at)
+    assert.equal(claimsOf(reply.body.access_token)['exp'], Date.parse(expires_at) / 1000)
+    await service.clock.advance(59_000)
+    assert.ok(await works(reply.body.access_token))
+    assert.equal((await exchange(minted.body.key)).status, 200)
+    await service.clock.advance(1000)
+    assert.equal(await works(reply.body.access_token), false)
+    assertError(await exchange(minted.body.key), 'authentication_failed')
+  })
+
+  test('[AUTH-13] revoking a key ends its tokens at once, and only its', async () => {
+    const agent = await tenant.agent()
+    const other = await service.call(`POST /v1/agents/${agent.id}/keys`, { token: tenant.admin, body: { scopes: ['send'] } })
+    const [first, second, spare] = [agent.token, await tenant.token(agent.key), await tenant.token(other.body.key)]
+    for (const token of [first, second, spare]) assert.ok(await works(token))
+    assert.equal((await service.call(`DELETE /v1/agents/${agent.id}/keys/${agent.keyId}`, { token: tenant.admin })).status, 204)
+    assert.deepEqual([await works(first), await works(second), await works(spare)], [false, false, true])
+    assertError(await exchange(agent.key), 'authentication_failed')
+    await service.clock.advance(5000)
+    assert.deepEqual([await works(first), await works(spare)], [false, true])
+  })
+
+  test('[AUTH-13] a key revoked while it is being used is not believed a moment longer', async () => {
+    for (let round = 0; round < 10; round++) {
+      const agent = await tenant.agent()
+      // The node must read the key's standing while the revocation commits, whichever comes first.
+      await service.clock.advance(600)
+      const [, revoked] = await Promise.all([
+        works(agent.token),
+        service.call(`DELETE /v1/agents/${agent.id}/keys/${agent.keyId}`, { token: tenant.admin }),
+        works(agent.token),
+      ])
+      assert.equal(revoked.status, 204)
+      assert.equal(await works(agent.token), false)
+    }
+  })
+
+  test('[AUTH-14] deactivating an agent ends its tokens and its keys; activating brings both back', async () => {
+    const agent = await tenant.agent()
+    const bystander = await tenant.agent()
+    assert.ok(await works(agent.token))
+    await service.call(`POST /v1/agents/${agent.id}/deactivate`, { token: tenant.admin })
+    assert.equal(await works(agent.token), false)
+    assertError(await exchange(agent.key), 'authentication_failed')
+    assert.ok(await works(bystander.token))
+    await service.clock.advance(10_000)
+    await service.call(`POST /v1/agents/${agent.id}/activate`, { token: tenant.admin })
+    assert.ok(await works(agent.token))
+    assert.equal((await exchange(agent.key)).status, 200)
+  })
+
+  test('[AUTH-14] an agent may deactivate itself, and is gone', async () => {
+    const agent = await tenant.agent()
+    const reply = await service.call(`POST /v1/agents/${agent.id}/deactivate`, { token: agent.token })
+    assert.equal(reply.status, 200)
+    assert.equal(await works(agent.token), false)
+  })
+
+  test('[AUTH-15] nothing but the token says who is acting', async () => {
+    const other = await service.tenant()
+    const victim = await other.agent()
+    const claim = { 'x-tenant-id': other.id, 'x-agent-id': victim.id, 'x-forwarded-user': victim.id }
+    const query = `tenant_id=${other.id}&agent_id=${victim.id}`
+    const body = { ...AGENT, tenant_id: other.id, agent_id: victim.id, sub: victim.id, tid: other.id }
+    const made = await service.call(`POST /v1/agents?${query}`, { token: tenant.admin, body, headers: claim })
+    assert.equal(made.body.tenant_id, tenant.id)
+    const listed = await service.call(`GET /v1/agents?limit=200&${query}`, { token: tenant.admin, headers: claim })
+    assert.ok(listed.body.agents.every((agent: { tenant_id: string }) => agent.tenant_id === tenant.id))
+    const rename = await service.call(`PATCH /v1/agents/${victim.id}?${query}`, { token: tenant.admin, body: { ...body, name: 'Mine' }, headers: claim })
+    assertError(rename, 'not_found', { resource_type: 'agent' })
+  })
+
+  test('[AUTH-5] tokens hold after a restart, and mean nothing under another secret', async () => {
+    const before = await startService(engine)
+    const { admin, adminKey } = await before.tenant()
+    const restarted = await before.restart()
+    const elsewhere = await startService(engine, { SENSORIUM_SECRET: 'another-master-secret' })
+    assert.ok(await works(admin, restarted))
+    assert.equal(await works(admin, elsewhere), false)
+    assertError(await elsewhere.call('POST /v1/auth/token', { body: { api_key: adminKey } }), 'authentication_failed')
+    await Promise.all([restarted.stop(), elsewhere.stop()])
+  })
+
+  test('[AUTH-3] [AUTH-6] [AUTH-14] a token ends after one hour, to the second, whatever its agent went through', async () => {
+    let node = await startService(engine)
+    const { admin, agent: register } = await node.tenant()
+    const [agent, awakened] = [await register(), await register()]
+    await node.call(`POST /v1/agents/${awakened.id}/deactivate`, { token: admin })
+    await node.call(`POST /v1/agents/${awakened.id}/activate`, { token: admin })
+    node = await later(node, HOUR - 1000)
+    for (const token of [agent.token, awakened.token, admin]) assert.ok(await works(token, node))
+    await node.clock.advance(999)
+    assert.ok(await works(agent.token, node))
+    await node.clock.advance(1)
+    for (const token of [agent.token, awakened.token, admin]) assert.equal(await works(token, node), false)
+    assert.equal((await node.call('POST /v1/auth/token', { body: { api_key: agent.key } })).status, 200)
+    await node.stop()
+  })
+
+  if (engine.name === 'postgres') {
+    test('[AUTH-13] [AUTH-14] what one node ends has ended on the other within a second', async () => {
+      const second = await service.another()
+      try {
+        const [revoked, asleep] = [await tenant.agent(), await tenant.agent()]
+        for (const token of [revoked.token, asleep.token, tenant.admin]) assert.ok(await works(token, second))
+        await service.call(`DELETE /v1/agents/${revoked.id}/keys/${revoked.keyId}`, { token: tenant.admin })
+        await service.call(`POST /v1/agents/${asleep.id}/deactivate`, { token: tenant.admin })
+        assert.deepEqual([await works(revoked.token), await works(asleep.token)], [false, false])
+        await service.clock.advance(1000)
+        assert.deepEqual([await works(revoked.token, second), await works(asleep.token, second), await works(tenant.admin, second)], [false, false, true])
+        await service.call(`POST /v1/agents/${asleep.id}/activate`, { token: tenant.admin })
+        await service.clock.advance(1000)
+        assert.ok(await works(asleep.token, second))
+      } finally {
+        await second.stop()
+      }
+    })
+  }
+})

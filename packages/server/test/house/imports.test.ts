@@ -1,0 +1,131 @@
+// Who may import whom. The rule keeps the code readable as the path of a request: from a door through a feature to the store.
+//
+//   contract ← kernel ← config ← store ← features ← doors ← app, start, bootstrap ← main
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { test } from 'node:test'
+
+const SRC = path.resolve(import.meta.dirname, '../../src')
+const CONTRACT = path.resolve(import.meta.dirname, '../../../contract/src')
+
+const FEATURES = ['auth', 'tenants', 'agents', 'interests', 'channels', 'routing', 'events', 'delivery', 'outbound', 'ingest', 'memory', 'enrichment']
+const DOORS = ['http', 'mcp', 'cli']
+/** From the bottom up. A layer imports itself and what is below it. */
+const LAYERS: readonly (readonly string[])[] = [
+  ['kernel'],
+  ['config.ts'],
+  ['store'],
+  FEATURES,
+  DOORS,
+  ['app.ts', 'start.ts', 'bootstrap.ts'],
+  ['main.ts', 'cli/main.ts'], // where a process begins: one of the service, one of the command line
+]
+
+const SQLITE_FILES = ['store/sqlite.ts', 'store/own-directory.ts', 'store/backup.ts']
+const POSTGRES_FILES = ['store/postgres.ts']
+
+interface Import {
+  from: string
+  /** A file of ours, below src; or the name of a package. */
+  to: string
+  ours: boolean
+}
+
+function importsOf(root: string): Import[] {
+  return globSync('**/*.ts', { cwd: root }).flatMap((from) => {
+    const text = readFileSync(path.join(root, from), 'utf8')
+    const static_ = [...text.matchAll(/^\s*(?:import|export)\b[^'"`;]*?\bfrom\s+'([^']+)'/gm), ...text.matchAll(/^\s*import\s+'([^']+)'/gm)]
+    const dynamic = [...text.matchAll(/\bimport\('([^']+)'\)/g)]
+    return [...static_, ...dynamic].map(([, name]) => {
+      const ours = name!.startsWith('.')
+      return { from, to: ours ? path.normalize(path.join(path.dirname(from), name!)) : name!, ours }
+    })
+  })
+}
+
+const imports = importsOf(SRC)
+const partOf = (file: string): string => (file === 'cli/main.ts' ? file : file.split(path.sep)[0]!)
+const layerOf = (file: string): number => LAYERS.findIndex((parts) => parts.includes(partOf(file)))
+const shown = ({ from, to }: Import): string => `${from} imports ${to}`
+
+test('the imports are found at all', () => {
+  assert.ok(imports.length > 200)
+  assert.ok(imports.some(({ from, to }) => from === 'app.ts' && to === 'http/server.ts'))
+})
+
+test('every file belongs to a layer', () => {
+  const homeless = globSync('**/*.ts', { cwd: SRC }).filter((file) => layerOf(file) < 0)
+  assert.deepEqual(homeless, [])
+})
+
+test('a layer imports itself and what is below it, never what is above', () => {
+  const upwards = imports.filter(({ from, to, ours }) => ours && layerOf(to) > layerOf(from))
+  assert.deepEqual(upwards.map(shown), [])
+})
+
+test('imports name files that are there', () => {
+  const files = new Set(globSync('**/*', { cwd: SRC }))
+  assert.deepEqual(imports.filter(({ to, ours }) => ours && !to.startsWith('..') && !files.has(to)).map(shown), [])
+})
+
+test('nothing reaches out of src but for the contract, by its name', () => {
+  assert.deepEqual(imports.filter(({ to, ours }) => ours && to.startsWith('..')).map(shown), [])
+})
+
+test('features know no web framework and no database driver', () => {
+  const foreign = /^(fastify|@fastify\/.*|pg|pg-.*|node:sqlite)$/
+  const wrong = imports.filter(({ from, to }) => FEATURES.includes(partOf(from)) && foreign.test(to))
+  assert.deepEqual(wrong.map(shown), [])
+})
+
+test('only the engines know their drivers', () => {
+  const users = (name: string): string[] => [...new Set(imports.filter(({ to }) => to === name).map(({ from }) => from))].sort()
+  assert.deepEqual(users('node:sqlite').filter((file) => !SQLITE_FILES.includes(file)), [])
+  assert.deepEqual(users('pg').filter((file) => !POSTGRES_FILES.includes(file)), [])
+  assert.deepEqual(users('fastify').filter((file) => partOf(file) !== 'http'), [])
+})
+
+test('the contract imports nothing of ours, and the kernel nothing but the contract', () => {
+  assert.deepEqual(importsOf(CONTRACT).filter(({ to, ours }) => (ours ? to.startsWith('..') : to !== '@sinclair/typebox')).map(shown), [])
+  assert.deepEqual(imports.filter(({ from, to, ours }) => partOf(from) === 'kernel' && ours && partOf(to) !== 'kernel').map(shown), [])
+})
+
+/** The first circle found, as the path around it. */
+function circle(edges: Map<string, Set<string>>): string[] | null {
+  const done = new Set<string>()
+  const walk = (node: string, above: string[]): string[] | null => {
+    if (above.includes(node)) return [...above.slice(above.indexOf(node)), node]
+    if (done.has(node)) return null
+    for (const next of edges.get(node) ?? []) {
+      const found = walk(next, [...above, node])
+      if (found) return found
+    }
+    done.add(node)
+    return null
+  }
+  for (const node of edges.keys()) {
+    const found = walk(node, [])
+    if (found) return found
+  }
+  return null
+}
+
+const edgesBy = (name: (file: string) => string): Map<string, Set<string>> => {
+  const edges = new Map<string, Set<string>>()
+  for (const { from, to, ours } of imports) {
+    if (!ours || name(from) === name(to)) continue
+    edges.set(name(from), (edges.get(name(from)) ?? new Set()).add(name(to)))
+  }
+  return edges
+}
+
+test('files do not import each other in a circle', () => {
+  assert.equal(circle(edgesBy((file) => file))?.join(' → '), undefined)
+})
+
+test('nor do features', () => {
+  const edges = edgesBy(partOf)
+  const among = new Map(FEATURES.map((name) => [name, new Set([...(edges.get(name) ?? [])].filter((to) => FEATURES.includes(to)))]))
+  assert.equal(circle(among)?.join(' → '), undefined)
+})

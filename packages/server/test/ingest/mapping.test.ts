@@ -1,0 +1,113 @@
+// The mapping alone: from a body to an event.
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { Failure } from '../../src/kernel/failure.ts'
+import { completeMapping, compileMapping, DEFAULT_MAPPING } from '../../src/ingest/mapping.ts'
+import type { IngestMapping } from '@sensorium/contract'
+
+const NOW = Date.parse('2030-01-01T00:00:00Z')
+
+function map(body: unknown, given: IngestMapping = {}, headers: Record<string, string> = {}, source = 'shop') {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  const event = compileMapping(source, completeMapping(given)).map({ body: JSON.parse(text), raw: Buffer.from(text), headers, now: NOW })
+  assert.deepEqual(JSON.parse(event.text), event.envelope, 'the text that is stored says what routing saw')
+  return event
+}
+const hash = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+test('[HOOK-7] [HOOK-8] the defaults read entity, action and id of the body; data is the body', () => {
+  const body = { entity: 'order', action: 'created', id: 'o-1', total: 40 }
+  const { envelope, type, id, subject } = map(body)
+  assert.deepEqual([type, id, subject], ['com.shop.order.created', 'shop:o-1', 'order/o-1'])
+  assert.deepEqual(envelope, {
+    specversion: '1.0', type, source: '/ingest/shop', id, time: '2030-01-01T00:00:00.000Z', datacontenttype: 'application/json', subject, data: body, original: body,
+  })
+})
+
+const PARTS: [entity: unknown, action: unknown, type: string][] = [
+  ['Order', 'CREATED', 'com.shop.order.created'],
+  ['sales.order', 'line item/added', 'com.shop.sales_order.line_item_added'],
+  ['größe', '🎉', 'com.shop.gr__e._'],
+  ['a-b_c', 7, 'com.shop.a-b_c.7'],
+]
+for (const [entity, action, type] of PARTS) {
+  test(`[HOOK-7] ${entity} and ${action} make ${type}`, () => assert.equal(map({ entity, action }).type, type))
+}
+
+const UNMAPPED: [name: string, body: unknown, mapping?: IngestMapping][] = [
+  ['no entity', { action: 'created', id: 1 }],
+  ['no action', { entity: 'order' }],
+  ['an empty entity', { entity: '', action: 'created' }],
+  ['an entity that is no name', { entity: { a: 1 }, action: 'created' }],
+  ['null', null],
+  ['an array', [1, 2]],
+  ['a text', '"hello"'],
+  ['a type that would be too long', { entity: 'x'.repeat(300), action: 'created' }],
+  ['data that cannot be read', { entity: 'order', action: 'created' }, { data: 'body.missing' }],
+  ['an expression that takes too much work', { entity: 'order', action: 'created', list: Array.from({ length: 400 }, (_, i) => i) }, { entity: 'string(body.list.map(a, body.list.map(b, body.list.exists(c, c == a + b))).size())' }],
+]
+for (const [name, body, mapping] of UNMAPPED) {
+  test(`[HOOK-9] ${name} is kept as unmapped, whole`, () => {
+    const { type, envelope, subject } = map(body, mapping)
+    assert.equal(type, 'com.shop.unmapped.received')
+    assert.equal(subject, null)
+    const expected = typeof body === 'string' ? JSON.parse(body) : body
+    assert.deepEqual([envelope['data'], envelope['original']], [expected, expected])
+  })
+}
+
+test('[HOOK-9] [HOOK-10] without an id there is no subject, and the id is a hash of the body', () => {
+  const text = '{"entity": "order", "action": "created"}'
+  const event = map(text, { subject: '"fixed"' })
+  assert.deepEqual([event.id, event.subject, 'subject' in event.envelope], [`shop:${hash(text)}`, null, false])
+})
+
+test('[HOOK-10] an id may be a number, but none that JavaScript rounds, none with NUL and none too long', () => {
+  const id = (value: string) => map(`{"entity":"order","action":"created","id":${value}}`).id
+  assert.equal(id('17'), 'shop:17')
+  const near = ['1234567890123456788', '1234567890123456789', '"a\\u0000b"', JSON.stringify('x'.repeat(508)), '""', 'null', '1.5', '{}'].map(id)
+  for (const one of near) assert.match(one, /^shop:[0-9a-f]{64}$/)
+  assert.equal(new Set(near).size, near.length)
+  assert.equal(id(JSON.stringify('x'.repeat(507))), `shop:${'x'.repeat(507)}`)
+})
+
+test('[HOOK-11] original and data are the text that came, numbers and spaces included', () => {
+  const text = '{ "entity":"order","action":"created", "n": 12345678901234567890.10, "s":"\\u00e9" }'
+  const stored = map(text).text
+  assert.ok(stored.includes(`"data":${text},"original":${text}}`))
+})
+
+test('[HOOK-8] expressions see body and headers; the subject sees what was mapped; data is what its expression gives', () => {
+  const mapping = { entity: 'headers["x-kind"]', action: 'body.what.lowerAscii()', id: 'string(body.n)', subject: 'entity + ":" + action + ":" + id', data: '{"n": body.n, "all": body.list.map(x, x * 2)}' }
+  const event = map({ what: 'MADE', n: 5, list: [1, 2] }, mapping, { 'x-kind': 'Thing' })
+  assert.deepEqual([event.type, event.id, event.subject], ['com.shop.thing.made', 'shop:5', 'Thing:made:5'])
+  assert.deepEqual(event.envelope['data'], { n: 5, all: [2, 4] })
+  assert.deepEqual(event.envelope['original'], { what: 'MADE', n: 5, list: [1, 2] })
+})
+
+test('[HOOK-8] a subject that cannot be read leaves the event without one', () => {
+  const event = map({ entity: 'order', action: 'created', id: 1 }, { subject: 'body.nowhere' })
+  assert.deepEqual([event.type, event.subject], ['com.shop.order.created', null])
+})
+
+test('[OPS-5] a mapping that does not parse is refused by the name of its part', () => {
+  for (const part of ['entity', 'action', 'id', 'subject', 'data'] as const) {
+    assert.throws(() => completeMapping({ [part]: 'body.' }), (error) => error instanceof Failure && error.details['field'] === `mapping.${part}`)
+  }
+  // Names that an expression cannot see are as wrong as a broken one.
+  assert.throws(() => completeMapping({ entity: 'id' }), Failure)
+  assert.deepEqual(completeMapping({ id: 'body.key' }), { ...DEFAULT_MAPPING, id: 'body.key' })
+})
+
+test('[HOOK-9] whatever JSON comes, an event comes out, and the same one again', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.constantFrom({}, { entity: 'body.entity', action: '"x"' }, { data: 'body.data' }), (body, mapping) => {
+      const text = JSON.stringify(body)
+      const [first, second] = [map(text, mapping), map(text, mapping)]
+      assert.deepEqual(first, second)
+      assert.match(first.type, /^com\.shop\.[a-z0-9_-]+\.[a-z0-9_-]+$/)
+    }),
+  )
+})

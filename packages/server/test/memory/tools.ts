@@ -1,0 +1,53 @@
+// What the memory tests say over and over.
+import assert from 'node:assert/strict'
+import type { Memory, RelatedMemory, Relationship } from '@sensorium/contract'
+import type { Reply, Service, TestTenant } from '../support/service.ts'
+
+export interface Actor {
+  token: string
+  id: string
+}
+
+export async function orgAdmin(service: Service, tenant: TestTenant): Promise<Actor> {
+  const [row] = await service.store.rows<{ id: string }>('select id from org_admins where tenant_id = ?', [tenant.id])
+  return { token: tenant.admin, id: row!.id }
+}
+
+/** A memory that is complete and nothing more. */
+export const aMemory = { type: 'semantic', scope: 'agent', title: 'A title', content: 'Some content' } as const
+
+export function memoryCalls({ call }: Pick<Service, 'call'>) {
+  const calls = {
+    post: (by: Actor, body: object) => call<Memory>('POST /v1/memories', { token: by.token, body: { ...aMemory, ...body } }),
+    /** A memory that was made. */
+    async make(by: Actor, body: object = {}): Promise<Memory> {
+      const reply = await calls.post(by, body)
+      assert.equal(reply.status, 201, reply.text)
+      return reply.body
+    },
+    get: (by: Actor, id: string) => call<Memory>(`GET /v1/memories/${id}`, { token: by.token }),
+    patch: (by: Actor, id: string, body: object) => call<Memory>(`PATCH /v1/memories/${id}`, { token: by.token, body }),
+    forget: (by: Actor, id: string) => call(`DELETE /v1/memories/${id}`, { token: by.token }),
+    promote: (by: Actor, id: string, body: object) => call<Memory>(`POST /v1/memories/${id}/promote`, { token: by.token, body }),
+    async list(by: Actor, query: Record<string, string> = {}): Promise<{ memories: Memory[]; total: number }> {
+      const reply = await call<{ memories: Memory[]; total: number }>(`GET /v1/memories?${new URLSearchParams(query)}`, { token: by.token })
+      assert.equal(reply.status, 200, reply.text)
+      return reply.body
+    },
+    relate: (by: Actor, from: string, to: string, more: object = {}): Promise<Reply<Relationship>> =>
+      call(`POST /v1/memories/${from}/relationships`, {
+        token: by.token, body: { target_memory_id: to, relationship_type: 'supports', ...more },
+      }),
+    async related(by: Actor, id: string, query = ''): Promise<RelatedMemory[]> {
+      const reply = await call<{ relationships: RelatedMemory[]; count: number }>(`GET /v1/memories/${id}/relationships${query}`, { token: by.token })
+      assert.equal(reply.status, 200, reply.text)
+      assert.deepEqual(Object.keys(reply.body).sort(), ['count', 'relationships'])
+      assert.equal(reply.body.count, reply.body.relationships.length)
+      return reply.body.relationships
+    },
+    unrelate: (by: Actor, from: string, id: string) => call(`DELETE /v1/memories/${from}/relationships/${id}`, { token: by.token }),
+  }
+  return calls
+}
+
+export const ids = (items: readonly { id: string }[]): string[] => items.map(({ id }) => id)

@@ -1,0 +1,316 @@
+// Pushing: what goes out, how it is signed, and what each answer does to the delivery.
+import assert from 'node:assert/strict'
+import { after, afterEach, before, beforeEach, test } from 'node:test'
+import { Webhook } from 'standardwebhooks'
+import type { Delivery } from '@sensorium/contract'
+import { OPENS_AFTER } from '../../src/outbound/breaker.ts'
+import { assertError } from '../support/expect.ts'
+import { fakeClock } from '../support/fake-clock.ts'
+import { onBothEngines } from '../support/engines.ts'
+import { startService, type Service, type TestTenant } from '../support/service.ts'
+import { outboundCalls, startReceiver, until, type Received, type Receiver } from './tools.ts'
+
+onBothEngines((engine) => {
+  let service: Service
+  let tenant: TestTenant
+  let receiver: Receiver
+  let calls: ReturnType<typeof outboundCalls>
+  let shift = 0
+
+  before(async () => {
+    // Receivers check timestamps against their own clock, so this one starts at the real time.
+    const clock = fakeClock(Date.now())
+    const shifted = { ...clock, now: () => clock.now() + shift }
+    service = await startService(engine, { PUSH_ALLOW_PRIVATE: 'on' }, shifted)
+    calls = outboundCalls(service)
+  })
+  after(() => service.stop())
+  beforeEach(async () => {
+    tenant = await service.tenant()
+    receiver = await startReceiver()
+  })
+  afterEach(async () => {
+    // What a test leaves waiting must not be pushed in the next one.
+    await receiver.stop()
+    await service.store.tx((tx) => tx.run("update agents set delivery_mode = 'poll' where tenant_id = ?", [tenant.id]))
+  })
+
+  const secretOf = async (agent: { id: string }): Promise<string> =>
+    (await service.call<{ push_secret: string }>(`POST /v1/agents/${agent.id}/push-secret`, { token: tenant.admin })).body.push_secret
+
+  const verify = (secret: string, { text, headers }: Received): unknown => new Webhook(secret).verify(text, headers as Record<string, string>)
+
+  test('[PUSH-1] [PUSH-7] a delivery is POSTed as Delivery JSON, and 2xx acknowledges it', async () => {
+    for (const status of [200, 201, 204, 299]) {
+      receiver.answer = () => status
+      const agent = await calls.pushed(tenant, `${receiver.url}?a=1`, `type.${status}`)
+      const eventId = await calls.publish(agent, `type.${status}`, { text: 'grüße\n', n: 5 })
+      const received = await receiver.next()
+      assert.equal(`${received.method} ${received.path}`, 'POST /inbox?a=1')
+      assert.equal(received.headers['content-type'], 'application/json')
+      const { id, created_at, ...rest } = received.delivery
+      assert.match(id, /^dlv_/)
+      assert.ok(Date.parse(created_at) > 0)
+      assert.deepEqual(rest, {
+        event_id: eventId,
+        payload: { specversion: '1.0', type: `type.${status}`, source: '/tests', id: eventId, data: { text: 'grüße\n', n: 5 } },
+        attempt_count: 1,
+      })
+      await calls.state(agent, 'acknowledged')
+      const events = await service.call<{ events: { delivery_id: string }[] }>(`GET /v1/agents/${agent.id}/events`, { token: agent.token })
+      assert.deepEqual(events.body.events.map((event) => event.delivery_id), [id])
+    }
+    const usage = await service.call<{ days: { acknowledgements: number }[] }>(`GET /operator/usage?tenant=${tenant.slug}`, { token: 'operator-token-for-tests' })
+    assert.equal(usage.body.days[0]!.acknowledgements, 4)
+  })
+
+  test('[PUSH-1] [PUSH-9] only active push agents with an endpoint are pushed to; what waited goes out when they become so', async () => {
+    const agent = await tenant.agent({ mode: 'push' })
+    await calls.interest(agent)
+    await calls.publish(agent)
+    await service.clock.advance(2_000)
+    assert.equal((await calls.rows(agent))[0]!.state, 'ready')
+    await service.call(`POST /v1/agents/${agent.id}/deactivate`, { token: tenant.admin })
+    await calls.setMode(tenant, agent, 'push', receiver.url)
+    await service.clock.advance(2_000)
+    assert.equal(receiver.all.length, 0)
+    await service.call(`POST /v1/agents/${agent.id}/activate`, { token: tenant.admin })
+    assert.equal((await receiver.next()).delivery.attempt_count, 1)
+    await calls.state(agent, 'acknowledged')
+  })
+
+  test('[PUSH-2] [PUSH-3] [PUSH-6] every push is signed as Standard Webhooks, the id the same and the timestamp new on every attempt', async () => {
+    const agent = await calls.pushed(tenant, receiver.url)
+    receiver.answer = () => 500
+    await calls.publish(agent)
+    const first = await receiver.next()
+    assert.match(first.headers['webhook-signature'] as string, /^v1,[A-Za-z0-9+/]{43}=$/)
+    assert.equal(first.headers['webhook-timestamp'], String(Math.floor(service.clock.now() / 1000)))
+    await calls.state(agent, 'waiting')
+    const secret = await secretOf(agent)
+    receiver.answer = () => 200
+    await service.clock.advance(1_000)
+    const second = await receiver.next()
+    assert.equal(second.headers['webhook-id'], second.delivery.id)
+    assert.equal(second.headers['webhook-id'], first.headers['webhook-id'])
+    assert.equal(second.delivery.attempt_count, 2)
+    assert.equal(second.headers['webhook-timestamp'], String(Math.floor(service.clock.now() / 1000)))
+    assert.deepEqual(verify(secret, second), second.delivery)
+    assert.throws(() => verify(secret, { ...second, text: second.text.replace('"n":1', '"n":2') }))
+  })
+
+  test('[PUSH-4] a push secret is made by an admin or the agent itself, shown once, and sealed at rest', async () => {
+    const agent = await tenant.agent({ scopes: ['receive'] })
+    const other = await tenant.agent({ scopes: ['receive'] })
+    const path = `POST /v1/agents/${agent.id}/push-secret`
+    const own = await service.call<{ push_secret: string }>(path, { token: agent.token, headers: { 'idempotency-key': 'k1' } })
+    assert.equal(own.status, 201)
+    assert.deepEqual(Object.keys(own.body), ['push_secret'])
+    assert.match(own.body.push_secret, /^whsec_[A-Za-z0-9+/]+=*$/)
+    assert.ok(Buffer.from(own.body.push_secret.slice(6), 'base64').length >= 24)
+    const again = await service.call<{ push_secret: string }>(path, { token: agent.token, headers: { 'idempotency-key': 'k1' } })
+    assert.deepEqual(again.body, own.body)
+    assertError(await service.call(path, { token: other.token }), 'insufficient_scope', { required_scope: 'admin' })
+    assertError(await service.call('POST /v1/agents/agt_01hv3k8z9q4m7t2x5c6w8r0s1d/push-secret', { token: tenant.admin }), 'not_found', { resource_type: 'agent' })
+    const elsewhere = await service.tenant()
+    assertError(await service.call(path, { token: elsewhere.admin }), 'not_found', { resource_id: agent.id })
+    for (const table of ['push_secrets', 'idempotency']) {
+      const rows = await service.store.rows(`select * from ${table} where tenant_id = ?`, [tenant.id])
+      assert.ok(rows.length > 0 && !JSON.stringify(rows).includes(own.body.push_secret.slice(6)), table)
+    }
+  })
+
+  test('[PUSH-5] after a rotation old and new secret sign for 24 hours, then the new one alone', async () => {
+    const agent = await calls.pushed(tenant, receiver.url)
+    const push = async (): Promise<Received> => {
+      await calls.publish({ token: await tenant.token(agent.key) })
+      return receiver.next()
+    }
+    const old = await secretOf(agent)
+    verify(old, await push())
+    const fresh = await secretOf(agent)
+    const both = await push()
+    assert.equal((both.headers['webhook-signature'] as string).split(' ').length, 2)
+    // The official verifier compares timestamps with the machine's clock, which did not move.
+    const now = Date.now
+    try {
+      Date.now = () => service.clock.now()
+      for (const secret of [old, fresh]) verify(secret, both)
+      shift += 24 * 3_600_000 - 1_000
+      for (const secret of [old, fresh]) verify(secret, await push())
+      shift += 2_000
+      const after = await push()
+      verify(fresh, after)
+      assert.throws(() => verify(old, after))
+      assert.equal((after.headers['webhook-signature'] as string).split(' ').length, 1)
+      // A third within the day: all that are still valid sign.
+      tenant.admin = await tenant.token(tenant.adminKey)
+      const third = await secretOf(agent)
+      const fourth = await secretOf(agent)
+      const all = await push()
+      for (const secret of [fresh, third, fourth]) verify(secret, all)
+    } finally {
+      Date.now = now
+    }
+  })
+
+  for (const status of [429, 503]) {
+    test(`[PUSH-8] ${status} delays the next try by its Retry-After, in seconds or as a date`, async () => {
+      const agent = await calls.pushed(tenant, receiver.url)
+      for (const header of ['40', () => new Date(service.clock.now() + 40_000).toUTCString()]) {
+        receiver.answer = () => ({ status, headers: { 'retry-after': typeof header === 'string' ? header : header() } })
+        await calls.publish(agent)
+        const { delivery } = await receiver.next()
+        const row = await calls.state(agent, 'waiting')
+        assert.ok(Math.abs(row.due_at! - service.clock.now() - 40_000) <= 1_000, String(row.due_at! - service.clock.now()))
+        assert.equal(row.last_error, `HTTP ${status}`)
+        // The whole endpoint was asked to be left alone: what arrives now waits as well, and uses up no attempt.
+        await calls.publish(agent)
+        receiver.answer = () => 200
+        const before = receiver.all.length
+        await service.clock.advance(38_000)
+        assert.equal(receiver.all.length, before)
+        await service.clock.advance(3_000)
+        const two = [(await receiver.next()).delivery, (await receiver.next()).delivery]
+        assert.deepEqual(two.map((d) => [d.id === delivery.id, d.attempt_count]).sort(), [[false, 1], [true, 2]])
+        await until(async () => (await calls.rows(agent)).every((row) => row.state === 'acknowledged'))
+      }
+    })
+  }
+
+  test('[PUSH-9] 410 switches the agent to poll; its deliveries stay and can be polled', async () => {
+    const agent = await calls.pushed(tenant, receiver.url)
+    receiver.answer = () => 410
+    await calls.publish(agent)
+    await receiver.next()
+    const shown = (): Promise<{ delivery_mode: string; delivery_endpoint: string }> =>
+      service.call(`GET /v1/agents/${agent.id}`, { token: agent.token }).then((reply) => reply.body)
+    await until(async () => (await shown()).delivery_mode === 'poll')
+    assert.equal((await shown()).delivery_endpoint, receiver.url)
+    await calls.publish(agent)
+    await service.clock.advance(2_000)
+    assert.equal(receiver.all.length, 1)
+    const polled = await calls.poll(agent)
+    assert.deepEqual(polled.map((delivery) => delivery.attempt_count), [2, 1])
+    assert.equal(await calls.ack(agent, polled.map((delivery) => delivery.id)), 2)
+  })
+
+  test('[PUSH-10] [PUSH-11] a failing push is tried again after 1 s, doubling, with jitter, and dead-lettered with its status', async () => {
+    const agent = await calls.pushed(tenant, receiver.url)
+    receiver.answer = () => 502
+    await calls.publish(agent)
+    for (let attempt = 1; attempt < 5; attempt++) {
+      assert.equal((await receiver.next()).delivery.attempt_count, attempt)
+      const row = await calls.state(agent, 'waiting')
+      const wait = row.due_at! - service.clock.now()
+      const full = 1_000 * 2 ** (attempt - 1)
+      assert.ok(wait >= full / 2 && wait <= full, `attempt ${attempt} waits ${wait}`)
+      await service.clock.advance(wait)
+      await until(() => receiver.all.length === attempt + 1, 'the next try')
+    }
+    const dead = await calls.state(agent, 'dead_lettered')
+    assert.match(dead.dlq_reason!, /^Push failed after 5 attempts over \d+ s; last error: HTTP 502$/)
+    const list = await service.call<{ dlq_items: { attempt_count: number }[] }>('GET /v1/delivery/dlq', { token: agent.token })
+    assert.equal(list.body.dlq_items[0]!.attempt_count, 5)
+  })
+
+  test('[PUSH-10] no answer in 15 seconds is a failed attempt', async () => {
+    const agent = await calls.pushed(tenant, receiver.url)
+    let arrived = (): void => {}
+    const came = new Promise<void>((resolve) => (arrived = resolve))
+    receiver.answer = () => (arrived(), null)
+    await calls.publish(agent)
+    await came
+    await service.clock.advance(14_900)
+    assert.equal((await calls.rows(agent))[0]!.state, 'leased')
+    await service.clock.advance(200)
+    assert.equal((await calls.state(agent, 'waiting')).last_error, 'no answer within 15 s')
+  })
+
+  test('[PUSH-10] a refused connection is a failed attempt', async () => {
+    const agent = await calls.pushed(tenant, 'http://127.0.0.1:1/')
+    await calls.publish(agent)
+    assert.match((await calls.state(agent, 'waiting')).last_error!, /ECONNREFUSED/)
+  })
+
+  test('[PUSH-12] redirects are not followed and count as a failed attempt', async () => {
+    const agent = await calls.pushed(tenant, receiver.url)
+    const other = await startReceiver()
+    for (const status of [301, 302, 303, 307, 308]) {
+      receiver.answer = () => ({ status, headers: { location: other.url } })
+      await calls.publish(agent, `t.${status}`)
+      await until(async () => (await calls.rows(agent)).some((row) => row.state === 'waiting' && row.last_error === `HTTP ${status}`))
+    }
+    assert.equal(other.all.length, 0)
+    await other.stop()
+  })
+
+  test('[PUSH-10] a body without end holds nothing up, and its status counts', async () => {
+    const agent = await calls.pushed(tenant, receiver.url)
+    receiver.answer = (_received, response) => {
+      response.writeHead(200)
+      const more = (): void => void (response.destroyed || response.write('x'.repeat(65_536), () => setImmediate(more)))
+      more()
+      return null
+    }
+    await calls.publish(agent)
+    await calls.state(agent, 'acknowledged')
+  })
+
+  test('connections are kept, and one that the endpoint closed is no failed attempt', async () => {
+    const agent = await calls.pushed(tenant, receiver.url)
+    for (let i = 0; i < 5; i++) {
+      await calls.publish(agent)
+      await receiver.next()
+      await until(async () => (await calls.rows(agent)).every((row) => row.state === 'acknowledged'))
+    }
+    assert.equal(receiver.connections(), 1)
+  })
+
+  test('the breaker opens after failures in a row, lets nothing through, probes, and closes; it is seen in the queue and in metrics', async () => {
+    const agent = await calls.pushed(tenant, receiver.url)
+    receiver.answer = () => 500
+    const push = async (): Promise<Record<string, unknown>> => (await calls.queue(tenant, agent))['push']
+    assert.deepEqual(await push(), { state: 'closed', consecutive_failures: 0, last_status: null, last_error: null, last_success_at: null, latency_ms: null })
+    for (let i = 0; i < OPENS_AFTER; i++) {
+      await calls.publish(agent)
+      await receiver.next()
+      await until(async () => (await push())['consecutive_failures'] === i + 1)
+    }
+    const open = await push()
+    assert.deepEqual([open['state'], open['last_status'], open['last_error'], open['last_success_at']], ['open', 500, 'HTTP 500', null])
+    assert.ok((open['latency_ms'] as number) > 0)
+    assert.match((await service.call('GET /metrics')).text, /^sensorium_push_endpoints_open [1-9]/m)
+    await calls.publish(agent)
+    await service.clock.advance(2_400)
+    assert.equal(receiver.all.length, OPENS_AFTER)
+    // Those that waited are due and stay where they are: no attempt is used up.
+    assert.equal((await calls.rows(agent)).filter((row) => row.attempts === 1).length, OPENS_AFTER)
+    let probed = (): void => {}
+    const probe = new Promise<void>((resolve) => (probed = resolve))
+    receiver.answer = () => (probed(), null)
+    await service.clock.advance(2_700)
+    await probe
+    assert.equal((await push())['state'], 'half_open')
+    assert.equal(receiver.all.length, OPENS_AFTER + 1)
+    receiver.answer = () => 200
+    await service.clock.advance(15_000)
+    assert.equal((await push())['state'], 'open')
+    await service.clock.advance(10_000)
+    await until(async () => (await calls.rows(agent)).every((row) => row.state === 'acknowledged'))
+    assert.deepEqual([(await push())['state'], (await push())['consecutive_failures'], (await push())['last_error']], ['closed', 0, null])
+    assert.match((await service.call('GET /metrics')).text, /sensorium_push_seconds_count\{outcome="acknowledged"\} \d/)
+  })
+
+  test('an agent may settle a delivery itself while its push is under way', async () => {
+    const agent = await calls.pushed(tenant, receiver.url)
+    receiver.answer = async ({ delivery }: { delivery: Delivery }) => {
+      assert.equal(await calls.ack(agent, [delivery.id]), 1)
+      return 500
+    }
+    await calls.publish(agent)
+    await receiver.next()
+    await until(async () => (await calls.queue(tenant, agent))['push']['last_status'] === 500)
+    assert.equal((await calls.rows(agent))[0]!.state, 'acknowledged')
+  })
+})

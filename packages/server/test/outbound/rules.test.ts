@@ -1,0 +1,82 @@
+// The pure parts: what an answer means, when the breaker opens, who gets a slot.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { afterFailedPush } from '../../src/delivery/rules.ts'
+import { allowance, closed, failed, OPENS_AFTER, stateOf, succeeded, type Breaker } from '../../src/outbound/breaker.ts'
+import { outcomeOf, retryAfterMs } from '../../src/outbound/outcome.ts'
+import { makeSlots } from '../../src/outbound/slots.ts'
+import { deliveryEvent } from '../../src/outbound/stream.ts'
+import { parseEvent } from './tools.ts'
+
+const NOW = Date.parse('2030-01-01T00:00:00Z')
+
+test('[PUSH-7] [PUSH-8] [PUSH-9] [PUSH-10] what a status means', () => {
+  const kind = (status: number, retryAfter?: string): string => outcomeOf({ status, retryAfter }, NOW).kind
+  assert.deepEqual([200, 202, 299].map((status) => kind(status)), ['acknowledged', 'acknowledged', 'acknowledged'])
+  assert.deepEqual([100, 301, 304, 400, 401, 404, 500, 503, 429].map((status) => kind(status)), Array(9).fill('failed'))
+  assert.equal(kind(410), 'gone')
+  assert.deepEqual([kind(429, '5'), kind(503, '5'), kind(500, '5'), kind(429, 'soon'), kind(429, '0')], ['later', 'later', 'failed', 'failed', 'failed'])
+})
+
+test('[PUSH-8] Retry-After in both its forms, bounded', () => {
+  assert.equal(retryAfterMs('120', NOW), 120_000)
+  assert.equal(retryAfterMs('Tue, 01 Jan 2030 00:00:30 GMT', NOW), 30_000)
+  assert.equal(retryAfterMs('999999999', NOW), 86_400_000)
+  for (const nothing of [undefined, '', '-1', '1.5', 'Tue, 01 Jan 2019 00:00:30 GMT', 'never']) assert.equal(retryAfterMs(nothing, NOW), null, nothing)
+})
+
+test('[PUSH-10] [PUSH-11] the wait doubles from 1 s to 5 minutes, in its upper half, and ends in the dead letters', () => {
+  const wait = (attempts: number, random: number): number => {
+    const next = afterFailedPush({ attempts, first_attempt_at: NOW, last_error: null }, { error: 'HTTP 500', retryAfterMs: null }, NOW, 1000, () => random)
+    return next.state === 'waiting' ? next.dueAt - NOW : -1
+  }
+  assert.deepEqual([1, 2, 3, 9, 10, 50].map((attempts) => wait(attempts, 1)), [1_000, 2_000, 4_000, 256_000, 300_000, 300_000])
+  assert.deepEqual([1, 2, 50].map((attempts) => wait(attempts, 0)), [500, 1_000, 150_000])
+  const dead = afterFailedPush({ attempts: 5, first_attempt_at: NOW - 9_000, last_error: 'HTTP 500' }, { error: 'HTTP 404', retryAfterMs: 9 }, NOW, 5)
+  assert.deepEqual(dead, { state: 'dead_lettered', reason: 'Push failed after 5 attempts over 9 s; last error: HTTP 404' })
+})
+
+test('the breaker opens, probes with one request, opens longer, and closes', () => {
+  let breaker: Breaker = closed
+  for (let i = 1; i < OPENS_AFTER; i++) breaker = failed(breaker, NOW, () => 1)
+  assert.deepEqual([stateOf(breaker, NOW), allowance(breaker, NOW, 16)], ['closed', 16])
+  breaker = failed(breaker, NOW, () => 1)
+  assert.deepEqual([stateOf(breaker, NOW), allowance(breaker, NOW + 4_999, 16)], ['open', 0])
+  assert.equal(failed(breaker, NOW + 100).pausedUntil, breaker.pausedUntil)
+  assert.deepEqual([stateOf(breaker, NOW + 5_000), allowance(breaker, NOW + 5_000, 16)], ['half_open', 1])
+  const again = failed(breaker, NOW + 5_000, () => 1)
+  assert.equal(again.pausedUntil, NOW + 15_000)
+  let long = again
+  for (let i = 0; i < 20; i++) long = failed(long, long.pausedUntil!, () => 1)
+  assert.equal(failed(long, NOW + 1e9, () => 1).pausedUntil, NOW + 1e9 + 120_000)
+  assert.deepEqual(succeeded(), closed)
+})
+
+test('slots: tenants and endpoints take turns, suspects and the new leave room, a tenant never has more than half', () => {
+  const slots = makeSlots<string>(16)
+  const all = (wanted = 1): string[] => {
+    const granted: string[] = []
+    for (let grant = slots.grant(() => wanted); grant; grant = slots.grant(() => wanted)) granted.push(`${grant.endpoint}×${grant.count}`)
+    return granted
+  }
+  for (let i = 0; i < 20; i++) slots.line('a', 'suspect', `s${i}`)
+  assert.deepEqual(all(), ['s0×1', 's1×1']) // a quarter of a tenant's half
+  for (let i = 0; i < 20; i++) slots.line('a', 'new', `n${i}`)
+  assert.deepEqual(all(), ['n0×1', 'n1×1', 'n2×1', 'n3×1'])
+  slots.line('a', 'proven', 'p')
+  assert.deepEqual(all(5), ['p×2'])
+  for (const endpoint of ['x', 'y']) slots.line('b', 'proven', endpoint)
+  slots.line('c', 'proven', 'z')
+  assert.deepEqual(all(), ['x×1', 'z×1', 'y×1'])
+  assert.equal(slots.held(), 11)
+  slots.line('a', 'proven', 'p')
+  assert.equal(slots.grant(() => 1), undefined)
+  slots.release({ endpoint: 's0', tenant: 'a', standing: 'suspect', count: 1 }, 1)
+  assert.deepEqual(slots.grant(() => 1)?.endpoint, 'p')
+})
+
+test('[SSE-1] a delivery is one event whatever white space its JSON has', () => {
+  const json = '{\r\n"payload": {\n\n"text": "a\\nb"}\r}'
+  const event = parseEvent(deliveryEvent({ id: 'dlv_1', attempts: 1, until: 0, json }).slice(0, -2))
+  assert.deepEqual([event.event, event.id, JSON.parse(event.data!)], ['delivery', 'dlv_1', { payload: { text: 'a\nb' } }])
+})

@@ -1,0 +1,255 @@
+// Streams: what they carry, how much they hold, and how they end.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import net from 'node:net'
+import { after, before, beforeEach, test } from 'node:test'
+import { assertError } from '../support/expect.ts'
+import { onBothEngines } from '../support/engines.ts'
+import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { openReader, outboundCalls, until, type Reader } from './tools.ts'
+
+onBothEngines((engine) => {
+  let service: Service
+  let tenant: TestTenant
+  let agent: TestAgent
+  let calls: ReturnType<typeof outboundCalls>
+
+  before(async () => {
+    service = await startService(engine)
+    calls = outboundCalls(service)
+  })
+  after(() => service.stop())
+  beforeEach(async () => {
+    tenant = await service.tenant()
+    agent = await tenant.agent({ mode: 'sse' })
+    await calls.interest(agent)
+  })
+
+  const open = (query = '', who = agent): Promise<Reader> => openReader(service.url, who.token, query)
+  const closed = async (reader: Reader): Promise<void> => {
+    reader.close()
+    await reader.ended
+  }
+
+  test('[SSE-1] deliveries come as events with their id and the Delivery, old and new ones, highest priority first', async () => {
+    const before = await calls.publish(agent, 'com.example.a', { text: 'line\nbreak' })
+    const reader = await open()
+    assert.equal(reader.status, 200)
+    assert.match(reader.headers['content-type']!, /^text\/event-stream/)
+    assert.match(reader.headers['x-request-id'] as string, /./)
+    const first = await reader.next()
+    assert.equal(first.event_id, before)
+    assert.deepEqual(first.payload, { specversion: '1.0', type: 'com.example.a', source: '/tests', id: before, data: { text: 'line\nbreak' } })
+    assert.equal(first.attempt_count, 1)
+    const after = await calls.publish(agent)
+    assert.equal((await reader.next()).event_id, after)
+    assert.equal((await calls.rows(agent)).filter((row) => row.state === 'leased').length, 2)
+    assert.deepEqual(await calls.poll(agent), [])
+    assert.equal(await calls.ack(agent, [first.id]), 1)
+    await closed(reader)
+  })
+
+  test('[SSE-1] an envelope with line breaks in its white space stays one event', async () => {
+    const reader = await open()
+    const raw = '{\n"specversion": "1.0",\r\n\r\n"type": "t.x", "source": "/s",\n\n"id": "pretty", "data": {\n"a": [1,\n2]}\n}'
+    assert.equal((await service.call('POST /v1/events', { token: agent.token, raw, headers: { 'content-type': 'application/json' } })).status, 202)
+    assert.deepEqual((await reader.next()).payload['data'], { a: [1, 2] })
+    await closed(reader)
+  })
+
+  test('[SSE-2] a comment is sent every 15 seconds', async () => {
+    const reader = await open()
+    assert.equal(await reader.comment(), 'open')
+    for (let i = 0; i < 3; i++) {
+      await service.clock.advance(15_000)
+      assert.equal(await reader.comment(), 'still here')
+    }
+    await closed(reader)
+  })
+
+  test('[SSE-3] at most max_in_flight are outstanding; an acknowledgement makes room', async () => {
+    for (let i = 0; i < 5; i++) await calls.publish(agent)
+    const reader = await open('?max_in_flight=2')
+    const [one, two] = [await reader.next(), await reader.next()]
+    const leased = async (): Promise<number> => (await calls.rows(agent)).filter((row) => row.state === 'leased').length
+    assert.equal(await leased(), 2)
+    await service.clock.advance(5_000)
+    assert.equal(reader.waiting(), 0)
+    await calls.ack(agent, [one.id])
+    const three = await reader.next()
+    await service.call('POST /v1/delivery/nack', { token: agent.token, body: { delivery_ids: [two.id], retry_after_seconds: 600 } })
+    const four = await reader.next()
+    assert.equal(new Set([one, two, three, four].map((delivery) => delivery.id)).size, 4)
+    assert.equal(await leased(), 2)
+    // A lease that lapses frees its place as well; the delivery comes again as the next attempt.
+    await service.clock.advance(31_000)
+    const again = [await reader.next(), await reader.next()]
+    assert.deepEqual(again.map((delivery) => [delivery.id, delivery.attempt_count]), [[three.id, 2], [four.id, 2]])
+    await closed(reader)
+  })
+
+  test('[SSE-3] the default is 50, and what is out of range is refused', async () => {
+    const batch = Array.from({ length: 60 }, (_, i) => ({ specversion: '1.0', type: 't', source: '/s', id: `b${i}` }))
+    await service.call('POST /v1/events', { token: agent.token, raw: JSON.stringify(batch), headers: { 'content-type': 'application/cloudevents-batch+json' } })
+    const reader = await open()
+    for (let i = 0; i < 50; i++) await reader.next()
+    assert.equal((await calls.rows(agent)).filter((row) => row.state === 'leased').length, 50)
+    await closed(reader)
+    for (const value of ['0', '101', '-1', 'x', '1.5', '']) {
+      assertError(await service.call(`GET /v1/delivery/stream?max_in_flight=${value}`, { token: agent.token }), 'validation_failed', { field: 'max_in_flight' })
+    }
+  })
+
+  test('[SSE-3] a lengthened lease keeps its place', async () => {
+    for (let i = 0; i < 2; i++) await calls.publish(agent)
+    const reader = await open('?max_in_flight=1')
+    const first = await reader.next()
+    const longer = { token: agent.token, body: { delivery_ids: [first.id], seconds: 300 } }
+    assert.deepEqual((await service.call('POST /v1/delivery/extend', longer)).body, { extended: 1 })
+    await service.clock.advance(60_000)
+    assert.equal(reader.waiting(), 0)
+    await calls.ack(agent, [first.id])
+    assert.notEqual((await reader.next()).id, first.id)
+    await closed(reader)
+  })
+
+  test('[SSE-4] closing a stream frees its leases at once; the next hand-out is the next attempt, and after the last it is dead', async () => {
+    await calls.publish(agent)
+    for (let attempt = 1; attempt <= 5; attempt++) {
+      const reader = await open()
+      assert.equal((await reader.next()).attempt_count, attempt)
+      await closed(reader)
+      await until(async () => (await calls.rows(agent))[0]!.state !== 'leased')
+    }
+    const [row] = await calls.rows(agent)
+    assert.equal(row!.state, 'dead_lettered')
+    assert.match(row!.dlq_reason!, /^Not acknowledged after 5 attempts/)
+  })
+
+  test('[SSE-4] what one stream gives back another takes', async () => {
+    await calls.publish(agent)
+    const first = await open()
+    const second = await open()
+    const holder = await Promise.race([first.next().then(() => first), second.next().then(() => second)])
+    const other = holder === first ? second : first
+    await closed(holder)
+    assert.equal((await other.next()).attempt_count, 2)
+    await closed(other)
+  })
+
+  test('[SSE-5] any agent and the org-admin may open one; it needs the scope and a token', async () => {
+    for (const mode of ['poll', 'push', 'sse']) {
+      const any = await tenant.agent({ mode, scopes: ['send', 'receive', 'interests:write'] })
+      await calls.interest(any)
+      const reader = await open('', any)
+      const id = await calls.publish(any)
+      assert.equal((await reader.next()).event_id, id)
+      await closed(reader)
+    }
+    const admin = await openReader(service.url, tenant.admin)
+    assert.equal(admin.status, 200)
+    await closed(admin)
+    const sender = await tenant.agent({ scopes: ['send'] })
+    assertError(await service.call('GET /v1/delivery/stream', { token: sender.token }), 'insufficient_scope', { required_scope: 'receive' })
+    assertError(await service.call('GET /v1/delivery/stream'), 'authentication_failed')
+  })
+
+  const endings: [string, () => Promise<unknown>][] = [
+    ['its key is revoked', () => service.call(`DELETE /v1/agents/${agent.id}/keys/${agent.keyId}`, { token: tenant.admin })],
+    ['its agent is deactivated', () => service.call(`POST /v1/agents/${agent.id}/deactivate`, { token: tenant.admin })],
+  ]
+  for (const [why, act] of endings) {
+    test(`[SSE-6] a stream ends within a second when ${why}, and gives its leases back`, async () => {
+      await calls.publish(agent)
+      const reader = await open()
+      await reader.next()
+      await service.clock.advance(1_000)
+      await act()
+      await service.clock.advance(1_000)
+      await reader.ended
+      await calls.state(agent, 'ready')
+    })
+  }
+
+  test('[SSE-6] a stream ends with its token', async () => {
+    const key = await service.call<{ key: string }>(`POST /v1/agents/${agent.id}/keys`, {
+      token: tenant.admin,
+      body: { scopes: ['receive'], expires_at: new Date(service.clock.now() + 20_000).toISOString() },
+    })
+    const reader = await openReader(service.url, await tenant.token(key.body.key))
+    await service.clock.advance(15_000)
+    await reader.comment()
+    await service.clock.advance(6_000)
+    await reader.ended
+  })
+
+  test('a reader that does not read is handed no more than fits, and loses its stream when it stays stuck', async () => {
+    const { hostname, port } = new URL(service.url)
+    const socket = net.connect(Number(port), hostname)
+    await once(socket, 'connect')
+    socket.pause()
+    socket.on('error', () => {})
+    socket.write(`GET /v1/delivery/stream?max_in_flight=100 HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${agent.token}\r\n\r\n`)
+    const large = 'x'.repeat(900_000)
+    for (let i = 0; i < 20; i++) await calls.publish(agent, 't', large)
+    const leased = async (): Promise<number> => (await calls.rows(agent)).filter((row) => row.state === 'leased').length
+    await until(async () => (await leased()) > 0)
+    let before = -1
+    await until(async () => {
+      const now = await leased()
+      const same = now === before
+      before = now
+      for (let i = 0; i < 50; i++) await new Promise(setImmediate)
+      return same
+    })
+    assert.ok(before < 20, `${before} were handed out to somebody who reads nothing`)
+    await service.clock.advance(31_000)
+    await until(async () => /^sensorium_streams 0$/m.test((await service.call('GET /metrics')).text))
+    await until(async () => (await leased()) === 0)
+    socket.destroy()
+  })
+
+  test('streams do not count as requests in hand', async () => {
+    const reader = await open()
+    const metrics = (await service.call('GET /metrics')).text
+    assert.match(metrics, /^sensorium_http_in_flight 1$/m) // the look itself
+    assert.match(metrics, /^sensorium_streams [1-9]/m)
+    await closed(reader)
+  })
+
+  test('a shutdown ends streams with a hint when to come back, and gives their leases back', async () => {
+    const own = await startService(engine)
+    const there = outboundCalls(own)
+    const home = await own.tenant()
+    const somebody = await home.agent()
+    await there.interest(somebody)
+    await there.publish(somebody)
+    const reader = await openReader(own.url, somebody.token)
+    await reader.next()
+    const again = await own.restart()
+    assert.match((await reader.event()).retry!, /^[1-5]\d{3}$/)
+    await reader.ended
+    const resumed = await openReader(again.url, somebody.token)
+    assert.equal((await resumed.next()).attempt_count, 2)
+    resumed.close()
+    await again.stop()
+  })
+
+  if (engine.name === 'postgres') {
+    test('[SSE-3] [SSE-6] another node: acknowledgements make room, wake-ups arrive, a revoked key ends the stream', async () => {
+      const other = await service.another()
+      const reader = await openReader(other.url, agent.token, '?max_in_flight=1')
+      await calls.publish(agent)
+      const first = await reader.next()
+      await calls.publish(agent)
+      await calls.ack(agent, [first.id])
+      await service.clock.advance(1_500)
+      const second = await reader.next()
+      assert.notEqual(second.id, first.id)
+      await service.call(`DELETE /v1/agents/${agent.id}/keys/${agent.keyId}`, { token: tenant.admin })
+      await service.clock.advance(1_000)
+      await reader.ended
+      await other.stop()
+    })
+  }
+})

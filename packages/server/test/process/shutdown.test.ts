@@ -1,0 +1,167 @@
+// SIGTERM: what was taken is finished, what comes is refused, and then it is over.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { sqlite } from '../support/engines.ts'
+import { startProcess, type RunningProcess } from '../support/process.ts'
+import { rawConnection } from '../support/raw-http.ts'
+
+const KEY = 'ak_live_0123456789abcdefghijABCDEFGHIJ01'
+let env: Record<string, string>
+let drop: () => Promise<void>
+before(async () => {
+  const fresh = await sqlite.fresh()
+  env = { ...fresh.env, BOOTSTRAP_ADMIN_KEY: KEY }
+  drop = fresh.drop
+})
+after(() => drop())
+
+async function tokenFor(service: RunningProcess): Promise<string> {
+  const answer = await fetch(`${service.url}/v1/auth/token`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', connection: 'close' },
+    body: JSON.stringify({ api_key: KEY }),
+  })
+  return ((await answer.json()) as { access_token: string }).access_token
+}
+
+const AGENT = JSON.stringify({ name: 'Late', delivery_mode: 'poll', client_type: 'other' })
+
+/** A request of which the service has taken the head (it says 100) and waits for the body. */
+async function halfRequest(service: RunningProcess, token: string) {
+  const connection = await rawConnection(service.url)
+  connection.write(
+    `POST /v1/agents HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n` +
+      `Expect: 100-continue\r\nContent-Length: ${AGENT.length}\r\n\r\n`,
+  )
+  assert.equal((await connection.reply()).status, 100)
+  return connection
+}
+
+test('[HTTP-28] a request in flight is finished; new ones are answered 503 with Retry-After, on kept connections and new ones', async () => {
+  const service = await startProcess(env)
+  const token = await tokenFor(service)
+  const kept = await rawConnection(service.url)
+  const ask = `GET /v1/agents HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`
+  kept.write(ask)
+  assert.equal((await kept.reply()).status, 200)
+  const inFlight = await halfRequest(service, token)
+
+  service.kill('SIGTERM')
+  await service.printed(/finishing what was taken/)
+
+  kept.write(ask)
+  const refused = await kept.reply()
+  assert.equal(refused.status, 503)
+  assert.equal(refused.headers['retry-after'], '1')
+  assert.equal(refused.headers['connection'], 'close')
+  const { error } = JSON.parse(refused.body)
+  assert.equal(error.code, 'service_unavailable')
+  assert.deepEqual(error.details, { retry_after_seconds: 1 })
+  assert.equal(error.request_id, refused.headers['x-request-id'])
+  await kept.closed
+
+  const ready = await fetch(`${service.url}/readyz`)
+  assert.equal(ready.status, 503, 'readiness says so too')
+
+  inFlight.write(AGENT)
+  const answer = await inFlight.reply()
+  assert.equal(answer.status, 201)
+  const { code } = await service.ended
+  assert.equal(code, 0)
+
+  const again = await startProcess(env)
+  const found = await fetch(`${again.url}/v1/agents/${JSON.parse(answer.body).id}`, { headers: { authorization: `Bearer ${token}`, connection: 'close' } })
+  assert.equal(found.status, 200, 'what was answered 201 is there')
+  await again.stop()
+})
+
+test('[HTTP-28] who waits in a long poll is answered at once, with what there is', async () => {
+  const service = await startProcess(env)
+  const token = await tokenFor(service)
+  const poll = await rawConnection(service.url)
+  poll.write(`GET /v1/delivery/poll?wait=20 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`)
+  // The poll is in hand when the metrics count it beside their own request.
+  for (;;) {
+    const metrics = await (await fetch(`${service.url}/metrics`)).text()
+    if (/^sensorium_http_in_flight 2$/m.test(metrics)) break
+  }
+  const began = performance.now()
+  service.kill('SIGTERM')
+  const answer = await poll.reply()
+  assert.deepEqual([answer.status, answer.body], [200, '{"deliveries":[],"count":0}'])
+  assert.equal((await service.ended).code, 0)
+  assert.ok(performance.now() - began < 9000, 'long before its 20 seconds')
+})
+
+test('[HTTP-28] idle connections do not hold it, and SIGINT does the same as SIGTERM', async () => {
+  const service = await startProcess(env)
+  const idle = await rawConnection(service.url)
+  idle.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
+  assert.equal((await idle.reply()).status, 200)
+  service.kill('SIGINT')
+  assert.equal((await service.ended).code, 0)
+  await idle.closed
+})
+
+test('[HTTP-28] asked twice it ends at once', async () => {
+  const service = await startProcess(env)
+  const inFlight = await halfRequest(service, await tokenFor(service))
+  service.kill('SIGINT')
+  await service.printed(/finishing what was taken/)
+  service.kill('SIGINT')
+  assert.equal((await service.ended).code, 130)
+  await inFlight.closed
+})
+
+test('[HTTP-28] clients that hang up before their answer are not counted for ever', async () => {
+  const service = await startProcess(env)
+  const token = await tokenFor(service)
+  const hangUps = await Promise.all([
+    ...Array.from({ length: 20 }, () => halfRequest(service, token)),
+    ...Array.from({ length: 20 }, async () => {
+      const poll = await rawConnection(service.url)
+      poll.write(`GET /v1/delivery/poll?wait=20 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`)
+      return poll
+    }),
+  ])
+  const inFlight = async (): Promise<number> => Number(/^sensorium_http_in_flight (\d+)$/m.exec(await (await fetch(`${service.url}/metrics`)).text())![1])
+  while ((await inFlight()) < 41);
+  for (const { socket } of hangUps) socket.resetAndDestroy()
+  while ((await inFlight()) > 1);
+  const { stdout, code } = await service.stop()
+  assert.equal(code, 0)
+  assert.doesNotMatch(stdout, /unexpected failure/, 'and it is no error of ours')
+})
+
+test('[STO-1] killed in the middle of a burst, it has everything that it answered for', async () => {
+  const service = await startProcess(env)
+  const token = await tokenFor(service)
+  const accepted: string[] = []
+  let killed = false
+  const publish = async (id: string): Promise<void> => {
+    try {
+      const answer = await fetch(`${service.url}/v1/events`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ specversion: '1.0', type: 'com.example.burst', source: '/test', id, data: { id } }),
+      })
+      if (answer.status === 202) accepted.push(id)
+      if (accepted.length > 200 && !killed) {
+        killed = true
+        service.kill('SIGKILL')
+      }
+    } catch {
+      // killed before the answer: no promise was made
+    }
+  }
+  await Promise.all(Array.from({ length: 20 }, async (_, worker) => {
+    for (let i = 0; i < 1000 && !killed; i++) await publish(`burst-${worker}-${i}`)
+  }))
+  await service.ended
+  assert.ok(accepted.length > 200)
+
+  const again = await startProcess(env)
+  const headers = { authorization: `Bearer ${await tokenFor(again)}` }
+  for (const id of accepted) assert.equal((await fetch(`${again.url}/v1/events/${id}`, { headers })).status, 200, id)
+  await again.stop()
+})

@@ -1,0 +1,146 @@
+// The first start and the ones after it, as a person sees them.
+import assert from 'node:assert/strict'
+import { mkdirSync, statSync } from 'node:fs'
+import { createServer } from 'node:net'
+import path from 'node:path'
+import { test } from 'node:test'
+import { postgres, POSTGRES_URL, sqlite } from '../support/engines.ts'
+import { bash, refusedStart, sensorium, startProcess } from '../support/process.ts'
+
+const KEY = /ak_live_[A-Za-z0-9]{32}/g
+/** What stands under "Publish an event:", to be pasted into a terminal. */
+const pasted = (output: string): string => /Publish an event:\n\n([^]*?\n)\n/.exec(output)![1]!
+
+test('[CFG-8] the first start prints the org-admin key once and a curl that works as pasted; the second prints none', async (t) => {
+  const { env, drop } = await sqlite.fresh()
+  t.after(drop)
+  const data = { DATA_DIR: path.join(env['DATA_DIR']!, 'new') }
+  const began = performance.now()
+  const first = await startProcess(data)
+  t.diagnostic(`listening ${Math.round(performance.now() - began)} ms after the process was started, on a new store`)
+  const printed = await first.printed(/Org-admin key \(shown this once\): {2}(ak_live_[A-Za-z0-9]{32})/)
+  await first.printed(/"msg":"ready"/)
+
+  const published = await bash(pasted(first.output()))
+  assert.match(published.stdout, /^HTTP\/1\.1 202 /, published.stdout + published.stderr)
+  assert.match(published.stdout, /"event_id":"hello-1","status":"accepted"/)
+  assert.match((await bash(pasted(first.output()))).stdout, /^HTTP\/1\.1 200 [^]*"status":"duplicate"/, 'and once more')
+
+  const { tenants } = JSON.parse((await sensorium(['tenant', 'list', '--json'], data)).stdout)
+  assert.deepEqual(tenants.map(({ slug }: { slug: string }) => slug), ['default'])
+  const { stdout } = await first.stop()
+  assert.equal(new Set(stdout.match(KEY)).size, 1)
+
+  const second = await startProcess(data)
+  const token = await bash(pasted(stdout).replaceAll(first.url, second.url))
+  assert.match(token.stdout, /^HTTP\/1\.1 200 /, 'the key works after a restart')
+  const after = await second.stop()
+  assert.equal(after.code, 0)
+  assert.doesNotMatch(after.stdout + after.stderr, KEY)
+  assert.ok(printed[1])
+})
+
+test('[CFG-3] the secret made for an embedded store lies in DATA_DIR with mode 0600, is reused, and ends what tokens mean without it', async (t) => {
+  const { env, drop } = await sqlite.fresh()
+  t.after(drop)
+  const data = { DATA_DIR: path.join(env['DATA_DIR']!, 'new') }
+  const first = await startProcess(data)
+  const [, key] = await first.printed(/(ak_live_[A-Za-z0-9]{32})/)
+  const exchange = async (url: string): Promise<string> => {
+    const answer = await fetch(`${url}/v1/auth/token`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ api_key: key }) })
+    return ((await answer.json()) as { access_token: string }).access_token
+  }
+  const token = await exchange(first.url)
+  assert.equal(statSync(data.DATA_DIR).mode & 0o777, 0o700)
+  const secret = path.join(data.DATA_DIR, 'secret')
+  assert.equal(statSync(secret).mode & 0o777, 0o600)
+  const made = statSync(secret).mtimeMs
+  await first.stop()
+
+  const second = await startProcess(data)
+  t.after(() => second.stop())
+  assert.equal(statSync(secret).mtimeMs, made)
+  const answer = await fetch(`${second.url}/v1/agents`, { headers: { authorization: `Bearer ${token}` } })
+  assert.equal(answer.status, 200, 'a token of before the restart is still one')
+})
+
+test('[CFG-7] BOOTSTRAP_TENANT and BOOTSTRAP_ADMIN_KEY are taken, and the given key is not printed', async (t) => {
+  const { env, drop } = await sqlite.fresh()
+  t.after(drop)
+  const given = 'ak_live_0123456789abcdefghijABCDEFGHIJ01'
+  const service = await startProcess({ ...env, BOOTSTRAP_TENANT: 'acme', BOOTSTRAP_ADMIN_KEY: given })
+  t.after(() => service.stop())
+  await service.printed(/"msg":"ready"/)
+  assert.doesNotMatch(service.output(), KEY)
+  const published = await bash(pasted(service.output()), { BOOTSTRAP_ADMIN_KEY: given })
+  assert.match(published.stdout, /^HTTP\/1\.1 202 /, published.stdout + published.stderr)
+  const { tenants } = JSON.parse((await sensorium(['tenant', 'list', '--json'], env)).stdout)
+  assert.deepEqual(tenants.map(({ slug }: { slug: string }) => slug), ['acme'])
+})
+
+test('[CFG-1] everything that is wrong is told at once, each by its variable, with exit code 1 and before anything is made', async (t) => {
+  const { env, drop } = await sqlite.fresh()
+  t.after(drop)
+  const wrong = {
+    PORT: '99999', HOST: 'a b', LOG_LEVEL: 'loud', SENSORIUM_SECRET: 'short', VISIBILITY_TIMEOUT_S: '0', MAX_ATTEMPTS: '-1',
+    RATE_LIMIT_AGENT: 'none', RATE_LIMIT_WINDOW_S: '1.5', MAX_EVENT_BYTES: '12', RETENTION_DAYS: 'x', PUSH_ALLOW_PRIVATE: 'maybe',
+    CLIENT_TYPES: 'one,two', OPERATOR_TOKEN: 'short', BOOTSTRAP_TENANT: 'Not A Slug', BOOTSTRAP_ADMIN_KEY: 'ak_live_short',
+    DATABASE_URL: 'mysql://x', PUBLIC_URL: 'nowhere', EMBEDDINGS: 'ftp://x',
+  }
+  const folder = path.join(env['DATA_DIR']!, 'new')
+  const { code, stdout, stderr } = await refusedStart({ ...wrong, DATA_DIR: folder })
+  assert.equal(code, 1)
+  assert.equal(stdout, '')
+  const named = stderr.trimEnd().split('\n').slice(1).map((line) => /^ {2}(\w+) takes /.exec(line)?.[1])
+  assert.deepEqual(named.toSorted(), Object.keys(wrong).toSorted())
+  assert.throws(() => statSync(folder), { code: 'ENOENT' })
+  assert.doesNotMatch(stderr, /ak_live_short|'short'/, 'a secret is not repeated')
+})
+
+test('[CFG-3] PostgreSQL without SENSORIUM_SECRET is refused', async () => {
+  const { code, stderr } = await refusedStart({ DATABASE_URL: 'postgres://127.0.0.1/x' })
+  assert.equal(code, 1)
+  assert.match(stderr, /SENSORIUM_SECRET takes at least 16 characters; it is required with DATABASE_URL/)
+})
+
+test('[CFG-2] a port that is taken is told in a sentence', async (t) => {
+  const { env, drop } = await sqlite.fresh()
+  t.after(drop)
+  const taken = createServer()
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
+  t.after(() => taken.close())
+  const { port } = taken.address() as { port: number }
+  const { code, stderr } = await refusedStart({ ...env, PORT: String(port) })
+  assert.equal(code, 1)
+  assert.match(stderr, new RegExp(`^Sensorium did not start: .*EADDRINUSE.*${port}`))
+})
+
+test('[CFG-2] a DATA_DIR that cannot be is told in a sentence, not in a stack', async (t) => {
+  const { env, drop } = await sqlite.fresh()
+  t.after(drop)
+  mkdirSync(path.join(env['DATA_DIR']!, 'sensorium.db'))
+  const { code, stderr } = await refusedStart(env)
+  assert.equal(code, 1)
+  assert.match(stderr, /^Sensorium did not start: /)
+  assert.equal(stderr.trimEnd().split('\n').length, 1)
+})
+
+test('[CFG-2] PUBLIC_URL is the address that is shown', async (t) => {
+  const { env, drop } = await sqlite.fresh()
+  t.after(drop)
+  const service = await startProcess({ ...env, PUBLIC_URL: 'https://sensorium.example.com/' })
+  t.after(() => service.stop())
+  assert.equal(service.url, 'https://sensorium.example.com')
+})
+
+test('[CFG-8] two nodes that start together on an empty database make one tenant and print one key', { skip: !POSTGRES_URL && 'PostgreSQL is missing' }, async (t) => {
+  const { env, drop } = await postgres.fresh()
+  t.after(drop)
+  const nodes = await Promise.all([startProcess(env), startProcess(env)])
+  const ended = await Promise.all(nodes.map(async (node) => {
+    await node.printed(/"msg":"ready"/)
+    return node.stop()
+  }))
+  assert.deepEqual(ended.map(({ code }) => code), [0, 0])
+  assert.equal(new Set(ended.flatMap(({ stdout }) => stdout.match(KEY) ?? [])).size, 1)
+})
