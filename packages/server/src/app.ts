@@ -7,6 +7,7 @@ import { maySeeChannel } from './channels/get.ts'
 import { makeClaim } from './delivery/claim.ts'
 import { sweepLapsed } from './delivery/lapse.ts'
 import { makeWakeups } from './delivery/wake.ts'
+import { makeEnrich } from './enrichment/enrich.ts'
 import { makePublish } from './events/publish.ts'
 import { makeRetain } from './events/retain.ts'
 import { makeIdempotency } from './http/idempotency.ts'
@@ -76,13 +77,18 @@ export function makeApp({ config, store, secrets, clock, log, metrics = makeMetr
   const limiter = makeRateLimiter(config.rateLimitWindowS, clock, shared)
   const failedExchanges = makeRateLimiter(FAILED_EXCHANGES_WINDOW_S, clock, shared)
 
+  // Memories are found by their words at once, by their meaning as soon as the model has read them.
+  const embedded = metrics.counter('sensorium_memories_embedded_total', 'Memories whose meaning was embedded on this node')
+  const memory = makeMemory({ config, store, clock, log, embedded: (memories) => embedded.inc(memories) })
+
   // From an event to a delivery: the router says who, the publisher writes, the wake-ups shorten the wait of who polls.
   const overBudget = metrics.counter('sensorium_filters_over_budget_total', 'Filters that took too much work and counted as no match')
   const router = makeRouter(store, () => overBudget.inc())
   const wakeups = makeWakeups(store)
   const publish = makePublish({ store, router, wakeups, makeId: tools.makeId, clock })
   const { maxAttempts, visibilityTimeoutMs, maxEventBytes } = config
-  const claim = makeClaim({ store, clock, wakeups, visibilityTimeoutMs, maxAttempts })
+  const enrich = makeEnrich({ store, recall: memory.recall, clock, log })
+  const claim = makeClaim({ store, clock, wakeups, visibilityTimeoutMs, maxAttempts, enrich })
   const retain = makeRetain(store, clock.now, config.retentionDays)
 
   // What is ready goes out by itself to who is pushed to, and to whoever has a stream open.
@@ -107,10 +113,6 @@ export function makeApp({ config, store, secrets, clock, log, metrics = makeMetr
     ...Object.fromEntries(CONNECTOR_STATES.map((state) => [state, 0])),
     ...supervisor.states(),
   }))
-
-  // Memories are found by their words at once, by their meaning as soon as the model has read them.
-  const embedded = metrics.counter('sensorium_memories_embedded_total', 'Memories whose meaning was embedded on this node')
-  const memory = makeMemory({ config, store, clock, log, embedded: (memories) => embedded.inc(memories) })
 
   const server = makeServer({
     store, identify, limiter, idempotency, log, metrics,

@@ -15,7 +15,18 @@ export interface ClaimTools {
   wakeups: Wakeups
   visibilityTimeoutMs: number
   maxAttempts: number
+  enrich: Enrich
 }
+
+export interface ToEnrich {
+  id: string
+  eventId: string
+  depth: 'light' | 'full'
+  envelope: string
+}
+
+/** What to add to the payloads of deliveries that are handed out for the first time, by delivery id, as JSON text. Never rejects. */
+export type Enrich = (mailbox: Mailbox, deliveries: readonly ToEnrich[]) => Promise<ReadonlyMap<string, string>>
 
 /** A delivery on its way out: its row, and its wire form as JSON text. */
 export interface HandedOut {
@@ -53,20 +64,46 @@ const LOOK_AGAIN_MS = 1_000
 const NOTE_EVERY_MS = 1_000
 const MAX_NOTED = 100_000
 
+interface Leased {
+  row: ClaimedRow
+  envelope: string
+  until: number
+}
+
+// The envelope is the text of an object that is not empty: the block goes in before its last brace.
+const withEnrichment = (envelope: string, block: string | null | undefined): string =>
+  block ? `${envelope.slice(0, envelope.lastIndexOf('}'))},"enrichment":${block}}` : envelope
+
 // `{"id":…,"payload":<the envelope's own text>,…}`: an envelope of some kilobytes is neither parsed nor written again.
-export const deliveryJson = (row: ClaimedRow, envelope: string): string =>
+const deliveryJson = (row: ClaimedRow, envelope: string): string =>
   `{"id":"${row.id}","event_id":${JSON.stringify(row.event_id)},"payload":${envelope},"attempt_count":${row.attempts},"created_at":"${iso(row.created_at)}"}`
 
-async function leased(tx: Db, mailbox: Mailbox, limit: number, until: number, now: number): Promise<HandedOut[]> {
+async function lease(tx: Db, mailbox: Mailbox, limit: number, until: number, now: number): Promise<Leased[]> {
   const rows = await claimRows(tx, mailbox, limit, until, now)
   if (rows.length === 0) return []
   const envelopes = new Map((await readEnvelopes(tx, mailbox.tenantId, rows.map((row) => row.event_id))).map((row) => [row.id, row.envelope]))
   // `returning` has no order of its own.
   rows.sort((a, b) => b.priority - a.priority || (a.id < b.id ? -1 : 1))
-  return rows.map((row) => ({ id: row.id, attempts: row.attempts, until, json: deliveryJson(row, envelopes.get(row.event_id)!) }))
+  return rows.map((row) => ({ row, envelope: envelopes.get(row.event_id)!, until }))
 }
 
-export function makeClaim({ store, clock, wakeups, visibilityTimeoutMs, maxAttempts }: ClaimTools): Claim {
+export function makeClaim({ store, clock, wakeups, visibilityTimeoutMs, maxAttempts, enrich }: ClaimTools): Claim {
+  // After the transaction: the lease is taken, and nobody waits for a search but who asked for it.
+  async function handOut(mailbox: Mailbox, leased: readonly Leased[]): Promise<HandedOut[]> {
+    const missing = leased.flatMap(({ row, envelope }): ToEnrich[] =>
+      row.enriched === null && (row.enrichment === 'light' || row.enrichment === 'full')
+        ? [{ id: row.id, eventId: row.event_id, depth: row.enrichment, envelope }]
+        : [],
+    )
+    const blocks = missing.length > 0 ? await enrich(mailbox, missing) : null
+    return leased.map(({ row, envelope, until }) => ({
+      id: row.id,
+      attempts: row.attempts,
+      until,
+      json: deliveryJson(row, withEnrichment(envelope, row.enriched ?? blocks?.get(row.id))),
+    }))
+  }
+
   const noted = new Map<string, number>()
 
   function mustNote({ tenantId, recipientId }: Mailbox, now: number): boolean {
@@ -85,25 +122,27 @@ export function makeClaim({ store, clock, wakeups, visibilityTimeoutMs, maxAttem
       if (note) await store.tx((tx) => notePoll(tx, mailbox, now))
       return []
     }
-    return store.tx(async (tx) => {
+    const leased = await store.tx(async (tx) => {
       if (note) await notePoll(tx, mailbox, now)
       await lapse(tx, mailbox, now, maxAttempts)
-      return leased(tx, mailbox, limit, now + visibilityTimeoutMs, now)
+      return lease(tx, mailbox, limit, now + visibilityTimeoutMs, now)
     })
+    return handOut(mailbox, leased)
   }) as Claim
 
   claim.many = async (wanted, leaseMs, admit) => {
     const now = clock.now()
     const until = now + Math.max(leaseMs, visibilityTimeoutMs)
-    return store.tx(async (tx) => {
-      const served = []
+    const served = await store.tx(async (tx) => {
+      const leases = []
       for (const { mailbox, limit } of wanted) {
         const admitted = await admit(tx, mailbox, now)
         if (admitted !== null) await lapse(tx, mailbox, now, maxAttempts)
-        served.push({ admitted, deliveries: admitted === null ? [] : await leased(tx, mailbox, limit, until, now) })
+        leases.push({ mailbox, admitted, leased: admitted === null ? [] : await lease(tx, mailbox, limit, until, now) })
       }
-      return served
+      return leases
     })
+    return Promise.all(served.map(async ({ mailbox, admitted, leased }) => ({ admitted, deliveries: await handOut(mailbox, leased) })))
   }
 
   claim.waiting = async (mailbox, limit, waitMs, gone) => {

@@ -21,7 +21,7 @@ export interface Text extends Pick<Visibility, 'tenant_id' | 'agent_id' | 'team_
 
 const GRAM = 3
 /** A long text is looked up by this many of its grams, spread over it; the rest is for the check of the text. */
-const MAX_ASKED = 24
+const MAX_ASKED = 12
 
 const SEED = 0x811c9dc5
 // FNV-1a over what is hashed, a code point at a time, with the bits mixed once more: neighbours must not share their hashes.

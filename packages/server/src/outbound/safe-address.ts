@@ -56,7 +56,7 @@ export interface SafeAddress {
 
 export function safeAddress(resolve: Resolve, allowed: (address: string) => boolean): SafeAddress {
   const refuse = (hostname: string, addresses: string[]): AddressRefused =>
-    new AddressRefused(`address refused: ${addresses.every((a) => a === hostname) ? hostname : `${hostname} is ${addresses.join(', ')}`} is not public`)
+    new AddressRefused(`address refused: ${addresses.every((a) => a === hostname) ? hostname : `${hostname} (${addresses.join(', ')})`} is not public`)
 
   return {
     checkLiteral(hostname) {

@@ -104,6 +104,7 @@ export interface Reader {
 /** A connection that only reads, for a thread of its own; it knows the distances of vectors. */
 export function openReader(file: string): Reader {
   const connection = openConnection(file, true, true)
+  connection.exec('pragma cache_size = -16384') // what it reads often it keeps itself
   connection.loadExtension(getLoadablePath())
   connection.enableLoadExtension(false)
   const db = onConnection(connection)

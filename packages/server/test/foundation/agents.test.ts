@@ -35,7 +35,9 @@ onBothEngines((engine) => {
   const update = (id: string, body: unknown) => service.call(`PATCH /v1/agents/${id}`, { token: tenant.admin, body })
 
   test('[AGT-1] [AGT-2] [HTTP-21] a registered agent has all its fields and is active', async () => {
-    const { status, body } = await register({ ...AGENT, description: 'Watches', team_id: 'blue', delivery_mode: 'sse', client_type: 'claude' })
+    const { status, body } = await register(
+      { ...AGENT, description: 'Watches', team_id: 'blue', delivery_mode: 'sse', client_type: 'claude' },
+    )
     assert.equal(status, 201)
     const now = new Date(service.clock.now()).toISOString()
     assert.deepEqual(body, {
@@ -63,14 +65,20 @@ onBothEngines((engine) => {
     test(`[AGT-1] ${field} is required and is a text`, async () => {
       const { [field]: _, ...rest } = AGENT as Record<string, string>
       assertError(await register(rest), 'validation_failed', { field, value: null })
-      for (const value of [null, 7, true, [], {}, ['poll']]) assertError(await register({ ...AGENT, [field]: value }), 'validation_failed', { field, value })
+      for (const value of [null, 7, true, [], {}, ['poll']]) {
+        assertError(await register({ ...AGENT, [field]: value }), 'validation_failed', { field, value })
+      }
     })
   }
 
   test('[AGT-3] delivery_mode is poll, push or sse', async () => {
-    for (const delivery_mode of ['poll', 'push', 'sse']) assert.equal((await register({ ...AGENT, delivery_mode })).body.delivery_mode, delivery_mode)
+    for (const delivery_mode of ['poll', 'push', 'sse']) {
+      assert.equal((await register({ ...AGENT, delivery_mode })).body.delivery_mode, delivery_mode)
+    }
     for (const delivery_mode of ['', 'POLL', 'poll ', 'webhook', 'none']) {
-      const details = assertError(await register({ ...AGENT, delivery_mode }), 'validation_failed', { field: 'delivery_mode', value: delivery_mode })
+      const details = assertError(
+        await register({ ...AGENT, delivery_mode }), 'validation_failed', { field: 'delivery_mode', value: delivery_mode },
+      )
       assert.match(String(details['expected']), /poll.*push.*sse/)
     }
   })
@@ -88,8 +96,12 @@ onBothEngines((engine) => {
   test('[AGT-4] [CFG-6] the five named ones are the configured ones, and other always stands', async () => {
     const node = await startService(engine, { CLIENT_TYPES: 'a, b,c.d,e_f,G-9' })
     const { admin } = await node.tenant()
-    for (const client_type of ['a', 'b', 'c.d', 'e_f', 'G-9', 'other']) assert.equal((await register({ ...AGENT, client_type }, node, admin)).status, 201)
-    for (const client_type of ['claude', 'cursor', 'g-9']) assertError(await register({ ...AGENT, client_type }, node, admin), 'validation_failed')
+    for (const client_type of ['a', 'b', 'c.d', 'e_f', 'G-9', 'other']) {
+      assert.equal((await register({ ...AGENT, client_type }, node, admin)).status, 201)
+    }
+    for (const client_type of ['claude', 'cursor', 'g-9']) {
+      assertError(await register({ ...AGENT, client_type }, node, admin), 'validation_failed')
+    }
     await node.stop()
   })
 
@@ -119,7 +131,10 @@ onBothEngines((engine) => {
     assertError(await get(NO_AGENT), 'not_found', { resource_type: 'agent', resource_id: NO_AGENT })
     for (const request of ['PATCH /v1/agents/X', 'POST /v1/agents/X/deactivate', 'POST /v1/agents/X/activate', 'GET /v1/agents/X/keys']) {
       const body = request.startsWith('PATCH') ? {} : undefined
-      assertError(await service.call(request.replace('X', NO_AGENT), { token: tenant.admin, body }), 'not_found', { resource_type: 'agent', resource_id: NO_AGENT })
+      assertError(
+        await service.call(request.replace('X', NO_AGENT), { token: tenant.admin, body }), 'not_found',
+        { resource_type: 'agent', resource_id: NO_AGENT },
+      )
     }
   })
 
@@ -134,7 +149,9 @@ onBothEngines((engine) => {
     assert.deepEqual(ids(await listed('?status=inactive')), [down.id])
     assert.deepEqual((await listed('?status=active')).total, 1)
     for (const status of ['', 'Active', 'all', 'active&status=inactive']) {
-      assertError(await service.call(`GET /v1/agents?status=${status}`, { token: other.admin }), 'validation_failed', { field: 'status' })
+      assertError(
+        await service.call(`GET /v1/agents?status=${status}`, { token: other.admin }), 'validation_failed', { field: 'status' },
+      )
     }
   })
 
@@ -142,7 +159,9 @@ onBothEngines((engine) => {
     const { body: made } = await register({ ...AGENT, description: 'First', team_id: 'blue' })
     await service.clock.advance(1000)
     const later = new Date(service.clock.now()).toISOString()
-    const changes: Record<string, unknown>[] = [{ name: 'Renamed' }, { description: null }, { delivery_mode: 'push' }, { delivery_endpoint: 'https://a.example/in?x=1' }]
+    const changes: Record<string, unknown>[] = [
+      { name: 'Renamed' }, { description: null }, { delivery_mode: 'push' }, { delivery_endpoint: 'https://a.example/in?x=1' },
+    ]
     let expected = { ...made, updated_at: later }
     for (const change of changes) {
       expected = { ...expected, ...change }
@@ -156,7 +175,10 @@ onBothEngines((engine) => {
   test('[AGT-6] [HTTP-12] fields that cannot be changed are ignored, and changing nothing changes nothing', async () => {
     const { body: made } = await register({ ...AGENT, team_id: 'blue' })
     await service.clock.advance(1000)
-    const ignored = { id: NO_AGENT, tenant_id: 'x', status: 'inactive', client_type: 'claude', team_id: null, created_at: 'x', updated_at: 'x', colour: 'red' }
+    const ignored = {
+      id: NO_AGENT, tenant_id: 'x', status: 'inactive', client_type: 'claude', team_id: null, created_at: 'x', updated_at: 'x',
+      colour: 'red',
+    }
     for (const change of [{}, ignored, { name: made.name, description: null }]) {
       const reply = await update(made.id, change)
       assert.equal(reply.status, 200)
@@ -187,7 +209,9 @@ onBothEngines((engine) => {
     }
     const wrong = ['', 'nowhere', '/path', '//a.example', 'a.example', 'http://', 'https://a b', 'https://a.example/\n', 'https://a.example/<x>', 'https://a.example/%zz',
       'ftp://a.example', 'javascript:alert(1)', `https://a.example/${'x'.repeat(2048)}`, 7, {}, ['https://a.example']]
-    for (const delivery_endpoint of wrong) assertError(await update(made.id, { delivery_endpoint }), 'validation_failed', { field: 'delivery_endpoint' })
+    for (const delivery_endpoint of wrong) {
+      assertError(await update(made.id, { delivery_endpoint }), 'validation_failed', { field: 'delivery_endpoint' })
+    }
     assert.equal('delivery_endpoint' in (await update(made.id, { delivery_endpoint: null })).body, false)
   })
 

@@ -123,7 +123,9 @@ onBothEngines((engine) => {
   test('[AUTH-3] [KEY-4] a token does not outlive its key', async () => {
     const agent = await tenant.agent()
     const expires_at = new Date(service.clock.now() + 90_000).toISOString()
-    const minted = await service.call(`POST /v1/agents/${agent.id}/keys`, { token: tenant.admin, body: { scopes: ['send'], expires_at } })
+    const minted = await service.call(
+      `POST /v1/agents/${agent.id}/keys`, { token: tenant.admin, body: { scopes: ['send'], expires_at } },
+    )
     await service.clock.advance(30_000)
     const reply = await exchange(minted.body.key)
     assert.equal(reply.body.expires_at, expires_at)
@@ -194,7 +196,9 @@ onBothEngines((engine) => {
     assert.equal(made.body.tenant_id, tenant.id)
     const listed = await service.call(`GET /v1/agents?limit=200&${query}`, { token: tenant.admin, headers: claim })
     assert.ok(listed.body.agents.every((agent: { tenant_id: string }) => agent.tenant_id === tenant.id))
-    const rename = await service.call(`PATCH /v1/agents/${victim.id}?${query}`, { token: tenant.admin, body: { ...body, name: 'Mine' }, headers: claim })
+    const rename = await service.call(
+      `PATCH /v1/agents/${victim.id}?${query}`, { token: tenant.admin, body: { ...body, name: 'Mine' }, headers: claim },
+    )
     assertError(rename, 'not_found', { resource_type: 'agent' })
   })
 
@@ -235,7 +239,10 @@ onBothEngines((engine) => {
         await service.call(`POST /v1/agents/${asleep.id}/deactivate`, { token: tenant.admin })
         assert.deepEqual([await works(revoked.token), await works(asleep.token)], [false, false])
         await service.clock.advance(1000)
-        assert.deepEqual([await works(revoked.token, second), await works(asleep.token, second), await works(tenant.admin, second)], [false, false, true])
+        assert.deepEqual(
+          [await works(revoked.token, second), await works(asleep.token, second), await works(tenant.admin, second)],
+          [false, false, true],
+        )
         await service.call(`POST /v1/agents/${asleep.id}/activate`, { token: tenant.admin })
         await service.clock.advance(1000)
         assert.ok(await works(asleep.token, second))

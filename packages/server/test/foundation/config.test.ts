@@ -13,7 +13,9 @@ test('[CFG-2] [CFG-4] [CFG-5] [CFG-6] [CFG-7] with nothing set, these hold', () 
     host: '0.0.0.0', port: 8080, dataDir: './data', databaseUrl: null, publicUrl: null, logLevel: 'info', secret: null,
     visibilityTimeoutMs: 30_000, maxAttempts: 5, rateLimitAgent: 6000, rateLimitTenant: 60_000, rateLimitWindowS: 60,
     maxEventBytes: MIB, maxMemoryBytes: 10 * MIB, retentionDays: 30, embeddings: { kind: 'builtin' }, pushAllowPrivate: false,
-    clientTypes: ['claude', 'chatgpt', 'gemini', 'copilot', 'cursor'], operatorToken: null, bootstrapTenant: 'default', bootstrapAdminKey: null,
+    clientTypes: [
+      'claude', 'chatgpt', 'gemini', 'copilot', 'cursor',
+    ], operatorToken: null, bootstrapTenant: 'default', bootstrapAdminKey: null,
   }
   assert.partialDeepStrictEqual(readConfig({}), expected)
   // An empty variable is one that is not set, as a container's environment often has it.
@@ -25,7 +27,7 @@ const WRONG: Record<string, string[]> = {
   HOST: ['a b', 'http://x'],
   PORT: ['-1', '65536', '80.5', 'http', '0x50', ' '],
   DATA_DIR: ['a\0b'],
-  DATABASE_URL: ['mysql://x/y', 'postgres', '/tmp/db'],
+  DATABASE_URL: ['mysql://x/y', 'localhost:5432', '/tmp/db'],
   PUBLIC_URL: ['ftp://x', 'example.com', '//x'],
   LOG_LEVEL: ['loud', 'INFO'],
   SENSORIUM_SECRET: ['short', 'x'.repeat(15)],
@@ -58,7 +60,10 @@ for (const [name, values] of Object.entries(WRONG)) {
 }
 
 test('[CFG-1] several wrong values are told together', () => {
-  assert.throws(() => readConfig({ PORT: 'x', MAX_ATTEMPTS: 'x', CLIENT_TYPES: 'x' }), ({ message }: Error) => ['PORT', 'MAX_ATTEMPTS', 'CLIENT_TYPES'].every((name) => message.includes(name)))
+  assert.throws(
+    () => readConfig({ PORT: 'x', MAX_ATTEMPTS: 'x', CLIENT_TYPES: 'x' }),
+    ({ message }: Error) => ['PORT', 'MAX_ATTEMPTS', 'CLIENT_TYPES'].every((name) => message.includes(name)),
+  )
 })
 
 test('[CFG-3] with PostgreSQL a secret is required', () => {
@@ -77,7 +82,9 @@ test('[CFG-2] [CFG-4] [CFG-5] [CFG-6] [CFG-7] every variable is taken', () => {
   assert.partialDeepStrictEqual(config, {
     host: '::1', port: 1, dataDir: '/x', publicUrl: 'https://s.example', logLevel: 'debug', secret: 's'.repeat(32), visibilityTimeoutMs: 2000, maxAttempts: 3,
     rateLimitAgent: 4, rateLimitTenant: null, rateLimitWindowS: 5, maxEventBytes: 2048, maxMemoryBytes: 4096, retentionDays: 6,
-    embeddings: { kind: 'http', url: 'http://e.example/v1', model: 'm', apiKey: 'k' }, pushAllowPrivate: true, clientTypes: ['a', 'b', 'c', 'd', 'e'],
+    embeddings: {
+      kind: 'http', url: 'http://e.example/v1', model: 'm', apiKey: 'k',
+    }, pushAllowPrivate: true, clientTypes: ['a', 'b', 'c', 'd', 'e'],
     operatorToken: 'o'.repeat(16), bootstrapTenant: 'first', bootstrapAdminKey: `ak_live_${'x'.repeat(32)}`,
   })
   assert.throws(() => readConfig({ EMBEDDINGS: 'http://e.example/v1' }), /EMBEDDINGS_MODEL/)
@@ -91,7 +98,10 @@ onBothEngines((engine) => {
       const { token } = await register()
       const post = (path: string, value: object, bytes: number, as = token) => {
         const text = JSON.stringify(value)
-        return service.call(`POST /v1${path}`, { token: as, raw: text + ' '.repeat(bytes - text.length), headers: { 'content-type': 'application/json' } })
+        return service.call(
+          `POST /v1${path}`,
+          { token: as, raw: text + ' '.repeat(bytes - text.length), headers: { 'content-type': 'application/json' } },
+        )
       }
       const event = { specversion: '1.0', type: 'com.example.large', source: '/x', id: 'large' }
       const memory = { type: 'semantic', scope: 'agent', title: 'Large', content: 'Large' }

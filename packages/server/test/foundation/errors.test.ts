@@ -72,20 +72,27 @@ onBothEngines((engine) => {
   for (const query of ['limit=0', 'limit=201', 'limit=1.5', 'limit=ten', 'limit=', 'offset=-1', 'offset=x', 'status=asleep', 'limit=1&limit=2']) {
     test(`[ERR-1] [HTTP-18] [HTTP-19] GET /v1/agents?${query} names the parameter and gives an example that passes`, async () => {
       const field = query.split('=')[0]!
-      const details = assertError(await service.call(`GET /v1/agents?${query}`, { token: tenant.admin }), 'validation_failed', { field })
+      const details = assertError(
+        await service.call(`GET /v1/agents?${query}`, { token: tenant.admin }), 'validation_failed', { field },
+      )
       assert.equal((await service.call(`GET /v1/agents?${field}=${details['example']}`, { token: tenant.admin })).status, 200)
     })
   }
 
   test('[HTTP-19] broken JSON is answered with an example of the body', async () => {
-    const send = (raw: string) => service.call('POST /v1/agents', { token: tenant.admin, raw, headers: { 'content-type': 'application/json' } })
+    const send = (raw: string) => service.call(
+      'POST /v1/agents', { token: tenant.admin, raw, headers: { 'content-type': 'application/json' } },
+    )
     const details = assertError(await send(`{"name": "${'x'.repeat(300)}`), 'validation_failed', { field: 'body' })
     assert.equal(details['value'], `{"name": "${'x'.repeat(190)}`)
     assert.equal((await send(JSON.stringify(details['example']))).status, 201)
   })
 
   test('[HTTP-19] [AUTH-2] a submitted API key is never sent back, however it was wrapped', async () => {
-    const bodies = [`{"api_key":"${KEY}x"}`, `{"api_key":["${KEY}"]}`, `{"api_key":{"key":"${KEY}"}}`, `"${KEY}"`, `["${KEY}"]`, `{"api_key":"${KEY}"`]
+    const bodies = [
+      `{"api_key":"${KEY}x"}`, `{"api_key":["${KEY}"]}`, `{"api_key":{"key":"${KEY}"}}`, `"${KEY}"`, `["${KEY}"]`,
+      `{"api_key":"${KEY}"`,
+    ]
     for (const raw of bodies) {
       const reply = await service.call('POST /v1/auth/token', { raw, headers: { 'content-type': 'application/json' } })
       assertError(reply, 'validation_failed')
@@ -101,13 +108,17 @@ onBothEngines((engine) => {
       assert.equal(reply.body.name, name)
     }
     const empty = ['', ' ', '\t\n\r ', '\u00a0', '\u3000\u2003', '\u2028']
-    for (const name of [...empty, '\u{1f600}'.repeat(256), 'a'.repeat(256), 'nul\0']) assertError(await post(name), 'validation_failed', { field: 'name' })
+    for (const name of [...empty, '\u{1f600}'.repeat(256), 'a'.repeat(256), 'nul\0']) {
+      assertError(await post(name), 'validation_failed', { field: 'name' })
+    }
   })
 
   test('[ERR-3] whatever is wrong with a credential, the answer is the same', async () => {
     const answers = new Set<string>()
     for (const authorization of [undefined, '', 'Bearer', 'Bearer ', 'Basic abc', `bearer  ${tenant.admin}`, `Bearer ${tenant.admin}x`, `Token ${tenant.admin}`]) {
-      const reply = await service.call('GET /v1/agents', { headers: { ...(authorization === undefined ? {} : { authorization }), 'x-request-id': 'same' } })
+      const reply = await service.call(
+        'GET /v1/agents', { headers: { ...(authorization === undefined ? {} : { authorization }), 'x-request-id': 'same' } },
+      )
       assert.deepEqual(assertError(reply, 'authentication_failed'), {})
       answers.add(reply.text)
     }
@@ -119,7 +130,9 @@ onBothEngines((engine) => {
   test('[ERR-5] not_found says what was looked for', async () => {
     const agent = await tenant.agent()
     const admin = { token: tenant.admin }
-    assertError(await service.call(`GET /v1/agents/${NO_AGENT}`, admin), 'not_found', { resource_type: 'agent', resource_id: NO_AGENT })
+    assertError(
+      await service.call(`GET /v1/agents/${NO_AGENT}`, admin), 'not_found', { resource_type: 'agent', resource_id: NO_AGENT },
+    )
     const key = await service.call(`DELETE /v1/agents/${agent.id}/keys/key_nope`, admin)
     assertError(key, 'not_found', { resource_type: 'api_key', resource_id: 'key_nope' })
     const usage = await service.call('GET /operator/usage?tenant=nobody', { token: OPERATOR_TOKEN })
@@ -135,8 +148,41 @@ onBothEngines((engine) => {
     assertError(reused, 'conflict', { idempotency_key: 'err-6', existing_resource_id: first.body.id })
   })
 
+  test('[ERR-2] [HTTP-8] what is wrong with an event is told as invalid_event', async () => {
+    const { token } = await tenant.agent()
+    const event = { specversion: '1.0', type: 'com.example.x', source: '/x', id: 'x' }
+    const send = (raw: string) => service.call('POST /v1/events', { token, raw, headers: { 'content-type': 'application/json' } })
+    for (const field of Object.keys(event)) {
+      const { [field]: _, ...rest } = event as Record<string, string>
+      assertError(await send(JSON.stringify(rest)), 'invalid_event', { field })
+    }
+    assertError(await send(JSON.stringify({ ...event, specversion: '0.3' })), 'invalid_event', { field: 'specversion', value: '0.3' })
+    for (const raw of ['{', '', '[]', 'null', '"x"']) assertError(await send(raw), 'invalid_event', { field: 'body' })
+  })
+
+  test('[ERR-8] a broken rule is named, and said in words', async () => {
+    const [agent, other] = [await tenant.agent(), await tenant.agent()]
+    const interest = (id: string) =>
+      service.call(
+        `POST /v1/agents/${id}/interests`,
+        { token: agent.token, body: { event_type: 'com.example.*', priority: 0, enrichment_depth: 'none' } },
+      )
+    const foreign = assertError(await interest(other.id), 'business_rule_violation', { rule: 'self_only' })
+    assert.match(String(foreign['message']), /\w+ \w+/)
+    assert.equal((await interest(agent.id)).status, 201)
+    assertError(await interest(agent.id), 'business_rule_violation', { rule: 'interest_conflict' })
+  })
+
+  test('[HTTP-4] [HTTP-5] existence is checked before the rules of the domain', async () => {
+    const { token } = await tenant.agent()
+    const body = { event_type: 'com.example.*', priority: 0, enrichment_depth: 'none' }
+    assertError(await service.call(`POST /v1/agents/${NO_AGENT}/interests`, { token, body }), 'not_found', { resource_type: 'agent' })
+  })
+
   test('[ERR-10] [IDEM-7] an unexpected failure is 500 without internals, and the same request may be tried again', async () => {
-    const create: CallOptions = { token: tenant.admin, body: { ...AGENT, name: 'After the failure' }, headers: { 'idempotency-key': 'err-10' } }
+    const create: CallOptions = {
+      token: tenant.admin, body: { ...AGENT, name: 'After the failure' }, headers: { 'idempotency-key': 'err-10' },
+    }
     await service.store.tx((tx) => tx.run('alter table agents rename to agents_away'))
     const failed = await service.call('POST /v1/agents', create)
     await service.store.tx((tx) => tx.run('alter table agents_away rename to agents'))

@@ -42,7 +42,9 @@ onBothEngines((engine) => {
     assert.deepEqual(replay.body, first.body)
     // Everything but what belongs to the one request itself.
     const own = ['x-request-id', 'idempotent-replayed', 'date', 'content-length', 'connection', 'keep-alive']
-    const shared = ({ headers }: Reply<unknown>) => [...headers].filter(([name]) => !own.includes(name) && !name.startsWith('x-ratelimit'))
+    const shared = ({ headers }: Reply<unknown>) => [...headers].filter(
+      ([name]) => !own.includes(name) && !name.startsWith('x-ratelimit'),
+    )
     assert.deepEqual(shared(replay), shared(first))
   }
 
@@ -68,6 +70,16 @@ onBothEngines((engine) => {
     assertReplay(asleep, await sleep())
     const now = await service.call(`GET /v1/agents/${agent.id}`, { token: tenant.admin })
     assert.equal(`${now.body.name} ${now.body.status}`, 'Later active')
+  })
+
+  test('[IDEM-2] a publish is answered 202 again, where its id alone would have made it a duplicate', async () => {
+    const { token } = await tenant.agent()
+    const event = { specversion: '1.0', type: 'com.example.once', source: '/x', id: 'once' }
+    const publish = (headers = {}) => service.call('POST /v1/events', { token, body: event, headers })
+    const first = await publish({ 'idempotency-key': 'publish' })
+    assert.equal(first.status, 202)
+    assertReplay(first, await publish({ 'idempotency-key': 'publish' }))
+    assert.equal((await publish()).status, 200)
   })
 
   test('[IDEM-1] a key has up to 255 characters', async () => {
@@ -107,7 +119,9 @@ onBothEngines((engine) => {
   test('[IDEM-4] a second key of the same agent is the same principal', async () => {
     const agent = await tenant.agent()
     const key = await service.call(`POST /v1/agents/${agent.id}/keys`, { token: tenant.admin, body: { scopes: ['admin'] } })
-    const send = (token: string) => service.call('POST /v1/agents', { token, body: AGENT, headers: { 'idempotency-key': 'two keys' } })
+    const send = (token: string) => service.call(
+      'POST /v1/agents', { token, body: AGENT, headers: { 'idempotency-key': 'two keys' } },
+    )
     assertReplay(await send(agent.token), await send(await tenant.token(key.body.key)))
   })
 
@@ -137,14 +151,19 @@ onBothEngines((engine) => {
     assertError(await create('bad shape'), 'conflict', { idempotency_key: 'bad shape', existing_resource_id: null })
 
     const missing = () =>
-      service.call('PATCH /v1/agents/agt_nobody', { token: tenant.admin, body: {}, headers: { 'idempotency-key': 'missing', 'x-request-id': 'r' } })
+      service.call(
+        'PATCH /v1/agents/agt_nobody',
+        { token: tenant.admin, body: {}, headers: { 'idempotency-key': 'missing', 'x-request-id': 'r' } },
+      )
     assertReplay(await missing(), await missing())
   })
 
   test('[IDEM-7] 401 and 403 are not kept', async () => {
     const agent = await tenant.agent({ scopes: ['admin'] })
     const mint = (token: string) =>
-      service.call(`POST /v1/agents/${agent.id}/keys`, { token, body: { scopes: ['send'] }, headers: { 'idempotency-key': 'refused' } })
+      service.call(
+        `POST /v1/agents/${agent.id}/keys`, { token, body: { scopes: ['send'] }, headers: { 'idempotency-key': 'refused' } },
+      )
     assertError(await mint('nonsense'), 'authentication_failed')
     assertError(await mint(agent.token), 'insufficient_scope')
     assertError(await mint(agent.token), 'insufficient_scope')
@@ -154,8 +173,14 @@ onBothEngines((engine) => {
   test('[IDEM-8] [STO-2] where the record cannot be written nothing is done', async () => {
     const [forbid, allow] =
       engine.name === 'sqlite'
-        ? ["create trigger forbid before insert on idempotency when new.idempotency_key = 'blocked' begin select raise(abort, 'no'); end", 'drop trigger forbid']
-        : ["alter table idempotency add constraint forbid check (idempotency_key <> 'blocked')", 'alter table idempotency drop constraint forbid']
+        ? [
+          "create trigger forbid before insert on idempotency when new.idempotency_key = 'blocked' begin select raise(abort, 'no'); end",
+          'drop trigger forbid',
+        ]
+        : [
+          "alter table idempotency add constraint forbid check (idempotency_key <> 'blocked')",
+          'alter table idempotency drop constraint forbid',
+        ]
     const before = await agents()
     await service.store.tx((tx) => tx.run(forbid))
     assertError(await create('blocked'), 'internal_error')
@@ -176,7 +201,9 @@ onBothEngines((engine) => {
     assert.match(record.body, /^v1\.[A-Za-z0-9+/=]+$/)
     assert.equal(record.body.includes(first.body.key), false)
     assert.equal(Buffer.from(record.body.slice(3), 'base64').includes(first.body.key), false)
-    const other = await mint().then(() => service.call(`POST /v1/agents/${agent.id}/keys`, { token: tenant.admin, body: { scopes: ['send'] } }))
+    const other = await mint().then(
+      () => service.call(`POST /v1/agents/${agent.id}/keys`, { token: tenant.admin, body: { scopes: ['send'] } }),
+    )
     assert.notEqual(other.body.key, first.body.key)
   })
 
@@ -190,7 +217,9 @@ onBothEngines((engine) => {
     assertReplay(await more(), await more())
     assert.deepEqual((await kept('operator')).map(({ sealed }) => sealed), [1, 1])
 
-    const exchange = (key: string) => service.call('POST /v1/auth/token', { body: { api_key: key }, headers: { 'idempotency-key': 'x'.repeat(300) } })
+    const exchange = (key: string) => service.call(
+      'POST /v1/auth/token', { body: { api_key: key }, headers: { 'idempotency-key': 'x'.repeat(300) } },
+    )
     const [one, two] = [await exchange(tenant.adminKey), await exchange(first.body.admin_key)]
     assert.deepEqual([one.status, two.status], [200, 200])
     assert.notEqual((await exchange(tenant.adminKey)).body.access_token, one.body.access_token)
@@ -218,7 +247,10 @@ onBothEngines((engine) => {
   test('[IDEM-6] one run of the purge keeps up with any number of old records', async () => {
     const columns = { tenant_id: 'text', principal_id: 'text', method: 'text', path: 'text', idempotency_key: 'text', body_hash: 'text',
       status: 'integer', body: 'text', sealed: 'integer', created_at: 'bigint' } as const
-    const old = Array.from({ length: 2500 }, (_, i) => ['t', 'p', 'POST', '/old', `${i}`, '', 201, '{}', 0, service.clock.now() - 48 * HOUR] as const)
+    const old = Array.from(
+      { length: 2500 },
+      (_, i) => ['t', 'p', 'POST', '/old', `${i}`, '', 201, '{}', 0, service.clock.now() - 48 * HOUR] as const,
+    )
     await service.store.tx((tx) => tx.insertMany({ into: 'idempotency', columns }, old))
     await service.app.runOnce.purgeIdempotency()
     assert.deepEqual(await service.store.rows("select idempotency_key from idempotency where path = '/old'"), [])
@@ -244,7 +276,9 @@ onBothEngines((engine) => {
       const second = await service.another()
       try {
         for (let round = 0; round < 20; round++) {
-          const options = { token: OPERATOR_TOKEN, body: { slug: `race-${round}` }, headers: { 'idempotency-key': `slug race ${round}` } }
+          const options = {
+            token: OPERATOR_TOKEN, body: { slug: `race-${round}` }, headers: { 'idempotency-key': `slug race ${round}` },
+          }
           const replies = await Promise.all([service, second].map((node) => node.call('POST /operator/tenants', options)))
           assert.deepEqual(replies.map(({ status }) => status), [201, 201])
           assert.equal(replies[0]!.text, replies[1]!.text)

@@ -70,10 +70,14 @@ const NAMED_IN_BODY: [operation: string, place: string, type: string, request: (
 ]
 
 /** An id of the same form that nobody ever had. */
-const neverMade = (id: string): string => (/_[0-9a-z]{26}$/.test(id) ? id.replace(/_.{26}$/, '_01hv3k8z9q4m7t2x5c6w8r0s1d') : `${id}-never`)
+const neverMade = (id: string): string => (
+  /_[0-9a-z]{26}$/.test(id) ? id.replace(/_.{26}$/, '_01hv3k8z9q4m7t2x5c6w8r0s1d') : `${id}-never`,
+)
 
 /** Every place of a path where something is named, with the path up to there. */
-const placesOf = (path: string): string[] => [...path.matchAll(/\{\w+\}/g)].map(({ index, 0: name }) => path.slice(0, index + name.length))
+const placesOf = (path: string): string[] => [...path.matchAll(/\{\w+\}/g)].map(
+  ({ index, 0: name }) => path.slice(0, index + name.length),
+)
 
 onBothEngines((engine) => {
   let service: Service
@@ -115,7 +119,9 @@ onBothEngines((engine) => {
 
   async function ask(operation: Operation, ids: readonly string[], token: string): Promise<Reply<any>> {
     const body = operation.body ? (BODIES[operation.id] ?? exampleOf(operation.body)) : undefined
-    const reply = await service.call(`${operation.method} /v1${filled(operation.path, ids)}`, { token, body, headers: { 'x-request-id': 'same' } })
+    const reply = await service.call(
+      `${operation.method} /v1${filled(operation.path, ids)}`, { token, body, headers: { 'x-request-id': 'same' } },
+    )
     // The ids themselves may be told back.
     const named = ids.reduce((text, id) => text.replaceAll(id, '<id>'), reply.text)
     return { ...reply, text: named }
@@ -129,7 +135,9 @@ onBothEngines((engine) => {
       assert.notEqual(assertError(one, 'not_found')['resource_type'], 'path')
       assert.equal(one.text, other.text)
       assert.equal(one.status, other.status)
-      const named = (reply: Reply): [string, string][] => [...reply.headers].filter(([name]) => !['date', 'content-length'].includes(name))
+      const named = (reply: Reply): [string, string][] => [...reply.headers].filter(
+        ([name]) => !['date', 'content-length'].includes(name),
+      )
       assert.deepEqual(named(one), named(other))
     }
   }
@@ -154,16 +162,22 @@ onBothEngines((engine) => {
   for (const [name, place, resource_type, request] of NAMED_IN_BODY.filter(([name]) => name in operations)) {
     test(`[ISO-2] [HTTP-14] ${name} does not find what another tenant has`, async () => {
       const foreign = await theirs.id(place)
-      for (const id of [foreign, neverMade(foreign)]) assertError(await request(ours, id), 'not_found', { resource_type, resource_id: id })
+      for (const id of [foreign, neverMade(foreign)]) {
+        assertError(await request(ours, id), 'not_found', { resource_type, resource_id: id })
+      }
     })
   }
 
   test('[ISO-3] nothing of another tenant is in any list or search', async () => {
     for (const place of Object.keys(MAKE)) await theirs.id(place)
-    const known = await Promise.all(Object.keys(MAKE).filter((place) => !place.endsWith('{participant_type}')).map((place) => theirs.id(place)))
+    const known = await Promise.all(
+      Object.keys(MAKE).filter((place) => !place.endsWith('{participant_type}')).map((place) => theirs.id(place)),
+    )
     const secrets = [...known, theirs.tenant.id, theirs.agent.id, theirs.colleague.id].filter((id) => !id.startsWith('evt-'))
     const endless = (operation: Operation): boolean => operation.path.endsWith('/stream')
-    const lists = ALL.filter((operation) => operation.method === 'GET' && !operation.path.includes('{') && !endless(operation)).map(({ path }) => `GET /v1${path}`)
+    const lists = ALL.filter((operation) => operation.method === 'GET' && !operation.path.includes('{') && !endless(operation)).map(
+      ({ path }) => `GET /v1${path}`,
+    )
     assert.ok(lists.length >= 4)
     for (const token of [ours.agent.token, ours.tenant.admin]) {
       for (const list of lists) {

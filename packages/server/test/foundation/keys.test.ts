@@ -133,10 +133,15 @@ onBothEngines((engine) => {
   })
 
   test('[KEY-6] an org-admin\'s key is nobody\'s agent key: it is not listed and not revoked there', async () => {
-    const [row] = await service.store.rows<{ id: string; owner_id: string }>("select id, owner_id from api_keys where tenant_id = ? and owner_type = 'org_admin'", [tenant.id])
+    const [row] = await service.store.rows<{ id: string; owner_id: string }>(
+      "select id, owner_id from api_keys where tenant_id = ? and owner_type = 'org_admin'", [tenant.id],
+    )
     assertError(await revoke(row!.id), 'not_found')
     assertError(await revoke(row!.id, row!.owner_id), 'not_found', { resource_type: 'agent' })
-    assertError(await service.call(`GET /v1/agents/${row!.owner_id}/keys`, { token: tenant.admin }), 'not_found', { resource_type: 'agent' })
+    assertError(
+      await service.call(`GET /v1/agents/${row!.owner_id}/keys`, { token: tenant.admin }), 'not_found',
+      { resource_type: 'agent' },
+    )
     assert.equal((await exchange(tenant.adminKey)).status, 200)
   })
 
@@ -145,8 +150,14 @@ onBothEngines((engine) => {
     const other = await tenant.agent()
     for (const id of [minter.id, other.id]) {
       assert.equal((await mint({ scopes: ['send', 'admin', 'memory:read'] }, minter.token, id)).status, 201)
-      assertError(await mint({ scopes: ['send', 'receive', 'memory:write'] }, minter.token, id), 'insufficient_scope', { required_scope: 'receive' })
-      assertError(await mint({ scopes: ['memory:write', 'receive'] }, minter.token, id), 'insufficient_scope', { required_scope: 'memory:write' })
+      assertError(
+        await mint({ scopes: ['send', 'receive', 'memory:write'] }, minter.token, id), 'insufficient_scope',
+        { required_scope: 'receive' },
+      )
+      assertError(
+        await mint({ scopes: ['memory:write', 'receive'] }, minter.token, id), 'insufficient_scope',
+        { required_scope: 'memory:write' },
+      )
     }
     const before = (await list(other.id)).length
     assertError(await mint({ scopes: ['receive'] }, minter.token, other.id), 'insufficient_scope')
@@ -188,7 +199,9 @@ onBothEngines((engine) => {
       }
     }
     assert.ok(rows > 50)
-    const [row] = await service.store.rows<{ hash: string }>('select hash from api_keys where tenant_id = ? and id = ?', [tenant.id, body.id])
+    const [row] = await service.store.rows<{ hash: string }>(
+      'select hash from api_keys where tenant_id = ? and id = ?', [tenant.id, body.id],
+    )
     assert.equal(row!.hash, service.secrets.hashApiKey(body.key))
   })
 })

@@ -11,7 +11,9 @@ const pathOf = ({ base, path }: Operation): string => (base === 'v1' ? '/v1' : '
 interface Document {
   openapi: string
   info: { version: string }
-  paths: Record<string, Record<string, { operationId: string; responses: Record<string, { content?: Record<string, { schema: object }> }> }>>
+  paths: Record<string, Record<string, {
+    operationId: string; responses: Record<string, { content?: Record<string, { schema: object }> }>,
+  }>>
 }
 
 onBothEngines((engine) => {
@@ -40,7 +42,9 @@ onBothEngines((engine) => {
 
     const counted = async (): Promise<number> => {
       const { text } = await service.call('GET /metrics')
-      return Number(/^sensorium_http_request_seconds_count\{route="\/v1\/agents\/:id",method="GET",status="401"\} (\d+)$/m.exec(text)?.[1] ?? 0)
+      return Number(
+        /^sensorium_http_request_seconds_count\{route="\/v1\/agents\/:id",method="GET",status="401"\} (\d+)$/m.exec(text)?.[1] ?? 0,
+      )
     }
     const before = await counted()
     for (const id of ['a', 'b', 'c']) await service.call(`GET /v1/agents/${id}`)
@@ -53,7 +57,9 @@ onBothEngines((engine) => {
     await service.call(`GET /v1/agents/${agent.id}`, { token: agent.token })
     await service.call('GET /v1/a-path-nobody-knows')
     const { text } = await service.call('GET /metrics')
-    for (const secret of [tenant.id, tenant.slug, agent.id, agent.keyId, 'a-path-nobody-knows']) assert.equal(text.includes(secret), false, secret)
+    for (const secret of [tenant.id, tenant.slug, agent.id, agent.keyId, 'a-path-nobody-knows']) {
+      assert.equal(text.includes(secret), false, secret)
+    }
   })
 
   test('[HTTP-26] the OpenAPI document is of version 1.0.0 and has every operation with its answers', async () => {
@@ -64,7 +70,9 @@ onBothEngines((engine) => {
     for (const operation of ALL) {
       const shown = reply.body.paths[pathOf(operation)]?.[operation.method.toLowerCase()]
       assert.equal(shown?.operationId, operation.id)
-      for (const [status, { schema }] of Object.entries(operation.success)) assert.equal(schema !== undefined, shown.responses[status]?.content !== undefined, `${operation.id} ${status}`)
+      for (const [status, { schema }] of Object.entries(operation.success)) {
+        assert.equal(schema !== undefined, shown.responses[status]?.content !== undefined, `${operation.id} ${status}`)
+      }
       for (const status of ['400', '500', '503']) assert.ok(status in shown.responses, `${operation.id} ${status}`)
     }
     assert.equal(Object.values(reply.body.paths).flatMap((path) => Object.keys(path)).length, ALL.length)

@@ -74,7 +74,9 @@ onBothEngines((engine) => {
 
   test('[HTTP-17] [AGT-5] a filter shortens the list and its total', async () => {
     const asleep = [made[3]!, made[120]!, made[204]!]
-    for (const id of asleep) assert.equal((await service.call(`POST /v1/agents/${id}/deactivate`, { token: tenant.admin })).status, 200)
+    for (const id of asleep) {
+      assert.equal((await service.call(`POST /v1/agents/${id}/deactivate`, { token: tenant.admin })).status, 200)
+    }
     const inactive = await page('?status=inactive')
     assert.deepEqual(ids(inactive.agents), asleep)
     assert.equal(inactive.total, 3)
@@ -87,7 +89,10 @@ onBothEngines((engine) => {
   })
 
   test('[HTTP-18] a number out of range or no whole number is refused, never clamped', async () => {
-    const wrong = ['limit=0', 'limit=-1', 'limit=201', 'limit=2.0', 'limit=1e1', 'limit=0x10', 'limit=', 'limit=%20', 'limit=null', 'limit=99999999999999999999']
+    const wrong = [
+      'limit=0', 'limit=-1', 'limit=201', 'limit=2.0', 'limit=1e1', 'limit=0x10', 'limit=', 'limit=%20', 'limit=null',
+      'limit=99999999999999999999',
+    ]
     for (const query of [...wrong, 'offset=-1', 'offset=0.5', 'offset=', 'offset=abc', 'offset=1000000001']) {
       for (const [path, token] of [['/v1/agents', tenant.admin], ['/operator/tenants', OPERATOR_TOKEN]] as const) {
         assertError(await service.call(`GET ${path}?${query}`, { token }), 'validation_failed', { field: query.split('=')[0] })
@@ -106,7 +111,9 @@ onBothEngines((engine) => {
 
     const keys = []
     for (let i = 0; i < 5; i++) {
-      keys.unshift((await service.call(`POST /v1/agents/${made[0]}/keys`, { token: tenant.admin, body: { scopes: ['send'] } })).body.id)
+      keys.unshift(
+        (await service.call(`POST /v1/agents/${made[0]}/keys`, { token: tenant.admin, body: { scopes: ['send'] } })).body.id,
+      )
     }
     const listed = await service.call(`GET /v1/agents/${made[0]}/keys`, { token: tenant.admin })
     assert.deepEqual(ids(listed.body.keys), keys)

@@ -80,7 +80,9 @@ onBothEngines((engine) => {
   }
 
   test('[HTTP-1] a request id of 1 to 128 printable characters is taken, any other is replaced', async () => {
-    const sent = async (id: string) => (await service.call('GET /healthz', { headers: { 'x-request-id': id } })).headers.get('x-request-id')
+    const sent = async (id: string) => (
+      await service.call('GET /healthz', { headers: { 'x-request-id': id } }),
+    ).headers.get('x-request-id')
     for (const id of ['a', '~', 'a b', 'x'.repeat(128)]) assert.equal(await sent(id), id)
     for (const id of ['', '  ', 'x'.repeat(129), 'tab\there', 'caf\u00e9']) assert.match((await sent(id)) ?? '', /^req_/)
     assert.notEqual(await sent(''), await sent(''))
@@ -103,7 +105,9 @@ onBothEngines((engine) => {
   })
 
   test('[HTTP-23] nobody registers a webhook over the API', async () => {
-    assertError(await service.call('POST /v1/ingest/webhooks', { token: tenant.admin, body: {} }), 'not_found', { resource_type: 'path' })
+    assertError(
+      await service.call('POST /v1/ingest/webhooks', { token: tenant.admin, body: {} }), 'not_found', { resource_type: 'path' },
+    )
     assertError(await service.call('POST /ingest/webhooks', { body: {} }), 'not_found', { resource_type: 'path' })
   })
 
@@ -190,7 +194,9 @@ onBothEngines((engine) => {
   })
 
   test('[HTTP-12] a field nobody knows is ignored and not stored', async () => {
-    const { status, body } = await post({ body: { ...AGENT, colour: 'red', status: 'inactive', id: NO_AGENT, tenant_id: 'ten_x', __proto__: null } })
+    const { status, body } = await post(
+      { body: { ...AGENT, colour: 'red', status: 'inactive', id: NO_AGENT, tenant_id: 'ten_x', __proto__: null } },
+    )
     assert.equal(status, 201)
     assert.equal(body.status, 'active')
     assert.equal(body.tenant_id, tenant.id)
@@ -201,7 +207,10 @@ onBothEngines((engine) => {
   })
 
   test('[HTTP-13] a path id that is malformed answers as an unknown one does', async () => {
-    const malformed = ['x', '%00', '%20', 'agt_', `${NO_AGENT}x`, NO_AGENT.toUpperCase(), 'key_01hv3k8z9q4m7t2x5c6w8r0s1d', '%E2%82%AC', 'a%2Fb', 'x'.repeat(8000), '..%2f']
+    const malformed = [
+      'x', '%00', '%20', 'agt_', `${NO_AGENT}x`, NO_AGENT.toUpperCase(), 'key_01hv3k8z9q4m7t2x5c6w8r0s1d', '%E2%82%AC', 'a%2Fb',
+      'x'.repeat(8000), '..%2f',
+    ]
     const shown = (id: string): string => decodeURIComponent(id).slice(0, 200)
     const agent = await tenant.agent()
     for (const id of malformed) {
@@ -232,14 +241,23 @@ onBothEngines((engine) => {
       ['authentication before shape', 'POST /v1/agents', broken, 'authentication_failed'],
       ['authentication before existence', `GET /v1/agents/${NO_AGENT}`, {}, 'authentication_failed'],
       ['scope before size', 'POST /v1/agents', { ...noScope, ...large }, 'insufficient_scope'],
-      ['scope before content type', 'POST /v1/agents', { ...noScope, raw: 'x', headers: { 'content-type': 'text/plain' } }, 'insufficient_scope'],
+      [
+        'scope before content type', 'POST /v1/agents', { ...noScope, raw: 'x', headers: { 'content-type': 'text/plain' } },
+        'insufficient_scope',
+      ],
       ['scope before shape', 'POST /v1/agents', { ...noScope, ...broken }, 'insufficient_scope'],
       ['scope before existence', `PATCH /v1/agents/${NO_AGENT}`, { ...noScope, body: { name: 'New' } }, 'insufficient_scope'],
       ['size before idempotency', 'POST /v1/agents', { ...admin, ...large, headers: { ...json, ...used } }, 'payload_too_large'],
-      ['content type before idempotency', 'POST /v1/agents', { ...admin, raw: '{}', headers: { ...used, 'content-type': 'text/plain' } }, 'unsupported_media_type'],
+      [
+        'content type before idempotency', 'POST /v1/agents',
+        { ...admin, raw: '{}', headers: { ...used, 'content-type': 'text/plain' } }, 'unsupported_media_type',
+      ],
       ['idempotency before shape', 'POST /v1/agents', { ...admin, ...broken, headers: { ...json, ...used } }, 'conflict'],
       ['shape before existence', `PATCH /v1/agents/${NO_AGENT}`, { ...admin, body: { name: '' } }, 'validation_failed'],
-      ['shape of a value before existence', `POST /v1/agents/${NO_AGENT}/keys`, { ...admin, body: { scopes: ['send'], expires_at: '2001-01-01T00:00:00Z' } }, 'validation_failed'],
+      [
+        'shape of a value before existence', `POST /v1/agents/${NO_AGENT}/keys`,
+        { ...admin, body: { scopes: ['send'], expires_at: '2001-01-01T00:00:00Z' } }, 'validation_failed',
+      ],
     ]
     for (const [what, request, options, code] of pairs) {
       const reply = await service.call(request, options)

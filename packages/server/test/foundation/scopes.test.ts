@@ -120,7 +120,10 @@ onBothEngines((engine) => {
     test(`[AUTH-9] [AUTH-10] ${nameOf(operation)} needs ${scope} and nothing else`, async () => {
       for (const enough of [scope, or].filter((s) => s !== undefined)) {
         const reply = await ask(operation, (await tenant.agent({ scopes: [enough] })).token)
-          assert.ok(![401, 403, 404, 500].includes(reply.status) || (reply.status === 404 && operation.path.includes('{')), `${reply.status} ${reply.text}`)
+          assert.ok(
+            ![401, 403, 404, 500].includes(reply.status) || (reply.status === 404 && operation.path.includes('{')),
+            `${reply.status} ${reply.text}`,
+          )
       }
     })
 

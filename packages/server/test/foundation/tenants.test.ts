@@ -25,7 +25,10 @@ onBothEngines((engine) => {
     const { status, body } = await create({ slug: 'acme', name: 'Acme & Söhne' })
     assert.equal(status, 201)
     assert.deepEqual(Object.keys(body).sort(), ['admin_key', 'tenant'])
-    assert.deepEqual(body.tenant, { id: body.tenant.id, slug: 'acme', name: 'Acme & Söhne', created_at: new Date(service.clock.now()).toISOString() })
+    assert.deepEqual(
+      body.tenant,
+      { id: body.tenant.id, slug: 'acme', name: 'Acme & Söhne', created_at: new Date(service.clock.now()).toISOString() },
+    )
     assert.match(body.tenant.id, /^ten_[0-9a-hjkmnp-tv-z]{26}$/)
     const token = await exchange(body.admin_key)
     assert.equal(token.status, 200)
@@ -35,12 +38,16 @@ onBothEngines((engine) => {
 
   test('[TEN-1] without a name the slug is the name', async () => {
     assert.equal((await create({ slug: 'nameless' })).body.tenant.name, 'nameless')
-    for (const name of ['', ' ', 7, null, 'x'.repeat(256)]) assertError(await create({ slug: 'unnamed', name }), 'validation_failed', { field: 'name' })
+    for (const name of ['', ' ', 7, null, 'x'.repeat(256)]) {
+      assertError(await create({ slug: 'unnamed', name }), 'validation_failed', { field: 'name' })
+    }
   })
 
   test('[TEN-2] a slug has 1 to 63 lower-case letters, digits and inner hyphens', async () => {
     for (const slug of ['a', '0', 'a-b', 'a--b', 'x'.repeat(63), '0-9']) assert.equal((await create({ slug })).status, 201, slug)
-    const wrong = ['', '-', '-a', 'a-', 'A', 'a_b', 'a.b', 'a b', 'ä', 'a\n', 'x'.repeat(64), '../a', 'a/b', 7, null, ['a'], undefined]
+    const wrong = [
+      '', '-', '-a', 'a-', 'A', 'a_b', 'a.b', 'a b', 'ä', 'a\n', 'x'.repeat(64), '../a', 'a/b', 7, null, ['a'], undefined,
+    ]
     for (const slug of wrong) assertError(await create({ slug }), 'validation_failed', { field: 'slug' })
   })
 
@@ -59,7 +66,10 @@ onBothEngines((engine) => {
 
   test('[TEN-2] [HTTP-15] a taken slug is 409, and the tenant that has it is as it was', async () => {
     const first = await create({ slug: 'taken', name: 'First' })
-    assertError(await create({ slug: 'taken', name: 'Second' }), 'conflict', { existing_resource_id: first.body.tenant.id, idempotency_key: null })
+    assertError(
+      await create({ slug: 'taken', name: 'Second' }), 'conflict',
+      { existing_resource_id: first.body.tenant.id, idempotency_key: null },
+    )
     const { body } = await service.call('GET /operator/tenants?limit=200', { token: OPERATOR_TOKEN })
     assert.deepEqual(body.tenants.filter(({ slug }: { slug: string }) => slug === 'taken'), [first.body.tenant])
     const keys = await service.store.rows('select id from api_keys where tenant_id = ?', [first.body.tenant.id])
@@ -88,7 +98,10 @@ onBothEngines((engine) => {
     }
     assert.equal(subjects.size, 1)
     for (const slug of ['nobody', 'MANY-KEYS', '%00', 'x'.repeat(100)]) {
-      assertError(await service.call(`POST /operator/tenants/${slug}/admin-keys`, { token: OPERATOR_TOKEN }), 'not_found', { resource_type: 'tenant' })
+      assertError(
+        await service.call(`POST /operator/tenants/${slug}/admin-keys`, { token: OPERATOR_TOKEN }), 'not_found',
+        { resource_type: 'tenant' },
+      )
     }
   })
 
@@ -108,7 +121,12 @@ onBothEngines((engine) => {
     await service.store.tx((tx) => meter(tx, now - DAY, [[tenant.id, 'events', 2]]))
     await Promise.all(
       Array.from({ length: 10 }, () =>
-        service.store.tx((tx) => meter(tx, now, [[tenant.id, 'events', 1], [tenant.id, 'deliveries', 3], [tenant.id, 'memories', 0], [other.id, 'searches', 1]])),
+        service.store.tx(
+          (tx) => meter(
+            tx, now,
+            [[tenant.id, 'events', 1], [tenant.id, 'deliveries', 3], [tenant.id, 'memories', 0], [other.id, 'searches', 1]],
+          ),
+        ),
       ),
     )
     const nothing = { events: 0, deliveries: 0, acknowledgements: 0, memories: 0, searches: 0 }
@@ -135,19 +153,27 @@ onBothEngines((engine) => {
     const { deliveries } = (await call('GET /v1/delivery/poll?limit=2')).body
     const delivery_ids = deliveries.map(({ id }: { id: string }) => id)
     for (let twice = 0; twice < 2; twice++) await call('POST /v1/delivery/ack', { delivery_ids })
-    assert.deepEqual((await usage('busy')).body.days, [{ date: '2030-01-01', events: 4, deliveries: 3, acknowledgements: 2, memories: 0, searches: 0 }])
+    assert.deepEqual(
+      (await usage('busy')).body.days,
+      [{ date: '2030-01-01', events: 4, deliveries: 3, acknowledgements: 2, memories: 0, searches: 0 }],
+    )
   })
 
   test('[TEN-4] usage needs a tenant that is there', async () => {
     assertError(await usage('nobody'), 'not_found', { resource_type: 'tenant', resource_id: 'nobody' })
     assertError(await usage('No%20Slug'), 'validation_failed', { field: 'tenant' })
     assertError(await service.call('GET /operator/usage', { token: OPERATOR_TOKEN }), 'validation_failed', { field: 'tenant' })
-    assertError(await service.call('GET /operator/usage?tenant=a&tenant=b', { token: OPERATOR_TOKEN }), 'validation_failed', { field: 'tenant' })
+    assertError(
+      await service.call('GET /operator/usage?tenant=a&tenant=b', { token: OPERATOR_TOKEN }), 'validation_failed',
+      { field: 'tenant' },
+    )
   })
 
   test('[TEN-5] a missing or wrong operator token is 401', async () => {
     for (const authorization of [undefined, 'Bearer', 'Bearer wrong', `Bearer ${OPERATOR_TOKEN}x`, `Bearer ${OPERATOR_TOKEN.slice(1)}`, `Basic ${OPERATOR_TOKEN}`, OPERATOR_TOKEN]) {
-      const reply = await service.call('POST /operator/tenants', { body: { slug: 'sneaky' }, headers: authorization ? { authorization } : {} })
+      const reply = await service.call(
+        'POST /operator/tenants', { body: { slug: 'sneaky' }, headers: authorization ? { authorization } : {} },
+      )
       assertError(reply, 'authentication_failed')
     }
     assertError(await usage('sneaky'), 'not_found')

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
+import { fakeClock } from '../support/fake-clock.ts'
 import { startService, type Service, type TestTenant } from '../support/service.ts'
 import { hmac, listener, operatorCalls, poster, type MadeWebhook } from './tools.ts'
 
@@ -15,9 +16,12 @@ onBothEngines((engine) => {
   let calls: ReturnType<typeof operatorCalls>
   let post: ReturnType<typeof poster>
   let shop: MadeWebhook
+  // Jumps where the clock would run every background round of a day.
+  let later = 0
 
   before(async () => {
-    service = await startService(engine, { MAX_EVENT_BYTES: '4096' })
+    const clock = fakeClock()
+    service = await startService(engine, { MAX_EVENT_BYTES: '4096' }, { ...clock, now: () => clock.now() + later })
     calls = operatorCalls(service)
     post = poster(service)
     tenant = await service.tenant()
@@ -114,9 +118,9 @@ onBothEngines((engine) => {
     assert.notEqual(fresh, old)
     const statuses = async (id: string) => [(await post(tenant.slug, old, { id })).status, (await post(tenant.slug, fresh, { id })).status]
     assert.deepEqual(await statuses('r-1'), [202, 200])
-    await service.clock.advance(24 * HOUR - 1)
+    later += 24 * HOUR - 1
     assert.deepEqual(await statuses('r-2'), [202, 200])
-    await service.clock.advance(1)
+    later += 1
     assert.deepEqual(await statuses('r-3'), [401, 202])
     // Two rotations within a day: the first secret is gone with the second.
     const [one, two] = [await calls.operator(`POST /operator/webhooks/${webhook.id}/rotate`), await calls.operator(`POST /operator/webhooks/${webhook.id}/rotate`)]
@@ -131,8 +135,8 @@ onBothEngines((engine) => {
     assert.equal(first.status, 202)
     assert.equal(first.body.event_id.length, 'shop:'.length + 64)
     assert.equal((await post(tenant.slug, shop.signing_secret, body)).status, 200)
-    const { body: receipt } = await service.call(`GET /v1/events/${first.body.event_id}`, { token: tenant.admin })
-    assert.partialDeepStrictEqual(receipt.event, { type: 'com.shop.unmapped.received', data: body, original: body })
+    const [row] = await service.store.rows<{ envelope: string }>('select envelope from events where tenant_id = ? and id = ?', [tenant.id, first.body.event_id])
+    assert.partialDeepStrictEqual(JSON.parse(row!.envelope), { type: 'com.shop.unmapped.received', data: body, original: body })
   })
 
   test('[HOOK-12] a signed body that is not JSON is 400, also with broken UTF-8 or nested too deep', async () => {

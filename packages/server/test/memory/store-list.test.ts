@@ -184,6 +184,7 @@ onBothEngines((engine) => {
              from memories m where tenant_id = ? and id <> ? limit 5000`,
           [many.id, original],
         )
+        await tx.rows(`select gin_clean_pending_list('memory_texts_by_gram')`)
       } else {
         await tx.run(`insert into memory_texts (tenant_id, id, title, content) select tenant_id, id, 'hay', 'hay' from memories where tenant_id = ? and id <> ?`, [many.id, original])
         await tx.run(`insert into memory_grams (rowid, grams) select doc, 'a b c' from memory_texts where tenant_id = ? and title = 'hay'`, [many.id])

@@ -64,7 +64,7 @@ test('[PUSH-14] the connection goes to the address that was checked, whatever th
   // On the kept connection the name is not asked again; on a new one its new answer is refused.
   assert.deepEqual(await post(url, {}, '{}', stopping.signal), { status: 204, retryAfter: undefined })
   post.close()
-  assert.deepEqual(await post(url, {}, '{}', stopping.signal), { error: 'address refused: rebind.example is 127.0.0.1 is not public' })
+  assert.deepEqual(await post(url, {}, '{}', stopping.signal), { error: 'address refused: rebind.example (127.0.0.1) is not public' })
   assert.deepEqual([good.all.length, inside.all.length], [2, 0])
   assert.equal(good.all[0]!.headers.host, `rebind.example:${good.port}`)
   post.close()

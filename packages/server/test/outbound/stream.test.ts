@@ -128,13 +128,12 @@ onBothEngines((engine) => {
 
   test('[SSE-4] what one stream gives back another takes', async () => {
     await calls.publish(agent)
-    const first = await open()
-    const second = await open()
-    const holder = await Promise.race([first.next().then(() => first), second.next().then(() => second)])
-    const other = holder === first ? second : first
-    await closed(holder)
-    assert.equal((await other.next()).attempt_count, 2)
-    await closed(other)
+    const readers = [await open(), await open()]
+    const firsts = readers.map((reader) => reader.next())
+    const holder = await Promise.race(firsts.map((first, i) => first.then(() => i)))
+    await closed(readers[holder]!)
+    assert.equal((await firsts[1 - holder]!).attempt_count, 2)
+    await closed(readers[1 - holder]!)
   })
 
   test('[SSE-5] any agent and the org-admin may open one; it needs the scope and a token', async () => {

@@ -15,11 +15,11 @@ type Told = { id: number; answer: Embedded[][] } | { id: number; error: string }
 
 /** Batches of 32 are a fifth cheaper a text than single ones; the tokens bound the memory a batch takes and the time a query waits. */
 const BATCH = 32
-const BATCH_TOKENS = 2048
+const BATCH_TOKENS = 1024
 /** After a query more are to be expected: for this long batches are a quarter. */
 const ALERT_MS = 2_000
 /** Events come first when the processors are busy. Threads that the runtime starts take the same rank. */
-const NICE = 5
+const NICE = 3
 
 const port = parentPort!
 

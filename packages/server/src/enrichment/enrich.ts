@@ -1,0 +1,81 @@
+// Joins a delivery with what its receiver remembers: computed when it is first handed out, kept for its redeliveries.
+//
+// 1. A publish never waits for it, and a poll waits no longer than BUDGET_MS: what is not ready by then goes out without.
+// 2. It shows only what the receiver itself may see at that moment.
+// 3. A failure leaves it out and is logged; the next hand-out tries again.
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Enrich, ToEnrich } from '../delivery/claim.ts'
+import type { Mailbox } from '../delivery/sql.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Logger } from '../kernel/logger.ts'
+import { findAgent } from '../agents/sql.ts'
+import type { Recall } from '../memory/recall.ts'
+import type { Viewer } from '../memory/see.ts'
+import { reachedFrom } from '../memory/traverse.ts'
+import type { Store } from '../store/db.ts'
+import { queryOf } from './query.ts'
+import { keepEnrichment, readEarlierEvents, readRecalled } from './sql.ts'
+
+const BUDGET_MS = 1_000
+const MEMORIES = { light: 3, full: 8 } as const
+const EARLIER_EVENTS = 5
+
+export interface EnrichTools {
+  store: Store
+  recall: Recall
+  clock: Clock
+  log: Logger
+}
+
+export function makeEnrich({ store, recall, clock, log }: EnrichTools): Enrich {
+  async function viewerOf({ tenantId, recipientId }: Mailbox): Promise<Viewer> {
+    const agent = await findAgent(store, tenantId, recipientId)
+    return { kind: agent ? 'agent' : 'org_admin', id: recipientId, tenantId, teamId: agent?.team_id ?? null }
+  }
+
+  async function related(viewer: Viewer, depth: 'light' | 'full', query: string): Promise<unknown[]> {
+    if (query === '') return []
+    const ranked = await recall(viewer, query, { limit: MEMORIES[depth], budgetMs: BUDGET_MS })
+    const rows = await readRecalled(store, viewer, ranked.map(({ id }) => id), clock.now())
+    const found = ranked.flatMap(({ id, score }) => (rows.has(id) ? [{ ...rows.get(id)!, score }] : []))
+    if (depth === 'light') return found.map(({ id, title, score }) => ({ id, title, score }))
+    return Promise.all(
+      found.map(async ({ id, title, content, score }) => ({
+        id, title, content, score,
+        relationships: (await reachedFrom(store, viewer, id, 1, 'out', clock.now())).map(({ relationship }) => relationship),
+      })),
+    )
+  }
+
+  async function blockOf(viewer: Viewer, delivery: ToEnrich, memories: Promise<unknown[]>): Promise<string> {
+    if (delivery.depth === 'light') return JSON.stringify({ depth: 'light', memories: await memories })
+    const earlier = await readEarlierEvents(store, viewer, delivery.eventId, EARLIER_EVENTS)
+    return JSON.stringify({ depth: 'full', memories: await memories, recent_events: earlier })
+  }
+
+  return async (mailbox, deliveries) => {
+    const blocks = new Map<string, string>()
+    try {
+      const viewer = await viewerOf(mailbox)
+      // Deliveries about the same thing share one search.
+      const searches = new Map<string, Promise<unknown[]>>()
+      const work = deliveries.map(async (delivery) => {
+        const query = queryOf(delivery.envelope)
+        const key = `${delivery.depth} ${query}`
+        const memories = searches.get(key) ?? related(viewer, delivery.depth, query)
+        searches.set(key, memories)
+        blocks.set(delivery.id, await blockOf(viewer, delivery, memories))
+      })
+      const all = Promise.allSettled(work).then((results) => {
+        for (const result of results) if (result.status === 'rejected') log.warn({ err: result.reason as unknown }, 'a delivery was not enriched')
+      })
+      await Promise.race([all, delay(BUDGET_MS, undefined, { ref: false })])
+      const ready = new Map(blocks)
+      if (ready.size > 0) await store.tx((tx) => keepEnrichment(tx, mailbox, ready))
+      return ready
+    } catch (error) {
+      log.warn({ err: error }, 'deliveries were not enriched')
+      return new Map()
+    }
+  }
+}

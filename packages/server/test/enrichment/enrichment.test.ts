@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { onBothEngines } from '../support/engines.ts'
+import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { interest, poll, publish } from '../events/tools.ts'
+import { queryOf } from '../../src/enrichment/query.ts'
+
+interface Block {
+  depth: string
+  memories: { id: string; title: string; score: number; content?: string; relationships?: { target_memory_id: string }[] }[]
+  recent_events?: { event_id: string }[]
+}
+
+describe('the query of an event', () => {
+  test('[ENR-1] is made of its subject, the end of its type and its data, and is bounded', () => {
+    const query = queryOf(JSON.stringify({ type: 'com.acme.order.created', subject: 'customer/anna-b', data: { note: 'late parcel', lines: [{ sku: 'X1' }] } }))
+    for (const word of ['customer', 'anna', 'order', 'created', 'late parcel', 'X1']) assert.ok(query.includes(word), word)
+    assert.ok(!query.includes('acme'))
+    assert.ok(queryOf(JSON.stringify({ type: 't', data: 'x'.repeat(100_000) })).length < 1_100)
+    assert.equal(queryOf(JSON.stringify({ type: 'x', data: null })), 'x')
+  })
+})
+
+onBothEngines((engine) => {
+  describe('enrichment', () => {
+    let service: Service
+    let tenant: TestTenant
+    let owner: TestAgent
+    let light: TestAgent
+    let full: TestAgent
+    let plain: TestAgent
+
+    before(async () => {
+      service = await startService(engine, { VISIBILITY_TIMEOUT_S: '30' })
+      tenant = await service.tenant()
+      ;[owner, light, full, plain] = [await tenant.agent(), await tenant.agent(), await tenant.agent(), await tenant.agent()]
+      for (const [agent, enrichment_depth] of [[light, 'light'], [full, 'full'], [plain, 'none']] as const) {
+        await interest(service, agent, { event_type: 'com.shop.*', enrichment_depth })
+      }
+    })
+    after(() => service.stop())
+
+    const remember = async (agent: TestAgent, title: string, content: string, scope = 'institutional'): Promise<string> =>
+      (await service.call('POST /v1/memories', { token: agent.token, body: { type: 'semantic', scope, title, content } })).body.id
+    const block = async (agent: TestAgent): Promise<Block | undefined> => (await poll(service, agent.token)).at(-1)?.payload['enrichment'] as Block | undefined
+
+    test('[ENR-1] [ENR-2] [ENR-3] [ENR-4] light names up to three memories, full adds content, relationships and earlier events', async () => {
+      const parcel = await remember(owner, 'Parcels to Anna', 'Anna wants her parcels left with the neighbour in number 7')
+      const hidden = await remember(owner, 'Private note on Anna and parcels', 'Anna complained about parcels', 'agent')
+      const related = await remember(owner, 'The neighbour', 'The neighbour in number 7 works nights')
+      for (let i = 0; i < 4; i++) await remember(owner, `Parcel rule ${i}`, `Rule ${i} about parcels and Anna`)
+      await service.call(`POST /v1/memories/${parcel}/relationships`, { token: owner.token, body: { target_memory_id: related, relationship_type: 'related_to' } })
+      await service.app.memory.embedding.idle()
+
+      const earlier = (await publish(service, owner.token, { type: 'com.shop.parcel.sent', subject: 'customer/anna', data: { note: 'parcel for Anna' } })).body.event_id
+      await poll(service, light.token)
+      await poll(service, full.token)
+      await service.clock.advance(5)
+      await publish(service, owner.token, { type: 'com.shop.parcel.late', subject: 'customer/anna', data: { note: 'the parcel for Anna is late' } })
+      assert.equal(await block(plain), undefined)
+
+      const small = (await block(light))!
+      assert.equal(small.depth, 'light')
+      assert.equal(small.memories.length, 3)
+      assert.deepEqual(Object.keys(small.memories[0]!).sort(), ['id', 'score', 'title'])
+      assert.ok(!('recent_events' in small))
+
+      const large = (await block(full))!
+      assert.equal(large.depth, 'full')
+      const ids = large.memories.map((memory) => memory.id)
+      assert.ok(ids.includes(parcel) && !ids.includes(hidden) && ids.length <= 8)
+      const found = large.memories.find((memory) => memory.id === parcel)!
+      assert.match(found.content!, /neighbour in number 7/)
+      assert.deepEqual(found.relationships!.map((relationship) => relationship.target_memory_id), [related])
+      assert.deepEqual(large.recent_events!.map((event) => event.event_id), [earlier])
+    })
+
+    test('[ENR-5] [DLQ-7] it is computed once and kept for redeliveries; dead letters come without it', async () => {
+      await publish(service, owner.token, { type: 'com.shop.cup.broken', data: { note: 'a cup broke' } })
+      const first = (await poll(service, light.token))[0]!
+      await remember(owner, 'Cups that break', 'A cup broke before, in the same shop')
+      await service.clock.advance(30_000)
+      const second = (await poll(service, light.token)).find((delivery) => delivery.id === first.id)!
+      assert.equal(second.attempt_count, 2)
+      assert.deepEqual(second.payload['enrichment'], first.payload['enrichment'])
+      await service.call('POST /v1/delivery/nack', { token: light.token, body: { delivery_ids: [first.id], dead_letter: true } })
+      const dead = (await service.call('GET /v1/delivery/dlq', { token: light.token })).body.dlq_items
+      assert.ok(!('enrichment' in dead[0].payload))
+    })
+
+    test('[ENR-6] a failure leaves it out and the delivery goes out all the same', async () => {
+      await publish(service, owner.token, { type: 'com.shop.x', data: { note: 'parcel' } })
+      await service.store.tx((tx) => tx.run('alter table memories rename to memories_away'))
+      try {
+        const handed = await poll(service, full.token)
+        assert.equal(handed.length > 0, true)
+        assert.equal(handed.at(-1)!.payload['enrichment'], undefined)
+      } finally {
+        await service.store.tx((tx) => tx.run('alter table memories_away rename to memories'))
+      }
+    })
+  })
+})

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import fc from 'fast-check'
+import { fairQueue } from '../../src/kernel/fair-queue.ts'
+import { onBothEngines } from '../support/engines.ts'
+import { startService, type Service } from '../support/service.ts'
+import { event, publish } from './tools.ts'
+
+describe('the fair queue', () => {
+  test('[FAIR-3] loses nothing, keeps each sender’s order, and serves every tenant within one round', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.constantFrom('x', 'y')), { maxLength: 200 }), fc.integer({ min: 1, max: 10 }), (pushed, size) => {
+        const queue = fairQueue<{ tenant: string; sender: string; n: number }>()
+        pushed.forEach(([tenant, sender], n) => queue.push(tenant, sender, { tenant, sender, n }))
+        assert.equal(queue.size, pushed.length)
+        const left = new Map<string, number>()
+        for (const [tenant] of pushed) left.set(tenant, (left.get(tenant) ?? 0) + 1)
+        const taken: { tenant: string; sender: string; n: number }[] = []
+        while (queue.size > 0) {
+          let room = size
+          const group = queue.take(() => --room === 0)
+          assert.ok(group.length > 0 && group.length <= size)
+          // Nobody gets a second place while somebody who waits has none.
+          const waiting = [...left].filter(([, n]) => n > 0).map(([tenant]) => tenant)
+          if (group.length >= waiting.length) assert.deepEqual(new Set(group.map((item) => item.tenant)), new Set(waiting))
+          for (const item of group) left.set(item.tenant, left.get(item.tenant)! - 1)
+          taken.push(...group)
+        }
+        assert.equal(taken.length, pushed.length)
+        for (const mine of Map.groupBy(taken, (item) => `${item.tenant} ${item.sender}`).values()) {
+          assert.deepEqual(mine.map((item) => item.n), mine.map((item) => item.n).toSorted((a, b) => a - b))
+        }
+      }),
+    )
+  })
+})
+
+onBothEngines((engine) => {
+  describe('fairness', () => {
+    let service: Service
+
+    before(async () => {
+      service = await startService(engine)
+    })
+    after(() => service.stop())
+
+    test('[FAIR-1] [FAIR-3] a tenant’s flood does not hold up another tenant’s publish', async () => {
+      const [loud, quiet] = [await (await service.tenant()).agent(), await (await service.tenant()).agent()]
+      let answered = 0
+      const flood = Array.from({ length: 60 }, () =>
+        service
+          .call('POST /v1/events', {
+            token: loud.token,
+            raw: JSON.stringify(Array.from({ length: 100 }, () => event({ data: 'x'.repeat(200) }))),
+            headers: { 'content-type': 'application/cloudevents-batch+json' },
+          })
+          .then((reply) => {
+            assert.equal(reply.status, 200)
+            answered++
+          }),
+      )
+      // Once some of the flood is through, most of it waits in the queue.
+      while (answered < 1) await new Promise(setImmediate)
+      assert.equal((await publish(service, quiet.token)).status, 202)
+      const before = answered
+      await Promise.all(flood)
+      assert.ok(before < 50, `the quiet tenant waited for ${before} of 60 batches`)
+    })
+  })
+})

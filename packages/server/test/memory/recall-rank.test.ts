@@ -1,0 +1,96 @@
+// The pure part of recall: words, stems, and the order of candidates.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { stem } from '../../src/memory/stem.ts'
+import { countTerms, termsOf } from '../../src/memory/terms.ts'
+import { idf, lexical, rank, recency, tokenLikeness, type Candidate, type Words } from '../../src/memory/rank.ts'
+
+// From the paper's own examples, step by step.
+const STEMS: Record<string, string> = {
+  caresses: 'caress', ponies: 'poni', cats: 'cat', agreed: 'agre', feed: 'feed', plastered: 'plaster', motoring: 'motor', sing: 'sing', conflated: 'conflat',
+  hopping: 'hop', falling: 'fall', filing: 'file', happy: 'happi', sky: 'sky', relational: 'relat', conditional: 'condit', digitizer: 'digit', operator: 'oper',
+  triplicate: 'triplic', hopefulness: 'hope', electrical: 'electr', revival: 'reviv', adoption: 'adopt', probate: 'probat', rate: 'rate', controlling: 'control', roll: 'roll',
+  connection: 'connect', connected: 'connect', yes: 'ye', year: 'year', a: 'a', is: 'is', café: 'café',
+}
+
+test('[SRCH-7] words meet by their stems', () => {
+  for (const [word, expected] of Object.entries(STEMS)) assert.equal(stem(word), expected, word)
+})
+
+test('[SRCH-7] a text becomes words in any script: case and accents fold, stop words go, scripts without spaces are cut in pairs', () => {
+  assert.deepEqual(termsOf('The Café at the END of “connections”'), ['cafe', 'end', 'connect'])
+  assert.deepEqual(termsOf('東京タワー v2'), ['東京', '京タ', 'タワ', 'ワー', 'v2'])
+  assert.deepEqual(termsOf('Straße Привет नमस्ते'), ['straße', 'привет', 'नमस्ते'])
+  assert.deepEqual(termsOf('... the of — !'), [])
+  assert.deepEqual(termsOf('x'.repeat(500)).map((term) => term.length), [64])
+})
+
+test('the title counts three times', () => {
+  const { counts, length } = countTerms(['deploy'], ['deploy', 'friday'])
+  assert.deepEqual([...counts], [['deploy', 4], ['friday', 1]])
+  assert.equal(length, 5)
+})
+
+const NOW = Date.parse('2030-01-01T00:00:00Z')
+const words: Words = { idf: [idf(10, 2), idf(10, 0)], averageLength: 10 }
+const candidate = (id: string, more: Partial<Candidate> = {}): Candidate => ({
+  id, frequencies: [1, 0], length: 10, meaning: null, confidence: 1, importance: 0.5, freshAt: NOW, ...more,
+})
+
+test('[SRCH-3] scores lie between 0 and 1 and fall, whatever the candidates', () => {
+  const unit = (angle: number): Float32Array => Float32Array.from([Math.cos(angle), Math.sin(angle)])
+  const many = Array.from({ length: 50 }, (_, i) =>
+    candidate(`m${i}`, {
+      frequencies: [i % 3, i % 7 === 0 ? 1000 : 0], length: i, confidence: (i % 5) / 4, importance: (i % 4) / 3, freshAt: NOW - i * 1e9,
+      meaning: i % 2 ? { vector: unit(i), tokens: new Int8Array(64).fill((i % 5) - 2) } : null,
+    }),
+  )
+  const ranked = rank(words, { vector: unit(0), tokens: new Int8Array(64).fill(15) }, many, NOW)
+  assert.equal(ranked.length, 50)
+  for (const [i, { score, signals }] of ranked.entries()) {
+    for (const value of [score, ...Object.values(signals)]) assert.ok(value >= 0 && value <= 1, `${value}`)
+    if (i > 0) assert.ok(score <= ranked[i - 1]!.score)
+  }
+})
+
+for (const [name, more] of Object.entries({
+  confidence: { confidence: 0.6 },
+  importance: { importance: 0.2 },
+  recency: { freshAt: NOW - 40 * 86_400_000 },
+})) {
+  test(`[SRCH-10] of equals the one with the higher ${name} comes first, and never before one that answers much better`, () => {
+    const [first, second] = rank(words, null, [candidate('a', more), candidate('b')], NOW)
+    assert.deepEqual([first!.id, second!.id], ['b', 'a'])
+    const [better] = rank(words, null, [candidate('a', { ...more, frequencies: [4, 4] }), candidate('b')], NOW)
+    assert.equal(better!.id, 'a')
+  })
+}
+
+test('[SRCH-3] one order for equals: the newest id first', () => {
+  const order = rank(words, null, ['m1', 'm3', 'm2'].map((id) => candidate(id)), NOW).map(({ id }) => id)
+  assert.deepEqual(order, ['m3', 'm2', 'm1'])
+})
+
+test('lexical is BM25 over its most: 0 without a word, rising with frequency, common words still count', () => {
+  assert.equal(lexical(words, [0, 0], 10), 0)
+  assert.ok(lexical(words, [2, 0], 10) > lexical(words, [1, 0], 10))
+  assert.ok(lexical(words, [1e9, 1e9], 1) <= 1)
+  assert.ok(idf(10, 10) > 0)
+})
+
+test('tokens: the average of the best likeness of each, 0 when there are none', () => {
+  const axis = (...at: number[]): Int8Array => {
+    const tokens = new Int8Array(64 * at.length)
+    at.forEach((i, n) => (tokens[n * 64 + i] = 127))
+    return tokens
+  }
+  assert.equal(tokenLikeness(axis(0, 1), axis(5, 1, 0)), 1)
+  assert.equal(tokenLikeness(axis(0, 1), axis(1)), 0.5)
+  assert.equal(tokenLikeness(axis(0), new Int8Array(0)), 0)
+  assert.equal(tokenLikeness(new Int8Array(0), axis(0)), 0)
+})
+
+test('recency halves every thirty days and is 1 in the future', () => {
+  assert.equal(recency(NOW - 30 * 86_400_000, NOW), 0.5)
+  assert.equal(recency(NOW + 1e9, NOW), 1)
+})

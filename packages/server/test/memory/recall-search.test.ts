@@ -1,0 +1,231 @@
+// POST /memories/search with the built-in model, through the door.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { SearchResult } from '@sensorium/contract'
+import { onBothEngines } from '../support/engines.ts'
+import { assertError } from '../support/expect.ts'
+import { startService, type Service, type TestTenant } from '../support/service.ts'
+import { memoryCalls, type Actor } from './tools.ts'
+
+interface Found {
+  results: SearchResult[]
+  total: number
+}
+
+// Each is asked for without a word it has in common with the question.
+const KNOWN: [title: string, content: string, question: string][] = [
+  ['Friday deploys', 'Three of the last four releases at the end of the week were rolled back.', 'when should we avoid shipping software?'],
+  ['Office parking', 'The garage gate opens with the blue badge only.', 'how do I get my car into the building?'],
+  ['Ada likes tea', 'Ada never drinks coffee; green tea without sugar is her choice.', 'what beverage does she prefer?'],
+  ['Database backup', 'Snapshots of the primary are taken at 02:00 and kept for a month.', 'how long can we restore lost data?'],
+  ['Customer Globex', 'Globex pays its invoices about twenty days late.', 'which client is slow with money?'],
+  ['Printer on floor 2', 'The laser printer jams with thick paper.', 'why does it get stuck on cardboard sheets?'],
+  ['Team lunch', 'We eat together every Wednesday at the Italian place.', 'where do colleagues have a shared meal?'],
+  ['Login outage', 'Users could not sign in because a certificate had expired.', 'what caused the authentication incident?'],
+  ['Berlin trip', 'The train takes four hours and the hotel is next to the station.', 'travelling to the German capital'],
+  ['Password policy', 'Secrets rotate every ninety days and need sixteen characters.', 'rules for credentials'],
+  ['Garden', 'The roses bloom in June when they get water twice a week.', 'caring for flowers'],
+  ['Pricing', 'The enterprise plan costs nine hundred euros per seat and year.', 'how expensive is the large subscription?'],
+]
+
+const orders: Record<string, string[][]> = {}
+
+onBothEngines((engine) => {
+  let service: Service
+  let tenant: TestTenant
+  let memory: ReturnType<typeof memoryCalls>
+
+  before(async () => {
+    service = await startService(engine)
+    tenant = await service.tenant()
+    memory = memoryCalls(service)
+  })
+  after(() => service.stop())
+
+  const reply = (by: Actor, body: object) => service.call<Found>('POST /v1/memories/search', { token: by.token, body })
+  async function search(by: Actor, query: string, more: object = {}): Promise<SearchResult[]> {
+    const { status, body, text } = await reply(by, { query, ...more })
+    assert.equal(status, 200, text)
+    assert.equal(body.total, body.results.length)
+    return body.results
+  }
+  const titles = (results: SearchResult[]): string[] => results.map(({ memory: { title } }) => title)
+  const embedded = () => service.app.memory.embedding.idle()
+
+  test('[SRCH-8] [SRCH-14] [EMB-1] a dozen memories are found by what they mean, the same on both stores', async () => {
+    const agent = await tenant.agent()
+    for (const [title, content] of KNOWN) await memory.make(agent, { title, content })
+    await embedded()
+    let first = 0
+    const mine: string[][] = []
+    for (const [title, , question] of KNOWN) {
+      const found = titles(await search(agent, question))
+      mine.push(found.slice(0, 3))
+      assert.ok(found.slice(0, 3).includes(title), `${question}: ${found.slice(0, 3)}`)
+      if (found[0] === title) first++
+    }
+    assert.ok(first >= 10, `${first} of ${KNOWN.length} came first`)
+    orders[engine.name] = mine
+    // The second engine to run compares.
+    if (orders['sqlite'] && orders['postgres']) assert.deepEqual(orders['postgres'], orders['sqlite'])
+  })
+
+  test('[SRCH-8] a short memory is found by its meaning by a search right after its 201', async () => {
+    const agent = await tenant.agent()
+    await memory.make(agent, { title: 'Note', content: 'The cat sleeps on the windowsill.' })
+    await memory.make(agent, { title: 'Note', content: 'Quarterly revenue went up by ten percent.' })
+    const [best] = await search(agent, 'feline pet taking a nap', { explain: true })
+    assert.equal(best!.memory.content, 'The cat sleeps on the windowsill.')
+    assert.ok(best!.signals!.similarity > 0.3, JSON.stringify(best!.signals))
+    assert.equal(best!.signals!.lexical, 0)
+  })
+
+  test('[SRCH-7] a memory is found by its words at once, before its meaning is known', async () => {
+    const agent = await tenant.agent()
+    const made = await memory.make(agent, { title: 'Zyxwvut', content: 'Something about the flibbertigibbet.' })
+    const found = await service.app.memory.recall({ kind: 'agent', id: agent.id, tenantId: tenant.id, teamId: null }, 'flibbertigibbets', { budgetMs: 10_000 })
+    assert.equal(found[0]!.id, made.id)
+    assert.equal((await search(agent, 'zyxwvut'))[0]!.memory.id, made.id)
+  })
+
+  test('[SRCH-1] [SRCH-3] [SRCH-4] [SRCH-11] the answer: results with falling scores, total, signals when asked for', async () => {
+    const agent = await tenant.agent()
+    for (let i = 0; i < 15; i++) await memory.make(agent, { title: `Report ${i}`, content: `Sales of region ${i} in spring` })
+    await embedded()
+    const { body } = await reply(agent, { query: 'sales reports' })
+    assert.deepEqual(Object.keys(body).sort(), ['results', 'total'])
+    assert.equal(body.results.length, 10)
+    for (const [i, result] of body.results.entries()) {
+      assert.deepEqual(Object.keys(result).sort(), ['memory', 'score'])
+      assert.ok(result.score >= 0 && result.score <= 1)
+      if (i > 0) assert.ok(result.score <= body.results[i - 1]!.score)
+    }
+    assert.deepEqual(Object.keys(body.results[0]!.memory).sort(), Object.keys((await memory.get(agent, body.results[0]!.memory.id)).body).sort())
+    const explained = await search(agent, 'sales reports', { explain: true, limit: 3 })
+    assert.equal(explained.length, 3)
+    for (const { signals } of explained) {
+      assert.deepEqual(Object.keys(signals!).sort(), ['confidence', 'importance', 'lexical', 'recency', 'similarity'])
+      for (const value of Object.values(signals!)) assert.ok(value >= 0 && value <= 1)
+    }
+    assert.equal((await search(agent, 'sales', { limit: 100 })).length, 15)
+  })
+
+  for (const [field, value] of [['query', '  \n'], ['query', ''], ['query', undefined], ['limit', 0], ['limit', 101], ['limit', 1.5], ['min_confidence', 1.1], ['min_confidence', -1], ['scope', 'world'], ['type', 'dream']] as const) {
+    test(`[SRCH-2] ${field} ${JSON.stringify(value)} is refused`, async () => {
+      assertError(await reply({ token: tenant.admin, id: '' }, { query: 'a question', [field]: value }), 'validation_failed', { field })
+    })
+  }
+
+  test('[SRCH-5] [SRCH-6] visibility and filters come before ranking; an org-admin searches everything', async () => {
+    const here = await service.tenant()
+    const [ada, bob, cyd] = await Promise.all([here.agent({ team: 'blue' }), here.agent({ team: 'blue' }), here.agent()])
+    // 120 better ones that ada may not see, or that no filter lets through: more than any list of candidates is long.
+    for (let i = 0; i < 120; i++) await memory.make(bob, { title: 'Rocket engine', content: `Rocket engine test ${i}`, scope: 'agent' })
+    for (let i = 0; i < 120; i++) await memory.make(ada, { title: 'Rocket engine', content: `Rocket engine test ${i}`, confidence: 0.2, type: 'episodic' })
+    const mine = await memory.make(ada, { title: 'Diary', content: 'Saw a rocket.' })
+    const shared = await memory.make(bob, { title: 'Minutes', content: 'Somebody mentioned an engine.', scope: 'team' })
+    const known = await memory.make(bob, { title: 'Handbook', content: 'No engine indoors.', scope: 'institutional' })
+    await embedded()
+    const ids = async (by: Actor, more: object) => new Set((await search(by, 'rocket engine', { limit: 100, ...more })).map((one) => one.memory.id))
+    assert.deepEqual(await ids(ada, { min_confidence: 0.9 }), new Set([mine.id, shared.id, known.id]))
+    assert.deepEqual(await ids(ada, { type: 'semantic' }), new Set([mine.id, shared.id, known.id]))
+    assert.deepEqual(await ids(ada, { scope: 'team' }), new Set([shared.id]))
+    assert.deepEqual(await ids(ada, { scope: 'institutional' }), new Set([known.id]))
+    assert.deepEqual(await ids(ada, { scope: 'agent', min_confidence: 0.9 }), new Set([mine.id]))
+    assert.deepEqual(await ids(cyd, {}), new Set([known.id]))
+    assert.deepEqual(await ids({ token: here.admin, id: '' }, { scope: 'team' }), new Set([shared.id]))
+    assert.equal((await ids({ token: here.admin, id: '' }, { type: 'episodic' })).size, 100)
+    assert.deepEqual(await ids(await tenant.agent(), { min_confidence: 0.999 }), new Set(), 'another tenant')
+  })
+
+  test('[SRCH-9] a long memory is found by its beginning, its middle and its end', async () => {
+    const agent = await tenant.agent()
+    const filler = 'The weekly report lists meetings, numbers, rooms and the names of those who were present. '.repeat(40)
+    const long = await memory.make(agent, {
+      title: 'Log',
+      content: `A whale was seen near the coast. ${filler} The violin needs new strings. ${filler} Volcanic ash closed the airport.`,
+    })
+    for (let i = 0; i < 5; i++) await memory.make(agent, { title: 'Log', content: `${filler} Nothing special on day ${i}.` })
+    await embedded()
+    for (const question of ['large sea mammal', 'repairing a musical instrument', 'flights cancelled after an eruption']) {
+      assert.equal((await search(agent, question))[0]!.memory.id, long.id, question)
+    }
+  })
+
+  test('[SRCH-10] of equally relevant memories the more certain, the fresher, the more important comes first', async () => {
+    const agent = await tenant.agent()
+    const text = { title: 'Standup', content: 'The standup is at nine.' }
+    const old = new Date(service.clock.now() - 60 * 86_400_000).toISOString()
+    const best = await memory.make(agent, { ...text, importance: 1 })
+    const plain = await memory.make(agent, text)
+    const stale = await memory.make(agent, { ...text, freshness_date: old })
+    const unsure = await memory.make(agent, { ...text, confidence: 0.3 })
+    await embedded()
+    const order = (await search(agent, 'when is the standup?')).map((one) => one.memory.id)
+    assert.deepEqual(order, [best.id, plain.id, stale.id, unsure.id])
+  })
+
+  test('[SRCH-12] a search moves accessed_at of what it returns, and of nothing else', async () => {
+    const agent = await tenant.agent()
+    const found = await memory.make(agent, { title: 'Umbrella', content: 'The umbrella stands behind the door.' })
+    const other = await memory.make(agent, { title: 'Invoice', content: 'Paid in March.' })
+    await service.clock.advance(60_000)
+    const [result] = await search(agent, 'umbrella', { limit: 1 })
+    const later = new Date(service.clock.now()).toISOString()
+    assert.equal(result!.memory.accessed_at, later)
+    const list = (await memory.list(agent)).memories
+    assert.equal(list.find(({ id }) => id === found.id)!.accessed_at, later)
+    assert.equal(list.find(({ id }) => id === other.id)!.accessed_at, other.accessed_at)
+  })
+
+  test('[SRCH-13] what changed is found by its new text and not by the old; what is gone is not found', async () => {
+    const agent = await tenant.agent()
+    const changed = await memory.make(agent, { title: 'Pet', content: 'A brown dog lives here.' })
+    const gone = await memory.make(agent, { title: 'Lamp', content: 'The lamp is broken.' })
+    const brief = await memory.make(agent, { title: 'Coupon', content: 'Ten percent off.', expires_at: new Date(service.clock.now() + 5_000).toISOString() })
+    await embedded()
+    assert.ok((await search(agent, 'hound', { explain: true }))[0]!.signals!.similarity > 0.2)
+    await memory.patch(agent, changed.id, { content: 'A sailing boat for two.', title: 'Vessel' })
+    await memory.forget(agent, gone.id)
+    await service.clock.advance(6_000)
+    assert.deepEqual(titles(await search(agent, 'dog', { explain: true })).filter((title) => title !== 'Vessel'), [])
+    const [vessel] = await search(agent, 'yacht on the water', { explain: true })
+    assert.equal(vessel!.memory.id, changed.id)
+    assert.ok(vessel!.signals!.similarity > 0.2)
+    assert.equal((await search(agent, 'brown dog', { explain: true }))[0]!.signals!.lexical, 0)
+    for (const { memory: one } of await search(agent, 'broken lamp coupon percent', { limit: 100 })) assert.ok(one.id !== gone.id && one.id !== brief.id)
+  })
+
+  test('[SRCH-6] promoted memories are found by those newly admitted at once', async () => {
+    const here = await service.tenant()
+    const [ada, bob] = [await here.agent(), await here.agent()]
+    const made = await memory.make(ada, { title: 'Harbour', content: 'Ships dock at pier seven.' })
+    assert.deepEqual(await search(bob, 'harbour'), [])
+    await memory.promote(ada, made.id, { scope: 'institutional' })
+    assert.equal((await search(bob, 'harbour'))[0]!.memory.id, made.id)
+  })
+
+  test('[SRCH-1] odd queries answer: punctuation, quotes, very long, other scripts; a search without a memory is empty', async () => {
+    const agent = await tenant.agent()
+    assert.deepEqual(await search(agent, 'anything'), [])
+    const made = await memory.make(agent, { title: '東京', content: '東京タワーは赤い。' })
+    for (const query of ['?!', '"quoted" OR -minus* AND (', "'; drop table memories; --", 'word '.repeat(6000), '😀']) {
+      assert.ok((await search(agent, query)).length <= 1, query.slice(0, 20))
+    }
+    assert.equal((await search(agent, 'タワー'))[0]!.memory.id, made.id)
+  })
+
+  test('a search is counted once, and a repeated one with the same key is answered the same', async () => {
+    const here = await service.tenant()
+    const agent = await here.agent()
+    await memory.make(agent, { title: 'Key', content: 'Under the mat.' })
+    const options = { token: agent.token, body: { query: 'key' }, headers: { 'idempotency-key': 'once' } }
+    const first = await service.call('POST /v1/memories/search', options)
+    const again = await service.call('POST /v1/memories/search', options)
+    assert.equal(first.status, 200, first.text)
+    assert.deepEqual(again.body, first.body)
+    assert.equal(again.headers.get('idempotent-replayed'), 'true')
+    const [row] = await service.store.rows<{ amount: number }>("select sum(amount) as amount from usage_days where tenant_id = ? and metric = 'searches'", [here.id])
+    assert.equal(Number(row!.amount), 1)
+  })
+})
