@@ -23,7 +23,7 @@ export interface Service extends Running {
 }
 
 function spawnServer(file: string, env: Record<string, string>): Promise<{ child: ChildProcess; port: number }> {
-  const child = spawn(process.execPath, [...(process.env['PROF'] ? ['--cpu-prof', '--cpu-prof-dir', process.env['PROF']] : []), fileURLToPath(file)], {
+  const child = spawn(process.execPath, [...(process.env['PROF'] ? ['--cpu-prof', '--cpu-prof-interval', '200', '--cpu-prof-dir', process.env['PROF']] : []), fileURLToPath(file)], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

@@ -19,14 +19,14 @@ export interface AgentRow {
 
 const COLUMNS = 'tenant_id, id, name, description, status, delivery_mode, delivery_endpoint, client_type, team_id, created_at, updated_at'
 
-export const shownAgent = ({ delivery_endpoint, ...row }: AgentRow): Agent => ({
+export const shownAgent = (row: AgentRow): Agent => ({
   id: row.id,
   tenant_id: row.tenant_id,
   name: row.name,
   description: row.description,
   status: row.status,
   delivery_mode: row.delivery_mode,
-  ...(delivery_endpoint === null ? {} : { delivery_endpoint }),
+  ...(row.delivery_endpoint === null ? null : { delivery_endpoint: row.delivery_endpoint }),
   client_type: row.client_type,
   team_id: row.team_id,
   created_at: iso(row.created_at),

@@ -74,7 +74,10 @@ export function makePerform(route: Route, { store, idempotency, compileCheck, wh
     if (!checkBody) return { body: undefined, query }
     if (operation.bodyOptional && raw.length === 0) return { body: {}, query }
     const parsed = parseJson(raw)
-    if (!parsed.ok) throw invalid({ field: 'body', value: operation.secrets ? '[redacted]' : raw.toString('utf8', 0, 1000), expected: parsed.problem, example: bodyExample })
+    if (!parsed.ok) {
+      const value = operation.secrets ? '[redacted]' : raw.toString('utf8', 0, 1000)
+      throw invalid({ field: 'body', value, expected: parsed.problem, example: bodyExample })
+    }
     const wrong = checkBody(parsed.value)
     if (wrong) throw invalid(wrong)
     return { body: parsed.value, query }

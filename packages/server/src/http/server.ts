@@ -166,17 +166,12 @@ export function makeServer(tools: ServerTools): HttpServer {
     const route = request.routeOptions.url ?? 'unknown'
     metrics.request(request.method, route, status, ms / 1000)
     const principal = request.principal
-    log.info(
-      {
-        request_id: request.id,
-        method: request.method,
-        path: pathOf(request),
-        status,
-        ms: Math.round(ms * 100) / 100,
-        ...(principal && principal.tenantId !== '' ? { tenant: principal.tenantId, principal: principal.id } : {}),
-      },
-      'request',
-    )
+    const known = principal !== undefined && principal.tenantId !== ''
+    log.request({
+      requestId: request.id, method: request.method, path: pathOf(request), status, ms,
+      tenant: known ? principal.tenantId : null,
+      principal: known ? principal.id : null,
+    })
   }
 
   // A batch may be larger than an event, on the same path.

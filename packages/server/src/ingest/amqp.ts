@@ -124,17 +124,18 @@ export function startConnector(settings: AmqpSettings, { publish, clock, maxEven
         resolve(error)
       }
 
-      // Settling happens in bursts, when a group is on disk: one flow for all of it.
+      // Settling happens in bursts, when a group is on disk: one flow for all of it. And none while messages may be on their way:
+      // RabbitMQ 3 takes the number as credit from then on, forgets those, and sends more than was granted.
       function grant(): void {
-        if (scheduled || over) return
+        if (scheduled || over || granted > 0) return
         scheduled = true
         setImmediate(() => {
           scheduled = false
-          if (over || stopping.signal.aborted || pausedUntilStoreReturns || !receiver) return
+          if (over || stopping.signal.aborted || pausedUntilStoreReturns || !receiver || granted > 0) return
           const wanted = storeFailures > 0 ? 1 : credit
-          const room = wanted - granted - unsettled
-          if (room <= 0) return
-          granted += room
+          const room = wanted - unsettled
+          if (room < Math.ceil(wanted / 4)) return
+          granted = room
           receiver.add_credit(room)
         })
       }
@@ -181,7 +182,7 @@ export function startConnector(settings: AmqpSettings, { publish, clock, maxEven
       }
 
       container.on('message', ({ message, delivery }: EventContext) => {
-        granted--
+        if (granted > 0) granted--
         unsettled++
         // Came before the broker heard that there is no more credit.
         if (stopping.signal.aborted) return release(delivery!)

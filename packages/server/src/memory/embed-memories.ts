@@ -142,6 +142,7 @@ export function makeEmbedding({ store, index, embedder, clock, log, embedded = (
   async function embed(batch: readonly Text[]): Promise<number> {
     if (batch.length === 0) return 0
     try {
+      await index.prepare()
       return await keep(batch, await embedder.embed(batch.map(({ text }) => text)))
     } catch (error) {
       if (closed) return 0

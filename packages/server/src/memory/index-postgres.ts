@@ -37,9 +37,10 @@ interface WordRow {
   length: number | null
 }
 
-export function postgresIndex(store: Store): MemoryIndex {
+/** `small` is how many windows a tenant may have before pgvector's HNSW is used. */
+export function postgresIndex(store: Store, small?: number): MemoryIndex {
   const thread = makeThread<Question, Ranked[]>(new URL('./search-thread.ts', import.meta.url), 'search', { file: null })
-  const extension = pgvector(store)
+  const extension = pgvector(store, small)
 
   async function byWords(sought: Sought) {
     const { viewer, terms } = sought
@@ -160,6 +161,7 @@ export function postgresIndex(store: Store): MemoryIndex {
       })
       return thread.ask({ rank: { words, meaning, candidates, now, limit } })
     },
+    prepare: extension.prepare,
     async keep(tx, model, { tenantId, memoryId, version, windows }) {
       await tx.run('delete from memory_vectors where tenant_id = ? and memory_id = ?', [tenantId, memoryId])
       await tx.insertMany(

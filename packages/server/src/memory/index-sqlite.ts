@@ -17,6 +17,7 @@ export function sqliteIndex(file: string): MemoryIndex {
   const thread = makeThread<Question, Ranked[]>(new URL('./search-thread.ts', import.meta.url), 'search', { file })
   return {
     find: (sought) => thread.ask({ find: sought }),
+    prepare: async () => {},
     async keep(tx, model, { tenantId, memoryId, version, windows }) {
       await tx.run('delete from memory_vectors where tenant_id = ? and memory_id = ?', [tenantId, memoryId])
       await tx.insertMany(

@@ -31,6 +31,8 @@ export interface Vectors {
 export interface MemoryIndex {
   /** The best of what the viewer may see and the filters let through, best first. Filters come before every choice of candidates. */
   find(sought: Sought): Promise<Ranked[]>
+  /** Finds out what the store can do. Called before a transaction that keeps vectors: inside one nothing else is waited for. */
+  prepare(): Promise<void>
   /** Replaces the vectors of a memory. Called in the transaction that marked it as embedded. */
   keep(tx: Db, model: string, vectors: Vectors): Promise<void>
   close(): Promise<void>

@@ -12,13 +12,16 @@ const SMALL = 10_000
 export interface Pgvector {
   /** The nearest windows of what is wanted; null when the server has no pgvector. */
   nearest(sought: Sought, many: number): Promise<Window[] | null>
+  /** Makes the extension ready if the server has it. */
+  prepare(): Promise<void>
   keep(tx: Db, tenantId: string, memoryId: string, windows: readonly Embedded[]): Promise<void>
 }
 
-export const vectorText = (vector: Float32Array): string => `[${Array.from(vector).join(',')}]`
+const vectorText = (vector: Float32Array): string => `[${Array.from(vector).join(',')}]`
 
-export function pgvector(store: Store): Pgvector {
+export function pgvector(store: Store, small = SMALL): Pgvector {
   let known: Promise<boolean> | undefined
+  let ready = false
   const indexed = new Map<number, Promise<void>>()
 
   async function setUp(): Promise<boolean> {
@@ -70,12 +73,12 @@ export function pgvector(store: Store): Pgvector {
       const dimensions = meaning!.vector.length
       const [size] = await store.rows<{ windows: number }>(
         'select count(*) as windows from (select 1 from memory_vectors where tenant_id = ? limit ?) w',
-        [viewer.tenantId, SMALL + 1],
+        [viewer.tenantId, small + 1],
       )
       const seen = seenBy(sought.viewer, sought.now)
       const wanted = wantedSql(sought)
       const values = [viewer.tenantId, model, dimensions, ...seen.values, ...wanted.values, vectorText(meaning!.vector), many]
-      if (size!.windows > SMALL) {
+      if (size!.windows > small) {
         await indexFor(dimensions)
         const found = await store.tx(async (tx) => {
           for (const setting of HNSW_SETTINGS) await tx.run(setting)
@@ -86,8 +89,11 @@ export function pgvector(store: Store): Pgvector {
       }
       return store.rows<Window>(nearestSql(dimensions, seen.sql, wanted.sql, true), values)
     },
+    async prepare() {
+      ready = await available()
+    },
     async keep(tx, tenantId, memoryId, windows) {
-      if (!(await available())) return
+      if (!ready) return
       for (const [part, { vector }] of windows.entries()) {
         await tx.run('update memory_vectors set embedding = ?::vector where tenant_id = ? and memory_id = ? and part = ?', [
           vectorText(vector), tenantId, memoryId, part,
@@ -97,14 +103,14 @@ export function pgvector(store: Store): Pgvector {
   }
 }
 
-export const HNSW_SETTINGS = ['set local hnsw.iterative_scan = relaxed_order', 'set local hnsw.ef_search = 400', 'set local hnsw.max_scan_tuples = 40000']
+const HNSW_SETTINGS = ['set local hnsw.iterative_scan = relaxed_order', 'set local hnsw.ef_search = 400', 'set local hnsw.max_scan_tuples = 40000']
 
-export const hnswSql = (dimensions: number): string =>
+const hnswSql = (dimensions: number): string =>
   `create index if not exists memory_vectors_hnsw_${dimensions} on memory_vectors using hnsw ((embedding::vector(${dimensions})) vector_cosine_ops)
    where vector_dims(embedding) = ${dimensions}`
 
 /** The windows of wanted memories nearest to a vector, with their vectors; exact, or through the HNSW index. */
-export const nearestSql = (dimensions: number, seen: string, wanted: string, exact: boolean): string => {
+const nearestSql = (dimensions: number, seen: string, wanted: string, exact: boolean): string => {
   const from = `memory_vectors v join memories m on m.tenant_id = v.tenant_id and m.id = v.memory_id
     where v.tenant_id = ? and v.model = ? and vector_dims(v.embedding) = ? and ${seen} and ${wanted}`
   // Materialised, the filter comes first and no index of distances can be chosen.

@@ -158,9 +158,10 @@ export async function pageMemories(db: Db, tenantId: string, ways: Condition[], 
 /** A page of the memories that meet the condition on `m` and whose text meets the one on `t`, newest first, and how many. */
 export async function pageFoundMemories(db: Db, tenantId: string, seen: Condition, held: Condition, offset: number, limit: number) {
   // Materialized: a planner that hopes for a quick end walks all memories from the newest on, and a rare text is in none of them.
+  // Cross join: SQLite takes the tables in this order, and would else walk all memories of the tenant for want of statistics.
   const rows = await db.rows<MemoryRow & { total: number }>(
     `with held as materialized (select t.id from memory_texts t where ${held.sql}),
-          found as materialized (select m.id from held join memories m on m.id = held.id where ${seen.sql})
+          found as materialized (select m.id from held cross join memories m where m.id = held.id and ${seen.sql})
      select counted.total, ${memoryColumns('m')}
        from (select count(*) as total from found) counted
        left join (select id from found order by id desc limit ? offset ?) p on true

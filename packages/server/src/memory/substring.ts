@@ -3,7 +3,8 @@
 // Every live memory has a set of grams: a hash of each one, two and three characters that follow each other in its folded title
 // or content, and of each audience that may see it. A memory that holds the text holds all grams of the text, so the index
 // answers the few that can, among those the caller may see; whether they do is then read in their text. A hash that two grams
-// share, or an audience, only adds a candidate: what is seen is decided by see.ts, what is held by the text itself.
+// share, or an audience, only adds a candidate: what is seen is decided by see.ts, what is held by the text itself. The tenant
+// is part of every hash, so that no tenant's memories make the search of another longer.
 //
 // One and two characters are grams too, because whole words of Chinese and Japanese are that short.
 //
@@ -21,10 +22,9 @@ export interface Text extends Pick<Visibility, 'tenant_id' | 'agent_id' | 'team_
 
 const GRAM = 3
 /** A long text is looked up by this many of its grams, spread over it; the rest is for the check of the text. */
-const MAX_ASKED = 12
+const MAX_ASKED = 8
 
-const SEED = 0x811c9dc5
-// FNV-1a over what is hashed, a code point at a time, with the bits mixed once more: neighbours must not share their hashes.
+// FNV-1a, a code point at a time, with the bits mixed once more at the end: neighbours must not share their hashes.
 const mixIn = (hash: number, point: number): number => Math.imul(hash ^ point, 0x01000193)
 const finish = (hash: number): number => {
   const mixed = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d)
@@ -33,42 +33,39 @@ const finish = (hash: number): number => {
 
 const pointsOf = (text: string): number[] => Array.from(text, (character) => character.codePointAt(0)!)
 
-function addGrams(grams: Set<number>, text: string): void {
+/** What the hashes of a tenant begin with. */
+const seedOf = (tenantId: string): number => pointsOf(tenantId).reduce(mixIn, 0x811c9dc5)
+
+function addGrams(grams: Set<number>, seed: number, text: string): void {
   const points = pointsOf(text)
   for (let i = 0; i < points.length; i++) {
-    let hash = SEED
+    let hash = seed
     for (let j = i; j < i + GRAM && j < points.length; j++) grams.add(finish((hash = mixIn(hash, points[j]!))))
   }
 }
 
-const hashText = (text: string): number => finish(pointsOf(text).reduce(mixIn, SEED))
+const audience = (seed: number, kind: 'agent' | 'team' | 'everybody', id = ''): number => finish(pointsOf(`${kind} ${id}`).reduce(mixIn, seed))
 
-const audience = {
-  tenant: (tenantId: string) => hashText(`tenant ${tenantId}`),
-  agent: (tenantId: string, id: string) => hashText(`agent ${tenantId} ${id}`),
-  team: (tenantId: string, team: string) => hashText(`team ${tenantId} ${team}`),
-  everybody: (tenantId: string) => hashText(`everybody ${tenantId}`),
+function audiencesOf({ agent_id, team_id, scope }: Text, seed: number): number[] {
+  const wider = scope === 'institutional' ? [audience(seed, 'everybody')] : scope === 'team' ? [audience(seed, 'team', team_id!)] : []
+  return [audience(seed, 'agent', agent_id), ...wider]
 }
 
-function audiencesOf({ tenant_id, agent_id, team_id, scope }: Text): number[] {
-  const wider = scope === 'institutional' ? [audience.everybody(tenant_id)] : scope === 'team' ? [audience.team(tenant_id, team_id!)] : []
-  return [audience.tenant(tenant_id), audience.agent(tenant_id, agent_id), ...wider]
-}
-
-function audiencesFor({ kind, tenantId, id, teamId }: Viewer): number[] {
-  if (kind === 'org_admin') return [audience.tenant(tenantId)]
-  return [audience.agent(tenantId, id), audience.everybody(tenantId), ...(teamId === null ? [] : [audience.team(tenantId, teamId)])]
+/** One of these must be a memory's, for the viewer to see it; none at all means that it sees every one. */
+function audiencesFor({ kind, id, teamId }: Viewer, seed: number): number[] {
+  if (kind === 'org_admin') return []
+  return [audience(seed, 'agent', id), audience(seed, 'everybody'), ...(teamId === null ? [] : [audience(seed, 'team', teamId)])]
 }
 
 /** The grams that a folded text is looked up by: itself while it is one gram, else grams of full length. */
-function askedGrams(needle: string): number[] {
+function askedGrams(needle: string, seed: number): number[] {
   const points = pointsOf(needle)
-  if (points.length <= GRAM) return [finish(points.reduce(mixIn, SEED))]
+  if (points.length <= GRAM) return [finish(points.reduce(mixIn, seed))]
   const last = points.length - GRAM
   const step = Math.max(1, last / (MAX_ASKED - 1))
   const starts = new Set([last])
   for (let at = 0; at <= last; at += step) starts.add(Math.floor(at))
-  return [...new Set([...starts].map((at) => finish(points.slice(at, at + GRAM).reduce(mixIn, SEED))))]
+  return [...new Set([...starts].map((at) => finish(points.slice(at, at + GRAM).reduce(mixIn, seed))))]
 }
 
 const word = (gram: number): string => (gram >>> 0).toString(36)
@@ -79,9 +76,10 @@ export async function indexText(tx: Db, memory: Text): Promise<void> {
   const { tenant_id, id } = memory
   const title = fold(memory.title)
   const content = fold(memory.content)
-  const grams = new Set(audiencesOf(memory))
-  addGrams(grams, title)
-  addGrams(grams, content)
+  const seed = seedOf(tenant_id)
+  const grams = new Set(audiencesOf(memory, seed))
+  addGrams(grams, seed, title)
+  addGrams(grams, seed, content)
   if (tx.dialect.engine === 'postgres') {
     await tx.run(
       `insert into memory_texts (tenant_id, id, title, content, grams) values (?, ?, ?, ?, ?::integer[])
@@ -110,18 +108,21 @@ export async function unindexText(tx: Db, tenantId: string, id: string): Promise
 /** The condition on memory_texts, with the alias `t`, that its title or its content holds the text, whatever the case. */
 export function holdsText(db: Db, viewer: Viewer, text: string): Condition {
   const needle = fold(text)
-  const grams = askedGrams(needle)
-  const audiences = audiencesFor(viewer)
+  const seed = seedOf(viewer.tenantId)
+  const grams = askedGrams(needle, seed)
+  const audiences = audiencesFor(viewer, seed)
   if (db.dialect.engine === 'postgres') {
     return {
-      sql: `t.tenant_id = ? and t.grams @> ?::integer[] and t.grams && ?::integer[] and (strpos(t.title, ?) > 0 or strpos(t.content, ?) > 0)`,
-      values: [viewer.tenantId, array(grams), array(audiences), needle, needle],
+      sql: `t.tenant_id = ? and t.grams @> ?::integer[] ${audiences.length > 0 ? 'and t.grams && ?::integer[]' : ''}
+            and (strpos(t.title, ?) > 0 or strpos(t.content, ?) > 0)`,
+      values: [viewer.tenantId, array(grams), ...(audiences.length > 0 ? [array(audiences)] : []), needle, needle],
     }
   }
+  const seen = audiences.length > 0 ? ` AND (${audiences.map(word).join(' OR ')})` : ''
   // The plus keeps SQLite from walking all texts of the tenant instead.
   return {
     sql: `+t.tenant_id = ? and t.doc in (select rowid from memory_grams where memory_grams match ?)
           and (instr(t.title, ?) > 0 or instr(t.content, ?) > 0)`,
-    values: [viewer.tenantId, `${grams.map(word).join(' AND ')} AND (${audiences.map(word).join(' OR ')})`, needle, needle],
+    values: [viewer.tenantId, grams.map(word).join(' AND ') + seen, needle, needle],
   }
 }

@@ -7,7 +7,8 @@
 //
 // Three levels at most, so they are written out one after the other. A recursive query can neither group nor look at what it has
 // found already, and would walk a dense graph path by path; here a level starts from each memory of the one before once. A level
-// is walked only while there is room in the answer, so none starts from more than MAX_TRAVERSED memories.
+// is walked only while there is room in the answer, so none starts from more than MAX_TRAVERSED memories. Every join is a cross
+// join: SQLite then takes the tables in the order they are written, from what was found to what it leads to.
 import { MAX_TRAVERSAL_DEPTH, MAX_TRAVERSED, type Direction, type RelatedMemory } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import type { Db, Value } from '../store/db.ts'
@@ -38,7 +39,7 @@ function firstLevel(sql: Sql, viewer: Viewer, startId: string, direction: Direct
   })
   sql.text.push(`found1 as materialized (
     select s.relationship_id, s.memory_id, s.strength, 1 as depth from (${steps.join(' union all ')}) s
-      join memories m on m.id = s.memory_id where ${seen.sql}
+      cross join memories m where m.id = s.memory_id and ${seen.sql}
      order by s.strength desc, s.memory_id, s.relationship_id limit ${MAX_TRAVERSED})`)
   sql.values.push(...seen.values)
 }
@@ -53,15 +54,15 @@ function nextLevel(sql: Sql, viewer: Viewer, startId: string, direction: Directi
     return `select r.id as relationship_id, r.${to} as memory_id, ${PRODUCT} as strength
               from (select memory_id, max(strength) as strength from found${depth - 1}
                      where ${before.map((found) => `(select count(*) from ${found})`).join(' + ')} < ${MAX_TRAVERSED} group by memory_id) f
-              join memory_relationships r on r.tenant_id = ? and r.${from} = f.memory_id
-             where r.${to} <> ? and ${isNew}`
+              cross join memory_relationships r
+             where r.tenant_id = ? and r.${from} = f.memory_id and r.${to} <> ? and ${isNew}`
   })
   sql.text.push(`ways${depth} as (
     select relationship_id, memory_id, strength, row_number() over (partition by memory_id order by strength desc, relationship_id) as place
       from (${steps.join(' union all ')}) s)`)
   sql.text.push(`found${depth} as materialized (
     select w.relationship_id, w.memory_id, w.strength, ${depth} as depth from ways${depth} w
-      join memories m on m.id = w.memory_id where w.place = 1 and ${seen.sql}
+      cross join memories m where m.id = w.memory_id and w.place = 1 and ${seen.sql}
      order by w.strength desc, w.memory_id limit ${MAX_TRAVERSED})`)
   sql.values.push(...seen.values)
 }
@@ -93,8 +94,9 @@ export async function reachedFrom(
      select c.depth, c.strength as cumulative, c.relationship_id, r.source_memory_id, r.target_memory_id, r.relationship_type,
             r.strength as relationship_strength, r.metadata as relationship_metadata, r.created_at as related_at, ${memoryColumns('m')}
        from chosen c
-       join memory_relationships r on r.tenant_id = ? and r.id = c.relationship_id
-       join memories m on m.tenant_id = ? and m.id = c.memory_id
+      cross join memory_relationships r
+      cross join memories m
+      where r.tenant_id = ? and r.id = c.relationship_id and m.tenant_id = ? and m.id = c.memory_id
       order by c.depth, c.strength desc, c.memory_id, c.relationship_id`,
     [...sql.values, viewer.tenantId, viewer.tenantId],
   )

@@ -16,7 +16,7 @@ export interface Insert {
   columns: Readonly<Record<string, ColumnType>>
   /** For example `on conflict (tenant_id, id) do nothing`. */
   conflict?: string
-  /** For example `id`; empty answers nothing. */
+  /** For example `tenant_id, id`: columns of the rows that were written, as they were given. Left out answers nothing. */
   returning?: string
 }
 

@@ -36,8 +36,7 @@ function translate(error: unknown): unknown {
 
 const insertSql = (insert: Insert): string => {
   const names = Object.keys(insert.columns)
-  const returning = insert.returning ? `returning ${insert.returning}` : ''
-  return `insert into ${insert.into} (${names.join(', ')}) values (${names.map(() => '?').join(', ')}) ${insert.conflict ?? ''} ${returning}`
+  return `insert into ${insert.into} (${names.join(', ')}) values (${names.map(() => '?').join(', ')}) ${insert.conflict ?? ''}`
 }
 
 function onConnection(connection: DatabaseSync): Db {
@@ -67,11 +66,13 @@ function onConnection(connection: DatabaseSync): Db {
     async insertMany<R>(insert: Insert, rows: readonly (readonly Value[])[]) {
       let statement = inserts.get(insert)
       if (!statement) inserts.set(insert, (statement = prepare(insertSql(insert))))
+      // What is returned is what was given, for the rows that were written: no statement has to bring it back.
+      const echoed = insert.returning?.split(', ').map((name) => [name, Object.keys(insert.columns).indexOf(name)] as const)
       const answers: R[] = []
       try {
         for (const row of rows) {
-          if (insert.returning) answers.push(...(statement.all(...(row as SQLInputValue[])) as R[]))
-          else statement.run(...(row as SQLInputValue[]))
+          const { changes } = statement.run(...(row as SQLInputValue[]))
+          if (echoed && changes > 0) answers.push(Object.fromEntries(echoed.map(([name, at]) => [name, row[at]])) as R)
         }
       } catch (error) {
         throw translate(error)

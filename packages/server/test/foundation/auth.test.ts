@@ -63,8 +63,11 @@ onBothEngines((engine) => {
 
   test('[AUTH-2] a malformed key is 400, an unknown one 401', async () => {
     const random = 'aVeryUnlikelyKey0123456789abcdef'
-    const malformed = ['', 'ak_live_', `ak_live_${random}x`, `ak_live_${random.slice(1)}`, `ak_test_${random}`, `AK_LIVE_${random}`, `ak_live_${random.slice(1)}_`,
-      ` ak_live_${random}`, `ak_live_${random}\n`, `ak_live_${random.slice(1)}\u00e9`, null, 7, {}, [`ak_live_${random}`], undefined]
+    const malformed = [
+      '', 'ak_live_', `ak_live_${random}x`, `ak_live_${random.slice(1)}`, `ak_test_${random}`, `AK_LIVE_${random}`,
+      `ak_live_${random.slice(1)}_`, ` ak_live_${random}`, `ak_live_${random}\n`,
+      `ak_live_${random.slice(1)}\u00e9`, null, 7, {}, [`ak_live_${random}`], undefined,
+    ]
     for (const key of malformed) assertError(await exchange(key), 'validation_failed', { field: 'api_key' })
     assertError(await exchange(`ak_live_${random}`), 'authentication_failed')
   })
@@ -74,7 +77,8 @@ onBothEngines((engine) => {
     const seconds = Math.floor(service.clock.now() / 1000)
     const claims = claimsOf(agent.token)
     assert.deepEqual({ ...claims, jti: null }, {
-      iss: 'sensorium', sub: agent.id, tid: tenant.id, key: agent.keyId, scope: 'receive memory:read send', team: 'blue', iat: seconds, exp: seconds + 3600, jti: null,
+      iss: 'sensorium', sub: agent.id, tid: tenant.id, key: agent.keyId, scope: 'receive memory:read send', team: 'blue',
+      iat: seconds, exp: seconds + 3600, jti: null,
     })
     assert.match(String(claims['jti']), /^\S{8,}$/)
     assert.notEqual(claimsOf(await tenant.token(agent.key))['jti'], claims['jti'])

@@ -13,9 +13,8 @@ test('[CFG-2] [CFG-4] [CFG-5] [CFG-6] [CFG-7] with nothing set, these hold', () 
     host: '0.0.0.0', port: 8080, dataDir: './data', databaseUrl: null, publicUrl: null, logLevel: 'info', secret: null,
     visibilityTimeoutMs: 30_000, maxAttempts: 5, rateLimitAgent: 6000, rateLimitTenant: 60_000, rateLimitWindowS: 60,
     maxEventBytes: MIB, maxMemoryBytes: 10 * MIB, retentionDays: 30, embeddings: { kind: 'builtin' }, pushAllowPrivate: false,
-    clientTypes: [
-      'claude', 'chatgpt', 'gemini', 'copilot', 'cursor',
-    ], operatorToken: null, bootstrapTenant: 'default', bootstrapAdminKey: null,
+    clientTypes: ['claude', 'chatgpt', 'gemini', 'copilot', 'cursor'],
+    operatorToken: null, bootstrapTenant: 'default', bootstrapAdminKey: null,
   }
   assert.partialDeepStrictEqual(readConfig({}), expected)
   // An empty variable is one that is not set, as a container's environment often has it.
@@ -74,17 +73,18 @@ test('[CFG-3] with PostgreSQL a secret is required', () => {
 
 test('[CFG-2] [CFG-4] [CFG-5] [CFG-6] [CFG-7] every variable is taken', () => {
   const config = readConfig({
-    HOST: '::1', PORT: '1', DATA_DIR: '/x', PUBLIC_URL: 'https://s.example/', LOG_LEVEL: 'debug', SENSORIUM_SECRET: 's'.repeat(32), VISIBILITY_TIMEOUT_S: '2',
-    MAX_ATTEMPTS: '3', RATE_LIMIT_AGENT: '4', RATE_LIMIT_TENANT: 'off', RATE_LIMIT_WINDOW_S: '5', MAX_EVENT_BYTES: '2048', MAX_MEMORY_BYTES: '4096', RETENTION_DAYS: '6',
+    HOST: '::1', PORT: '1', DATA_DIR: '/x', PUBLIC_URL: 'https://s.example/', LOG_LEVEL: 'debug', SENSORIUM_SECRET: 's'.repeat(32),
+    VISIBILITY_TIMEOUT_S: '2', MAX_ATTEMPTS: '3', RATE_LIMIT_AGENT: '4', RATE_LIMIT_TENANT: 'off', RATE_LIMIT_WINDOW_S: '5',
+    MAX_EVENT_BYTES: '2048', MAX_MEMORY_BYTES: '4096', RETENTION_DAYS: '6',
     EMBEDDINGS: 'http://e.example/v1', EMBEDDINGS_MODEL: 'm', EMBEDDINGS_API_KEY: 'k', PUSH_ALLOW_PRIVATE: 'on', CLIENT_TYPES: 'a,b,c,d,e',
     OPERATOR_TOKEN: 'o'.repeat(16), BOOTSTRAP_TENANT: 'first', BOOTSTRAP_ADMIN_KEY: `ak_live_${'x'.repeat(32)}`,
   })
   assert.partialDeepStrictEqual(config, {
-    host: '::1', port: 1, dataDir: '/x', publicUrl: 'https://s.example', logLevel: 'debug', secret: 's'.repeat(32), visibilityTimeoutMs: 2000, maxAttempts: 3,
+    host: '::1', port: 1, dataDir: '/x', publicUrl: 'https://s.example', logLevel: 'debug', secret: 's'.repeat(32),
+    visibilityTimeoutMs: 2000, maxAttempts: 3,
     rateLimitAgent: 4, rateLimitTenant: null, rateLimitWindowS: 5, maxEventBytes: 2048, maxMemoryBytes: 4096, retentionDays: 6,
-    embeddings: {
-      kind: 'http', url: 'http://e.example/v1', model: 'm', apiKey: 'k',
-    }, pushAllowPrivate: true, clientTypes: ['a', 'b', 'c', 'd', 'e'],
+    embeddings: { kind: 'http', url: 'http://e.example/v1', model: 'm', apiKey: 'k' },
+    pushAllowPrivate: true, clientTypes: ['a', 'b', 'c', 'd', 'e'],
     operatorToken: 'o'.repeat(16), bootstrapTenant: 'first', bootstrapAdminKey: `ak_live_${'x'.repeat(32)}`,
   })
   assert.throws(() => readConfig({ EMBEDDINGS: 'http://e.example/v1' }), /EMBEDDINGS_MODEL/)

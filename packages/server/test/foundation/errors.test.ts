@@ -69,7 +69,8 @@ onBothEngines((engine) => {
     })
   }
 
-  for (const query of ['limit=0', 'limit=201', 'limit=1.5', 'limit=ten', 'limit=', 'offset=-1', 'offset=x', 'status=asleep', 'limit=1&limit=2']) {
+  const queries = ['limit=0', 'limit=201', 'limit=1.5', 'limit=ten', 'limit=', 'offset=-1', 'offset=x', 'status=asleep', 'limit=1&limit=2']
+  for (const query of queries) {
     test(`[ERR-1] [HTTP-18] [HTTP-19] GET /v1/agents?${query} names the parameter and gives an example that passes`, async () => {
       const field = query.split('=')[0]!
       const details = assertError(
@@ -115,7 +116,8 @@ onBothEngines((engine) => {
 
   test('[ERR-3] whatever is wrong with a credential, the answer is the same', async () => {
     const answers = new Set<string>()
-    for (const authorization of [undefined, '', 'Bearer', 'Bearer ', 'Basic abc', `bearer  ${tenant.admin}`, `Bearer ${tenant.admin}x`, `Token ${tenant.admin}`]) {
+    const near = [`bearer  ${tenant.admin}`, `Bearer ${tenant.admin}x`, `Token ${tenant.admin}`]
+    for (const authorization of [undefined, '', 'Bearer', 'Bearer ', 'Basic abc', ...near]) {
       const reply = await service.call(
         'GET /v1/agents', { headers: { ...(authorization === undefined ? {} : { authorization }), 'x-request-id': 'same' } },
       )

@@ -70,14 +70,12 @@ const NAMED_IN_BODY: [operation: string, place: string, type: string, request: (
 ]
 
 /** An id of the same form that nobody ever had. */
-const neverMade = (id: string): string => (
-  /_[0-9a-z]{26}$/.test(id) ? id.replace(/_.{26}$/, '_01hv3k8z9q4m7t2x5c6w8r0s1d') : `${id}-never`,
-)
+const neverMade = (id: string): string =>
+  /_[0-9a-z]{26}$/.test(id) ? id.replace(/_.{26}$/, '_01hv3k8z9q4m7t2x5c6w8r0s1d') : `${id}-never`
 
 /** Every place of a path where something is named, with the path up to there. */
-const placesOf = (path: string): string[] => [...path.matchAll(/\{\w+\}/g)].map(
-  ({ index, 0: name }) => path.slice(0, index + name.length),
-)
+const placesOf = (path: string): string[] =>
+  [...path.matchAll(/\{\w+\}/g)].map(({ index, 0: name }) => path.slice(0, index + name.length))
 
 onBothEngines((engine) => {
   let service: Service
@@ -135,9 +133,8 @@ onBothEngines((engine) => {
       assert.notEqual(assertError(one, 'not_found')['resource_type'], 'path')
       assert.equal(one.text, other.text)
       assert.equal(one.status, other.status)
-      const named = (reply: Reply): [string, string][] => [...reply.headers].filter(
-        ([name]) => !['date', 'content-length'].includes(name),
-      )
+      const named = (reply: Reply): [string, string][] =>
+        [...reply.headers].filter(([name]) => !['date', 'content-length'].includes(name))
       assert.deepEqual(named(one), named(other))
     }
   }
@@ -174,10 +171,8 @@ onBothEngines((engine) => {
       Object.keys(MAKE).filter((place) => !place.endsWith('{participant_type}')).map((place) => theirs.id(place)),
     )
     const secrets = [...known, theirs.tenant.id, theirs.agent.id, theirs.colleague.id].filter((id) => !id.startsWith('evt-'))
-    const endless = (operation: Operation): boolean => operation.path.endsWith('/stream')
-    const lists = ALL.filter((operation) => operation.method === 'GET' && !operation.path.includes('{') && !endless(operation)).map(
-      ({ path }) => `GET /v1${path}`,
-    )
+    const isList = ({ method, path }: Operation): boolean => method === 'GET' && !path.includes('{') && !path.endsWith('/stream')
+    const lists = ALL.filter(isList).map(({ path }) => `GET /v1${path}`)
     assert.ok(lists.length >= 4)
     for (const token of [ours.agent.token, ours.tenant.admin]) {
       for (const list of lists) {

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import { operations, SCOPES, type Operation, type Scope } from '@sensorium/contract'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { startService, type Service, type TestTenant } from '../support/service.ts'
+import { startService, type Reply, type Service, type TestTenant } from '../support/service.ts'
 
 type Needed = Scope | 'any' | 'public' | 'operator'
 
@@ -91,7 +91,7 @@ onBothEngines((engine) => {
   after(() => service.stop())
 
   /** The status and error, without waiting for a body that may never end. */
-  async function ask(operation: Operation, token: string, id = 'nobody'): Promise<{ status: number; headers: Headers; body: unknown; text: string }> {
+  async function ask(operation: Operation, token: string, id = 'nobody'): Promise<Reply<unknown>> {
     const path = (operation.base === 'v1' ? '/v1' : '') + operation.path.replace('{id}', id).replace(/\{\w+\}/g, 'nobody')
     const hasBody = operation.body !== undefined || operation.consumes !== undefined
     const response = await fetch(service.url + path, {

@@ -170,7 +170,8 @@ onBothEngines((engine) => {
   })
 
   test('[TEN-5] a missing or wrong operator token is 401', async () => {
-    for (const authorization of [undefined, 'Bearer', 'Bearer wrong', `Bearer ${OPERATOR_TOKEN}x`, `Bearer ${OPERATOR_TOKEN.slice(1)}`, `Basic ${OPERATOR_TOKEN}`, OPERATOR_TOKEN]) {
+    const near = [`Bearer ${OPERATOR_TOKEN}x`, `Bearer ${OPERATOR_TOKEN.slice(1)}`, `Basic ${OPERATOR_TOKEN}`, OPERATOR_TOKEN]
+    for (const authorization of [undefined, 'Bearer', 'Bearer wrong', ...near]) {
       const reply = await service.call(
         'POST /operator/tenants', { body: { slug: 'sneaky' }, headers: authorization ? { authorization } : {} },
       )
@@ -182,7 +183,8 @@ onBothEngines((engine) => {
 
   test('[TEN-5] without a configured operator token there is no such door', async () => {
     const closed = await startService(engine, { OPERATOR_TOKEN: '' })
-    for (const request of ['GET /operator/tenants', 'POST /operator/tenants', 'DELETE /operator/tenants', 'GET /operator/usage?tenant=a', 'GET /operator/nothing', 'GET /operator']) {
+    const methods = ['GET /operator/tenants', 'POST /operator/tenants', 'DELETE /operator/tenants']
+    for (const request of [...methods, 'GET /operator/usage?tenant=a', 'GET /operator/nothing', 'GET /operator']) {
       for (const token of [OPERATOR_TOKEN, '', null]) {
         const reply = await closed.call(request, { token })
         assertError(reply, 'not_found', { resource_type: 'path', resource_id: request.split(' ')[1]!.split('?')[0] })

@@ -10,11 +10,15 @@ export interface WireReply {
 }
 
 export interface Wire {
-  /** Sends the bytes and answers what comes back; null when the connection was closed without an answer. */
+  /** Sends the bytes and answers what comes back; null when the connection was closed without an answer, or none came. */
   send(bytes: Buffer, options: { head: boolean; fresh: boolean }): Promise<WireReply | null>
+  /** The last one was not closed: nothing came. */
+  timedOut(): boolean
   close(): void
 }
 
+/** Long past what any request may take. */
+const PATIENCE_MS = 20_000
 const END = Buffer.from('\r\n\r\n')
 
 export function openWire(port: number): Wire {
@@ -22,6 +26,7 @@ export function openWire(port: number): Wire {
   let received: Buffer = Buffer.alloc(0)
   let settle: ((reply: WireReply | null) => void) | null = null
   let withoutBody = false
+  let timedOut = false
 
   function take(): WireReply | null {
     for (;;) {
@@ -80,15 +85,22 @@ export function openWire(port: number): Wire {
   return {
     async send(bytes, { head, fresh }) {
       if (fresh) drop()
+      timedOut = false
+      const impatient = setTimeout(() => {
+        timedOut = true
+        finish(null)
+      }, PATIENCE_MS)
       const reply = await new Promise<WireReply | null>((resolve) => {
         socket ??= open()
         withoutBody = head
         settle = resolve
         socket.write(bytes)
       })
+      clearTimeout(impatient)
       if (fresh) drop()
       return reply
     },
+    timedOut: () => timedOut,
     close: drop,
   }
 }

@@ -62,7 +62,7 @@ onBothEngines((engine) => {
       const reply = await post(raw, headers)
       assert.deepEqual([reply.status, reply.body.event_id], [202, `github:${delivery}`])
       assert.equal((await post(raw, headers)).status, 200, 'a redelivery is a duplicate')
-      const [{ payload }] = (await agent.poll()) as [{ payload: Record<string, unknown> }]
+      const payload = (await agent.poll())[0]!.payload
       assert.deepEqual([payload['type'], payload['subject'], payload['data']], [type, subject, body])
     })
   }
@@ -72,7 +72,7 @@ onBothEngines((engine) => {
       const raw = JSON.stringify(body, null, 2)
       const reply = await post(raw, stripeHeader(raw))
       assert.deepEqual([reply.status, reply.body.event_id], [202, `stripe:${body['id']}`])
-      const [{ payload }] = (await agent.poll()) as [{ payload: Record<string, unknown> }]
+      const payload = (await agent.poll())[0]!.payload
       assert.deepEqual([payload['type'], payload['subject'] ?? '', payload['original']], [type, subject, body])
       if (subject !== '') assert.deepEqual(payload['data'], (body['data'] as { object: unknown }).object)
     })

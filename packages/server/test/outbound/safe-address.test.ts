@@ -33,7 +33,7 @@ async function nameServer(answers: string[]) {
   const socket = dgram.createSocket('udp4')
   let asked = 0
   socket.on('message', (question, { port, address }) => {
-    const isA = question.readUInt16BE(question.length - 4) === 1 || question.includes(Buffer.from([0, 1, 0, 1], 0))
+    const isA = question.includes(Buffer.from([0, 0, 1, 0, 1]), 12)
     const end = question.indexOf(0, 12) + 5
     const head = Buffer.from(question.subarray(0, end))
     head.writeUInt16BE(0x8180, 2)

@@ -1,0 +1,61 @@
+// GET /v1/agents/{id} with a token: what authentication, limits, scope, metrics, a log line and a read from the embedded store cost
+// beside a bare Fastify route that answers the same body. Both are measured in turns in one run, each alone, so that what else
+// the machine does falls on both. The processor time of a request says the same with less noise than its rate.
+import { readFileSync } from 'node:fs'
+import { hammer, httpRequest } from './support/load.ts'
+import { report } from './support/report.ts'
+import { startBare, startService, type Running } from './support/servers.ts'
+
+const CONNECTIONS = 64
+const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 4)
+const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 5)
+const GOAL = 0.7
+const TICKS_PER_SECOND = 100
+
+/** Seconds of processor time that a process has used. */
+function cpuSeconds({ pid }: Running): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
+}
+
+interface Measured {
+  perSecond: number
+  p99: number
+  cpuMicros: number
+}
+
+async function measure(server: Running, request: string, seconds = SECONDS): Promise<Measured> {
+  const before = cpuSeconds(server)
+  const { perSecond, requests, p99 } = await hammer(server.port, CONNECTIONS, seconds, () => request, [200])
+  return { perSecond, p99, cpuMicros: (1e6 * (cpuSeconds(server) - before)) / requests }
+}
+
+const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
+
+const bare = await startBare()
+const service = await startService('sqlite')
+const idleRss = service.rssMb()
+const agent = await service.agent(['receive'])
+const request = httpRequest({ method: 'GET', path: `/v1/agents/${agent.id}`, token: agent.token })
+
+for (const server of [bare, service]) await measure(server, request, 1)
+const rounds: { bare: Measured; service: Measured }[] = []
+for (let round = 0; round < ROUNDS; round++) rounds.push({ bare: await measure(bare, request), service: await measure(service, request) })
+await service.stop()
+await bare.stop()
+
+const of = (who: 'bare' | 'service', what: keyof Measured): number => median(rounds.map((round) => round[who][what]))
+const ratio = median(rounds.map((round) => round.service.perSecond / round.bare.perSecond))
+report('agents', [
+  {
+    bare_per_s: Math.round(of('bare', 'perSecond')),
+    service_per_s: Math.round(of('service', 'perSecond')),
+    ratio,
+    bare_cpu_us: of('bare', 'cpuMicros'),
+    service_cpu_us: of('service', 'cpuMicros'),
+    cpu_ratio: of('bare', 'cpuMicros') / of('service', 'cpuMicros'),
+    service_p99_ms: of('service', 'p99'),
+    idle_rss_mb: idleRss,
+  },
+])
+console.log(`ratio ${ratio.toFixed(2)} (goal ${GOAL})${ratio < GOAL ? ': below the goal' : ''}`)

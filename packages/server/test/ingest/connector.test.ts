@@ -1,0 +1,156 @@
+// Connectors without a broker's own ways: credit, leases, and who may receive when.
+import assert from 'node:assert/strict'
+import { after, before, test, type TestContext } from 'node:test'
+import { readConfig } from '../../src/config.ts'
+import { createConnector, deleteConnector, pauseConnector, stateOf } from '../../src/ingest/manage.ts'
+import { findConnector, takeLease } from '../../src/ingest/sql.ts'
+import { makeSupervisor, type Supervisor } from '../../src/ingest/supervise.ts'
+import { idMaker } from '../../src/kernel/ids.ts'
+import { makeLogger } from '../../src/kernel/logger.ts'
+import { openStore, type Opened } from '../../src/start.ts'
+import { createTenant } from '../../src/tenants/create.ts'
+import { startPeer, type AmqpPeer } from '../support/amqp-broker.ts'
+import { onBothEngines } from '../support/engines.ts'
+import { fakeClock } from '../support/fake-clock.ts'
+import { startService, type Service, type TestTenant } from '../support/service.ts'
+import { operatorCalls } from './tools.ts'
+
+/** Sockets take their own time; a deadline is the test's own. */
+async function until(look: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await look())) await new Promise((resolve) => setTimeout(resolve, 5))
+}
+
+onBothEngines((engine) => {
+  let service: Service
+  let tenant: TestTenant
+  let calls: ReturnType<typeof operatorCalls>
+  let peer: AmqpPeer
+  before(async () => {
+    service = await startService(engine)
+    calls = operatorCalls(service)
+    tenant = await service.tenant()
+    peer = await startPeer()
+  })
+  after(async () => {
+    await service.stop()
+    await peer.close()
+  })
+
+  const stored = async (): Promise<number> => (await service.store.rows<{ n: number }>('select count(*) as n from events where tenant_id = ?', [tenant.id]))[0]!.n
+
+  test('[AMQP-1] never more unsettled, and never more asked for, than the credit', { timeout: 60_000 }, async () => {
+    const { id } = await calls.connector({ tenant: tenant.slug, source: 'erp', url: peer.url, address: 'q', credit: 7 })
+    const bodies = Array.from({ length: 500 }, (_, i) => ({ entity: 'order', action: 'made', id: i }))
+    peer.offer(bodies)
+    await until(() => peer.settled().accepted === 500)
+    assert.ok(peer.mostUnsettled() <= 7 && peer.mostUnsettled() > 1, `${peer.mostUnsettled()} were unsettled at one time`)
+    assert.ok(peer.mostCredit() <= 7)
+    assert.equal(await stored(), 500, 'what is accepted is on disk')
+    await service.app.runOnce.superviseConnectors()
+    const [connector] = (await calls.operator('GET /operator/connectors')).body.connectors
+    assert.deepEqual(connector.counters, { received: 500, accepted: 500, duplicates: 0, released: 0, rejected: 0 })
+    assert.equal(connector.last_message_at, new Date(service.clock.now()).toISOString())
+    await calls.operator(`DELETE /operator/connectors/${id}`)
+    await until(() => peer.receivers() === 0)
+  })
+
+  /** Nodes that are looked after by hand: each its own connection to one new store, all one clock. */
+  async function nodes(t: TestContext, count: number) {
+    const { env, drop } = await engine.fresh()
+    const clock = fakeClock()
+    const opened: Opened[] = []
+    const supervisors: Supervisor[] = []
+    const add = async (): Promise<Supervisor> => {
+      const one = await openStore(readConfig(env), clock)
+      opened.push(one)
+      const publish = async () => assert.fail('nothing is sent')
+      const supervisor = makeSupervisor({ ...one, publish, clock, log: makeLogger('silent'), maxEventBytes: 1000, count: () => {} })
+      supervisors.push(supervisor)
+      return supervisor
+    }
+    for (let i = 0; i < count; i++) await add()
+    t.after(async () => {
+      for (const supervisor of supervisors) await supervisor.close()
+      for (const { store } of opened) await store.close()
+      await drop()
+    })
+    const { store, secrets } = opened[0]!
+    const tools = { makeId: idMaker(clock.now), secrets, now: clock.now }
+    const { connector } = await store.tx(async (tx) => {
+      await createTenant(tx, tools, 'acme')
+      return createConnector(tx, tools, { tenant: 'acme', source: 'erp', url: peer.url, address: 'q' })
+    })
+    const state = async () => stateOf((await findConnector(store, connector.id))!, clock.now())
+    return { clock, supervisors: supervisors as [Supervisor, Supervisor], store, id: connector.id, state, add }
+  }
+  const runs = (supervisor: Supervisor): number => Object.values(supervisor.states()).reduce((sum, n) => sum + n, 0)
+
+  if (engine.name === 'postgres') {
+    test('[AMQP-7] a lease that is not renewed is given up before another node may take it', { timeout: 60_000 }, async (t) => {
+      const { clock, supervisors: [a, b], state } = await nodes(t, 2)
+      await Promise.all([a.runOnce(), b.runOnce()])
+      const [owner, other] = runs(a) === 1 ? [a, b] : [b, a]
+      assert.deepEqual([runs(owner), runs(other)], [1, 0], 'of two that look at once one gets it')
+      await until(() => peer.receivers() === 1)
+      // The owner hears nothing of the store any more; only its own clock goes on.
+      await clock.advance(7_999)
+      await owner.stopLapsed()
+      await other.runOnce()
+      assert.deepEqual([runs(owner), runs(other)], [1, 0])
+      await clock.advance(1)
+      await owner.stopLapsed()
+      assert.equal(runs(owner), 0)
+      await until(() => peer.receivers() === 0)
+      await clock.advance(2_000)
+      await other.runOnce()
+      assert.equal(runs(other), 1)
+      await owner.runOnce()
+      assert.deepEqual([runs(owner), runs(other)], [0, 1], 'who comes back finds it taken')
+      await until(() => peer.receivers() === 1)
+      await until(async () => (await other.runOnce(), (await state()) === 'running'))
+    })
+
+    test('[AMQP-7] a node whose lease was taken stops; one that renews keeps it for ever', { timeout: 60_000 }, async (t) => {
+      const { clock, supervisors: [a, b], store, id } = await nodes(t, 2)
+      await a.runOnce()
+      for (let i = 0; i < 10; i++) {
+        await clock.advance(2_000)
+        await a.runOnce()
+        await a.stopLapsed()
+        await b.runOnce()
+        assert.deepEqual([runs(a), runs(b)], [1, 0])
+      }
+      await store.tx((tx) => tx.run("update connector_leases set node = 'another', expires_at = ? where connector_id = ?", [clock.now() + 10_000, id]))
+      await a.runOnce()
+      assert.deepEqual([runs(a), runs(b)], [0, 0])
+      await until(() => peer.receivers() === 0)
+    })
+  } else {
+    test('[AMQP-7] with the embedded store a new process need not wait for the lease of the one that died', { timeout: 60_000 }, async (t) => {
+      const { store, add } = await nodes(t, 1)
+      const [row] = await store.rows<{ tenant_id: string; id: string }>('select tenant_id, id from connectors')
+      await store.tx((tx) => takeLease(tx, { tenantId: row!.tenant_id, id: row!.id, node: 'a process that was killed' }, Number.MAX_SAFE_INTEGER, 0))
+      const next = await add()
+      await next.runOnce()
+      assert.equal(runs(next), 1)
+    })
+  }
+
+  test('[OPS-8] paused and deleted connectors are noticed at the next look', { timeout: 60_000 }, async (t) => {
+    const { clock, supervisors: [a], store, id, state } = await nodes(t, 1)
+    await a.runOnce()
+    await until(async () => (await a.runOnce(), (await state()) === 'running'))
+    await store.tx((tx) => pauseConnector(tx, clock.now(), id, true))
+    await a.runOnce()
+    assert.deepEqual([runs(a), await state()], [0, 'paused'])
+    await until(() => peer.receivers() === 0)
+    await store.tx((tx) => pauseConnector(tx, clock.now(), id, false))
+    assert.equal(await state(), 'starting')
+    await a.runOnce()
+    await until(() => peer.receivers() === 1)
+    await store.tx((tx) => deleteConnector(tx, id))
+    await a.runOnce()
+    assert.equal(runs(a), 0)
+    await until(() => peer.receivers() === 0)
+  })
+})

@@ -1,0 +1,48 @@
+// PostgreSQL with pgvector where no server has it: WebAssembly, in this process, behind the seam the features use.
+import { PGlite, types, type Transaction } from '@electric-sql/pglite'
+import { vector } from '@electric-sql/pglite-pgvector'
+import type { Db, Dialect, Insert, Store, Value } from '../../src/store/db.ts'
+
+const dialect: Dialect = {
+  engine: 'postgres',
+  inList: (column) => `${column} = any(?::text[])`,
+  list: (values) => values,
+  skipLocked: 'for update skip locked',
+  forUpdate: 'for update',
+}
+
+const parsers = { [types.INT8]: Number }
+
+function on(client: PGlite | Transaction): Db {
+  const query = async <R>(sql: string, values: readonly Value[]) => {
+    let n = 0
+    return client.query<R>(sql.replace(/\?/g, () => `$${++n}`), values as unknown[], { parsers })
+  }
+  return {
+    dialect,
+    rows: async <R>(sql: string, values: readonly Value[] = []) => (await query<R>(sql, values)).rows,
+    run: async (sql, values = []) => (await query(sql, values)).affectedRows ?? 0,
+    async insertMany<R>({ into, columns, conflict = '', returning }: Insert, rows: readonly (readonly Value[])[]) {
+      const names = Object.keys(columns)
+      const answers: R[] = []
+      for (const row of rows) {
+        const places = Object.values(columns).map((type) => `?::${type}`).join(', ')
+        answers.push(...(await query<R>(`insert into ${into} (${names.join(', ')}) values (${places}) ${conflict} ${returning ? `returning ${returning}` : ''}`, row)).rows)
+      }
+      return answers
+    },
+  }
+}
+
+export async function pgliteStore(): Promise<Store> {
+  const pglite = await PGlite.create({ extensions: { vector } })
+  return {
+    ...on(pglite),
+    tx: <T>(work: (tx: Db) => Promise<T>) => pglite.transaction((tx) => work(on(tx))) as Promise<T>,
+    ping: async () => void (await pglite.query('select 1')),
+    notify: () => {},
+    listen: () => {},
+    stats: () => ({ waiting: 0, connections: 1, idle: 1 }),
+    close: () => pglite.close(),
+  }
+}

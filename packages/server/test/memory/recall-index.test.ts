@@ -1,0 +1,155 @@
+// The ways to find the nearest vectors answer what a comparison with every vector answers: SQLite with sqlite-vec, PostgreSQL by
+// signatures, and by pgvector, exactly and through HNSW.
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { signatureOf, type Embedded } from '../../src/memory/embed/embedding.ts'
+import { postgresIndex } from '../../src/memory/index-postgres.ts'
+import { sqliteIndex } from '../../src/memory/index-sqlite.ts'
+import type { MemoryIndex, Sought } from '../../src/memory/memory-index.ts'
+import { rank, type Candidate } from '../../src/memory/rank.ts'
+import { insertMemory, type MemoryRow } from '../../src/memory/sql.ts'
+import { indexWords } from '../../src/memory/words.ts'
+import type { Store } from '../../src/store/db.ts'
+import { migrate } from '../../src/store/migrate.ts'
+import { databaseFile } from '../../src/store/sqlite.ts'
+import { postgres, POSTGRES_URL, sqlite } from '../support/engines.ts'
+import { emptyStore } from '../support/store.ts'
+import { pgliteStore } from './pglite-store.ts'
+
+const SIZE = 1500
+const QUERIES = 30
+const DIMENSIONS = 384
+const NOW = Date.parse('2030-01-01T00:00:00Z')
+const MODEL = 'a-model'
+
+// The same numbers in every run.
+let seed = 7
+const random = (): number => (seed = (seed * 16_807) % 2_147_483_647) / 2_147_483_647
+const normal = (): number => Math.sqrt(-2 * Math.log(random())) * Math.cos(2 * Math.PI * random())
+function near(centre: Float32Array | null, spread: number): Float32Array {
+  const vector = Float32Array.from({ length: DIMENSIONS }, (_, i) => (centre?.[i] ?? 0) + spread * normal())
+  const norm = Math.sqrt(vector.reduce((sum, x) => sum + x * x, 0))
+  return vector.map((x) => x / norm)
+}
+// Like texts: subjects, and what is said about them.
+const subjects = Array.from({ length: 40 }, () => near(null, 1))
+const about = (): Float32Array => near(subjects[Math.floor(random() * subjects.length)]!, 0.05)
+const NO_TOKENS = new Int8Array(0)
+
+const memories = Array.from({ length: SIZE }, (_, i) => ({
+  id: `mem_${String(i).padStart(26, '0')}`,
+  owner: i % 3 === 0 ? 'agt_other' : 'agt_me',
+  confidence: i % 2 ? 1 : 0.4,
+  // Every tenth has three windows.
+  windows: Array.from({ length: i % 10 === 0 ? 3 : 1 }, (): Embedded => ({ vector: about(), tokens: NO_TOKENS })),
+}))
+const queries = Array.from({ length: QUERIES }, about)
+
+const sought = (vector: Float32Array, minConfidence: number): Sought => ({
+  viewer: { kind: 'agent', id: 'agt_me', tenantId: 'ten_1', teamId: null },
+  scope: null, type: null, minConfidence, limit: 10, now: NOW, terms: [], meaning: { vector, tokens: NO_TOKENS }, model: MODEL,
+})
+
+const dot = (a: Float32Array, b: Float32Array): number => a.reduce((sum, x, i) => sum + x * b[i]!, 0)
+
+/** Everything the viewer may see, ranked. */
+function exact(vector: Float32Array, minConfidence: number): string[] {
+  const candidates = memories
+    .filter(({ owner, confidence }) => owner === 'agt_me' && confidence >= minConfidence)
+    .map(({ id, confidence, windows }): Candidate => {
+      const best = windows.toSorted((a, b) => dot(vector, b.vector) - dot(vector, a.vector))[0]!
+      return { id, frequencies: [], length: 6, meaning: best, confidence, importance: 0.5, freshAt: NOW }
+    })
+  return rank({ idf: [], averageLength: 6 }, { vector, tokens: NO_TOKENS }, candidates, NOW).slice(0, 10).map(({ id }) => id)
+}
+
+async function fill(store: Store, index: MemoryIndex): Promise<void> {
+  await migrate(store, NOW)
+  await index.prepare()
+  for (let first = 0; first < SIZE; first += 100) {
+    await store.tx(async (tx) => {
+      for (const { id, owner, confidence, windows } of memories.slice(first, first + 100)) {
+        const row: MemoryRow = {
+          tenant_id: 'ten_1', id, agent_id: owner, team_id: null, project_id: null, type: 'semantic', scope: 'agent', status: 'active', title: 'Title', content: 'word', confidence,
+          importance: 0.5, metadata: '{}', source_type: null, source_id: null, source_url: null, source_event_id: null, freshness_date: null, expires_at: null,
+          created_at: NOW, updated_at: NOW, accessed_at: NOW, text_version: 1,
+        }
+        await insertMemory(tx, row)
+        await indexWords(tx, row)
+        await index.keep(tx, MODEL, { tenantId: 'ten_1', memoryId: id, version: 1, windows })
+      }
+    })
+  }
+}
+
+async function recallOf(index: MemoryIndex): Promise<number> {
+  let found = 0
+  for (const [i, query] of queries.entries()) {
+    const minConfidence = i % 2 ? 0.5 : 0
+    const ids = new Set((await index.find(sought(query, minConfidence))).map(({ id }) => id))
+    assert.equal(ids.size, 10)
+    found += exact(query, minConfidence).filter((id) => ids.has(id)).length
+  }
+  return found / (QUERIES * 10)
+}
+
+interface Opened {
+  store: Store
+  index: MemoryIndex
+  drop(): Promise<void>
+}
+
+const WAYS: Record<string, () => Promise<Opened>> = {
+  'sqlite-vec': async () => {
+    const { store, config, drop } = await emptyStore(sqlite)
+    return { store, index: sqliteIndex(databaseFile(config.dataDir)), drop }
+  },
+  ...(POSTGRES_URL && {
+    'PostgreSQL as the server has it': async () => {
+      const { store, drop } = await emptyStore(postgres)
+      return { store, index: postgresIndex(store), drop }
+    },
+  }),
+  'pgvector, one by one': async () => {
+    const store = await pgliteStore()
+    return { store, index: postgresIndex(store), drop: store.close }
+  },
+  'pgvector through HNSW': async () => {
+    const store = await pgliteStore()
+    return { store, index: postgresIndex(store, 100), drop: store.close }
+  },
+}
+
+for (const [name, open] of Object.entries(WAYS)) {
+  describe(name, () => {
+    const opened = open()
+    after(async () => {
+      const { index, drop } = await opened
+      await index.close()
+      await drop()
+    })
+
+    test('[SRCH-14] finds at least 0.98 of the exact top ten, among what the viewer may see and the filter wants', async () => {
+      const { store, index } = await opened
+      await fill(store, index)
+      const recall = await recallOf(index)
+      assert.ok(recall >= 0.98, `${recall}`)
+      if (name.startsWith('pgvector')) {
+        const [row] = await store.rows<{ n: number }>('select count(*) as n from memory_vectors where embedding is not null')
+        assert.equal(row!.n, SIZE + (2 * SIZE) / 10)
+        const indexes = await store.rows("select 1 from pg_indexes where indexname = 'memory_vectors_hnsw_384'")
+        assert.equal(indexes.length, name.endsWith('HNSW') ? 1 : 0)
+      }
+    })
+
+    test('[EMB-2] vectors of another model, or of another length, are not compared', async () => {
+      const { index } = await opened
+      assert.deepEqual(await index.find({ ...sought(queries[0]!, 0), model: 'another' }), [])
+      assert.deepEqual(await index.find(sought(queries[0]!.slice(0, 100), 0)), [])
+    })
+  })
+}
+
+test('a signature has a bit for each number, set where it is positive', () => {
+  assert.deepEqual([...signatureOf(Float32Array.from([1, -1, 0.5, 0, 0, 0, 0, -2, 3]))], [0b101, 1])
+})

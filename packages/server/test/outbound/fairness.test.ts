@@ -1,0 +1,95 @@
+// One dead endpoint holds up nobody; nodes share; a shutdown in the middle gives back.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { onBothEngines } from '../support/engines.ts'
+import { startService } from '../support/service.ts'
+import { outboundCalls, startReceiver, until } from './tools.ts'
+
+onBothEngines((engine) => {
+  test('[PUSH-10] endpoints that hang delay no others, of the same tenant or of another', async () => {
+    const service = await startService(engine, { PUSH_ALLOW_PRIVATE: 'on' })
+    const calls = outboundCalls(service)
+    const tenant = await service.tenant()
+    const elsewhere = await service.tenant()
+    const hanging = await startReceiver()
+    hanging.answer = () => null
+    const good = await startReceiver()
+    const stuck = await Promise.all(Array.from({ length: 50 }, () => calls.pushed(tenant, hanging.url, 'stuck.*')))
+    for (let i = 0; i < 5; i++) await calls.publish(stuck[0]!, 'stuck.thing')
+    await until(() => hanging.all.length >= 50, 'every hanging endpoint has one request')
+    // The clock stands still: nobody times out, and the others get theirs.
+    for (const home of [tenant, elsewhere]) {
+      const agent = await calls.pushed(home, good.url, 'good.*')
+      for (let i = 0; i < 40; i++) await calls.publish(agent, 'good.thing')
+      await until(async () => (await calls.rows(agent)).every((row) => row.state === 'acknowledged'), 'the good ones')
+    }
+    assert.equal(hanging.all.length, 50, 'an endpoint that never answered has one request at a time')
+    await hanging.stop()
+    await good.stop()
+    await service.stop()
+  })
+
+  test('[PUSH-10] a lease outlasts the request even when the visibility timeout is shorter', async () => {
+    const service = await startService(engine, { PUSH_ALLOW_PRIVATE: 'on', VISIBILITY_TIMEOUT_S: '1' })
+    const calls = outboundCalls(service)
+    const tenant = await service.tenant()
+    const receiver = await startReceiver()
+    let finish = (_status: number): void => {}
+    receiver.answer = () => new Promise((resolve) => (finish = resolve))
+    const agent = await calls.pushed(tenant, receiver.url)
+    await calls.publish(agent)
+    await until(() => receiver.all.length === 1)
+    await service.clock.advance(14_000)
+    assert.deepEqual(await calls.poll(agent), [])
+    finish(200)
+    const row = await calls.state(agent, 'acknowledged')
+    assert.deepEqual([row.attempts, receiver.all.length], [1, 1])
+    await service.stop()
+    await receiver.stop()
+  })
+
+  test('[PUSH-1] what a shutdown cuts off is given back, and the next start pushes it again as the next attempt', async () => {
+    const service = await startService(engine, { PUSH_ALLOW_PRIVATE: 'on' })
+    const calls = outboundCalls(service)
+    const tenant = await service.tenant()
+    const receiver = await startReceiver()
+    receiver.answer = () => null
+    const agent = await calls.pushed(tenant, receiver.url)
+    await calls.publish(agent)
+    await until(() => receiver.all.length === 1)
+    const stopping = service.restart()
+    receiver.answer = () => 200
+    const again = await stopping
+    await again.clock.advance(1_000)
+    await until(() => receiver.all.length === 2)
+    assert.equal(receiver.all[1]!.delivery.attempt_count, 2)
+    await outboundCalls(again).state(agent, 'acknowledged')
+    await again.stop()
+    await receiver.stop()
+  })
+
+  if (engine.name === 'postgres') {
+    test('[PUSH-1] two nodes share the pushes of one agent, each delivery once', async () => {
+      const service = await startService(engine, { PUSH_ALLOW_PRIVATE: 'on' })
+      const other = await service.another()
+      const calls = outboundCalls(service)
+      const tenant = await service.tenant()
+      const receiver = await startReceiver()
+      const agent = await calls.pushed(tenant, receiver.url)
+      await Promise.all(Array.from({ length: 200 }, () => calls.publish(agent)))
+      await until(async () => {
+        await service.clock.advance(500)
+        return (await calls.rows(agent)).every((row) => row.state === 'acknowledged')
+      })
+      assert.equal(receiver.all.length, 200)
+      assert.equal(new Set(receiver.all.map(({ delivery }) => delivery.id)).size, 200)
+      const signatures = new Set(receiver.all.map(({ headers }) => (headers['webhook-signature'] as string).split(' ').length))
+      assert.deepEqual([...signatures], [1], 'both nodes sign with the one secret that the first push made')
+      const secrets = await service.store.rows('select number from push_secrets where agent_id = ?', [agent.id])
+      assert.equal(secrets.length, 1)
+      await other.stop()
+      await service.stop()
+      await receiver.stop()
+    })
+  }
+})

@@ -1,0 +1,43 @@
+// The README's tour and the guides, pasted: every `bash` block in them, in order, in one shell, against a fresh service.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { test } from 'node:test'
+import { sqlite } from '../support/engines.ts'
+import { bash, startProcess } from '../support/process.ts'
+
+const ROOT = path.resolve(import.meta.dirname, '../../../..')
+const PAGES = ['README.md', 'docs/events.md', 'docs/push-and-streams.md', 'docs/channels.md', 'docs/memory.md', 'docs/ingest.md', 'docs/operations.md']
+const ADDRESS = 'http://localhost:8080'
+
+const blocksOf = (page: string): string[] => [...readFileSync(path.join(ROOT, page), 'utf8').matchAll(/^```bash\n([^]*?)^```$/gm)].map(([, block]) => block!)
+
+test('the tour and the guides work as pasted', async (t) => {
+  const { env, drop } = await sqlite.fresh()
+  t.after(drop)
+  // Receivers of the examples listen on this machine.
+  const service = await startProcess({ ...env, PUSH_ALLOW_PRIVATE: 'on', LOG_LEVEL: 'warn' })
+  t.after(() => service.stop())
+
+  const blocks = PAGES.flatMap((page) => blocksOf(page).map((block, i) => `echo; echo '### ${page}, block ${i + 1}'\n${block}`))
+  const script = ['set -euo pipefail', `cd '${ROOT}'`, ...blocks].join('\n').replaceAll(ADDRESS, service.url)
+  const { code, stdout, stderr } = await bash(script, { ...env, HOME: process.env['HOME'] ?? ROOT })
+  const where = `${stdout}\n${stderr}`.slice(-4000)
+  assert.equal(code, 0, where)
+  assert.doesNotMatch(stdout, /"error":\{/, where)
+
+  const said = (page: string): string => stdout.split(`### ${page}, `).slice(1).join('')
+  const tour = stdout.slice(0, stdout.indexOf('### docs/'))
+  assert.match(tour, /"title":"Pump 7 runs hot since its rebuild"/, 'found by its meaning')
+  assert.match(tour, /"event_id":"reading-1","status":"accepted","recipients":1/)
+  assert.match(tour, /"event_id":"reading-2","status":"accepted","recipients":0/)
+  assert.match(tour, /"enrichment":\{"depth":"light","memories":\[\{"id":"mem_/)
+  assert.match(tour, /\{"acknowledged":1\}/)
+  assert.match(tour, /"state":"acknowledged"/)
+  assert.match(tour, /the filter is false/)
+  assert.match(said('docs/events.md'), /"dlq_reason":"the ledger is closed"[^]*"status":"replayed"/)
+  assert.match(said('docs/push-and-streams.md'), /pushed and verified: test-[^]*event: delivery[^]*streamed: /)
+  assert.match(said('docs/channels.md'), /"event_id":"door-1","status":"accepted","recipients":2/)
+  assert.match(said('docs/memory.md'), /"signals":\{[^]*"cumulative_strength":0.8/)
+  assert.match(said('docs/ingest.md'), /"type":"com.shop.order.created"/)
+})

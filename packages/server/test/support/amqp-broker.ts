@@ -1,0 +1,97 @@
+// The far end of a connector's socket: an AMQP 1.0 peer that sends what a test says and remembers what came of it.
+import type { AddressInfo, Socket } from 'node:net'
+import rhea, { type Sender } from 'rhea'
+
+export interface AmqpPeer {
+  url: string
+  /** Links that are open to receive. */
+  receivers(): number
+  /** Sends to whoever receives, as far as credit goes; what is released is sent again. */
+  offer(bodies: readonly unknown[]): void
+  /** The most that were sent and not settled at one time. */
+  mostUnsettled(): number
+  /** The most credit a link had. */
+  mostCredit(): number
+  settled(): { accepted: number; released: number; rejected: number }
+  close(): Promise<void>
+}
+
+export async function startPeer(): Promise<AmqpPeer> {
+  const container = rhea.create_container()
+  const senders = new Set<Sender>()
+  const queue: unknown[] = []
+  const outcomes = { accepted: 0, released: 0, rejected: 0 }
+  let unsettled = 0
+  let mostUnsettled = 0
+  let mostCredit = 0
+
+  // The library keeps what is sent without credit and sends it later: here it is not sent at all.
+  const written = new Map<Sender, number>()
+  let scheduled = false
+
+  function pump(): void {
+    for (const sender of senders) {
+      const credit = (sender as unknown as { credit: number }).credit
+      mostCredit = Math.max(mostCredit, credit)
+      while (queue.length > 0 && (written.get(sender) ?? 0) < credit && sender.sendable()) {
+        const body = queue.shift()
+        const delivery = sender.send({ body: rhea.message.data_section(Buffer.from(JSON.stringify(body))) })
+        Object.assign(delivery, { body })
+        written.set(sender, (written.get(sender) ?? 0) + 1)
+        mostUnsettled = Math.max(mostUnsettled, ++unsettled)
+      }
+    }
+    if (written.size > 0) soon()
+  }
+
+  // By then what was written is on the wire and off the credit, and what was settled before a flow is told.
+  function soon(): void {
+    if (scheduled) return
+    scheduled = true
+    setImmediate(() => {
+      scheduled = false
+      written.clear()
+      pump()
+    })
+  }
+  container.on('sender_open', ({ sender }) => {
+    sender!.set_source({ address: sender!.source.address })
+    senders.add(sender!)
+  })
+  for (const event of ['sender_close', 'session_close', 'connection_close', 'disconnected']) {
+    container.on(event, ({ connection }: { connection: unknown }) => {
+      for (const sender of senders) if (sender.connection === connection) senders.delete(sender)
+    })
+  }
+  container.on('sendable', soon)
+  for (const outcome of ['accepted', 'released', 'rejected'] as const) {
+    container.on(outcome, ({ delivery }) => {
+      outcomes[outcome]++
+      unsettled--
+      if (outcome === 'released') queue.push((delivery as unknown as { body: unknown }).body)
+      soon()
+    })
+  }
+  for (const event of ['error', 'connection_error', 'protocol_error']) container.on(event, () => {})
+  container.sasl_server_mechanisms.enable_anonymous()
+  const server = container.listen({ port: 0, host: '127.0.0.1' })
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => sockets.add(socket))
+  await new Promise((resolve) => server.once('listening', resolve))
+  return {
+    url: `amqp://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    receivers: () => senders.size,
+    offer(bodies) {
+      queue.push(...bodies)
+      soon()
+    },
+    mostUnsettled: () => mostUnsettled,
+    mostCredit: () => mostCredit,
+    settled: () => ({ ...outcomes }),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        for (const socket of sockets) socket.destroy()
+      }),
+  }
+}
