@@ -1,4 +1,5 @@
 // 2,000 deliveries a second pushed to a local endpoint, from publish to receipt, while 1,000 other agents have endpoints that hang.
+import { readFileSync } from 'node:fs'
 import { performance } from 'node:perf_hooks'
 import { Connection, httpRequest, quantile } from './support/load.ts'
 import { inParallel, startEndpoint, startHangingEndpoint, steadily } from './support/far-ends.ts'
@@ -10,6 +11,12 @@ const PER_SECOND = Number(process.env['BENCH_RATE'] ?? 2_000)
 const HANGING = Number(process.env['BENCH_HANGING'] ?? 1_000)
 const ENGINES = (process.env['BENCH_ENGINES'] ?? 'sqlite,postgres').split(',') as ('sqlite' | 'postgres')[]
 const SCOPES = ['send', 'receive', 'interests:write']
+
+/** What the process has used of a processor, in a machine where others may use it as well. */
+const cpuSeconds = (pid: number): number => {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / 100
+}
 
 async function pushed(service: Service, url: string, type: string): Promise<{ id: string; token: string }> {
   const agent = await service.agent(SCOPES)
@@ -35,12 +42,15 @@ async function measure(engine: 'sqlite' | 'postgres', agents: number): Promise<R
 
   const connections = Array.from({ length: 32 }, () => new Connection(service.port))
   let n = 0
+  let opened = connections.length
   const publish = async (type: string, timed: boolean): Promise<void> => {
     const id = `p-${process.pid}-${n++}`
     const body = `{"specversion":"1.0","type":"${type}","source":"/bench","id":"${id}","data":{"n":${n},"text":"${'x'.repeat(200)}"}}`
-    const connection = connections.pop() ?? new Connection(service.port)
+    const connection = connections.pop() ?? (opened++, new Connection(service.port))
     if (timed) sentAt.set(id, performance.now())
-    const { status } = await connection.send(httpRequest({ method: 'POST', path: '/v1/events', token: sender.token, body }))
+    const { status } = await connection.send(httpRequest({ method: 'POST', path: '/v1/events', token: sender.token, body })).catch((error: unknown) => {
+      throw new Error(`publish ${n} (${opened} connections) failed: ${String(error)}`)
+    })
     connections.push(connection)
     if (status !== 202) throw new Error(`publish answered ${status}`)
   }
@@ -51,7 +61,9 @@ async function measure(engine: 'sqlite' | 'postgres', agents: number): Promise<R
   await steadily(rate, 2, () => void underWay.push(publish('good.x', false)))
   await Promise.all(underWay)
   const held = hanging.open()
+  if (process.env['BENCH_VERBOSE']) console.log(`warm: ${n} published, ${arrived} arrived, ${held} held, ${opened} connections`)
   const before = arrived
+  const cpuBefore = cpuSeconds(service.pid)
   const started = performance.now()
   await steadily(rate, SECONDS, (i) => {
     underWay.push(publish('good.x', true))
@@ -62,10 +74,11 @@ async function measure(engine: 'sqlite' | 'postgres', agents: number): Promise<R
   const limit = performance.now() + 20_000
   while (times.length < rate * SECONDS * agents && performance.now() < limit) await new Promise((resolve) => setTimeout(resolve, 5))
   const took = (performance.now() - started) / 1000
+  const cpu = cpuSeconds(service.pid) - cpuBefore
   times.sort((a, b) => a - b)
   const row = {
     engine, agents, hanging: HANGING, heldByHanging: held, wanted: wanted - before, received: times.length, perSecond: times.length / took,
-    p50: quantile(times, 0.5), p99: quantile(times, 0.99), max: times.at(-1), rssMb: service.rssMb(),
+    p50: quantile(times, 0.5), p99: quantile(times, 0.99), max: times.at(-1), cpuShare: cpu / took, rssMb: service.rssMb(),
   }
   for (const connection of connections) connection.close()
   endpoint.stop()

@@ -23,7 +23,7 @@ const source = Type.String({
 })
 
 const expression = (example: string) =>
-  Type.Optional(Type.String({ minLength: 1, maxLength: 4096, pattern: '^[^\\u0000]*$', expected: 'a CEL expression of at most 4096 characters', examples: [example] }))
+  Type.Optional(text(4096, { minLength: 1, expected: 'a CEL expression of at most 4096 characters', examples: [example] }))
 
 export const IngestMapping = Type.Object(
   {
@@ -36,7 +36,8 @@ export const IngestMapping = Type.Object(
   {
     $id: 'IngestMapping',
     description:
-      'CEL over `body` and `headers` (names in lower case); `subject` may also read `entity`, `action` and `id`. What is left out is the default shown as its example.',
+      'CEL over `body` and `headers` (names in lower case); `subject` may also read `entity`, `action` and `id`. ' +
+      'What is left out is the default shown as its example.',
     examples: [{ entity: 'body.entity', action: 'body.action' }],
   },
 )
@@ -76,7 +77,8 @@ export const Connector = Type.Object(
     mapping: IngestMapping,
     state: oneOf(CONNECTOR_STATES, {
       description:
-        '`starting`: not connected yet. `reconnecting`: the connection was lost or refused. `failed`: the broker turned the connector away (credentials, address, certificate); it is still tried again, seldom.',
+        '`starting`: not connected yet. `reconnecting`: the connection was lost or refused. `failed`: the broker turned the ' +
+        'connector away, for its credentials, its address or a certificate; it is still tried again, at most every 30 seconds.',
     }),
     last_error: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
     counters: Type.Object({
@@ -173,13 +175,28 @@ export const ingestOperations = {
           expected: 'an amqp:// or amqps:// URL',
           examples: ['amqps://user:password@broker.example.com:5671'],
         }),
-        address: text(1024, { minLength: 1, description: 'What to receive from, as the broker spells it.', expected: 'the address of a queue, of 1 to 1024 characters', examples: ['/queue/orders'] }),
+        address: text(1024, {
+          minLength: 1,
+          description: 'What to receive from, as the broker spells it; for RabbitMQ 3 `/amq/queue/<name>` is a queue that exists.',
+          expected: 'the address of a queue, of 1 to 1024 characters',
+          examples: ['/amq/queue/orders'],
+        }),
         credit: Type.Optional(
-          Type.Integer({ minimum: 1, maximum: MAX_CREDIT, default: DEFAULT_CREDIT, examples: [DEFAULT_CREDIT], description: 'How many messages may be on their way to the store at once.' }),
+          Type.Integer({
+            minimum: 1,
+            maximum: MAX_CREDIT,
+            default: DEFAULT_CREDIT,
+            examples: [DEFAULT_CREDIT],
+            description: 'How many messages may be on their way to the store at once.',
+          }),
         ),
         mapping: Type.Optional(IngestMapping),
         tls_ca: Type.Optional(
-          text(65_536, { description: 'Trusted instead of the system’s authorities, for amqps.', expected: 'certificates in PEM', examples: ['-----BEGIN CERTIFICATE-----\n…'] }),
+          text(65_536, {
+            description: 'Trusted instead of the system’s authorities, for amqps.',
+            expected: 'certificates in PEM',
+            examples: ['-----BEGIN CERTIFICATE-----\n…'],
+          }),
         ),
       },
       { $id: 'ConnectorCreate' },
@@ -225,7 +242,8 @@ export const ingestOperations = {
     id: 'ingestWebhook',
     summary: 'Send an event from outside',
     description:
-      'Signed instead of authenticated: `X-Service-Signature` is the HMAC-SHA256 of the body as it is sent, keyed with the whole signing secret, in hex, with or without `sha256=` in front. ' +
+      'Signed instead of authenticated: `X-Service-Signature` is the HMAC-SHA256 of the body as it is sent, keyed with the whole ' +
+      'signing secret, in hex, with or without `sha256=` in front. ' +
       'A webhook with a preset takes its provider’s own signature header too. The body is JSON of any shape; the answer is that of a publish. ' +
       'A wrong signature and an unknown tenant are told apart by nothing: 401.',
     tag, base,

@@ -12,10 +12,10 @@ export interface Notes extends SchemaOptions {
   expected?: string
 }
 
-// NUL cannot be stored in a PostgreSQL text, and half a surrogate pair in no UTF-8: no text field takes them, on either store.
-const STORABLE = '^[^\\u0000\\ud800-\\udfff]*$'
+// NUL cannot be stored in a PostgreSQL text, so no text field takes it; both stores refuse the same.
+const NO_NUL = '^[^\\u0000]*$'
 
-export const text = (maxLength: number, notes: Notes = {}) => Type.String({ maxLength, pattern: STORABLE, ...notes })
+export const text = (maxLength: number, notes: Notes = {}) => Type.String({ maxLength, pattern: NO_NUL, ...notes })
 
 /** Text that says something: white space alone counts as empty. Lengths are Unicode code points.
  * A format and not a pattern: the regular expression for it takes quadratic time on a hostile text. */
@@ -33,7 +33,7 @@ export const nullableText = (maxLength: number, notes: Notes = {}) =>
   Type.Unsafe<string | null>({
     type: ['string', 'null'],
     maxLength,
-    pattern: STORABLE,
+    pattern: NO_NUL,
     expected: `a string of at most ${maxLength} characters, or null`,
     examples: ['Example'],
     ...notes,

@@ -69,4 +69,6 @@ create table memory_relationships (
   unique (tenant_id, source_memory_id, target_memory_id, relationship_type)
 );
 
-create index memory_relationships_in on memory_relationships (tenant_id, target_memory_id, source_memory_id);
+-- All that a traversal reads of a relationship on its way, in both directions: it reads many and shows few.
+create index memory_relationships_out on memory_relationships (tenant_id, source_memory_id, target_memory_id, strength, id);
+create index memory_relationships_in on memory_relationships (tenant_id, target_memory_id, source_memory_id, strength, id);

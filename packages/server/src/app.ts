@@ -135,7 +135,7 @@ export function makeApp({ config, store, secrets, clock, log, metrics = makeMetr
       ...ingestRoutes({ ...tools, receive, publicUrl: config.publicUrl, connectorsChanged: supervisor.changed }),
     ],
   })
-  addPages(server.app, { store, metrics, draining: server.draining, operations: Object.values(operations) })
+  addPages(server.app, { store, metrics, operations: Object.values(operations) })
   metrics.watch(store, server.inFlight)
 
   const runOnce: App['runOnce'] = {

@@ -14,7 +14,7 @@ export function mappingOf(options: Options): IngestMapping | undefined {
 }
 
 /** The number that a text says; any other text stays, for the check to refuse. */
-export const numberOf = (text: string | undefined): number | undefined => (text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : (text as undefined))
+export const numberOf = (text: string | undefined): number | string | undefined => (text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : text)
 
 /** Where the service is reached, as far as its configuration tells. */
 export function originOf({ publicUrl, host, port }: Config): string {

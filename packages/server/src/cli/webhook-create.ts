@@ -10,7 +10,8 @@ export const webhookCreate: Command = {
   summary: 'Register a webhook for events from outside; prints its signing secret, once',
   async run({ options, config, withStore }) {
     const { tenant, source, preset, 'signing-secret': signing_secret } = options
-    const body = checkedBody(operations.createWebhook, { tenant, source, preset, mapping: mappingOf(options), signing_secret }) as unknown as NewWebhook
+    const given = { tenant, source, preset, mapping: mappingOf(options), signing_secret }
+    const body = checkedBody(operations.createWebhook, given) as unknown as NewWebhook
     const json = await withStore((store, tools) => store.tx((tx) => createWebhook(tx, tools, originOf(config()), body)))
     const { webhook, url, signing_secret: secret } = json
     return {

@@ -9,11 +9,10 @@ import type { Metrics } from './metrics.ts'
 export interface PageTools {
   store: Store
   metrics: Metrics
-  draining(): boolean
   operations: readonly Operation[]
 }
 
-export function addPages(app: FastifyInstance, { store, metrics, draining, operations }: PageTools): void {
+export function addPages(app: FastifyInstance, { store, metrics, operations }: PageTools): void {
   const spec = openapi(operations)
   const specText = JSON.stringify(spec, null, 2) + '\n'
   const page = docsPage(spec)
@@ -21,9 +20,8 @@ export function addPages(app: FastifyInstance, { store, metrics, draining, opera
   // The process is up: nothing else is asked.
   app.get('/healthz', async () => ({ status: 'ok' }))
 
-  // Traffic may come: the store answers (migrations ran before the port opened) and the node is not on its way out.
+  // Traffic may come: the store answers. Migrations ran before the port opened, and a node on its way out answers nothing but 503.
   app.get('/readyz', async (_request, reply) => {
-    if (draining()) return reply.code(503).header('retry-after', '1').send({ status: 'draining' })
     try {
       await store.ping()
       return { status: 'ready' }

@@ -2,9 +2,9 @@
 import { ERRORS, type Operation } from '@sensorium/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Failure, invalid, unsupportedMediaType } from '../kernel/failure.ts'
+import { escapesSurrogates, mediaType, parseJson, wellFormed } from '../kernel/json.ts'
 import type { Store } from '../store/db.ts'
 import type { Answer } from './answer.ts'
-import { mediaType, parseJson } from './body.ts'
 import { isBinaryMode } from './cloud-events.ts'
 import { hashBody, type Idempotency, type Remember } from './idempotency.ts'
 import type { Call, Route } from './route.ts'
@@ -78,9 +78,10 @@ export function makePerform(route: Route, { store, idempotency, compileCheck, wh
       const value = operation.secrets ? '[redacted]' : raw.toString('utf8', 0, 1000)
       throw invalid({ field: 'body', value, expected: parsed.problem, example: bodyExample })
     }
-    const wrong = checkBody(parsed.value)
+    const body = escapesSurrogates(raw) ? wellFormed(parsed.value) : parsed.value
+    const wrong = checkBody(body)
     if (wrong) throw invalid(wrong)
-    return { body: parsed.value, query }
+    return { body, query }
   }
 
   async function handle(call: Call<never>, remember: Remember | null): Promise<Answer> {

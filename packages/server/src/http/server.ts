@@ -200,6 +200,8 @@ export function makeServer(tools: ServerTools): HttpServer {
     app.route({
       method: operation.method,
       url: routePath(operation),
+      // A HEAD must not do anything: polling and streaming lease what they read.
+      exposeHeadRoute: operation.method === 'GET' && route.kind === 'read',
       config: { bodyLimit: operation.bodyLimit === 'event' && operation.consumes?.includes(BATCH_TYPE) ? 'event' : bodyLimits[operation.bodyLimit ?? 'small'] },
       onRequest(request, reply, done) {
         try {

@@ -56,7 +56,8 @@ const CLOSE_WITHIN_MS = 2_000
 const DRAIN_MS = 5_000
 
 /** Turned away, not out of reach: the same again will not help unless somebody changes something. */
-const REFUSALS = /^(amqp:(unauthorized-access|not-found|not-allowed|not-implemented|invalid-field|precondition-failed)|ERR_TLS|CERT_|UNABLE_TO|DEPTH_ZERO|SELF_SIGNED|ERR_SSL|HOSTNAME)/
+const REFUSED_CONDITIONS = /^amqp:(unauthorized-access|not-found|not-allowed|not-implemented|invalid-field|precondition-failed)$/
+const REFUSED_CERTIFICATES = /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO|DEPTH_ZERO|SELF_SIGNED)/
 
 const none = (): Counts => ({ received: 0, accepted: 0, duplicates: 0, released: 0, rejected: 0 })
 
@@ -78,14 +79,15 @@ function connectionOptions({ id, url, tlsCa }: AmqpSettings): ConnectionOptions 
   }
   if (protocol !== 'amqps:') return { ...common, transport: 'tcp' }
   // An address has no server name to ask for; the certificate is then checked for the address itself.
-  return { ...common, transport: 'tls', servername: isIP(host) ? '' : host, rejectUnauthorized: true, ...(tlsCa === null ? {} : { ca: tlsCa }) } as ConnectionOptions
+  const tls = { servername: isIP(host) ? '' : host, rejectUnauthorized: true, ...(tlsCa === null ? {} : { ca: tlsCa }) }
+  return { ...common, ...tls, transport: 'tls' } as ConnectionOptions
 }
 
 const describe = (error: unknown): { text: string; refused: boolean } => {
   const { condition, code, description, message } = (error ?? {}) as { condition?: string; code?: string; description?: string; message?: string }
   const name = condition ?? code ?? ''
   const text = description || message || name || 'the connection was closed'
-  return { text: (name !== '' && !text.includes(name) ? `${name}: ${text}` : text).slice(0, 500), refused: REFUSALS.test(name) }
+  return { text: (name !== '' && !text.includes(name) ? `${name}: ${text}` : text).slice(0, 500), refused: REFUSED_CONDITIONS.test(name) || REFUSED_CERTIFICATES.test(name) }
 }
 
 export function startConnector(settings: AmqpSettings, { publish, clock, maxEventBytes, count }: AmqpTools): RunningConnector {
@@ -175,7 +177,8 @@ export function startConnector(settings: AmqpSettings, { publish, clock, maxEven
             settle('rejected', () => delivery.reject({ condition: 'amqp:decode-error', description: error.message.slice(0, 200) }))
             return
           }
-          lastError = error instanceof StoreUnavailable || error instanceof Failure ? `the store could not take a message: ${error.message}` : 'a message could not be stored'
+          const known = error instanceof StoreUnavailable || error instanceof Failure
+          lastError = known ? `the store could not take a message: ${error.message}` : 'a message could not be stored'
           void whenStoreReturns()
           release(delivery)
         }
@@ -197,9 +200,10 @@ export function startConnector(settings: AmqpSettings, { publish, clock, maxEven
         lastError = null
         grant()
       })
-      container.on('receiver_close', ({ receiver: closed }: EventContext) => finish(closed?.error ?? new Error('the broker closed the link')))
-      container.on('session_close', ({ session }: EventContext) => finish(session?.error ?? new Error('the broker closed the session')))
-      container.on('connection_close', ({ error, connection: closed }: EventContext) => finish(error ?? closed.error ?? new Error('the broker closed the connection')))
+      const closedBy = (what: string) => new Error(`the broker closed the ${what}`)
+      container.on('receiver_close', (context: EventContext) => finish(context.receiver?.error ?? closedBy('link')))
+      container.on('session_close', (context: EventContext) => finish(context.session?.error ?? closedBy('session')))
+      container.on('connection_close', (context: EventContext) => finish(context.error ?? context.connection.error ?? closedBy('connection')))
       container.on('disconnected', ({ error }: EventContext) => end(error ?? new Error('the connection was lost')))
       // Each is told by one of the above as well; unheard, an `error` would end the process.
       for (const name of ['receiver_error', 'session_error', 'connection_error'] as const) container.on(name, () => {})

@@ -10,8 +10,8 @@ import { requireTenant } from '../tenants/create.ts'
 import { completeMapping, type FullMapping } from './mapping.ts'
 import { PRESET_MAPPINGS } from './presets.ts'
 import {
-  deleteConnectorRow, deleteWebhookRow, findConnector, findWebhook, insertConnector, insertWebhook, pageConnectors, pageWebhooks, replaceSecret, setPaused,
-  webhooksOfSlug, type ConnectorWithLease, type WebhookRow,
+  deleteConnectorRow, deleteWebhookRow, findConnector, findWebhook, insertConnector, insertWebhook, pageConnectors, pageWebhooks,
+  replaceSecret, setPaused, webhooksOfSlug, type ConnectorWithLease, type WebhookRow,
 } from './sql.ts'
 
 export interface IngestTools {
@@ -56,10 +56,17 @@ export interface NewWebhook {
   signing_secret?: string
 }
 
-export async function createWebhook(db: Db, tools: IngestTools, origin: string, wanted: NewWebhook): Promise<{ webhook: Webhook; url: string; signing_secret: string }> {
+export interface MadeWebhook {
+  webhook: Webhook
+  url: string
+  signing_secret: string
+}
+
+export async function createWebhook(db: Db, tools: IngestTools, origin: string, wanted: NewWebhook): Promise<MadeWebhook> {
   const source = wanted.source ?? wanted.preset
   if (source === undefined) {
-    throw invalid({ field: 'source', value: undefined, expected: '1 to 63 lower-case letters, digits, hyphens and underscores (required without a preset)', example: 'shop' })
+    const expected = '1 to 63 lower-case letters, digits, hyphens and underscores (required without a preset)'
+    throw invalid({ field: 'source', value: undefined, expected, example: 'shop' })
   }
   const mapping = completeMapping(wanted.mapping, wanted.preset && PRESET_MAPPINGS[wanted.preset].mapping)
   const tenant = await requireTenant(db, wanted.tenant)
@@ -92,7 +99,12 @@ function refuseShared(secrets: Secrets, others: readonly WebhookRow[], wanted: s
   if (other) throw taken('This signing secret', other.id)
 }
 
-export async function listWebhooks(db: Db, origin: string, { tenant, offset = 0, limit = 50 }: Page): Promise<{ webhooks: Webhook[]; total: number }> {
+export interface WebhookPage {
+  webhooks: Webhook[]
+  total: number
+}
+
+export async function listWebhooks(db: Db, origin: string, { tenant, offset = 0, limit = 50 }: Page): Promise<WebhookPage> {
   const scope = tenant === undefined ? null : (await requireTenant(db, tenant)).tenant_id
   const { rows, total } = await pageWebhooks(db, scope, offset, limit)
   return { webhooks: rows.map((row) => shownWebhook(row, origin)), total }
@@ -104,11 +116,15 @@ async function requireWebhook(db: Db, id: string): Promise<WebhookRow> {
   return row
 }
 
-export async function rotateWebhook(db: Db, tools: IngestTools, origin: string, id: string, given?: string): Promise<{ webhook: Webhook; signing_secret: string }> {
+/** The secret before the new one holds for a day. */
+export async function rotateWebhook(
+  db: Db, tools: IngestTools, origin: string, id: string, given?: string,
+): Promise<Pick<MadeWebhook, 'webhook' | 'signing_secret'>> {
   const row = await requireWebhook(db, id)
   if (given !== undefined) refuseShared(tools.secrets, await webhooksOfSlug(db, row.slug), given)
   const signing_secret = secretOf(given)
-  await replaceSecret(db, row.tenant_id, id, tools.secrets.seal(signing_secret, webhookContext(id)), row.secret, tools.now() + ROTATION_MS)
+  const sealed = tools.secrets.seal(signing_secret, webhookContext(id))
+  await replaceSecret(db, row.tenant_id, id, sealed, row.secret, tools.now() + ROTATION_MS)
   return { webhook: shownWebhook(row, origin), signing_secret }
 }
 
@@ -166,7 +182,8 @@ function isDecodable({ username, password, pathname }: URL): boolean {
 function checkUrl(url: string): URL {
   const parsed = URL.parse(url)
   if (parsed && parsed.hostname !== '' && (parsed.protocol === 'amqp:' || parsed.protocol === 'amqps:') && isDecodable(parsed)) return parsed
-  throw invalid({ field: 'url', value: '[redacted]', expected: 'an amqp:// or amqps:// URL with a host', example: 'amqps://user:password@broker.example.com:5671' })
+  const expected = 'an amqp:// or amqps:// URL with a host'
+  throw invalid({ field: 'url', value: '[redacted]', expected, example: 'amqps://user:password@broker.example.com:5671' })
 }
 
 function checkCertificates(url: URL, pem: string): void {
@@ -203,7 +220,12 @@ export async function createConnector(db: Db, tools: IngestTools, wanted: NewCon
   return { connector: shownConnector(await requireConnector(db, id), tools.now()) }
 }
 
-export async function listConnectors(db: Db, now: number, { tenant, offset = 0, limit = 50 }: Page): Promise<{ connectors: Connector[]; total: number }> {
+export interface ConnectorPage {
+  connectors: Connector[]
+  total: number
+}
+
+export async function listConnectors(db: Db, now: number, { tenant, offset = 0, limit = 50 }: Page): Promise<ConnectorPage> {
   const scope = tenant === undefined ? null : (await requireTenant(db, tenant)).tenant_id
   const { rows, total } = await pageConnectors(db, scope, offset, limit)
   return { connectors: rows.map((row) => shownConnector(row, now)), total }

@@ -15,7 +15,13 @@ export const PARTS = ['entity', 'action', 'id', 'subject', 'data'] as const
 export type Part = (typeof PARTS)[number]
 export type FullMapping = Record<Part, string>
 
-export const DEFAULT_MAPPING: FullMapping = { entity: 'body.entity', action: 'body.action', id: 'body.id', subject: 'entity + "/" + id', data: 'body' }
+export const DEFAULT_MAPPING: FullMapping = {
+  entity: 'body.entity',
+  action: 'body.action',
+  id: 'body.id',
+  subject: 'entity + "/" + id',
+  data: 'body',
+}
 
 const OUTSIDE = ['body', 'headers']
 // The default subject is written in what was mapped before it.
@@ -47,14 +53,16 @@ export function completeMapping(given: IngestMapping = {}, defaults: FullMapping
       compileExpression(full[part], VARIABLES[part])
     } catch (error) {
       if (!(error instanceof FilterSyntaxError)) throw error
-      throw invalid({ field: `mapping.${part}`, value: full[part], expected: `a CEL expression, but this has ${error.message}`, example: DEFAULT_MAPPING[part] })
+      const expected = `a CEL expression, but this has ${error.message}`
+      throw invalid({ field: `mapping.${part}`, value: full[part], expected, example: DEFAULT_MAPPING[part] })
     }
   }
   return Object.fromEntries(PARTS.map((part) => [part, full[part]])) as FullMapping
 }
 
 export function compileMapping(source: string, mapping: FullMapping): Mapper {
-  const expressions = Object.fromEntries(PARTS.map((part) => [part, compileExpression(mapping[part], VARIABLES[part])])) as Record<Part, Expression>
+  const compiled = PARTS.map((part) => [part, compileExpression(mapping[part], VARIABLES[part])])
+  const expressions = Object.fromEntries(compiled) as Record<Part, Expression>
   const wholeBody = mapping.data === DEFAULT_MAPPING.data
 
   function evaluate(part: Part, bindings: Record<string, unknown>): unknown {

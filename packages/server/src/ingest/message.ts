@@ -79,5 +79,8 @@ function plain(value: unknown): unknown {
 }
 
 // A text, a number, a UUID or bytes. Numbers too long for JavaScript come as bytes as well.
-const idText = (id: unknown): string | null =>
-  typeof id === 'string' && id !== '' ? id : typeof id === 'number' ? String(id) : Buffer.isBuffer(id) && id.length > 0 ? id.toString('hex') : null
+function idText(id: unknown): string | null {
+  if (typeof id === 'string' && id !== '') return id
+  if (typeof id === 'number') return String(id)
+  return Buffer.isBuffer(id) && id.length > 0 ? id.toString('hex') : null
+}

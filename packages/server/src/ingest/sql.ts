@@ -16,7 +16,13 @@ export interface WebhookRow {
   created_at: number
 }
 
-const WEBHOOK = `w.tenant_id, t.slug, w.id, w.source, w.preset, w.mapping, w.secret, w.previous_secret, w.previous_until, w.active, w.created_at
+interface Rows<R> {
+  rows: R[]
+  total: number
+}
+
+const WEBHOOK = `w.tenant_id, t.slug, w.id, w.source, w.preset, w.mapping,
+  w.secret, w.previous_secret, w.previous_until, w.active, w.created_at
   from webhooks w join tenants t on t.tenant_id = w.tenant_id`
 
 export const insertWebhook = (db: Db, r: WebhookRow): Promise<number> =>
@@ -33,7 +39,7 @@ export const webhooksOfSlug = (db: Db, slug: string) =>
 export const findWebhook = (db: Db, id: string) => one<WebhookRow>(db, `select ${WEBHOOK} where w.id = ?`, [id])
 
 /** A page of the webhooks of a tenant, or of all, newest first. */
-export async function pageWebhooks(db: Db, tenantId: string | null, offset: number, limit: number): Promise<{ rows: WebhookRow[]; total: number }> {
+export async function pageWebhooks(db: Db, tenantId: string | null, offset: number, limit: number): Promise<Rows<WebhookRow>> {
   const where = tenantId === null ? '' : 'where w.tenant_id = ?'
   const scope = tenantId === null ? [] : [tenantId]
   const rows = await db.rows<WebhookRow>(`select ${WEBHOOK} ${where} order by w.id desc limit ? offset ?`, [...scope, limit, offset])
@@ -43,7 +49,9 @@ export async function pageWebhooks(db: Db, tenantId: string | null, offset: numb
 
 /** Puts a new secret in the place of the current one, which stays as the previous one until then. */
 export const replaceSecret = (db: Db, tenantId: string, id: string, secret: string, previous: string, until: number): Promise<number> =>
-  db.run('update webhooks set secret = ?, previous_secret = ?, previous_until = ? where tenant_id = ? and id = ?', [secret, previous, until, tenantId, id])
+  db.run('update webhooks set secret = ?, previous_secret = ?, previous_until = ? where tenant_id = ? and id = ?', [
+    secret, previous, until, tenantId, id,
+  ])
 
 export const deleteWebhookRow = (db: Db, tenantId: string, id: string): Promise<number> =>
   db.run('delete from webhooks where tenant_id = ? and id = ?', [tenantId, id])
@@ -95,7 +103,7 @@ export const findConnector = (db: Db, id: string) => one<ConnectorWithLease>(db,
 export const allConnectors = (db: Db) => db.rows<ConnectorWithLease>(`select ${CONNECTOR} order by c.id`)
 
 /** A page of the connectors of a tenant, or of all, newest first. */
-export async function pageConnectors(db: Db, tenantId: string | null, offset: number, limit: number): Promise<{ rows: ConnectorWithLease[]; total: number }> {
+export async function pageConnectors(db: Db, tenantId: string | null, offset: number, limit: number): Promise<Rows<ConnectorWithLease>> {
   const where = tenantId === null ? '' : 'where c.tenant_id = ?'
   const scope = tenantId === null ? [] : [tenantId]
   const rows = await db.rows<ConnectorWithLease>(`select ${CONNECTOR} ${where} order by c.id desc limit ? offset ?`, [...scope, limit, offset])
@@ -131,7 +139,9 @@ export async function takeLease(db: Db, { tenantId, id, node }: LeaseKey, until:
 }
 
 /** Keeps a lease that is still this node's, and says how the connector is doing. */
-export async function renewLease(db: Db, { tenantId, id, node }: LeaseKey, until: number, state: ConnectorState, lastError: string | null): Promise<'renewed' | 'lost'> {
+export async function renewLease(
+  db: Db, { tenantId, id, node }: LeaseKey, until: number, state: ConnectorState, lastError: string | null,
+): Promise<'renewed' | 'lost'> {
   const changed = await db.run(
     'update connector_leases set expires_at = ?, state = ?, last_error = ? where tenant_id = ? and connector_id = ? and node = ?',
     [until, state, lastError, tenantId, id, node],

@@ -16,7 +16,9 @@ import type { Store } from '../store/db.ts'
 import { startConnector, type RunningConnector } from './amqp.ts'
 import { connectorContext } from './manage.ts'
 import { compileMapping, type FullMapping } from './mapping.ts'
-import { addCounts, allConnectors, freeLease, renewLease, takeLease, type ConnectorWithLease, type Counts, type LeaseKey } from './sql.ts'
+import {
+  addCounts, allConnectors, freeLease, renewLease, takeLease, type ConnectorWithLease, type Counts, type LeaseKey,
+} from './sql.ts'
 
 export interface SupervisorTools {
   store: Store
@@ -159,6 +161,8 @@ export function makeSupervisor({ store, secrets, publish, clock, log, maxEventBy
       await Promise.all([...held.values()].map((entry) => guarded(entry.lease.id, stop(entry, 'shutting down'))))
     },
   }
-  store.listen(CHANNEL, () => void supervisor.runOnce().catch((error: unknown) => log.warn({ err: error }, 'connectors could not be looked at')))
+  store.listen(CHANNEL, () => {
+    supervisor.runOnce().catch((error: unknown) => log.warn({ err: error }, 'connectors could not be looked at'))
+  })
   return supervisor
 }

@@ -40,9 +40,12 @@ interface Candidate {
 const LEAST_HMACS = 4
 const MAX_MAPPERS = 1_000
 const OWN_HEADER: SignatureHeader = 'x-service-signature'
+const JSON_TYPE = 'application/json'
+const EXAMPLE = { entity: 'order', action: 'created', id: 'o-1' }
 
 export function makeReceive({ store, secrets, publish, now }: WebhookTools): Receive {
-  const decoy: Candidate = { sealed: secrets.seal(`whsec_${randomBytes(24).toString('base64url')}`, 'decoy'), context: 'decoy', header: null, webhook: null }
+  const nobodys = secrets.seal(`whsec_${randomBytes(24).toString('base64url')}`, 'decoy')
+  const decoy: Candidate = { sealed: nobodys, context: 'decoy', header: null, webhook: null }
   const mappers = new Map<string, Mapper>()
   let widest = LEAST_HMACS
 
@@ -50,8 +53,9 @@ export function makeReceive({ store, secrets, publish, now }: WebhookTools): Rec
     return rows.flatMap((webhook) => {
       const header = webhook.preset === null ? null : (PRESET_MAPPINGS[webhook.preset as keyof typeof PRESET_MAPPINGS]?.header ?? null)
       const candidate = { context: webhookContext(webhook.id), header, webhook }
-      const previous = webhook.previous_secret !== null && time < webhook.previous_until! ? [{ ...candidate, sealed: webhook.previous_secret }] : []
-      return [{ ...candidate, sealed: webhook.secret }, ...previous]
+      const { secret, previous_secret, previous_until } = webhook
+      const holds = previous_secret !== null && time < previous_until!
+      return [{ ...candidate, sealed: secret }, ...(holds ? [{ ...candidate, sealed: previous_secret }] : [])]
     })
   }
 
@@ -84,10 +88,11 @@ export function makeReceive({ store, secrets, publish, now }: WebhookTools): Rec
     const time = now()
     const rows = slug.includes('\0') ? [] : await webhooksOfSlug(store, slug)
     const webhook = signer(candidatesOf(rows, time), readClaims(headers, time), raw)
-    if (mediaType(headers['content-type']) !== 'application/json') throw unsupportedMediaType(headers['content-type'] ?? '', ['application/json'])
+    const contentType = headers['content-type']
+    if (mediaType(contentType) !== JSON_TYPE) throw unsupportedMediaType(contentType ?? '', [JSON_TYPE])
     // One level less: the body stands inside an envelope.
     const parsed = parseJson(raw, -1)
-    if (!parsed.ok) throw invalid({ field: 'body', value: raw.toString('utf8', 0, 1000), expected: parsed.problem, example: { entity: 'order', action: 'created', id: 'o-1' } })
+    if (!parsed.ok) throw invalid({ field: 'body', value: raw.toString('utf8', 0, 1000), expected: parsed.problem, example: EXAMPLE })
     const event = mapperOf(webhook).map({ body: parsed.value, raw, headers, now: time })
     const [outcome] = await publish({ tenantId: webhook.tenant_id, senderId: webhook.id, events: [event] })
     return outcome!

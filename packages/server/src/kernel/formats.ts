@@ -25,4 +25,4 @@ export function isHttpUrl(text: string): boolean {
   return url !== null && (url.protocol === 'http:' || url.protocol === 'https:') && url.hostname !== ''
 }
 
-export const isFilledText = (text: string): boolean => !text.includes('\0') && text.isWellFormed() && text.trim() !== ''
+export const isFilledText = (text: string): boolean => !text.includes('\0') && text.trim() !== ''

@@ -36,6 +36,20 @@ export function parseJson(bytes: Buffer, extraDepth = 0): ParsedJson {
   }
 }
 
+/**
+ * The value with every text as UTF-8 can hold it. JSON can escape half a surrogate pair, which no store keeps: answered as sent
+ * and stored as something else it would be two texts. It becomes the replacement character, as every encoder makes it.
+ */
+export function wellFormed(value: unknown): unknown {
+  if (typeof value === 'string') return value.toWellFormed()
+  if (Array.isArray(value)) return value.map(wellFormed)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, wellFormed(part)]))
+}
+
+/** Whether a JSON text escapes a surrogate: without one there is nothing to repair, and nearly every text is without. */
+export const escapesSurrogates = (bytes: Buffer): boolean => bytes.includes('\\ud') || bytes.includes('\\uD')
+
 /** `application/json; charset=utf-8` is `application/json`; another charset is none of ours. */
 export function mediaType(header: string | undefined): string {
   if (header === undefined) return ''

@@ -44,9 +44,10 @@ export function makeRecall({ index, embedder, embedding, clock, log }: RecallToo
   }
 
   return async (viewer, query, { scope, type, limit = DEFAULT_LIMIT, min_confidence: minConfidence = 0, budgetMs } = {}) => {
-    const over = budgetMs === undefined ? null : delay(budgetMs, undefined, { ref: false })
-    const inTime = <T>(work: Promise<T>, otherwise: T): Promise<T> => (over ? Promise.race([work, over.then(() => otherwise)]) : work)
-    const [meaning] = await inTime<[Meaning | null, void]>(Promise.all([meaningOf(query), embedding.soon()]), [null, undefined])
+    // Half of the time is for the meaning: a model that is still being loaded must leave enough for a search by words.
+    const within = <T>(share: number, work: Promise<T>, otherwise: T): Promise<T> =>
+      budgetMs === undefined ? work : Promise.race([work, delay(budgetMs * share, otherwise, { ref: false })])
+    const [meaning] = await within<[Meaning | null, void]>(0.5, Promise.all([meaningOf(query), embedding.soon()]), [null, undefined])
     const terms = [...new Set(termsOf(query))].slice(0, MAX_TERMS)
     const found = index.find({
       viewer: { kind: viewer.kind, id: viewer.id, tenantId: viewer.tenantId, teamId: viewer.teamId },
@@ -59,7 +60,7 @@ export function makeRecall({ index, embedder, embedding, clock, log }: RecallToo
       meaning,
       model: embedder.model,
     })
-    return inTime(found, [])
+    return within(0.5, found, [])
   }
 }
 

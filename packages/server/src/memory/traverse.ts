@@ -7,7 +7,8 @@
 //
 // Three levels at most, so they are written out one after the other. A recursive query can neither group nor look at what it has
 // found already, and would walk a dense graph path by path; here a level starts from each memory of the one before once. A level
-// is walked only while there is room in the answer, so none starts from more than MAX_TRAVERSED memories. Every join is a cross
+// is walked only while there is room in the answer, so none starts from MAX_TRAVERSED memories or more; and if those few have more
+// than MAX_WALKED relationships between them, it looks at that many and lets the rest be. Every join is a cross
 // join: SQLite then takes the tables in the order they are written, from what was found to what it leads to.
 import { MAX_TRAVERSAL_DEPTH, MAX_TRAVERSED, type Direction, type RelatedMemory } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
@@ -21,6 +22,9 @@ const ENDS = {
   in: [['target_memory_id', 'source_memory_id']],
   both: [['source_memory_id', 'target_memory_id'], ['target_memory_id', 'source_memory_id']],
 } as const
+
+/** A level past this would hold up everybody else: 200,000 take about a tenth of a second. */
+const MAX_WALKED = 200_000
 
 interface Sql {
   text: string[]
@@ -49,22 +53,22 @@ function nextLevel(sql: Sql, viewer: Viewer, startId: string, direction: Directi
   const before = Array.from({ length: depth - 1 }, (_, i) => `found${i + 1}`)
   const seen = seenBy(viewer, now)
   const steps = ENDS[direction].map(([from, to]) => {
-    sql.values.push(viewer.tenantId, startId)
-    const isNew = before.map((found) => `r.${to} not in (select memory_id from ${found})`).join(' and ')
-    return `select r.id as relationship_id, r.${to} as memory_id, ${PRODUCT} as strength
-              from (select memory_id, max(strength) as strength from found${depth - 1}
-                     where ${before.map((found) => `(select count(*) from ${found})`).join(' + ')} < ${MAX_TRAVERSED} group by memory_id) f
-              cross join memory_relationships r
-             where r.tenant_id = ? and r.${from} = f.memory_id and r.${to} <> ? and ${isNew}`
+    sql.values.push(viewer.tenantId)
+    return `select * from (
+      select r.id as relationship_id, r.${to} as memory_id, ${PRODUCT} as strength
+        from (select memory_id, max(strength) as strength from found${depth - 1}
+               where ${before.map((found) => `(select count(*) from ${found})`).join(' + ')} < ${MAX_TRAVERSED} group by memory_id) f
+       cross join memory_relationships r where r.tenant_id = ? and r.${from} = f.memory_id limit ${MAX_WALKED}) ${to}`
   })
   sql.text.push(`ways${depth} as (
     select relationship_id, memory_id, strength, row_number() over (partition by memory_id order by strength desc, relationship_id) as place
-      from (${steps.join(' union all ')}) s)`)
+      from (${steps.join(' union all ')}) s
+     where memory_id <> ? and ${before.map((found) => `memory_id not in (select memory_id from ${found})`).join(' and ')})`)
   sql.text.push(`found${depth} as materialized (
     select w.relationship_id, w.memory_id, w.strength, ${depth} as depth from ways${depth} w
       cross join memories m where m.id = w.memory_id and w.place = 1 and ${seen.sql}
      order by w.strength desc, w.memory_id limit ${MAX_TRAVERSED})`)
-  sql.values.push(...seen.values)
+  sql.values.push(startId, ...seen.values)
 }
 
 interface TraversedRow extends MemoryRow {

@@ -14,6 +14,24 @@ const MAX_VALID = 5
 
 const contextOf = ({ tenantId, recipientId }: Mailbox): string => `push-secret ${tenantId} ${recipientId}`
 
+const MAX_OPENED = 10_000
+
+/** Opens sealed secrets and remembers them: a busy endpoint has its secret read with every claim. */
+export function makeOpenSecret(sealing: Secrets): OpenSecret {
+  const opened = new Map<string, string>()
+  return (sealed, mailbox) => {
+    const key = `${contextOf(mailbox)} ${sealed}`
+    let secret = opened.get(key)
+    if (secret === undefined) {
+      if (opened.size >= MAX_OPENED) opened.clear()
+      opened.set(key, (secret = sealing.open(sealed, contextOf(mailbox))))
+    }
+    return secret
+  }
+}
+
+export type OpenSecret = (sealed: string, mailbox: Mailbox) => string
+
 export interface Target {
   endpoint: string
   /** Newest first. */
@@ -21,7 +39,7 @@ export interface Target {
 }
 
 /** Where an agent is pushed to and with what it is signed; the first push makes the secret. Null if it is not pushed to. */
-export async function pushTarget(tx: Db, sealing: Secrets, mailbox: Mailbox, now: number): Promise<Target | null> {
+export async function pushTarget(tx: Db, sealing: Secrets, open: OpenSecret, mailbox: Mailbox, now: number): Promise<Target | null> {
   const { tenantId, recipientId } = mailbox
   let rows = await targetRows(tx, tenantId, recipientId, now)
   if (rows.length === 0) return null
@@ -30,7 +48,7 @@ export async function pushTarget(tx: Db, sealing: Secrets, mailbox: Mailbox, now
     // Another node may have been first: what counts is what is there.
     rows = await targetRows(tx, tenantId, recipientId, now)
   }
-  return { endpoint: rows[0]!.delivery_endpoint, secrets: rows.map((row) => sealing.open(row.sealed!, contextOf(mailbox))) }
+  return { endpoint: rows[0]!.delivery_endpoint, secrets: rows.map((row) => open(row.sealed!, mailbox)) }
 }
 
 /** Makes a new secret and answers it; those before it hold for another day. */

@@ -18,7 +18,7 @@ import type { Store } from '../store/db.ts'
 import { healthOf, keysOf, learn, newEndpoint, standingOf, triedFrom, wantedBy, type Endpoint, type PushHealth } from './endpoint.ts'
 import { outcomeOf } from './outcome.ts'
 import { ANSWER_WITHIN_MS, type Post } from './post.ts'
-import { pushTarget, type Target } from './push-secret.ts'
+import { makeOpenSecret, pushTarget, type Target } from './push-secret.ts'
 import { makeSettlePush } from './settle-push.ts'
 import { signedHeaders } from './signature.ts'
 import { makeSlots, type Grant } from './slots.ts'
@@ -69,6 +69,7 @@ export function makePush(tools: PushTools): Push {
   const { store, claim, wakeups, secrets, clock, log, post, settled, observe } = tools
   const stopping = new AbortController()
   const settle = makeSettlePush(store, clock, log, tools.maxAttempts, stopping.signal)
+  const openSecret = makeOpenSecret(secrets)
   const slots = makeSlots<Endpoint>(MAX_SLOTS)
   const endpoints = new Map<string, Endpoint>()
   const cutting = new AbortController()
@@ -218,7 +219,7 @@ export function makePush(tools: PushTools): Push {
     lanes--
     try {
       const wanted = group.map(({ endpoint, count }) => ({ mailbox: endpoint.mailbox, limit: count }))
-      const served = await claim.many(wanted, LEASE_MS, (tx, mailbox, now) => pushTarget(tx, secrets, mailbox, now))
+      const served = await claim.many(wanted, LEASE_MS, (tx, mailbox, now) => pushTarget(tx, secrets, openSecret, mailbox, now))
       group.forEach((grant, i) => begin(grant, served[i]!.admitted, served[i]!.deliveries))
     } catch (error) {
       log.warn({ err: error }, 'push: nothing could be claimed')

@@ -227,6 +227,7 @@ onBothEngines((engine) => {
     }
     assert.equal(ids.size, COUNT)
     assert.deepEqual(await usage(), { events: COUNT, deliveries: COUNT })
+    assert.ok(!running.output().includes(rabbit.password) && !running.output().includes(encodeURIComponent(rabbit.password)), 'no log line has the password')
   })
 })
 

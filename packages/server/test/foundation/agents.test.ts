@@ -19,7 +19,7 @@ const anyText = (maxLength: number) =>
     fc.string({ unit: fc.constantFrom(' ', '\t', '\u00a0', '\0', 'a', SMILE, '"', '\\', '\ud800', '\u2028'), maxLength }),
     fc.nat(maxLength).map((n) => SMILE.repeat(n)),
   )
-const storable = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
+const storable = (text: string): boolean => !text.includes('\0')
 
 onBothEngines((engine) => {
   let service: Service
@@ -115,8 +115,9 @@ onBothEngines((engine) => {
           const made = await register({ ...AGENT, [field]: text })
           if (!fits(text)) return void assertError(made, 'validation_failed', { field })
           assert.equal(made.status, 201, made.text)
-          assert.equal(made.body[field], text)
-          assert.equal((await get(made.body.id)).body[field], text)
+          // Half a surrogate pair is no text in UTF-8; it is answered as it will be read again.
+          assert.equal(made.body[field], text.toWellFormed())
+          assert.equal((await get(made.body.id)).body[field], text.toWellFormed())
         }),
         { numRuns: 50 },
       )
@@ -188,8 +189,8 @@ onBothEngines((engine) => {
   test('[AGT-6] [AGT-3] an update takes the same values as a registration', async () => {
     const { body: made } = await register(AGENT)
     const wrong: [string, unknown[]][] = [
-      ['name', ['', ' ', null, 7, 'x'.repeat(256), 'nul\0', '\ud800']],
-      ['description', [7, {}, 'x'.repeat(4097), '\0', '\udfff']],
+      ['name', ['', ' ', null, 7, 'x'.repeat(256), 'nul\0']],
+      ['description', [7, {}, 'x'.repeat(4097), '\0']],
       ['delivery_mode', [null, '', 'pigeon', 7]],
     ]
     for (const [field, values] of wrong) {

@@ -1,7 +1,7 @@
 // Sliding-window limits, as callers meet them.
 import assert from 'node:assert/strict'
 import http from 'node:http'
-import { after, test } from 'node:test'
+import { afterEach, test } from 'node:test'
 import { makeRateLimiter } from '../../src/http/rate-limit.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
@@ -15,7 +15,10 @@ const shown = ({ headers }: Reply<unknown>): string => `${headers.get('x-ratelim
 
 onBothEngines((engine) => {
   const running: Service[] = []
-  after(() => Promise.all(running.map((service) => service.stop())))
+  // The newest first: a second node goes before the store that it shares.
+  afterEach(async () => {
+    for (const service of running.splice(0).reverse()) await service.stop()
+  })
 
   async function start(agent: number | 'off', tenant: number | 'off', window = 6): Promise<Service> {
     const service = await startService(

@@ -48,7 +48,8 @@ test('every error is in docs/reference.md with its status and details', () => {
   const page = read('docs/reference.md')
   for (const [code, { status, details }] of Object.entries(ERRORS)) {
     const row = rowOf(page, code)
-    assert.ok(row?.includes(`| ${status} |`), `${code} with ${status}`)
+    assert.ok(row, `${code} has no row`)
+    assert.ok(row.includes(`| ${status} |`), `${code}: ${status}`)
     for (const name of Object.keys((details as { properties: object }).properties)) assert.ok(row.includes(`\`${name}\``), `${code}: ${name}`)
   }
 })

@@ -146,7 +146,7 @@ onBothEngines((engine) => {
   })
 
   test('[REL-12] a dense graph is walked edge by edge, not path by path', async () => {
-    // 90 memories, all related to all: 63 million paths of length three and a half, 8010 edges.
+    // 90 memories, all related to all: five million paths of length three in both directions, 8010 relationships.
     const tenant = 'dense'
     const name = (i: number) => `mem_${String(i).padStart(3, '0')}`
     const memories = Array.from({ length: 90 }, (_, i) => memoryRow(tenant, name(i)))

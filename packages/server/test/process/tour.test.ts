@@ -20,7 +20,9 @@ test('the tour and the guides work as pasted', async (t) => {
   t.after(() => service.stop())
 
   const blocks = PAGES.flatMap((page) => blocksOf(page).map((block, i) => `echo; echo '### ${page}, block ${i + 1}'\n${block}`))
-  const script = ['set -euo pipefail', `cd '${ROOT}'`, ...blocks].join('\n').replaceAll(ADDRESS, service.url)
+  // What npx would find, without a second of npm around each command.
+  const npx = `npx() { '${ROOT}/node_modules/.bin/'"$1" "\${@:2}"; }`
+  const script = ['set -euo pipefail', `cd '${ROOT}'`, npx, ...blocks].join('\n').replaceAll(ADDRESS, service.url)
   const { code, stdout, stderr } = await bash(script, { ...env, HOME: process.env['HOME'] ?? ROOT })
   const where = `${stdout}\n${stderr}`.slice(-4000)
   assert.equal(code, 0, where)

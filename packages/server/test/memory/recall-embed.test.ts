@@ -1,0 +1,164 @@
+// Where vectors come from: a service in place of the built-in model, a change of model, several nodes, the command line.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, test } from 'node:test'
+import type { SearchResult } from '@sensorium/contract'
+import { BUILTIN_MODEL } from '../../src/memory/embed/builtin.ts'
+import { cut, embeddingsAddress } from '../../src/memory/embed/service.ts'
+import { onBothEngines } from '../support/engines.ts'
+import { sensorium } from '../support/process.ts'
+import { startService, type Service, type TestTenant } from '../support/service.ts'
+import { memoryCalls, type Actor } from './tools.ts'
+
+// The far end: knows three subjects and nothing else.
+const SUBJECTS = [/cat|feline|kitten/i, /car|vehicle|driv/i, /bread|bak|loaf/i]
+
+interface FarEnd {
+  url: string
+  asked: { authorization: string | undefined; model: string; input: string[]; path: string }[]
+  /** Answers this status from now on; 200 again. */
+  status: number
+  dimensions: number
+  close(): void
+}
+
+async function farEnd(): Promise<FarEnd> {
+  const far: FarEnd = { url: '', asked: [], status: 200, dimensions: 6, close: () => server.close() }
+  const server: Server = createServer(async (request: IncomingMessage, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const { model, input } = JSON.parse(Buffer.concat(chunks).toString()) as { model: string; input: string[] }
+    far.asked.push({ authorization: request.headers.authorization, model, input, path: request.url! })
+    response.writeHead(far.status, { 'content-type': 'application/json' })
+    if (far.status !== 200) return response.end('{}')
+    const data = input.map((text, index) => ({
+      index,
+      embedding: Array.from({ length: far.dimensions }, (_, i) => (i < 3 ? (SUBJECTS[i]!.test(text) ? 1 : 0) : 0.1)),
+    }))
+    response.end(JSON.stringify({ data: data.reverse() }))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  far.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return far
+}
+
+test('[EMB-4] the address of a service is taken with or without its version, or whole', () => {
+  assert.equal(embeddingsAddress('http://host:1'), 'http://host:1/v1/embeddings')
+  assert.equal(embeddingsAddress('http://host/v1/'), 'http://host/v1/embeddings')
+  assert.equal(embeddingsAddress('https://host/api/v2'), 'https://host/api/v2/embeddings')
+  assert.equal(embeddingsAddress('https://host/v1/embeddings'), 'https://host/v1/embeddings')
+})
+
+test('[EMB-4] a long text is cut into windows that overlap and miss nothing', () => {
+  const text = Array.from({ length: 9000 }, (_, i) => String.fromCharCode(97 + (i % 26))).join('')
+  const parts = cut(text)
+  assert.equal(parts[0] + parts.slice(1).map((part) => part.slice(200)).join(''), text)
+  assert.deepEqual(cut('short'), ['short'])
+})
+
+onBothEngines((engine) => {
+  let far: FarEnd
+  let service: Service
+  let tenant: TestTenant
+  let agent: Actor
+
+  before(async () => {
+    far = await farEnd()
+    service = await startService(engine, { EMBEDDINGS: far.url, EMBEDDINGS_MODEL: 'tiny', EMBEDDINGS_API_KEY: 'secret' })
+    tenant = await service.tenant()
+    agent = await tenant.agent()
+  })
+  after(async () => {
+    await service.stop()
+    far.close()
+  })
+
+  const make = (title: string, content: string) => memoryCalls(service).make(agent, { title, content })
+  async function search(query: string): Promise<SearchResult[]> {
+    const { status, body, text } = await service.call<{ results: SearchResult[] }>('POST /v1/memories/search', { token: agent.token, body: { query, explain: true } })
+    assert.equal(status, 200, text)
+    return body.results
+  }
+  const models = async (): Promise<string[]> =>
+    (await service.store.rows<{ model: string }>('select distinct model from memory_vectors where tenant_id = ? order by model', [tenant.id])).map(({ model }) => model)
+
+  test('[EMB-4] vectors come from the service, with the name of the model and the key', async () => {
+    await make('Pet', 'The kitten sleeps.')
+    await make('Garage', 'Driving lessons on Monday.')
+    await service.app.memory.embedding.idle()
+    const [best] = await search('feline')
+    assert.equal(best!.memory.title, 'Pet')
+    assert.ok(best!.signals!.similarity > 0.9)
+    assert.deepEqual(await models(), ['tiny'])
+    assert.ok(far.asked.every(({ model, authorization, path }) => model === 'tiny' && authorization === 'Bearer secret' && path === '/v1/embeddings'))
+  })
+
+  test('[EMB-4] while it fails, creating and searching go on, by words; afterwards what was left is embedded', async () => {
+    far.status = 400
+    const made = await make('Oven', 'A loaf takes an hour.')
+    await service.app.memory.embedding.idle()
+    const [found] = await search('loaf')
+    assert.equal(found!.memory.id, made.id)
+    assert.equal(found!.signals!.similarity, 0)
+    far.status = 200
+    // As an hour later.
+    await service.store.tx((tx) => tx.run('update memory_recall set claimed_until = 0'))
+    await service.clock.advance(5_001)
+    await service.app.runOnce.embed()
+    const [again] = await search('baking')
+    assert.equal(again!.memory.id, made.id)
+    assert.ok(again!.signals!.similarity > 0.9)
+  })
+
+  test('[EMB-2] another model: search goes on by words, never compares vectors of two, and all are embedded again', async () => {
+    const before = far.asked.length
+    far.dimensions = 9
+    service = await service.restart({ EMBEDDINGS_MODEL: 'other' })
+    const [byWords] = await search('kitten')
+    assert.equal(byWords!.memory.title, 'Pet')
+    assert.equal(byWords!.signals!.similarity, 0, 'no vector of this model yet')
+    assert.deepEqual(await models(), ['tiny'])
+    await service.app.runOnce.embed()
+    assert.deepEqual(await models(), ['other'])
+    assert.ok((await search('feline'))[0]!.signals!.similarity > 0.9)
+    assert.equal(far.asked.slice(before).flatMap(({ input }) => input).filter((text) => text.startsWith('Pet')).length, 1)
+  })
+
+  test('[EMB-2] two embedders share the work: nothing is embedded twice', async () => {
+    for (let i = 0; i < 40; i++) await make(`Shared ${i}`, 'A vehicle.')
+    await service.app.memory.embedding.idle()
+    await service.store.tx((tx) => tx.run("update memory_recall set embedded = '', claimed_until = 0"))
+    const before = far.asked.length
+    const other = engine.name === 'postgres' ? await service.another() : service
+    await Promise.all([service.app.runOnce.embed(), other.app.runOnce.embed(), service.app.runOnce.embed()])
+    if (other !== service) await other.app.close()
+    const texts = far.asked.slice(before).flatMap(({ input }) => input).filter((text) => text.startsWith('Shared'))
+    assert.equal(texts.length, 40)
+    assert.equal(new Set(texts).size, 40)
+  })
+
+  test('[EMB-3] sensorium reindex embeds everything again beside the service, with a bar', async () => {
+    const before = far.asked.length
+    const { code, stdout, stderr } = await sensorium(['reindex', '--json'], { ...service.env, EMBEDDINGS: far.url, EMBEDDINGS_MODEL: 'other' })
+    assert.equal(code, 0, stderr)
+    const { memories, model } = JSON.parse(stdout) as { memories: number; model: string }
+    assert.ok(memories >= 43)
+    assert.equal(model, 'other')
+    assert.match(stderr, /^\[-+\] +0% {2}0 of \d+$/m)
+    assert.match(stderr, /^\[#{30}\] 100% {2}(\d+) of \1$/m)
+    assert.ok(far.asked.length > before)
+    assert.ok((await search('feline'))[0]!.signals!.similarity > 0.9)
+  })
+
+  test('[EMB-1] back on the built-in model, which asks nobody', async () => {
+    const before = far.asked.length
+    service = await service.restart({ EMBEDDINGS: 'builtin' })
+    await service.app.runOnce.embed()
+    assert.deepEqual(await models(), [BUILTIN_MODEL])
+    assert.equal((await search('young feline animal'))[0]!.memory.title, 'Pet')
+    assert.equal(far.asked.length, before)
+  })
+})
