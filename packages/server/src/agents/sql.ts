@@ -19,19 +19,22 @@ export interface AgentRow {
 
 const COLUMNS = 'tenant_id, id, name, description, status, delivery_mode, delivery_endpoint, client_type, team_id, created_at, updated_at'
 
-export const shownAgent = (row: AgentRow): Agent => ({
-  id: row.id,
-  tenant_id: row.tenant_id,
-  name: row.name,
-  description: row.description,
-  status: row.status,
-  delivery_mode: row.delivery_mode,
-  ...(row.delivery_endpoint === null ? null : { delivery_endpoint: row.delivery_endpoint }),
-  client_type: row.client_type,
-  team_id: row.team_id,
-  created_at: iso(row.created_at),
-  updated_at: iso(row.updated_at),
-})
+export function shownAgent(row: AgentRow): Agent {
+  const shown: Agent = {
+    id: row.id,
+    tenant_id: row.tenant_id,
+    name: row.name,
+    description: row.description,
+    status: row.status,
+    delivery_mode: row.delivery_mode,
+    client_type: row.client_type,
+    team_id: row.team_id,
+    created_at: iso(row.created_at),
+    updated_at: iso(row.updated_at),
+  }
+  if (row.delivery_endpoint !== null) shown.delivery_endpoint = row.delivery_endpoint
+  return shown
+}
 
 export const insertAgent = (db: Db, row: AgentRow): Promise<number> =>
   db.run(`insert into agents (${COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [

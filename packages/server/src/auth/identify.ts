@@ -14,7 +14,14 @@ const MAX_TOKENS = 50_000
 
 interface Standing {
   live: boolean
+  /** Milliseconds; before all time once it was forgotten. */
   readAt: number
+}
+
+interface Known {
+  claims: Claims
+  /** Of its key, once it was read: the same object for every token of the key. */
+  standing: Standing | null
 }
 
 export interface Identify {
@@ -26,7 +33,7 @@ export interface Identify {
 }
 
 export function makeIdentify(store: Store, tokenKey: Uint8Array, clock: Clock): Identify {
-  const tokens = new Map<string, Claims>()
+  const tokens = new Map<string, Known>()
   const standings = new Map<string, Standing>()
   let asked: { principal: Principal; resolve: (live: boolean) => void; reject: (error: unknown) => void }[] = []
   let generation = 0
@@ -56,7 +63,7 @@ export function makeIdentify(store: Store, tokenKey: Uint8Array, clock: Clock): 
           ask(principal).then(resolve, reject)
           continue
         }
-        standings.set(`${principal.tenantId} ${principal.keyId}`, { live: live.has(principal.keyId), readAt })
+        standings.set(nameOf(principal), { live: live.has(principal.keyId), readAt })
         resolve(live.has(principal.keyId))
       }
       bound(standings)
@@ -72,34 +79,45 @@ export function makeIdentify(store: Store, tokenKey: Uint8Array, clock: Clock): 
     })
   }
 
-  function standing(principal: Principal): boolean | undefined {
-    const known = standings.get(`${principal.tenantId} ${principal.keyId}`)
-    return known && clock.now() - known.readAt < STANDING_MS && clock.now() >= known.readAt ? known.live : undefined
-  }
+  const nameOf = (principal: Principal): string => `${principal.tenantId} ${principal.keyId}`
+
+  const isFresh = (standing: Standing | null, now: number): standing is Standing =>
+    standing !== null && now - standing.readAt < STANDING_MS && now >= standing.readAt
 
   const identify = (async (token) => {
-    let claims = tokens.get(token) ?? null
-    if (!claims) {
-      claims = await verifyToken(tokenKey, token, clock.now())
+    let known = tokens.get(token)
+    if (!known) {
+      const claims = await verifyToken(tokenKey, token, clock.now())
       if (!claims) return null
-      tokens.set(token, claims)
+      tokens.set(token, (known = { claims, standing: null }))
       bound(tokens)
     }
-    if (claims.expiresAt <= clock.now()) {
+    const { claims } = known
+    const now = clock.now()
+    if (claims.expiresAt <= now) {
       tokens.delete(token)
       return null
     }
-    return (standing(claims.principal) ?? (await ask(claims.principal))) ? claims.principal : null
+    known.standing = standings.get(nameOf(claims.principal)) ?? null
+    const live = isFresh(known.standing, now) ? known.standing.live : await ask(claims.principal)
+    known.standing = standings.get(nameOf(claims.principal)) ?? null
+    return live ? claims.principal : null
   }) as Identify
 
   identify.cached = (token) => {
-    const claims = tokens.get(token)
-    return claims && claims.expiresAt > clock.now() && standing(claims.principal) ? claims.principal : null
+    const known = tokens.get(token)
+    if (!known) return null
+    const now = clock.now()
+    return known.claims.expiresAt > now && isFresh(known.standing, now) && known.standing.live ? known.claims.principal : null
   }
 
   identify.forget = (tenantId) => {
     generation++
-    for (const key of standings.keys()) if (key.startsWith(tenantId)) standings.delete(key)
+    for (const [key, standing] of standings) {
+      if (!key.startsWith(tenantId)) continue
+      standing.readAt = -Infinity // for the tokens that hold it
+      standings.delete(key)
+    }
   }
   return identify
 }

@@ -1,4 +1,5 @@
 // A worker thread that answers questions: started with the first, kept until closed, started again if it dies.
+import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 
 export interface Thread<Question, Answer> {
@@ -13,7 +14,14 @@ interface Waiting<Answer> {
   reject(error: Error): void
 }
 
-/** The thread's file receives `{id, question}` and posts `{id, answer}` or `{id, error}`, in any order. */
+/** A thread that does not end by itself is ended after this long. */
+const PATIENCE_MS = 10_000
+
+/**
+ * The thread's file receives `{id, question}` and posts `{id, answer}` or `{id, error}`, in any order. On `{close: true}` it
+ * finishes what it is computing and closes its port: ended from outside in the middle of native code, it would take the process
+ * with it.
+ */
 export function makeThread<Question, Answer>(file: URL, name: string, data?: unknown): Thread<Question, Answer> {
   const waiting = new Map<number, Waiting<Answer>>()
   let worker: Worker | undefined
@@ -57,7 +65,13 @@ export function makeThread<Question, Answer>(file: URL, name: string, data?: unk
       closed = true
       const ending = worker
       fail(new Error(`the ${name} thread is closed`))
-      await ending?.terminate()
+      if (!ending) return
+      const ended = once(ending, 'exit')
+      ending.ref()
+      ending.postMessage({ close: true })
+      const impatient = setTimeout(() => void ending.terminate(), PATIENCE_MS)
+      await ended
+      clearTimeout(impatient)
     },
   }
 }

@@ -31,8 +31,10 @@ async function answer(asked: Question): Promise<Ranked[]> {
 
 // One after the other: a snapshot is one at a time.
 let last: Promise<unknown> = Promise.resolve()
-port.on('message', ({ id, question }: { id: number; question: Question }) => {
+port.on('message', (message: { id: number; question: Question } | { close: true }) => {
   last = last.then(async () => {
+    if ('close' in message) return port.close()
+    const { id, question } = message
     try {
       port.postMessage({ id, answer: await answer(question) })
     } catch (error) {

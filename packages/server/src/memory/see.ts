@@ -68,10 +68,12 @@ export function waysToSee(viewer: Viewer, now: number, scope: MemoryScope | unde
   if (kind === 'org_admin') return [both({ sql: `${m}.tenant_id = ?`, values: [tenantId] }, live(m, now), ...chosen)]
   const ways = [both({ sql: `${m}.tenant_id = ? and ${m}.agent_id = ?`, values: [tenantId, id] }, live(m, now), ...chosen)]
   if (teamId !== null && (scope ?? 'team') === 'team') {
-    ways.push(both({ sql: `${m}.tenant_id = ? and ${m}.scope = 'team' and ${m}.team_id = ? and ${m}.agent_id <> ?`, values: [tenantId, teamId, id] }, live(m, now)))
+    const sql = `${m}.tenant_id = ? and ${m}.scope = 'team' and ${m}.team_id = ? and ${m}.agent_id <> ?`
+    ways.push(both({ sql, values: [tenantId, teamId, id] }, live(m, now)))
   }
   if ((scope ?? 'institutional') === 'institutional') {
-    ways.push(both({ sql: `${m}.tenant_id = ? and ${m}.scope = 'institutional' and ${m}.agent_id <> ?`, values: [tenantId, id] }, live(m, now)))
+    const sql = `${m}.tenant_id = ? and ${m}.scope = 'institutional' and ${m}.agent_id <> ?`
+    ways.push(both({ sql, values: [tenantId, id] }, live(m, now)))
   }
   return ways
 }

@@ -1,4 +1,5 @@
 // What this node knows of an endpoint: whether something is due for it, how much it may be given, how it has been answering.
+import type { KeyObject } from 'node:crypto'
 import { isoOrNull } from '../kernel/clock.ts'
 import type { Mailbox } from '../delivery/sql.ts'
 import { allowance, closed, failed, stateOf, succeeded, type Breaker, type BreakerState } from './breaker.ts'
@@ -26,7 +27,7 @@ export interface Endpoint {
   lastStatus: number | null
   lastError: string | null
   latencyMs: number | null
-  keys: { secrets: string; keys: Buffer[] }
+  keys: { secrets: string; keys: KeyObject[] }
 }
 
 export interface PushHealth {
@@ -80,7 +81,7 @@ export function learn(endpoint: Endpoint, exchange: Exchange, outcome: Outcome, 
 }
 
 /** The keys of these secrets; deriving them again for every push would be work for nothing. */
-export function keysOf(endpoint: Endpoint, secrets: readonly string[]): Buffer[] {
+export function keysOf(endpoint: Endpoint, secrets: readonly string[]): KeyObject[] {
   const joined = secrets.join(' ')
   if (endpoint.keys.secrets !== joined) endpoint.keys = { secrets: joined, keys: secrets.map(signingKey) }
   return endpoint.keys.keys

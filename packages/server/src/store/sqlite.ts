@@ -39,6 +39,29 @@ const insertSql = (insert: Insert): string => {
   return `insert into ${insert.into} (${names.join(', ')}) values (${names.map(() => '?').join(', ')}) ${insert.conflict ?? ''}`
 }
 
+// The driver's own row objects are dictionaries, and reading a row of eleven columns out of one costs more than the query. It is
+// asked for arrays, of which ordinary objects are made here: 3.5 µs instead of 6 for an agent by its id.
+function readRows<R>(statement: StatementSync, values: readonly Value[]): R[] {
+  const names = namesOf(statement)
+  const rows = statement.all(...(values as SQLInputValue[])) as unknown as unknown[][]
+  return rows.map((cells) => {
+    const row: Record<string, unknown> = {}
+    for (let i = 0; i < names.length; i++) row[names[i]!] = cells[i]
+    return row as R
+  })
+}
+
+const columnNames = new WeakMap<StatementSync, string[]>()
+
+function namesOf(statement: StatementSync): string[] {
+  let names = columnNames.get(statement)
+  if (!names) {
+    columnNames.set(statement, (names = statement.columns().map(({ name }) => name)))
+    statement.setReturnArrays(true)
+  }
+  return names
+}
+
 function onConnection(connection: DatabaseSync): Db {
   const prepared = new Map<string, StatementSync>()
   const inserts = new WeakMap<Insert, StatementSync>()
@@ -51,7 +74,7 @@ function onConnection(connection: DatabaseSync): Db {
     dialect,
     async rows<R>(sql: string, values: readonly Value[] = []) {
       try {
-        return prepare(sql).all(...(values as SQLInputValue[])) as R[]
+        return readRows<R>(prepare(sql), values)
       } catch (error) {
         throw translate(error)
       }
@@ -175,10 +198,8 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
 
   return {
     dialect,
-    rows: async <R>(sql: string, values?: readonly Value[]) => {
-      if (closed) throw new StoreUnavailable('the store is closed')
-      return read.rows<R>(sql, values)
-    },
+    rows: <R>(sql: string, values?: readonly Value[]) =>
+      closed ? Promise.reject(new StoreUnavailable('the store is closed')) : read.rows<R>(sql, values),
     async run() {
       throw new Error('a write needs a transaction: use tx')
     },

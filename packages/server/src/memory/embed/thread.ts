@@ -120,8 +120,17 @@ async function embedBatch(): Promise<void> {
   }
 }
 
-port.on('message', async ({ id, question }: { id: number; question: Question }) => {
-  const asked = { id, ...question }
+async function close(): Promise<void> {
+  queries.length = 0
+  pieces = []
+  await model?.catch(() => {})
+  while (busy) await new Promise(setImmediate)
+  port.close()
+}
+
+port.on('message', async (message: { id: number; question: Question } | { close: true }) => {
+  if ('close' in message) return close()
+  const asked = { id: message.id, ...message.question }
   if (asked.kind === 'query') queries.push(asked)
   else await add(asked)
   await work()
