@@ -14,14 +14,14 @@ const MAX_TOKENS = 50_000
 
 interface Standing {
   live: boolean
-  /** Milliseconds; before all time once it was forgotten. */
   readAt: number
 }
 
 interface Known {
   claims: Claims
-  /** Of its key, once it was read: the same object for every token of the key. */
+  /** Of its key, as of `generation`: nothing was forgotten since. */
   standing: Standing | null
+  generation: number
 }
 
 export interface Identify {
@@ -89,7 +89,7 @@ export function makeIdentify(store: Store, tokenKey: Uint8Array, clock: Clock): 
     if (!known) {
       const claims = await verifyToken(tokenKey, token, clock.now())
       if (!claims) return null
-      tokens.set(token, (known = { claims, standing: null }))
+      tokens.set(token, (known = { claims, standing: null, generation }))
       bound(tokens)
     }
     const { claims } = known
@@ -98,26 +98,23 @@ export function makeIdentify(store: Store, tokenKey: Uint8Array, clock: Clock): 
       tokens.delete(token)
       return null
     }
+    const at = standings.get(nameOf(claims.principal)) ?? null
+    const live = isFresh(at, now) ? at.live : await ask(claims.principal)
     known.standing = standings.get(nameOf(claims.principal)) ?? null
-    const live = isFresh(known.standing, now) ? known.standing.live : await ask(claims.principal)
-    known.standing = standings.get(nameOf(claims.principal)) ?? null
+    known.generation = generation
     return live ? claims.principal : null
   }) as Identify
 
   identify.cached = (token) => {
     const known = tokens.get(token)
-    if (!known) return null
+    if (!known || known.generation !== generation) return null
     const now = clock.now()
     return known.claims.expiresAt > now && isFresh(known.standing, now) && known.standing.live ? known.claims.principal : null
   }
 
   identify.forget = (tenantId) => {
     generation++
-    for (const [key, standing] of standings) {
-      if (!key.startsWith(tenantId)) continue
-      standing.readAt = -Infinity // for the tokens that hold it
-      standings.delete(key)
-    }
+    for (const key of standings.keys()) if (key.startsWith(tenantId)) standings.delete(key)
   }
   return identify
 }

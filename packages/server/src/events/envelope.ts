@@ -21,7 +21,7 @@ const TYPE = /^[^\s\p{C}]{1,255}$/u
 const MAX_ATTRIBUTE = 4096
 
 const isText = (value: unknown, max: number): value is string =>
-  typeof value === 'string' && value.length > 0 && value.length <= max * 2 && [...value].length <= max && !value.includes('\0')
+  typeof value === 'string' && value.length > 0 && value.length <= max * 2 && [...value].length <= max && !value.includes('\0') && value.isWellFormed()
 
 /** Checks an envelope and takes it apart; throws invalid_event for the first thing that is wrong. */
 export function prepareEvent(envelope: unknown, text: string): PreparedEvent {

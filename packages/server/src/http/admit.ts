@@ -34,8 +34,12 @@ export function makeAdmit(operation: Operation, tools: AdmitTools): Admit {
   if (access.scope === 'operator') return (request) => admitOperator(request, tools.operatorToken)
   const { identify, limiter } = tools
 
+  const counted = new WeakMap<Principal, Subject[]>()
   const subjectsOf = (principal: Principal): Subject[] => {
+    const known = counted.get(principal)
+    if (known) return known
     const subjects: Subject[] = []
+    counted.set(principal, subjects)
     if (tools.agentLimit !== null) subjects.push({ tenantId: principal.tenantId, name: principal.id, limit: tools.agentLimit })
     if (tools.tenantLimit !== null) subjects.push({ tenantId: principal.tenantId, name: 'tenant', limit: tools.tenantLimit })
     return subjects

@@ -20,7 +20,7 @@ export function readEvent(headers: IncomingHttpHeaders, mediaType: string, raw: 
 function structuredEvent(raw: Buffer): PreparedEvent {
   const parsed = parseJson(raw)
   if (!parsed.ok) throw invalidEvent('body', raw.toString('utf8', 0, 400), parsed.problem)
-  return prepareEvent(parsed.value, raw.toString('utf8'))
+  return prepareEvent(parsed.value, parsed.text)
 }
 
 // The HTTP binding sends characters beyond ASCII, quotes, spaces and percent signs as percent escapes.
@@ -61,7 +61,7 @@ export function readBatch(raw: Buffer, maxEventBytes: number): (PreparedEvent | 
     try {
       if (part.length > maxEventBytes) throw tooLarge(part.length, maxEventBytes)
       if (!parsed.ok) throw invalidEvent('data', null, parsed.problem)
-      return prepareEvent(parsed.value, part.toString('utf8'))
+      return prepareEvent(parsed.value, parsed.text)
     } catch (error) {
       if (error instanceof Failure) return error
       throw error

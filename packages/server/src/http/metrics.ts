@@ -1,6 +1,7 @@
 // What /metrics shows. Labels are names of routes, never of tenants or agents, so their number is bounded.
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 import type { Store } from '../store/db.ts'
+import { addHistogram, type Timer } from './histogram.ts'
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
@@ -22,23 +23,15 @@ export function makeMetrics(): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const registers = [registry]
-  const requests = new Histogram({
-    name: 'sensorium_http_request_seconds',
-    help: 'Requests by route, method and status, and how long they took',
-    labelNames: ['route', 'method', 'status'],
-    buckets: SECONDS,
-    registers,
-  })
-  const storeSeconds = new Histogram({
-    name: 'sensorium_store_seconds',
-    help: 'How long the store took, for a transaction (waiting included) or a single query',
-    labelNames: ['kind'],
-    buckets: [0.0001, 0.00025, 0.0005, ...SECONDS],
-    registers,
-  })
-  // Looking a child up by its labels costs a microsecond; holding it costs nothing.
-  const children = new Map<string, { observe(seconds: number): void }>()
-  const stores = { tx: storeSeconds.labels('tx'), query: storeSeconds.labels('query') }
+  const requests = addHistogram(registry, 'sensorium_http_request_seconds', 'Requests by route, method and status, and how long they took', SECONDS)
+  const storeSeconds = addHistogram(
+    registry,
+    'sensorium_store_seconds',
+    'How long the store took, for a transaction (waiting included) or a single query',
+    [0.0001, 0.00025, 0.0005, ...SECONDS],
+  )
+  const children = new Map<string, Timer>()
+  const stores = { tx: storeSeconds({ kind: 'tx' }), query: storeSeconds({ kind: 'query' }) }
 
   const gauge = (name: string, help: string, read: () => number): void => {
     new Gauge({
@@ -56,7 +49,7 @@ export function makeMetrics(): Metrics {
     request(method, route, status, seconds) {
       const key = `${method} ${route} ${status}`
       let child = children.get(key)
-      if (!child) children.set(key, (child = requests.labels(route, method, String(status))))
+      if (!child) children.set(key, (child = requests({ route, method, status: String(status) })))
       child.observe(seconds)
     },
     store: (kind, seconds) => stores[kind].observe(seconds),

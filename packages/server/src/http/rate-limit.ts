@@ -19,6 +19,8 @@ interface Window {
   /** What the store has not been told: slice → requests. The total counts what is being told until it is on disk. */
   untold: Map<number, number>
   untoldTotal: number
+  /** It was idle for long, and is not the window of its name any more. */
+  forgotten: boolean
 }
 
 export interface Subject {
@@ -58,16 +60,25 @@ export function makeRateLimiter(windowSeconds: number, clock: Clock, shared: Sto
   const windows = new Map<string, Window>()
   let syncing: Promise<boolean> | null = null
 
+  /** A caller that keeps its subjects is spared the look-up by name. */
+  const held = new WeakMap<Subject, Window>()
   const keyOf = (subject: Subject): string => `${subject.tenantId} ${subject.name}`
 
-  function windowOf(subject: Subject): Window {
+  function named(subject: Subject, slice: number): Window {
     const key = keyOf(subject)
-    const slice = Math.floor(clock.now() / sliceMs)
     let window = windows.get(key)
     if (!window) {
-      window = { counts: new Uint32Array(ring), newest: slice, total: 0, untold: new Map(), untoldTotal: 0 }
+      window = { counts: new Uint32Array(ring), newest: slice, total: 0, untold: new Map(), untoldTotal: 0, forgotten: false }
       windows.set(key, window)
     }
+    held.set(subject, window)
+    return window
+  }
+
+  function windowOf(subject: Subject): Window {
+    const slice = Math.floor(clock.now() / sliceMs)
+    const known = held.get(subject)
+    const window = known && !known.forgotten ? known : named(subject, slice)
     // Slices between the newest one seen and now have left the window.
     if (slice - window.newest >= ring) {
       window.counts.fill(0)
@@ -201,7 +212,11 @@ export function makeRateLimiter(windowSeconds: number, clock: Clock, shared: Sto
         await shared.tx((tx) => tx.run('delete from rate_windows where expires_at < ?', [clock.now()]))
       }
       const slice = Math.floor(clock.now() / sliceMs)
-      for (const [key, window] of windows) if (slice - window.newest > IDLE_WINDOWS * ring && window.untoldTotal === 0) windows.delete(key)
+      for (const [key, window] of windows) {
+        if (slice - window.newest <= IDLE_WINDOWS * ring || window.untoldTotal > 0) continue
+        windows.delete(key)
+        window.forgotten = true
+      }
     },
   }
 }

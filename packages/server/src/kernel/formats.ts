@@ -15,9 +15,9 @@ export function isDateTime(text: string): boolean {
 const REFERENCE = /^(?:[^\x00-\x20<>"{}|\\^`%\x7f]|%[0-9A-Fa-f]{2})*$/
 const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]*:/
 
-export const isUriReference = (text: string): boolean => text.length > 0 && REFERENCE.test(text)
+export const isUriReference = (text: string): boolean => text.length > 0 && REFERENCE.test(text) && text.isWellFormed()
 
-export const isUri = (text: string): boolean => SCHEME.test(text) && text.length > text.indexOf(':') + 1 && REFERENCE.test(text)
+export const isUri = (text: string): boolean => SCHEME.test(text) && text.length > text.indexOf(':') + 1 && REFERENCE.test(text) && text.isWellFormed()
 
 export function isHttpUrl(text: string): boolean {
   if (!isUri(text)) return false

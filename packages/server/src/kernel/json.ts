@@ -22,7 +22,8 @@ export function jsonDepth(bytes: Buffer, enough: number): number {
   return deepest
 }
 
-export type ParsedJson = { ok: true; value: unknown } | { ok: false; problem: string }
+/** `text` is what was parsed, decoded once. */
+export type ParsedJson = { ok: true; value: unknown; text: string } | { ok: false; problem: string }
 
 /** Parses a body; `extraDepth` allows for an envelope around what the depth limit is about. */
 export function parseJson(bytes: Buffer, extraDepth = 0): ParsedJson {
@@ -30,7 +31,8 @@ export function parseJson(bytes: Buffer, extraDepth = 0): ParsedJson {
   if (!isUtf8(bytes)) return { ok: false, problem: 'JSON in UTF-8' }
   if (jsonDepth(bytes, MAX_DEPTH + extraDepth + 1) > MAX_DEPTH + extraDepth) return { ok: false, problem: `JSON nested at most ${MAX_DEPTH} deep` }
   try {
-    return { ok: true, value: JSON.parse(bytes.toString('utf8')) }
+    const text = bytes.toString('utf8')
+    return { ok: true, value: JSON.parse(text), text }
   } catch {
     return { ok: false, problem: 'valid JSON' }
   }

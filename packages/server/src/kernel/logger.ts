@@ -1,6 +1,7 @@
 // Structured logs: JSON lines on standard output. Written from a buffer, because a write per request would cost more than the
 // request; warnings and worse are flushed at once.
 import { pino, type Logger as PinoLogger } from 'pino'
+import { lineBuffer, type LineBuffer } from './line-buffer.ts'
 
 export interface RequestLine {
   requestId: string
@@ -22,9 +23,37 @@ export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', '
 const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/
 const quoted = (text: string): string => (PLAIN.test(text) ? `"${text}"` : JSON.stringify(text))
 
+const WARN = 40
+
+/** Standard output as pino writes to it. It tells the level of each line through `lastLevel`, where this symbol is set. */
+function destinationOf(lines: LineBuffer) {
+  return {
+    [Symbol.for('pino.metadata')]: true,
+    lastLevel: 0,
+    write(line: string): void {
+      lines.write(line)
+      if (this.lastLevel >= WARN) lines.flush()
+    },
+    flush: lines.flush,
+    flushSync: lines.flushSync,
+  }
+}
+
+// One for the process: two would write into each other's lines.
+let standardOutput: LineBuffer | undefined
+
+function openOutput(): LineBuffer {
+  if (!standardOutput) {
+    standardOutput = lineBuffer(1)
+    process.on('exit', standardOutput.flushSync)
+  }
+  return standardOutput
+}
+
 export function makeLogger(level: string): Logger {
-  const destination = pino.destination({ dest: 1, sync: false, minLength: 8192, periodicFlush: 200 })
-  const log = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (label) => ({ level: label }) } }, destination)
+  const lines = openOutput()
+  const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (label: string) => ({ level: label }) } }
+  const log = pino(options, destinationOf(lines))
   const enabled = log.isLevelEnabled('info')
   let at = 0
   let time = ''
@@ -36,7 +65,7 @@ export function makeLogger(level: string): Logger {
       time = new Date(now).toISOString()
     }
     const who = tenant === null ? '' : `,"tenant":"${tenant}","principal":"${principal}"`
-    destination.write(
+    lines.write(
       `{"level":"info","time":"${time}","request_id":${quoted(requestId)},"method":"${method}","path":${quoted(path)},"status":${status},"ms":${Math.round(ms * 100) / 100}${who},"msg":"request"}\n`,
     )
   }

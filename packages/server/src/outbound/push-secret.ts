@@ -3,7 +3,7 @@ import { isId } from '@sensorium/contract'
 import { notFound } from '../kernel/failure.ts'
 import type { Secrets } from '../kernel/secrets.ts'
 import { one, type Db } from '../store/db.ts'
-import type { Mailbox } from '../delivery/sql.ts'
+import { somethingDue, type Mailbox } from '../delivery/sql.ts'
 import { newPushSecret } from './signature.ts'
 import { addSecret, dropSecrets, retireSecrets, targetRows } from './sql.ts'
 
@@ -38,12 +38,15 @@ export interface Target {
   secrets: string[]
 }
 
-/** Where an agent is pushed to and with what it is signed; the first push makes the secret. Null if it is not pushed to. */
+/** Where an agent is pushed to and with what it is signed; the first push makes the secret. Null if there is nothing to push
+ * or nowhere to push it. */
 export async function pushTarget(tx: Db, sealing: Secrets, open: OpenSecret, mailbox: Mailbox, now: number): Promise<Target | null> {
   const { tenantId, recipientId } = mailbox
   let rows = await targetRows(tx, tenantId, recipientId, now)
   if (rows.length === 0) return null
   if (rows[0]!.sealed === null) {
+    // Without anything to push there is no first push yet.
+    if (!(await somethingDue(tx, mailbox, now))) return null
     await addSecret(tx, tenantId, recipientId, sealing.seal(newPushSecret(), contextOf(mailbox)), now)
     // Another node may have been first: what counts is what is there.
     rows = await targetRows(tx, tenantId, recipientId, now)

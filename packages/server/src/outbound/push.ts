@@ -149,6 +149,7 @@ export function makePush(tools: PushTools): Push {
   let alarm = new AbortController()
 
   function wakeAt(endpoint: Endpoint, at: number): void {
+    if (at <= clock.now()) return markDue(endpoint)
     endpoint.wakeAt = Math.min(endpoint.wakeAt, at)
     arm(endpoint.wakeAt)
   }
@@ -236,7 +237,13 @@ export function makePush(tools: PushTools): Push {
     endpoint.claiming = false
     slots.release(grant, grant.count - deliveries.length)
     endpoint.underWay += deliveries.length
-    if (target === null && !failed) return void endpoints.delete(endpoint.mailbox.recipientId)
+    if (target === null && !failed) {
+      const { recipientId } = endpoint.mailbox
+      if (endpoints.get(recipientId) === endpoint) endpoints.delete(recipientId)
+      // Woken meanwhile: what was read may be from before.
+      if (endpoint.due) hear([recipientId])
+      return
+    }
     if (deliveries.length === grant.count) endpoint.due = true
     for (const delivery of deliveries) track(send(grant, target!, delivery))
     want(endpoint)

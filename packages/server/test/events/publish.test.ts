@@ -57,7 +57,7 @@ onBothEngines((engine) => {
         ['source', undefined], ['source', ''], ['source', 'not a uri'], ['source', null],
         ['id', undefined], ['id', ''], ['id', 7], ['id', 'x'.repeat(513)], ['id', 'a\0b'],
         ['time', 'yesterday'], ['time', 5], ['time', '2030-02-30T00:00:00Z'], ['time', '2030-01-01T00:00:00'], ['time', null],
-        ['datacontenttype', 7], ['subject', 7], ['subject', {}],
+        ['datacontenttype', 7], ['subject', 7], ['subject', {}], ['id', 'half \ud800'], ['source', '/half\ud800'], ['subject', '\udfff half'],
       ]
       for (const [field, value] of wrong) {
         const reply = await publish(service, agent.token, { [field]: value })

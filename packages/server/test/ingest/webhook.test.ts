@@ -30,7 +30,7 @@ onBothEngines((engine) => {
   const stored = async (): Promise<number> =>
     (await service.store.rows<{ n: number }>('select count(*) as n from events where tenant_id = ?', [tenant.id]))[0]!.n
 
-  test('[HOOK-1] [HOOK-11] a signed body is an event, delivered with data and original; the same again is a duplicate', async () => {
+  test('[HOOK-1] [HOOK-11] [ROU-7] a signed body is an event, delivered with data and original; the same again is a duplicate', async () => {
     const agent = await listener(service, tenant)
     const accepted = await post(tenant.slug, shop.signing_secret, ORDER)
     assert.deepEqual([accepted.status, accepted.body], [202, { event_id: 'shop:o-1', status: 'accepted', recipients: 1 }])

@@ -37,7 +37,7 @@ async function halfRequest(service: RunningProcess, token: string) {
   return connection
 }
 
-test('[HTTP-28] a request in flight is finished; new ones are answered 503 with Retry-After, on kept connections and new ones', async () => {
+test('[HTTP-28] [NODE-6] a request in flight is finished; new ones are answered 503 with Retry-After, on kept connections and new ones', async () => {
   const service = await startProcess(env)
   const token = await tokenFor(service)
   const kept = await rawConnection(service.url)
