@@ -39,7 +39,7 @@ create table deliveries (
   acknowledged_at bigint,
   dead_lettered_at bigint,
   dlq_reason text,
-  primary key (tenant_id, recipient_id, id),
+  primary key (tenant_id, id),
   unique (tenant_id, event_id, recipient_id)
 ) /* sqlite: without rowid */;
 

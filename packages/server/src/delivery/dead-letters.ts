@@ -3,7 +3,7 @@ import { isId } from '@sensorium/contract'
 import { iso } from '../kernel/clock.ts'
 import { notFound } from '../kernel/failure.ts'
 import { one, type Db, type Value } from '../store/db.ts'
-import type { Mailbox } from './sql.ts'
+import { MINE, type Mailbox } from './sql.ts'
 
 interface DeadRow {
   id: string
@@ -65,7 +65,7 @@ export async function revive(tx: Db, { tenantId, recipientId }: Mailbox, id: str
   await tx.run(
     `update deliveries set state = 'ready', attempts = 0, due_at = null, first_attempt_at = null, last_error = null, dead_lettered_at = null,
             dlq_reason = null, enriched = null, priority = coalesce(?, priority), enrichment = coalesce(?, enrichment), matched = coalesce(?, matched)
-      where tenant_id = ? and recipient_id = ? and id = ? and state = 'dead_lettered'`,
+      where tenant_id = ? and ${MINE} and id = ? and state = 'dead_lettered'`,
     [fresh?.priority ?? null, fresh?.enrichment ?? null, fresh?.matched ?? null, tenantId, recipientId, id],
   )
 }

@@ -7,6 +7,10 @@ export interface Mailbox {
   recipientId: string
 }
 
+// Deliveries that are named are found by their ids. Whose they are is asked of the rows found, in words that no index knows:
+// given the choice PostgreSQL may take the whole mailbox instead and look for the ids in it.
+export const MINE = "recipient_id || '' = ?"
+
 export interface NewDeliveryRow {
   tenant_id: string
   recipient_id: string
@@ -59,18 +63,15 @@ export interface ClaimedRow {
   created_at: number
 }
 
-/**
- * Leases what is ready, highest priority first, then oldest. Rows that another poll is taking are passed over. The choice is a
- * common table expression because PostgreSQL runs a subquery with `skip locked` more than once if it likes, each time for others.
- */
+/** Leases what is ready, highest priority first, then oldest. Rows that another poll is taking are passed over. */
 export const claimRows = (db: Db, { tenantId, recipientId }: Mailbox, limit: number, until: number, now: number) =>
   db.rows<ClaimedRow>(
     `with next as (select id from deliveries where tenant_id = ? and recipient_id = ? and state = 'ready'
                     order by priority desc, id limit ? ${db.dialect.skipLocked})
      update deliveries set state = 'leased', attempts = attempts + 1, due_at = ?, first_attempt_at = coalesce(first_attempt_at, ?)
-      where tenant_id = ? and recipient_id = ? and id in (select id from next)
+      where tenant_id = ? and ${db.dialect.inRows('id', 'select id from next')}
       returning id, event_id, attempts, priority, enrichment, enriched, created_at`,
-    [tenantId, recipientId, limit, until, now, tenantId, recipientId],
+    [tenantId, recipientId, limit, until, now, tenantId],
   )
 
 export const readEnvelopes = (db: Db, tenantId: string, eventIds: string[]) =>
@@ -83,7 +84,7 @@ export const readEnvelopes = (db: Db, tenantId: string, eventIds: string[]) =>
 export const acknowledgeRows = (db: Db, { tenantId, recipientId }: Mailbox, ids: string[], now: number) =>
   db.run(
     `update deliveries set state = 'acknowledged', acknowledged_at = ?, due_at = null
-      where tenant_id = ? and recipient_id = ? and ${db.dialect.inList('id')} and state in ('ready', 'leased', 'waiting')`,
+      where tenant_id = ? and ${MINE} and ${db.dialect.inList('id')} and state in ('ready', 'leased', 'waiting')`,
     [now, tenantId, recipientId, db.dialect.list(ids)],
   )
 
@@ -114,7 +115,7 @@ export const lapsedAnywhere = (db: Db, now: number, limit: number) =>
 /** Leased deliveries among these ids: held until the transaction ends. */
 export const leasedRows = (db: Db, { tenantId, recipientId }: Mailbox, ids: string[]) =>
   db.rows<TimedRow>(
-    `select ${TIMED} from deliveries where tenant_id = ? and recipient_id = ? and ${db.dialect.inList('id')} and state = 'leased'
+    `select ${TIMED} from deliveries where tenant_id = ? and ${MINE} and ${db.dialect.inList('id')} and state = 'leased'
       order by id ${db.dialect.forUpdate}`,
     [tenantId, recipientId, db.dialect.list(ids)],
   )
@@ -122,28 +123,28 @@ export const leasedRows = (db: Db, { tenantId, recipientId }: Mailbox, ids: stri
 export const setReady = (db: Db, { tenantId, recipientId }: Mailbox, ids: string[], lastError: string | null) =>
   db.run(
     `update deliveries set state = 'ready', due_at = null, last_error = coalesce(?, last_error)
-      where tenant_id = ? and recipient_id = ? and ${db.dialect.inList('id')}`,
+      where tenant_id = ? and ${MINE} and ${db.dialect.inList('id')}`,
     [lastError, tenantId, recipientId, db.dialect.list(ids)],
   )
 
 export const setWaiting = (db: Db, { tenantId, recipientId }: Mailbox, ids: string[], dueAt: number, lastError: string | null) =>
   db.run(
     `update deliveries set state = 'waiting', due_at = ?, last_error = coalesce(?, last_error)
-      where tenant_id = ? and recipient_id = ? and ${db.dialect.inList('id')}`,
+      where tenant_id = ? and ${MINE} and ${db.dialect.inList('id')}`,
     [dueAt, lastError, tenantId, recipientId, db.dialect.list(ids)],
   )
 
 export const setDead = (db: Db, { tenantId, recipientId }: Mailbox, id: string, reason: string, now: number) =>
   db.run(
     `update deliveries set state = 'dead_lettered', due_at = null, dead_lettered_at = ?, dlq_reason = ?
-      where tenant_id = ? and recipient_id = ? and id = ?`,
+      where tenant_id = ? and ${MINE} and id = ?`,
     [now, reason, tenantId, recipientId, id],
   )
 
 /** Lengthens leases that still hold. */
 export const extendRows = (db: Db, { tenantId, recipientId }: Mailbox, ids: string[], until: number) =>
   db.run(
-    `update deliveries set due_at = ? where tenant_id = ? and recipient_id = ? and ${db.dialect.inList('id')} and state = 'leased'`,
+    `update deliveries set due_at = ? where tenant_id = ? and ${MINE} and ${db.dialect.inList('id')} and state = 'leased'`,
     [until, tenantId, recipientId, db.dialect.list(ids)],
   )
 

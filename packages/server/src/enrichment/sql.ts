@@ -1,5 +1,5 @@
 // What enrichment reads and keeps. Every query names the tenant; memories are read as the receiver sees them.
-import type { Mailbox } from '../delivery/sql.ts'
+import { MINE, type Mailbox } from '../delivery/sql.ts'
 import { seenBy, type Viewer } from '../memory/see.ts'
 import type { Db } from '../store/db.ts'
 
@@ -42,6 +42,6 @@ export async function readEarlierEvents(db: Db, viewer: Viewer, eventId: string,
 /** Keeps the blocks of deliveries that have none yet. */
 export async function keepEnrichment(tx: Db, { tenantId, recipientId }: Mailbox, blocks: ReadonlyMap<string, string>): Promise<void> {
   for (const [id, block] of blocks) {
-    await tx.run('update deliveries set enriched = ? where tenant_id = ? and recipient_id = ? and id = ? and enriched is null', [block, tenantId, recipientId, id])
+    await tx.run(`update deliveries set enriched = ? where tenant_id = ? and ${MINE} and id = ? and enriched is null`, [block, tenantId, recipientId, id])
   }
 }

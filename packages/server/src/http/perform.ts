@@ -3,11 +3,11 @@ import { ERRORS, type Operation } from '@sensorium/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Failure, invalid, unsupportedMediaType } from '../kernel/failure.ts'
 import { escapesSurrogates, mediaType, parseJson, wellFormed } from '../kernel/json.ts'
-import type { Store } from '../store/db.ts'
+import type { Db, Store } from '../store/db.ts'
 import type { Answer } from './answer.ts'
 import { isBinaryMode } from './cloud-events.ts'
 import { hashBody, type Idempotency, type Remember } from './idempotency.ts'
-import type { Call, Route } from './route.ts'
+import type { Call, Handler, Route } from './route.ts'
 import { exampleOf, readQuery, type Check, type CompileCheck } from './validate.ts'
 
 const JSON_ONLY = ['application/json'] as const
@@ -84,13 +84,17 @@ export function makePerform(route: Route, { store, idempotency, compileCheck, wh
     return { body, query }
   }
 
-  async function handle(call: Call<never>, remember: Remember | null): Promise<Answer> {
+  function handle(call: Call<never>, remember: Remember | null): Promise<Answer> {
     if (route.kind === 'read') return route.handle(call, store)
     if (route.kind === 'own') return route.handle(call, remember)
+    return handleInTransaction(route.handle, call, remember)
+  }
+
+  async function handleInTransaction(work: Handler<never, Db>, call: Call<never>, remember: Remember | null): Promise<Answer> {
     let committed: (() => void)[] = []
     const answer = await store.tx(async (tx) => {
       committed = [] // the transaction may have been tried before
-      const given = await route.handle({ ...call, afterCommit: (run: () => void) => void committed.push(run) }, tx)
+      const given = await work({ ...call, afterCommit: (run: () => void) => void committed.push(run) }, tx)
       if (remember) await remember(tx, given)
       return given
     })
@@ -103,7 +107,7 @@ export function makePerform(route: Route, { store, idempotency, compileCheck, wh
     const type = checkMediaType(request, raw)
     const key = idempotencyKey(operation, request)
 
-    const run = async (remember: Remember | null): Promise<Answer> => {
+    const run = (remember: Remember | null): Promise<Answer> => {
       const { body, query } = shape(request, raw)
       const call: Call<never> = {
         principal: request.principal!,
@@ -127,12 +131,14 @@ export function makePerform(route: Route, { store, idempotency, compileCheck, wh
     const path = request.url.split('?')[0]!
     const bodyHash = operation.consumes ? hashBody(raw, type, eventHeaders(request)) : hashBody(raw)
     const id = { tenantId: principal.tenantId, principalId: principal.id, method: operation.method, path, key, bodyHash }
-    return idempotency.once(id, (remember) =>
-      run(remember).catch((error: unknown) => {
+    return idempotency.once(id, async (remember) => {
+      try {
+        return await run(remember)
+      } catch (error) {
         if (error instanceof Failure && error.status < 500) return refusal(error)
         throw error
-      }),
-    )
+      }
+    })
   }
 }
 

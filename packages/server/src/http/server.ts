@@ -144,7 +144,7 @@ export function makeServer(tools: ServerTools): HttpServer {
       if (--inFlight === 0) emptied()
     }
     const closed = (): void => countOut(() => (reply.raw.writableFinished ? reply.statusCode : CLIENT_WENT_AWAY))
-    reply.raw.once('close', closed)
+    reply.raw.on('close', closed)
     request.becameStream = () => countOut(() => reply.raw.statusCode)
   }
 

@@ -62,6 +62,7 @@ export function makeEmbedding({ store, index, embedder, clock, log, embedded = (
   let turning: Promise<void> | undefined
   let working = 0
   let closed = false
+  let lastRun: Promise<unknown> = Promise.resolve()
   let idlers: (() => void)[] = []
 
   async function texts(db: Db, claimed: readonly { tenant_id: string; memory_id: string; version: number }[]): Promise<Text[]> {
@@ -187,38 +188,49 @@ export function makeEmbedding({ store, index, embedder, clock, log, embedded = (
     turning ??= new Promise<void>((resolve) => setImmediate(resolve)).then(turn).then(settle, settle)
   }
 
+  async function runLeft(batches: number): Promise<number> {
+    let total = 0
+    // While the queue has work it goes by turns; what was left can wait.
+    for (let done = 0; turning === undefined && done < batches; done++) {
+      const batch = await claimLeft()
+      if (batch.length === 0 || closed) break
+      const kept = await embed(batch)
+      total += kept
+      if (kept === 0) break // it fails: the next run tries again
+    }
+    if (store.dialect.engine === 'sqlite') {
+      // Cuts the log of changes from its old end.
+      await store.tx((tx) => tx.run('delete from memory_changes where seq <= (select max(seq) from memory_changes) - ?', [CHANGES_KEPT]))
+    }
+    return total
+  }
+
   return {
     wake(tenantId, agentId, memoryId) {
       if (closed) return
       queue.push(tenantId, agentId, { tenantId, memoryId })
       start()
     },
-    async runOnce(batches = Infinity) {
-      let total = 0
-      // While the queue has work it goes by turns; what was left can wait.
-      for (let done = 0; turning === undefined && done < batches; done++) {
-        const batch = await claimLeft()
-        if (batch.length === 0 || closed) break
-        const kept = await embed(batch)
-        total += kept
-        if (kept === 0) break // it fails: the next run tries again
-      }
-      if (store.dialect.engine === 'sqlite') {
-        // Cuts the log of changes from its old end.
-        await store.tx((tx) => tx.run('delete from memory_changes where seq <= (select max(seq) from memory_changes) - ?', [CHANGES_KEPT]))
-      }
-      return total
+    runOnce(batches = Infinity) {
+      // One at a time: who asks while a run is under way also waits for what that run has claimed.
+      const run = lastRun.then(() => runLeft(batches))
+      lastRun = run.catch(() => {})
+      return run
     },
-    idle: () => (turning === undefined && queue.size === 0 ? Promise.resolve() : new Promise((resolve) => idlers.push(resolve))),
+    async idle() {
+      if (turning !== undefined || queue.size > 0) await new Promise<void>((resolve) => idlers.push(resolve))
+      await lastRun
+    },
     async soon() {
       if (queue.size + working === 0 || queue.size + working > FEW) return
       if (queue.size > 0) await new Promise(setImmediate)
-      await Promise.race([Promise.allSettled([...underWay]), new Promise((resolve) => setTimeout(resolve, SOON_MS).unref())])
+      await Promise.race([Promise.allSettled([...underWay, lastRun]), new Promise((resolve) => setTimeout(resolve, SOON_MS).unref())])
     },
     async close() {
       closed = true
       await embedder.close()
       await turning
+      await lastRun
       await Promise.allSettled(underWay)
     },
   }

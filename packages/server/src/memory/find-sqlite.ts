@@ -1,42 +1,48 @@
 // The search of the embedded store, inside the search thread: a connection of its own, read only, and the shelves of the tenants
 // that were searched lately.
-import { one, type Db } from '../store/db.ts'
+import { one } from '../store/db.ts'
+import type { Cells, ReaderDb } from '../store/sqlite.ts'
 import { floatsOf, signedOf } from './embed/embedding.ts'
 import type { Sought } from './memory-index.ts'
+import { posting, type Posting } from './postings.ts'
 import { idf, PICKED, rank, saturation, type Candidate, type Meaning, type Ranked, type Words } from './rank.ts'
-import { isSeen, isWanted, Shelf, type ShelfRow, type SignatureRow, type View } from './shelf.ts'
-import { TITLE_WEIGHT } from './terms.ts'
+import { isSeen, isWanted, Shelf, type ShelfRow, type View } from './shelf.ts'
+import { countTerms, termsOf, TITLE_WEIGHT } from './terms.ts'
 import { wordToken } from './words.ts'
 
 /** Shelves of other tenants are put away beyond this. */
 const MAX_BYTES = 96 * 1_048_576
 /** Windows compared exactly after the signatures have chosen: of 50,000, 200 held 0.997 of the exact top ten, 400 all. */
 const RESCORED = 256
-/** A tenant's words that matched, with the places that hold them. */
-interface Posting {
-  places: number[]
-  frequencies: number[]
-}
+/** More new texts than this since the last search are not worth patching the words that were kept. */
+const MAX_RETOLD = 200
 
 export interface Finder {
   find(sought: Sought): Promise<Ranked[]>
 }
 
 const SHELF_ROWS = `select m.tenant_id, m.id, m.agent_id, m.team_id, m.scope, m.status, m.type, m.confidence, m.importance, coalesce(m.freshness_date, m.updated_at) as fresh_at,
-    m.expires_at, r.doc, r.length
+    m.expires_at, r.doc, r.length, r.version
   from memories m join memory_recall r on r.tenant_id = m.tenant_id and r.memory_id = m.id
   where m.tenant_id = ? and m.status = 'active'`
 
+function shelfRow(cells: Cells): ShelfRow {
+  const [tenant_id, id, agent_id, team_id, scope, status, type, confidence, importance, fresh_at, expires_at, doc, length, version] = cells
+  return { tenant_id, id, agent_id, team_id, scope, status, type, confidence, importance, fresh_at, expires_at, doc, length, version } as ShelfRow
+}
+
 const SIGNATURES = 'select memory_id, part, signature from memory_vectors where tenant_id = ? and model = ?'
 
-export function makeFinder(db: Db): Finder {
+export function makeFinder(db: ReaderDb): Finder {
   // In the order of their last search.
   const shelves = new Map<string, Shelf>()
 
+  const sign = (shelf: Shelf) => ([id, part, signature]: Cells): void => shelf.sign(id as string, part as number, signature as Uint8Array)
+
   async function fill(tenantId: string, model: string, seq: number): Promise<Shelf> {
     const shelf = new Shelf()
-    for (const row of await db.rows<ShelfRow>(SHELF_ROWS, [tenantId])) shelf.put(row)
-    for (const row of await db.rows<SignatureRow>(SIGNATURES, [tenantId, model])) shelf.sign(row)
+    db.each(SHELF_ROWS, [tenantId], (cells) => void shelf.put(shelfRow(cells)))
+    db.each(SIGNATURES, [tenantId, model], sign(shelf))
     shelf.seq = seq
     return shelf
   }
@@ -49,12 +55,17 @@ export function makeFinder(db: Db): Finder {
     const list = db.dialect.list([...ids])
     shelf.forget(ids)
     const gone = new Set(ids)
-    for (const row of await db.rows<ShelfRow>(`${SHELF_ROWS} and ${db.dialect.inList('m.id')}`, [tenantId, list])) {
-      shelf.put(row)
+    const retold = new Map<string, { place: number; changed: boolean }>()
+    db.each(`${SHELF_ROWS} and ${db.dialect.inList('m.id')}`, [tenantId, list], (cells) => {
+      const row = shelfRow(cells)
+      const { place, before } = shelf.put(row)
+      if (before !== row.version) retold.set(row.id, { place, changed: before !== undefined })
       gone.delete(row.id)
-    }
+    })
+    if (retold.size > MAX_RETOLD) shelf.postings.clear()
+    else if (retold.size > 0) await retell(shelf, tenantId, retold)
     for (const id of gone) shelf.remove(id)
-    for (const row of await db.rows<SignatureRow>(`${SIGNATURES} and ${db.dialect.inList('memory_id')}`, [tenantId, model, list])) shelf.sign(row)
+    db.each(`${SIGNATURES} and ${db.dialect.inList('memory_id')}`, [tenantId, model, list], sign(shelf))
   }
 
   async function shelfOf(tenantId: string, model: string): Promise<Shelf> {
@@ -77,28 +88,48 @@ export function makeFinder(db: Db): Finder {
     return shelf
   }
 
-  // Every place of a word, from the vocabulary of the full-text index, in the order of the documents.
-  async function postingOf(shelf: Shelf, view: View, tenantId: string, term: string): Promise<Posting> {
-    const posting: Posting = { places: [], frequencies: [] }
+  async function retell(shelf: Shelf, tenantId: string, retold: ReadonlyMap<string, { place: number; changed: boolean }>): Promise<void> {
+    const texts = await db.rows<{ id: string; title: string; content: string }>(
+      `select id, title, content from memories where tenant_id = ? and ${db.dialect.inList('id')}`,
+      [tenantId, db.dialect.list([...retold.keys()])],
+    )
+    shelf.postings.retell(texts.map(({ id, title, content }) => ({ ...retold.get(id)!, counts: countTerms(termsOf(title), termsOf(content)).counts })))
+  }
+
+  // Every place of a word, from the vocabulary of the full-text index, which has them in the order of the documents.
+  function postingOf(shelf: Shelf, tenantId: string, term: string): Posting {
+    const kept = shelf.postings.get(term)
+    if (kept) return kept
+    const places: number[] = []
+    const frequencies: number[] = []
     let last = -1
-    for (const { doc, col } of await db.rows<{ doc: number; col: string }>('select doc, col from memory_word_places where term = ?', [wordToken(tenantId, term)])) {
+    db.each('select doc, col from memory_word_places where term = ?', [wordToken(tenantId, term)], ([doc, col]) => {
       const weight = col === 'title' ? TITLE_WEIGHT : 1
       if (doc === last) {
-        posting.frequencies[posting.frequencies.length - 1]! += weight
-        continue
+        frequencies[frequencies.length - 1]! += weight
+        return
       }
-      const place = shelf.byDoc.get(doc)
-      if (place === undefined || !isSeen(view, place)) continue
-      last = doc
-      posting.places.push(place)
-      posting.frequencies.push(weight)
-    }
-    return posting
+      const place = shelf.byDoc.get(doc as number)
+      if (place === undefined) return
+      last = doc as number
+      places.push(place)
+      frequencies.push(weight)
+    })
+    const read = posting(places, frequencies)
+    shelf.postings.put(term, read)
+    return read
+  }
+
+  /** How many of the memories in view hold a word. */
+  function holding(view: View, { places }: Posting): number {
+    let seen = 0
+    for (let i = 0; i < places.length; i++) if (isSeen(view, places[i]!)) seen++
+    return seen
   }
 
   /** The wanted memories with the best words. */
   function bestByWords(shelf: Shelf, view: View, words: Words, postings: readonly Posting[]): number[] {
-    const sums = new Float64Array(shelf.rows.length)
+    const sums = new Float64Array(shelf.ids.length)
     const held: number[] = []
     postings.forEach(({ places, frequencies }, term) => {
       const weight = words.idf[term]!
@@ -106,17 +137,17 @@ export function makeFinder(db: Db): Finder {
         const place = places[i]!
         if (!isWanted(view, place)) continue
         if (sums[place] === 0) held.push(place)
-        sums[place]! += weight * saturation(frequencies[i]!, shelf.rows[place]!.length, words.averageLength)
+        sums[place]! += weight * saturation(frequencies[i]!, shelf.lengths[place]!, words.averageLength)
       }
     })
-    return highest(held, sums, PICKED, (place) => shelf.rows[place]!.id)
+    return highest(held, sums, PICKED, (place) => shelf.ids[place]!)
   }
 
   // The cosine of given windows: sqlite-vec computes it where the vector lies, and only the nearest are brought here.
   const distances = (tenantId: string, vector: Uint8Array, windows: readonly { id: string; part: number }[]) =>
     db.rows<{ memory_id: string; part: number; distance: number }>(
       `select v.memory_id, v.part, vec_distance_cosine(v.vector, ?) as distance
-       from json_each(?) w join memory_vectors v on v.tenant_id = ? and v.memory_id = w.value ->> 0 and v.part = w.value ->> 1`,
+       from json_each(?) w cross join memory_vectors v on v.tenant_id = ? and v.memory_id = w.value ->> 0 and v.part = w.value ->> 1`,
       [vector, JSON.stringify(windows.map(({ id, part }) => [id, part])), tenantId],
     )
 
@@ -128,11 +159,11 @@ export function makeFinder(db: Db): Finder {
       if (distance < (best.get(place)?.distance ?? Infinity)) best.set(place, { part, distance })
     }
     const bytes = new Uint8Array(meaning.vector.buffer, meaning.vector.byteOffset, meaning.vector.byteLength)
-    const likely = shelf.nearest(meaning.vector, view, RESCORED).map(({ place, part }) => ({ id: shelf.rows[place]!.id, part }))
+    const likely = shelf.nearest(meaning.vector, view, RESCORED).map(({ place, part }) => ({ id: shelf.ids[place]!, part }))
     for (const row of await distances(viewer.tenantId, bytes, likely)) note(shelf.placeOf(row.memory_id)!, row.part, row.distance)
     const nearest = new Set([...best].sort((a, b) => a[1].distance - b[1].distance || a[0] - b[0]).slice(0, PICKED).map(([place]) => place))
     const others = new Set(byWords.filter((place) => !best.has(place)))
-    for (const row of await distancesOf(viewer.tenantId, model, bytes, [...others].map((place) => shelf.rows[place]!.id))) {
+    for (const row of await distancesOf(viewer.tenantId, model, bytes, [...others].map((place) => shelf.ids[place]!))) {
       note(shelf.placeOf(row.memory_id)!, row.part, row.distance)
     }
     const words = new Set(byWords)
@@ -151,7 +182,7 @@ export function makeFinder(db: Db): Finder {
     // One window each of given memories.
     const rows = await db.rows<{ memory_id: string; vector: Uint8Array; tokens: Uint8Array }>(
       `select v.memory_id, v.vector, v.tokens
-       from json_each(?) w join memory_vectors v on v.tenant_id = ? and v.memory_id = w.value ->> 0 and v.part = w.value ->> 1`,
+       from json_each(?) w cross join memory_vectors v on v.tenant_id = ? and v.memory_id = w.value ->> 0 and v.part = w.value ->> 1`,
       [JSON.stringify(windows), tenantId],
     )
     return new Map(rows.map((row) => [row.memory_id, { vector: floatsOf(row.vector), tokens: signedOf(row.tokens) }]))
@@ -164,24 +195,24 @@ export function makeFinder(db: Db): Finder {
       const shelf = await shelfOf(tenantId, sought.model)
       const view = shelf.view(sought)
       const postings: Posting[] = []
-      for (const term of terms) postings.push(await postingOf(shelf, view, tenantId, term))
-      const words: Words = { idf: postings.map(({ places }) => idf(view.memories, places.length)), averageLength: view.averageLength }
+      for (const term of terms) postings.push(postingOf(shelf, tenantId, term))
+      const words: Words = { idf: postings.map((posting) => idf(view.memories, holding(view, posting))), averageLength: view.averageLength }
       const byWords = bestByWords(shelf, view, words, postings)
       const windows = await bestWindows(shelf, view, sought, byWords)
       const places = new Set([...byWords, ...windows.keys()])
       const frequencies = frequenciesAt(postings, (place) => places.has(place))
       const none = new Float64Array(terms.length)
-      const meaningOf = await meanings(tenantId, [...windows].map(([place, part]) => [shelf.rows[place]!.id, part] as const))
+      const meaningOf = await meanings(tenantId, [...windows].map(([place, part]) => [shelf.ids[place]!, part] as const))
       const candidates = [...places].map((place): Candidate => {
-        const row = shelf.rows[place]!
+        const id = shelf.ids[place]!
         return {
-          id: row.id,
+          id,
           frequencies: frequencies.get(place) ?? none,
-          length: row.length,
-          meaning: meaningOf.get(row.id) ?? null,
-          confidence: row.confidence,
-          importance: row.importance,
-          freshAt: row.fresh_at,
+          length: shelf.lengths[place]!,
+          meaning: meaningOf.get(id) ?? null,
+          confidence: shelf.confidence[place]!,
+          importance: shelf.importance[place]!,
+          freshAt: shelf.freshAt[place]!,
         }
       })
       return rank(words, sought.meaning, candidates, now).slice(0, limit)

@@ -1,11 +1,13 @@
 // What a search of the embedded store reads of a tenant, kept in memory by the search thread: who may see each memory, what
-// weighs on its score, and the signature of each of its windows. 400 bytes a memory; the texts, words and vectors stay on disk.
+// weighs on its score, and the signature of each of its windows. About 300 bytes a memory; texts, words and vectors stay on disk.
 //
 // Why: a join of words or signatures with the rows that say who may see them costs a microsecond a row, 50 to 130 ms for a tenant
-// of 50,000 memories; over these arrays it is two.
+// of 50,000 memories; over these columns it is two.
 //
 // 1. A shelf is brought up to date before each search, from the log of changes that triggers write with the changes themselves.
-// 2. The windows of a changed text are left behind, and are gone when the shelf is filled anew.
+// 2. A memory keeps its place while the shelf lives. The windows of a changed text are left behind; when they are many the shelf
+//    is filled anew.
+import { Postings } from './postings.ts'
 import { maySee, type Viewer, type Visibility } from './see.ts'
 
 export interface ShelfRow extends Visibility {
@@ -16,16 +18,13 @@ export interface ShelfRow extends Visibility {
   fresh_at: number
   doc: number
   length: number
-}
-
-export interface SignatureRow {
-  memory_id: string
-  part: number
-  signature: Uint8Array
+  /** Of its text. */
+  version: number
 }
 
 const SEEN = 1
 const WANTED = 2
+const BUCKETS = 4096
 
 export interface Filter {
   viewer: Viewer
@@ -35,7 +34,7 @@ export interface Filter {
   now: number
 }
 
-/** Each place as `SEEN` (counts for the statistics of words) or `WANTED` (passes the filters too). */
+/** Each place as seen, which counts for the statistics of words, or wanted, which passes the filters too. */
 export interface View {
   mask: Uint8Array
   memories: number
@@ -45,112 +44,157 @@ export interface View {
 export const isSeen = (view: View, place: number): boolean => view.mask[place]! >= SEEN
 export const isWanted = (view: View, place: number): boolean => view.mask[place] === WANTED
 
+export interface Likely {
+  place: number
+  part: number
+}
+
+type Column = Float64Array | Int32Array | Uint8Array
+
+/** As much again, so that adding one by one costs what adding at once does. */
+function grown<C extends Column>(column: C, size: number): C {
+  const larger = new (column.constructor as new (length: number) => C)(Math.max(1024, size * 2))
+  larger.set(column)
+  return larger
+}
+
 export class Shelf {
-  readonly rows: (ShelfRow | null)[] = []
+  readonly ids: string[] = []
   readonly byDoc = new Map<number, number>()
+  readonly postings = new Postings()
   /** The change this shelf has seen last. */
   seq = 0
+
+  confidence = new Float64Array(0)
+  importance = new Float64Array(0)
+  freshAt = new Float64Array(0)
+  lengths = new Int32Array(0)
+  private expiresAt = new Float64Array(0)
+  private docs = new Float64Array(0)
+  private versions = new Float64Array(0)
+  private types = new Uint8Array(0)
+  /** Whose it is and who else may see it, as one of `audiences`; -1 when it is gone. */
+  private audience = new Int32Array(0)
+  private readonly audiences: Visibility[] = []
+  private readonly audienceOf = new Map<string, number>()
+  private readonly typeNames: string[] = []
   private readonly byId = new Map<string, number>()
-  private readonly names = new Map<string, string>()
-  private size = 0 // bytes of a signature; the first one says
+
+  private signatureSize = 0 // in bytes; the first one says
   private signatures = new Uint8Array(0)
-  private places = new Int32Array(0)
-  private parts = new Int16Array(0)
-  private count = 0
+  private windowPlaces = new Int32Array(0)
+  private windowParts = new Int32Array(0)
+  private windows = 0
   private left = 0
 
   get bytes(): number {
-    return this.rows.length * 350 + this.signatures.length + this.count * 6
+    return this.ids.length * 250 + this.windows * (this.signatureSize + 8)
   }
 
   /** More is left behind than is worth stepping over. */
   get worn(): boolean {
-    return this.left > 1000 && this.left * 3 > this.count
-  }
-
-  get windows(): number {
-    return this.count
+    return this.left > 1000 && this.left * 3 > this.windows
   }
 
   placeOf(id: string): number | undefined {
     return this.byId.get(id)
   }
 
-  put(row: ShelfRow): void {
+  /** Answers its place, and the version of the text it had there before if it was there. */
+  put(row: ShelfRow): { place: number; before: number | undefined } {
     let place = this.byId.get(row.id)
+    const before = place === undefined || this.audience[place]! < 0 ? undefined : this.versions[place]
     if (place === undefined) {
-      place = this.rows.length
+      place = this.ids.push(row.id) - 1
       this.byId.set(row.id, place)
+      if (place >= this.audience.length) this.growRows(place)
     }
-    // Copied: a row of the driver takes three times the space, and every one has names of its own for the same agent and team.
-    const { id, type, confidence, importance, fresh_at, doc, length, tenant_id, agent_id, team_id, scope, status, expires_at } = row
-    this.rows[place] = {
-      id, type: this.same(type), confidence, importance, fresh_at, doc, length, tenant_id: this.same(tenant_id), agent_id: this.same(agent_id),
-      team_id: team_id && this.same(team_id), scope: this.same(scope), status: this.same(status), expires_at,
-    }
-    this.byDoc.set(doc, place)
+    this.confidence[place] = row.confidence
+    this.importance[place] = row.importance
+    this.freshAt[place] = row.fresh_at
+    this.lengths[place] = row.length
+    this.expiresAt[place] = row.expires_at ?? Infinity
+    this.docs[place] = row.doc
+    this.versions[place] = row.version
+    this.types[place] = this.typeOf(row.type)
+    this.audience[place] = this.audienceFor(row)
+    this.byDoc.set(row.doc, place)
+    return { place, before }
   }
 
-  private same<T extends string>(name: T): T {
-    const known = this.names.get(name)
-    if (known !== undefined) return known as T
-    this.names.set(name, name)
-    return name
+  private growRows(size: number): void {
+    for (const name of ['confidence', 'importance', 'freshAt', 'expiresAt', 'docs', 'versions'] as const) this[name] = grown(this[name], size)
+    this.lengths = grown(this.lengths, size)
+    this.types = grown(this.types, size)
+    this.audience = grown(this.audience, size)
+  }
+
+  private typeOf(name: string): number {
+    const known = this.typeNames.indexOf(name)
+    return known >= 0 ? known : this.typeNames.push(name) - 1
+  }
+
+  private audienceFor({ tenant_id, agent_id, team_id, scope }: Visibility): number {
+    const key = JSON.stringify([agent_id, team_id, scope])
+    let known = this.audienceOf.get(key)
+    if (known === undefined) {
+      known = this.audiences.push({ tenant_id, agent_id, team_id, scope, status: 'active', expires_at: null }) - 1
+      this.audienceOf.set(key, known)
+    }
+    return known
   }
 
   remove(id: string): void {
     const place = this.byId.get(id)
     if (place === undefined) return
-    const doc = this.rows[place]?.doc ?? -1
+    const doc = this.docs[place]!
     if (this.byDoc.get(doc) === place) this.byDoc.delete(doc) // the number may be another memory's by now
-    this.rows[place] = null
+    this.audience[place] = -1
   }
 
-  /** Its windows up to now count no more. */
+  /** The windows of these up to now count no more. */
   forget(ids: ReadonlySet<string>): void {
     const gone = new Set([...ids].map((id) => this.byId.get(id)).filter((place) => place !== undefined))
     if (gone.size === 0) return
-    for (let i = 0; i < this.count; i++) {
-      if (!gone.has(this.places[i]!)) continue
-      this.places[i] = -1
+    for (let i = 0; i < this.windows; i++) {
+      if (!gone.has(this.windowPlaces[i]!)) continue
+      this.windowPlaces[i] = -1
       this.left++
     }
   }
 
-  sign({ memory_id, part, signature }: SignatureRow): void {
-    const place = this.byId.get(memory_id)
+  sign(id: string, part: number, signature: Uint8Array): void {
+    const place = this.byId.get(id)
     if (place === undefined) return
-    if (this.size === 0) this.size = signature.length
-    if (signature.length !== this.size) return // another model's, or the same with other dimensions
-    if (this.count === this.places.length) this.grow()
-    this.signatures.set(signature, this.count * this.size)
-    this.places[this.count] = place
-    this.parts[this.count] = part
-    this.count++
-  }
-
-  private grow(): void {
-    const room = Math.max(1024, this.places.length * 2)
-    const signatures = new Uint8Array(room * this.size)
-    signatures.set(this.signatures)
-    const places = new Int32Array(room)
-    places.set(this.places)
-    const parts = new Int16Array(room)
-    parts.set(this.parts)
-    Object.assign(this, { signatures, places, parts })
+    if (this.signatureSize === 0) this.signatureSize = signature.length
+    if (signature.length !== this.signatureSize) return // the same model's name with other dimensions
+    if (this.windows === this.windowPlaces.length) {
+      this.windowPlaces = grown(this.windowPlaces, this.windows)
+      this.windowParts = grown(this.windowParts, this.windows)
+      const larger = new Uint8Array(this.windowPlaces.length * this.signatureSize)
+      larger.set(this.signatures)
+      this.signatures = larger
+    }
+    this.signatures.set(signature, this.windows * this.signatureSize)
+    this.windowPlaces[this.windows] = place
+    this.windowParts[this.windows] = part
+    this.windows++
   }
 
   /** What the viewer sees, and what of it is wanted. */
   view({ viewer, scope, type, minConfidence, now }: Filter): View {
-    const mask = new Uint8Array(this.rows.length)
+    const mask = new Uint8Array(this.ids.length)
+    const seen = this.audiences.map((audience) => maySee(viewer, audience, now))
+    const inScope = this.audiences.map((audience) => scope === null || audience.scope === scope)
+    const wantedType = type === null ? -1 : this.typeNames.indexOf(type)
     let memories = 0
     let length = 0
-    for (let place = 0; place < this.rows.length; place++) {
-      const row = this.rows[place]
-      if (!row || !maySee(viewer, row, now)) continue
+    for (let place = 0; place < mask.length; place++) {
+      const audience = this.audience[place]!
+      if (audience < 0 || !seen[audience] || this.expiresAt[place]! <= now) continue
       memories++
-      length += row.length
-      const wanted = (scope === null || row.scope === scope) && (type === null || row.type === type) && row.confidence >= minConfidence
+      length += this.lengths[place]!
+      const wanted = inScope[audience] && (type === null || this.types[place] === wantedType) && this.confidence[place]! >= minConfidence
       mask[place] = wanted ? WANTED : SEEN
     }
     return { mask, memories, averageLength: memories > 0 ? length / memories : 0 }
@@ -161,40 +205,45 @@ export class Shelf {
    * the most when each counts with the vector's own number. Better by far than counting equal signs, and no dearer: a table holds
    * the sum for each value of each byte.
    */
-  nearest(vector: Float32Array, view: View, many: number): { place: number; part: number; likeness: number }[] {
-    if (this.size !== Math.ceil(vector.length / 8)) return []
-    const sums = new Float32Array(this.size * 256)
-    for (let byte = 0; byte < this.size; byte++) {
-      for (let value = 0; value < 256; value++) {
-        let sum = 0
-        for (let bit = 0; bit < 8; bit++) sum += (value >> bit) & 1 ? vector[byte * 8 + bit] ?? 0 : -(vector[byte * 8 + bit] ?? 0)
-        sums[byte * 256 + value] = sum
-      }
-    }
-    const likeness = new Float32Array(this.count)
+  nearest(vector: Float32Array, view: View, many: number): Likely[] {
+    const size = this.signatureSize
+    if (size !== Math.ceil(vector.length / 8)) return []
+    const sums = sumsOf(vector, size)
+    let most = 1e-9
+    for (let i = 0; i < vector.length; i++) most += Math.abs(vector[i]!)
+    // Sums lie in ±most: each falls into one of the buckets, and the upper buckets that hold enough are taken.
+    const bucketOf = new Int16Array(this.windows)
     const histogram = new Int32Array(BUCKETS)
-    let most = 0
-    for (const x of vector) most += Math.abs(x)
-    const bucket = (sum: number): number => Math.min(BUCKETS - 1, Math.max(0, Math.floor(((sum / most + 1) / 2) * BUCKETS)))
-    for (let i = 0; i < this.count; i++) {
-      const place = this.places[i]!
+    for (let i = 0; i < this.windows; i++) {
+      const place = this.windowPlaces[i]!
+      bucketOf[i] = -1
       if (place < 0 || view.mask[place] !== WANTED) continue
       let sum = 0
-      const at = i * this.size
-      for (let byte = 0; byte < this.size; byte++) sum += sums[(byte << 8) + this.signatures[at + byte]!]!
-      likeness[i] = sum
-      histogram[bucket(sum)]!++
+      const at = i * size
+      for (let byte = 0; byte < size; byte++) sum += sums[(byte << 8) | this.signatures[at + byte]!]!
+      const bucket = Math.min(BUCKETS - 1, Math.max(0, Math.floor(((sum / most + 1) / 2) * BUCKETS)))
+      bucketOf[i] = bucket
+      histogram[bucket]!++
     }
     let least = BUCKETS - 1
     for (let found = histogram[least]!; least > 0 && found < many; ) found += histogram[--least]!
-    const nearest: { place: number; part: number; likeness: number }[] = []
-    for (let i = 0; i < this.count; i++) {
-      const place = this.places[i]!
-      if (place < 0 || view.mask[place] !== WANTED || bucket(likeness[i]!) < least) continue
-      nearest.push({ place, part: this.parts[i]!, likeness: likeness[i]! })
-    }
+    const nearest: Likely[] = []
+    for (let i = 0; i < this.windows; i++) if (bucketOf[i]! >= least) nearest.push({ place: this.windowPlaces[i]!, part: this.windowParts[i]! })
     return nearest
   }
 }
 
-const BUCKETS = 4096
+function sumsOf(vector: Float32Array, size: number): Float32Array {
+  const sums = new Float32Array(size * 256)
+  for (let byte = 0; byte < size; byte++) {
+    for (let value = 0; value < 256; value++) {
+      let sum = 0
+      for (let bit = 0; bit < 8; bit++) {
+        const x = vector[byte * 8 + bit] ?? 0
+        sum += (value >> bit) & 1 ? x : -x
+      }
+      sums[(byte << 8) | value] = sum
+    }
+  }
+  return sums
+}

@@ -83,6 +83,7 @@ export function makePush(tools: PushTools): Push {
 
   const others = new Set<string>() // recipients that were not pushed to when a wake-up came; the scan finds who became so
   let unknown = new Set<string>()
+  let changes = 0
 
   function endpointOf({ tenant_id, id }: PushedAgent): Endpoint {
     let endpoint = endpoints.get(id)
@@ -98,10 +99,12 @@ export function makePush(tools: PushTools): Push {
   async function askAboutUnknown(): Promise<void> {
     const ids = [...unknown]
     unknown = new Set()
+    const before = changes
     try {
       const pushed = await pushedAmong(store, ids)
       if (others.size > MAX_KNOWN) others.clear()
-      for (const id of ids) others.add(id)
+      // An agent changed while the query ran: its answer may be from before, and is not worth remembering.
+      if (changes === before) for (const id of ids) others.add(id)
       for (const agent of pushed) {
         others.delete(agent.id)
         markDue(endpointOf(agent))
@@ -259,19 +262,21 @@ export function makePush(tools: PushTools): Push {
     const headers = signedHeaders(delivery.id, Math.floor(clock.now() / 1000), delivery.json, keysOf(endpoint, target.secrets))
     const exchange = await post(target.endpoint, headers, delivery.json, cutting.signal)
     const ms = performance.now() - started
+    const interrupted = cutting.signal.aborted && 'error' in exchange
+    const outcome = interrupted ? { kind: 'interrupted' as const } : outcomeOf(exchange, clock.now())
+    const settling = settle({ mailbox, delivery, endpoint: target.endpoint, outcome })
+    // Nothing more is claimed for an endpoint that is gone before that is written down.
+    if (outcome.kind === 'gone') await settling
     bytes -= delivery.json.length
     endpoint.underWay--
     slots.release(grant, 1)
-    if (cutting.signal.aborted && 'error' in exchange) {
-      await settle({ mailbox, delivery, endpoint: target.endpoint, outcome: { kind: 'interrupted' } })
-      return
+    if (outcome.kind !== 'interrupted') {
+      learn(endpoint, exchange, outcome, ms, clock.now())
+      observe(outcome.kind, ms / 1000)
     }
-    const outcome = outcomeOf(exchange, clock.now())
-    learn(endpoint, exchange, outcome, ms, clock.now())
-    observe(outcome.kind, ms / 1000)
     want(endpoint)
     schedule()
-    const dueAt = await settle({ mailbox, delivery, endpoint: target.endpoint, outcome })
+    const dueAt = await settling
     if (outcome.kind === 'acknowledged') settled(mailbox.recipientId, [delivery.id])
     else if (outcome.kind === 'gone') wakeups.wake([mailbox.recipientId])
     if (dueAt !== null) wakeAt(endpoint, dueAt)
@@ -285,6 +290,7 @@ export function makePush(tools: PushTools): Push {
   return {
     runOnce,
     changed(agentId) {
+      changes++
       others.delete(agentId)
       hear([agentId])
     },

@@ -1,4 +1,5 @@
 // The rows that pushing needs: which agents are pushed to, and the secrets their pushes are signed with.
+import { MINE } from '../delivery/sql.ts'
 import type { Db } from '../store/db.ts'
 
 const PUSHED = "delivery_mode = 'push' and status = 'active' and delivery_endpoint is not null"
@@ -75,7 +76,7 @@ export interface LeaseRow {
 /** Which of these deliveries are leased, and until when. Locks nothing. */
 export const readLeases = (db: Db, tenantId: string, recipientId: string, ids: string[]) =>
   db.rows<LeaseRow>(
-    `select id, attempts, due_at from deliveries where tenant_id = ? and recipient_id = ? and ${db.dialect.inList('id')} and state = 'leased'`,
+    `select id, attempts, due_at from deliveries where tenant_id = ? and ${MINE} and ${db.dialect.inList('id')} and state = 'leased'`,
     [tenantId, recipientId, db.dialect.list(ids)],
   )
 

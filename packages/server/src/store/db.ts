@@ -25,6 +25,11 @@ export interface Dialect {
   /** `column` is one of a list bound as one value, made with `list`. */
   inList(column: string): string
   list(values: readonly string[]): Value
+  /**
+   * `column` is one of what `query` selects, which is run once and first. PostgreSQL would otherwise join the two as its
+   * statistics suggest, and statistics lag behind: a mailbox of a hundred thousand was read whole to lease a hundred.
+   */
+  inRows(column: string, query: string): string
   /** Ends a select of rows that competing workers should share out instead of waiting for each other. */
   skipLocked: string
   /** Ends a select of rows that must not change until the transaction ends. */

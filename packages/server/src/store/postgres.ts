@@ -25,6 +25,7 @@ const dialect: Dialect = {
   engine: 'postgres',
   inList: (column) => `${column} = any(?::text[])`,
   list: (values) => values,
+  inRows: (column, query) => `${column} = any(array(${query}))`,
   skipLocked: 'for update skip locked',
   forUpdate: 'for update',
 }

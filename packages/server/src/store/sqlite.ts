@@ -21,6 +21,7 @@ const dialect: Dialect = {
   engine: 'sqlite',
   inList: (column) => `${column} in (select value from json_each(?))`,
   list: (values) => JSON.stringify(values),
+  inRows: (column, query) => `${column} in (${query})`,
   skipLocked: '',
   forUpdate: '',
 }
@@ -119,9 +120,17 @@ function openConnection(file: string, readOnly: boolean, allowExtension = false)
   return connection
 }
 
+/** A row as its columns in their order. */
+export type Cells = readonly (string | number | null | Uint8Array)[]
+
+export interface ReaderDb extends Db {
+  /** Visits rows one by one: nothing of them stays, however many there are. */
+  each(sql: string, values: readonly Value[], visit: (cells: Cells) => void): void
+}
+
 export interface Reader {
   /** Runs its queries on one state of the store, whatever is committed meanwhile. One at a time. */
-  snapshot<T>(work: (db: Db) => Promise<T>): Promise<T>
+  snapshot<T>(work: (db: ReaderDb) => Promise<T>): Promise<T>
   close(): void
 }
 
@@ -131,7 +140,18 @@ export function openReader(file: string): Reader {
   connection.exec('pragma cache_size = -16384') // what it reads often it keeps itself
   connection.loadExtension(getLoadablePath())
   connection.enableLoadExtension(false)
-  const db = onConnection(connection)
+  const visited = new Map<string, StatementSync>()
+  const db: ReaderDb = {
+    ...onConnection(connection),
+    each(sql, values, visit) {
+      let statement = visited.get(sql)
+      if (!statement) {
+        visited.set(sql, (statement = connection.prepare(sql)))
+        statement.setReturnArrays(true)
+      }
+      for (const cells of statement.iterate(...(values as SQLInputValue[]))) visit(cells as unknown as Cells)
+    },
+  }
   return {
     async snapshot(work) {
       connection.exec('begin')

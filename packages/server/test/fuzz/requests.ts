@@ -93,7 +93,7 @@ export function makeAsk(document: OpenApi, tools: Tools): (r: Random) => Asked {
       // Interests are one's own: the callers' own ids come up more often there.
       const self = name === 'id' && path.includes('/interests') && r.chance(0.7)
       const known = (self ? r.pick(tools.selves) : knownId(name, path, r)) ?? r.pick(ODD_SEGMENTS)
-      const ends = /^(deactivate|revoke|delete)/.test(operation.operationId)
+      const ends = /^(deactivate|revoke)/.test(operation.operationId)
       return ends && tools.untouchable.has(known) ? 'agt_01hv3k8z9q4m7t2x5c6w8r0s1d' : encodeURIComponent(known)
     })
   }

@@ -1,6 +1,7 @@
 // Waiting: the system's clock, the clock of the tests, and the loop that waits on either.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import fc from 'fast-check'
 import { iso, isoOrNull, systemClock, type Clock } from '../../src/kernel/clock.ts'
 import { makeLogger } from '../../src/kernel/logger.ts'
 import { startLoop } from '../../src/kernel/loop.ts'
@@ -43,6 +44,17 @@ test('the fake clock wakes sleepers in order, each at its own time', async () =>
 test('[HTTP-21] times go out in ISO 8601', () => {
   assert.equal(iso(0), '1970-01-01T00:00:00.000Z')
   assert.deepEqual([isoOrNull(null), isoOrNull(0)], [null, '1970-01-01T00:00:00.000Z'])
+})
+
+test('[HTTP-21] and exactly as Date writes them, before 1970 and after 9999 too', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.integer({ min: -1e12, max: 4e12 }), fc.integer({ min: -8.64e15, max: 8.64e15 })), (ms) => {
+      assert.equal(iso(ms), new Date(ms).toISOString())
+      assert.equal(iso(ms + 1 > 8.64e15 ? ms : ms + 1), new Date(ms + 1 > 8.64e15 ? ms : ms + 1).toISOString())
+    }),
+    { numRuns: 2000 },
+  )
+  assert.throws(() => iso(NaN), RangeError)
 })
 
 test('a loop runs after every wait, and not before the first', async () => {

@@ -7,6 +7,7 @@ const dialect: Dialect = {
   engine: 'postgres',
   inList: (column) => `${column} = any(?::text[])`,
   list: (values) => values,
+  inRows: (column: string, query: string) => `${column} = any(array(${query}))`,
   skipLocked: 'for update skip locked',
   forUpdate: 'for update',
 }

@@ -1,7 +1,7 @@
 // The built-in model: all-MiniLM-L6-v2 with 8-bit weights, 384 dimensions, run by onnxruntime. Used inside the embedding thread
 // only, because onnxruntime holds the thread that calls it for as long as it computes.
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { createReadStream, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
@@ -36,12 +36,19 @@ export function modelFolder(): string {
   return path.join(path.dirname(packageFile), 'models/Xenova/all-MiniLM-L6-v2')
 }
 
+/** In pieces: 23 MB that are read at once stay in memory until somebody collects them. */
+async function hashOf(file: string): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer)
+  return hash.digest('hex')
+}
+
 const readJson = (file: string): object => JSON.parse(readFileSync(file, 'utf8')) as object
 
 export async function loadModel(threads = Math.min(2, os.availableParallelism())): Promise<Model> {
   const folder = modelFolder()
-  const weights = readFileSync(path.join(folder, 'onnx/model_quantized.onnx'))
-  const hash = createHash('sha256').update(weights).digest('hex')
+  const weights = path.join(folder, 'onnx/model_quantized.onnx')
+  const hash = await hashOf(weights)
   if (hash !== SHA256) throw new Error(`the built-in model has sha256 ${hash} and not ${SHA256}: it was damaged or replaced`)
   // The file asks for padding to 128, which would make every short text as dear as a long one.
   const tokenizer = new Tokenizer({ ...readJson(path.join(folder, 'tokenizer.json')), padding: null, truncation: null }, readJson(path.join(folder, 'tokenizer_config.json')))
@@ -71,6 +78,10 @@ export async function loadModel(threads = Math.min(2, os.availableParallelism())
     return parts
   }
 
+  // What the model writes goes to one place again and again: a new array for each batch would be garbage faster than it is collected.
+  let states = new Float32Array(0)
+  let points = new Float32Array(0)
+
   async function run(batch: readonly Windowed[]): Promise<Embedded[]> {
     const width = Math.max(...batch.map(({ ids }) => ids.length))
     const ids = new BigInt64Array(batch.length * width)
@@ -82,21 +93,26 @@ export async function loadModel(threads = Math.min(2, os.availableParallelism())
       }
     })
     const shape = [batch.length, width]
-    const { last_hidden_state: hidden } = await session.run({
-      input_ids: new Tensor('int64', ids, shape),
-      attention_mask: new Tensor('int64', mask, shape),
-      token_type_ids: new Tensor('int64', new BigInt64Array(batch.length * width), shape),
-    })
-    const { projected } = await projection.run({ hidden: hidden! })
-    const states = hidden!.data as Float32Array
-    const points = projected!.data as Float32Array
-    const embedded = batch.map((window, row) => ({
+    const size = batch.length * width
+    if (states.length < size * DIMENSIONS) {
+      states = new Float32Array(size * DIMENSIONS)
+      points = new Float32Array(size * TOKEN_SIZE)
+    }
+    const hidden = new Tensor('float32', states.subarray(0, size * DIMENSIONS), [...shape, DIMENSIONS])
+    const projected = new Tensor('float32', points.subarray(0, size * TOKEN_SIZE), [...shape, TOKEN_SIZE])
+    await session.run(
+      {
+        input_ids: new Tensor('int64', ids, shape),
+        attention_mask: new Tensor('int64', mask, shape),
+        token_type_ids: new Tensor('int64', new BigInt64Array(size), shape),
+      },
+      { last_hidden_state: hidden },
+    )
+    await projection.run({ hidden }, { projected })
+    return batch.map((window, row) => ({
       vector: pooled(states, row * width, window.ids.length),
       tokens: tokensOf(points, row * width, window.meaning),
     }))
-    hidden!.dispose()
-    projected!.dispose()
-    return embedded
   }
 
   return { windows, run }

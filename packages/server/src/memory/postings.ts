@@ -1,0 +1,63 @@
+// Which memories of a shelf hold a word, and how often: read once from the full-text index, then kept and patched. A word that
+// half of 50,000 memories hold takes 20 ms to read and a tenth of one to walk through.
+
+export interface Posting {
+  places: Int32Array
+  frequencies: Uint16Array
+}
+
+/** Together the words kept may have this many entries, six bytes each. */
+const MAX_ENTRIES = 2_000_000
+
+/** The text of a memory that is new or has changed. */
+export interface Retold {
+  place: number
+  /** It had another text before. */
+  changed: boolean
+  counts: ReadonlyMap<string, number>
+}
+
+export class Postings {
+  // In the order of their last use.
+  private readonly kept = new Map<string, Posting>()
+  private entries = 0
+
+  get(term: string): Posting | undefined {
+    const posting = this.kept.get(term)
+    if (!posting) return undefined
+    this.kept.delete(term)
+    this.kept.set(term, posting)
+    return posting
+  }
+
+  put(term: string, posting: Posting): void {
+    this.entries += posting.places.length - (this.kept.get(term)?.places.length ?? 0)
+    this.kept.set(term, posting)
+    for (const [oldest, { places }] of this.kept) {
+      if (this.entries <= MAX_ENTRIES || oldest === term) break
+      this.kept.delete(oldest)
+      this.entries -= places.length
+    }
+  }
+
+  clear(): void {
+    this.kept.clear()
+    this.entries = 0
+  }
+
+  retell(texts: readonly Retold[]): void {
+    const changed = new Set(texts.filter((text) => text.changed).map(({ place }) => place))
+    for (const [term, { places, frequencies }] of this.kept) {
+      const added = texts.filter(({ counts }) => counts.has(term))
+      const stale = changed.size > 0 && places.some((place) => changed.has(place))
+      if (added.length === 0 && !stale) continue
+      const left = [...places.keys()].filter((i) => !stale || !changed.has(places[i]!))
+      this.put(term, posting([...left.map((i) => places[i]!), ...added.map(({ place }) => place)], [...left.map((i) => frequencies[i]!), ...added.map(({ counts }) => counts.get(term)!)]))
+    }
+  }
+}
+
+export const posting = (places: readonly number[], frequencies: readonly number[]): Posting => ({
+  places: Int32Array.from(places),
+  frequencies: Uint16Array.from(frequencies, (n) => Math.min(n, 65_535)),
+})

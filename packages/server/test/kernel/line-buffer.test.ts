@@ -1,0 +1,64 @@
+// What is written comes out whole and in order, whatever the reader does.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { after, before, test } from 'node:test'
+import { lineBuffer } from '../../src/kernel/line-buffer.ts'
+
+let folder: string
+before(() => (folder = mkdtempSync(path.join(os.tmpdir(), 'sensorium-lines-'))))
+after(() => rmSync(folder, { recursive: true }))
+
+const line = (n: number): string => `${n} ${'Zürich 🚀'.repeat(n % 40)}\n`
+
+test('lines come out in order, few or many, short or longer than the buffer', async () => {
+  const file = path.join(folder, 'lines')
+  const fd = openSync(file, 'w')
+  const lines = lineBuffer(fd)
+  const written: string[] = []
+  for (const text of ['one\n', ...Array.from({ length: 20_000 }, (_, n) => line(n)), 'x'.repeat(200_000) + '\n', 'last\n']) {
+    lines.write(text)
+    written.push(text)
+    if (written.length % 3000 === 0) await new Promise<unknown>((resolve) => lines.flush(resolve))
+  }
+  await new Promise<unknown>((resolve) => lines.flush(resolve))
+  assert.ok(readFileSync(file, 'utf8') === written.join(''))
+  lines.write('after the flush\n')
+  lines.flushSync()
+  assert.ok(readFileSync(file, 'utf8').endsWith('last\nafter the flush\n'))
+  closeSync(fd)
+})
+
+test('a flush of nothing calls back', async () => {
+  await new Promise<unknown>((resolve) => lineBuffer(1).flush(resolve))
+})
+
+test('a reader that is slow gets everything, and a process that ends leaves nothing behind', async () => {
+  const module = JSON.stringify(new URL('../../src/kernel/line-buffer.ts', import.meta.url).href)
+  const script = `
+    const { lineBuffer } = await import(${module})
+    const lines = lineBuffer(1)
+    process.on('exit', lines.flushSync)
+    for (let n = 0; n < 50_000; n++) lines.write('line ' + n + '\\n')`
+  const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })
+  let text = ''
+  for await (const chunk of child.stdout) {
+    text += chunk
+    await new Promise(setImmediate)
+  }
+  const lines = text.trimEnd().split('\n')
+  assert.equal(lines.length, 50_000)
+  assert.ok(lines.every((one, n) => one === `line ${n}`))
+})
+
+test('a reader that went away costs the lines and nothing else', async () => {
+  const file = path.join(folder, 'closed')
+  const fd = openSync(file, 'w')
+  closeSync(fd)
+  const lines = lineBuffer(fd)
+  lines.write('into the void\n')
+  await new Promise<unknown>((resolve) => lines.flush(resolve))
+  lines.flushSync()
+})
