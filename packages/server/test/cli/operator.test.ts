@@ -94,6 +94,7 @@ onBothEngines((engine) => {
       assert.ok(given.body.error.request_id)
       assert.deepEqual({ ...given.body.error, request_id: '' }, { ...answer.error, request_id: '' })
 
+      if (engine.name !== 'sqlite') return // how it is said does not depend on the store
       const { code, stdout, stderr } = await run(...args)
       assert.deepEqual([code, stdout, stderr], [1, '', answer.error.message + '\n'])
     })
