@@ -51,7 +51,7 @@ export const operatorOperations = {
     method: 'GET',
     path: '/operator/tenants',
     query: Type.Object({
-      offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0 })),
+      offset: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0 })),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
     }),
     success: {

@@ -74,7 +74,7 @@ export const id = (prefix: string, notes: Notes = {}) =>
 
 /** `offset` and `limit` as every list takes them. */
 export const page = {
-  offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0, examples: [0] })),
+  offset: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0, examples: [0] })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50, examples: [50] })),
 }
 

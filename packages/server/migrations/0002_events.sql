@@ -1,7 +1,7 @@
 -- Events, who cares about them, and one delivery per event and recipient.
 
 -- The envelope is the JSON text as it came in; after retention it is emptied and the row stays a while longer, so that a late
--- duplicate is still recognised. ancestors counts the chain of causation above the event.
+-- duplicate is still recognised. causation_id names the event that it says caused it.
 create table events (
   tenant_id text not null,
   id text not null,
@@ -10,7 +10,7 @@ create table events (
   subject text,
   sender_id text not null,
   envelope text,
-  ancestors integer not null,
+  causation_id text,
   received_at bigint not null,
   purged_at bigint,
   primary key (tenant_id, id)

@@ -28,6 +28,8 @@ export interface Identify {
   (token: string): Promise<Principal | null>
   /** The answer without waiting, when it is at hand. */
   cached(token: string): Principal | null
+  /** Whether a principal that passed before still may: its key not revoked, its agent active. */
+  stands(principal: Principal): Promise<boolean>
   /** Forgets what is known of the tenant's keys: something about them changed here. */
   forget(tenantId: string): void
 }
@@ -110,6 +112,11 @@ export function makeIdentify(store: Store, tokenKey: Uint8Array, clock: Clock): 
     if (!known || known.generation !== generation) return null
     const now = clock.now()
     return known.claims.expiresAt > now && isFresh(known.standing, now) && known.standing.live ? known.claims.principal : null
+  }
+
+  identify.stands = async (principal) => {
+    const at = standings.get(nameOf(principal)) ?? null
+    return isFresh(at, clock.now()) ? at.live : ask(principal)
   }
 
   identify.forget = (tenantId) => {

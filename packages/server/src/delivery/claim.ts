@@ -39,8 +39,10 @@ export interface HandedOut {
 
 export interface Claim {
   (mailbox: Mailbox, limit: number): Promise<HandedOut[]>
-  /** The same, waiting up to `waitMs` for something to be due. */
-  waiting(mailbox: Mailbox, limit: number, waitMs: number, gone: AbortSignal): Promise<HandedOut[]>
+  /** The same, waiting up to `waitMs` for something to be due. `insist` is asked before each further look, and throws to end it. */
+  waiting(mailbox: Mailbox, limit: number, waitMs: number, gone: AbortSignal, insist: () => Promise<void>): Promise<HandedOut[]>
+  /** When this node last polled the mailbox, which the store may not have been told yet. */
+  lastPoll(mailbox: Mailbox): number | null
   /**
    * The same for several mailboxes in one transaction, each with a lease of at least `leaseMs`. `admit` is asked in that
    * transaction whether a mailbox is still to be served; null leaves it alone.
@@ -104,14 +106,17 @@ export function makeClaim({ store, clock, wakeups, visibilityTimeoutMs, maxAttem
     }))
   }
 
-  const noted = new Map<string, number>()
+  const noted = new Map<string, { written: number; polled: number }>()
 
   function mustNote({ tenantId, recipientId }: Mailbox, now: number): boolean {
     const key = `${tenantId} ${recipientId}`
     const last = noted.get(key)
-    if (last !== undefined && now >= last && now - last < NOTE_EVERY_MS) return false
+    if (last !== undefined && now >= last.written && now - last.written < NOTE_EVERY_MS) {
+      last.polled = now
+      return false
+    }
     if (noted.size >= MAX_NOTED) noted.clear()
-    noted.set(key, now)
+    noted.set(key, { written: now, polled: now })
     return true
   }
 
@@ -145,7 +150,9 @@ export function makeClaim({ store, clock, wakeups, visibilityTimeoutMs, maxAttem
     return Promise.all(served.map(async ({ mailbox, admitted, leased }) => ({ admitted, deliveries: await handOut(mailbox, leased) })))
   }
 
-  claim.waiting = async (mailbox, limit, waitMs, gone) => {
+  claim.lastPoll = ({ tenantId, recipientId }) => noted.get(`${tenantId} ${recipientId}`)?.polled ?? null
+
+  claim.waiting = async (mailbox, limit, waitMs, gone, insist) => {
     const deadline = clock.now() + waitMs
     for (;;) {
       // Listening begins before looking, so that nothing can arrive between the two.
@@ -160,6 +167,7 @@ export function makeClaim({ store, clock, wakeups, visibilityTimeoutMs, maxAttem
         const due = await nextDue(store, mailbox)
         await clock.sleep(Math.min(left, LOOK_AGAIN_MS, due === null ? Infinity : Math.max(1, due - clock.now())), woken.signal)
         if (gone.aborted) return []
+        await insist()
       } finally {
         cancel()
         gone.removeEventListener('abort', stop)

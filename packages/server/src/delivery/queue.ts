@@ -12,7 +12,7 @@ export interface QueueHealth {
 }
 
 /** Each count reads one partial index and nothing else. A lease that has run out counts as pending. */
-export async function queueHealth(db: Db, { tenantId, recipientId }: Mailbox, now: number, maxAttempts: number): Promise<QueueHealth> {
+export async function queueHealth(db: Db, { tenantId, recipientId }: Mailbox, now: number, maxAttempts: number, polledHere: number | null = null): Promise<QueueHealth> {
   const mine = 'tenant_id = ? and recipient_id = ?'
   const box = [tenantId, recipientId]
   const count = async (where: string, values: (string | number)[]): Promise<number> =>
@@ -33,7 +33,7 @@ export async function queueHealth(db: Db, { tenantId, recipientId }: Mailbox, no
     leased,
     dead_lettered: dead + lapsedDead,
     oldest_pending_at: isoOrNull(oldest?.at ?? null),
-    last_poll_at: isoOrNull(poll?.last_poll_at ?? null),
+    last_poll_at: isoOrNull(Math.max(poll?.last_poll_at ?? 0, polledHere ?? 0) || null),
   }
 }
 
@@ -53,7 +53,7 @@ export async function recentEvents(db: Db, { tenantId, recipientId }: Mailbox, l
       source,
       subject,
       time,
-      ...('data' in rest ? { data: rest['data'] } : {}),
+      ...('data' in rest ? { data: rest['data'] } : 'data_base64' in rest ? { data_base64: rest['data_base64'] } : {}),
       acknowledged_at: iso(row.acknowledged_at),
     }
   })

@@ -1,8 +1,9 @@
 // The CloudEvents envelope: what every event must be, whatever door it comes through. Pure.
+import { isUtf8 } from 'node:buffer'
 import { MAX_EVENT_ID } from '@sensorium/contract'
 import { invalidEvent } from '../kernel/failure.ts'
 import { isDateTime, isUriReference } from '../kernel/formats.ts'
-import { parseJson } from '../kernel/json.ts'
+import { parseJson, withExactNumbers } from '../kernel/json.ts'
 import type { Envelope } from '../routing/filter.ts'
 
 /** An event that may be published. `text` is the envelope as JSON: as it came, where it came as JSON. */
@@ -36,7 +37,11 @@ export function prepareEvent(envelope: unknown, text: string): PreparedEvent {
   if (subject !== undefined && !isText(subject, MAX_ATTRIBUTE)) throw invalidEvent('subject', subject, `a non-empty string of at most ${MAX_ATTRIBUTE} characters`)
   if (datacontenttype !== undefined && !isText(datacontenttype, MAX_ATTRIBUTE)) throw invalidEvent('datacontenttype', datacontenttype, 'a media type')
   if (dataschema !== undefined && (typeof dataschema !== 'string' || !isUriReference(dataschema))) throw invalidEvent('dataschema', dataschema, 'a URI')
-  if ('data' in event && 'data_base64' in event) throw invalidEvent('data_base64', '', 'data or data_base64, not both')
+  if (event['data_base64'] !== undefined) {
+    const base64 = event['data_base64']
+    if (typeof base64 !== 'string' || !/^[A-Za-z0-9+/]*={0,2}$/.test(base64) || base64.length % 4 !== 0) throw invalidEvent('data_base64', base64, 'base64')
+    if ('data' in event) throw invalidEvent('data_base64', base64, 'data or data_base64, not both')
+  }
   return {
     id,
     type,
@@ -55,8 +60,9 @@ export function eventWithData(attributes: Readonly<Record<string, unknown>>, med
     const parsed = parseJson(raw, -1)
     if (!parsed.ok) throw invalidEvent('data', raw.toString('utf8', 0, 400), parsed.problem)
     const text = JSON.stringify(attributes)
-    return prepareEvent({ ...attributes, data: parsed.value }, `${text.slice(0, -1)}${text === '{}' ? '' : ','}"data":${raw.toString('utf8')}}`)
+    return prepareEvent({ ...attributes, data: withExactNumbers(parsed.text, parsed.value) }, `${text.slice(0, -1)}${text === '{}' ? '' : ','}"data":${parsed.text}}`)
   }
-  const full = mediaType.startsWith('text/') ? { ...attributes, data: raw.toString('utf8') } : { ...attributes, data_base64: raw.toString('base64') }
+  // Text is a string only where it is UTF-8, and says nothing else of itself.
+  const full = mediaType.startsWith('text/') && !mediaType.includes(';') && isUtf8(raw) ? { ...attributes, data: raw.toString('utf8') } : { ...attributes, data_base64: raw.toString('base64') }
   return prepareEvent(full, JSON.stringify(full))
 }

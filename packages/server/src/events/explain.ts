@@ -57,16 +57,27 @@ export async function explainEvent(
   /** Feeds of channels that the caller may not see stay out of the reasons. */
   maySeeChannel: (channelId: string) => Promise<boolean>,
 ): Promise<Explanation> {
-  const event = prepareEvent(request.event, JSON.stringify(request.event))
+  const event = prepareEvent(request.event, '')
   if (request.agent_id !== undefined) await requireAgent(db, tenantId, request.agent_id)
   await router.prepare([tenantId])
   const table = (await router.tables(db, [tenantId])).get(tenantId)!
   const matches = table.match(event.envelope)
-  const recipients = [...matches.values()].map((match) => ({ agent_id: match.recipientId, via: match.matched.map(shownSubscription), priority: match.priority }))
+  const seen = new Map<string, boolean>()
+  for (const { matched } of matches.values()) {
+    for (const { channelId } of matched) if (channelId !== null && !seen.has(channelId)) seen.set(channelId, await maySeeChannel(channelId))
+  }
+  // That a feed leads there may be told; which one, of a channel that the caller may not see, may not.
+  const via = (s: Subscription): Matched => (s.channelId === null || seen.get(s.channelId) ? shownSubscription(s) : { kind: 'feed', id: null })
+  const recipients = [...matches.values()].map((match) => ({ agent_id: match.recipientId, via: match.matched.map(via), priority: match.priority }))
   if (request.agent_id === undefined) return { recipients }
   const reasons: Reason[] = []
   for (const reason of reasonsFor(event, table, request.agent_id)) {
-    if (reason.channel_id === undefined || reason.matches || (await maySeeChannel(reason.channel_id))) reasons.push(reason)
+    if (reason.channel_id === undefined || (await maySeeChannel(reason.channel_id))) reasons.push(reason)
+  }
+  if (reasons.length === 0) {
+    const receives = matches.has(request.agent_id)
+    const explanation = receives ? 'a feed of a channel that you may not see matches' : 'no interest of the agent, and no feed that you may see, matches'
+    reasons.push({ kind: 'agent', id: request.agent_id, matches: receives, explanation })
   }
   return { recipients, agent: { agent_id: request.agent_id, receives: matches.has(request.agent_id), reasons } }
 }

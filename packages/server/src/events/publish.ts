@@ -19,7 +19,7 @@ import { StoreUnavailable, type Db, type Store } from '../store/db.ts'
 import { meter, type Metric } from '../tenants/usage.ts'
 import type { PreparedEvent } from './envelope.ts'
 import { matchedText, TEST_EVENT } from './matched.ts'
-import { insertEvents, readAncestors, type NewEventRow } from './sql.ts'
+import { insertEvents, readChains, type NewEventRow } from './sql.ts'
 
 export const MAX_ANCESTORS = 32
 
@@ -174,19 +174,35 @@ export function makePublish({ store, router, wakeups, makeId, clock }: PublishTo
   }
 }
 
-/** How long the chain above each event is, where it names a cause: one more than its cause's, which may be in the same group. */
+/**
+ * How long the chain above each event is, where it names a cause. The chain is walked, not remembered: what is published later
+ * may lengthen the chain of what was published before. A cause may be in the same group, before the event.
+ */
 async function ancestorsOf(tx: Db, group: readonly Submission[]): Promise<Map<PreparedEvent, number>> {
   const counts = new Map<PreparedEvent, number>()
   const causes = group.flatMap(({ events }) => events.flatMap((event) => event.causationId ?? []))
   if (causes.length === 0) return counts
-  const known = new Map<string, number>()
-  for (const row of await readAncestors(tx, [...new Set(group.map((s) => s.tenantId))], [...new Set(causes)])) known.set(`${row.tenant_id} ${row.id}`, row.ancestors)
+  const chains = await readChains(tx, [...new Set(group.map((s) => s.tenantId))], [...new Set(causes)], MAX_ANCESTORS)
+  const stored = new Map(chains.map((chain) => [`${chain.tenant_id} ${chain.start}`, chain]))
+  const before = new Map<string, string | null>()
+
+  function lengthFrom(tenantId: string, cause: string | null): number {
+    let length = 0
+    while (cause !== null && length <= MAX_ANCESTORS) {
+      const chain = stored.get(`${tenantId} ${cause}`)
+      const next = chain ? chain.beyond : before.get(`${tenantId} ${cause}`)
+      if (next === undefined) return length
+      length += chain?.length ?? 1
+      cause = next
+    }
+    return length
+  }
+
   for (const { tenantId, events } of group) {
     for (const event of events) {
-      const above = event.causationId === null ? undefined : known.get(`${tenantId} ${event.causationId}`)
-      const count = above === undefined ? 0 : above + 1
+      const count = lengthFrom(tenantId, event.causationId)
       counts.set(event, count)
-      if (count <= MAX_ANCESTORS && !known.has(`${tenantId} ${event.id}`)) known.set(`${tenantId} ${event.id}`, count)
+      if (count <= MAX_ANCESTORS && !before.has(`${tenantId} ${event.id}`)) before.set(`${tenantId} ${event.id}`, event.causationId)
     }
   }
   return counts
@@ -201,7 +217,7 @@ function eventRows(group: readonly Submission[], ancestors: ReadonlyMap<Prepared
       if (count > MAX_ANCESTORS || rows.has(key)) continue
       rows.set(key, {
         tenant_id: tenantId, id: event.id, type: event.type, source: event.source, subject: event.subject, sender_id: senderId,
-        envelope: event.text, ancestors: count, received_at: now,
+        envelope: event.text, causation_id: event.causationId, received_at: now,
       })
     }
   }

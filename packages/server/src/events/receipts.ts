@@ -43,7 +43,14 @@ function shown(row: ReceiptRow, now: number, maxAttempts: number): Receipt {
 }
 
 /** For its publisher, and for admins; to anybody else there is no such event. The answer is JSON text. */
-export async function readReceipts(db: Db, caller: Principal, eventId: string, now: number, maxAttempts: number): Promise<string> {
+export async function readReceipts(
+  db: Db,
+  caller: Principal,
+  eventId: string,
+  now: number,
+  maxAttempts: number,
+  maySeeChannel: (channelId: string) => Promise<boolean>,
+): Promise<string> {
   const event = eventId.includes('\0') ? undefined : await findEvent(db, caller.tenantId, eventId)
   if (!event || !(holds(caller, 'admin') || event.sender_id === caller.id)) throw notFound('event', eventId)
   const rows = await db.rows<ReceiptRow>(
@@ -51,5 +58,14 @@ export async function readReceipts(db: Db, caller: Principal, eventId: string, n
        from deliveries where tenant_id = ? and event_id = ? order by recipient_id`,
     [caller.tenantId, eventId],
   )
-  return `{"event":${event.envelope ?? 'null'},"deliveries":${JSON.stringify(rows.map((row) => shown(row, now, maxAttempts)))}}`
+  const receipts = rows.map((row) => shown(row, now, maxAttempts))
+  const seen = new Map<string, boolean>()
+  for (const { matched } of receipts) {
+    for (const [i, { channel_id: channelId }] of matched.entries()) {
+      if (channelId === undefined) continue
+      if (!seen.has(channelId)) seen.set(channelId, await maySeeChannel(channelId))
+      if (!seen.get(channelId)) matched[i] = { kind: 'feed', id: null }
+    }
+  }
+  return `{"event":${event.envelope ?? 'null'},"deliveries":${JSON.stringify(receipts)}}`
 }

@@ -9,14 +9,14 @@ export interface NewEventRow {
   subject: string | null
   sender_id: string
   envelope: string
-  ancestors: number
+  causation_id: string | null
   received_at: number
 }
 
 const EVENTS: Insert = {
   into: 'events',
   columns: {
-    tenant_id: 'text', id: 'text', type: 'text', source: 'text', subject: 'text', sender_id: 'text', envelope: 'text', ancestors: 'integer', received_at: 'bigint',
+    tenant_id: 'text', id: 'text', type: 'text', source: 'text', subject: 'text', sender_id: 'text', envelope: 'text', causation_id: 'text', received_at: 'bigint',
   },
   conflict: 'on conflict (tenant_id, id) do nothing',
   returning: 'tenant_id, id',
@@ -26,14 +26,29 @@ const EVENTS: Insert = {
 export const insertEvents = (db: Db, rows: readonly NewEventRow[]) =>
   db.insertMany<{ tenant_id: string; id: string }>(
     EVENTS,
-    rows.map((r) => [r.tenant_id, r.id, r.type, r.source, r.subject, r.sender_id, r.envelope, r.ancestors, r.received_at]),
+    rows.map((r) => [r.tenant_id, r.id, r.type, r.source, r.subject, r.sender_id, r.envelope, r.causation_id, r.received_at]),
   )
 
-/** How many ancestors these events have. */
-export const readAncestors = (db: Db, tenantIds: string[], ids: string[]) =>
-  db.rows<{ tenant_id: string; id: string; ancestors: number }>(
-    `select tenant_id, id, ancestors from events where ${db.dialect.inList('tenant_id')} and ${db.dialect.inList('id')}`,
-    [db.dialect.list(tenantIds), db.dialect.list(ids)],
+export interface Chain {
+  tenant_id: string
+  start: string
+  /** The events of the chain, `start` included, counted up to one more than `most`. */
+  length: number
+  /** What the last of them names as its cause, if anything: no event that is stored. */
+  beyond: string | null
+}
+
+/** The chains of causation that begin with these events, those that are stored. */
+export const readChains = (db: Db, tenantIds: string[], ids: string[], most: number) =>
+  db.rows<Chain>(
+    `with recursive chain (tenant_id, start, cause, length) as (
+       select tenant_id, id, causation_id, 1 from events where ${db.dialect.inList('tenant_id')} and ${db.dialect.inList('id')}
+       union all
+       select c.tenant_id, c.start, e.causation_id, c.length + 1 from chain c join events e on e.tenant_id = c.tenant_id and e.id = c.cause
+        where c.length <= ?)
+     select c.tenant_id, c.start, c.length, c.cause as beyond from chain c
+      where c.length = (select max(l.length) from chain l where l.tenant_id = c.tenant_id and l.start = c.start)`,
+    [db.dialect.list(tenantIds), db.dialect.list(ids), most],
   )
 
 export const findEvent = (db: Db, tenantId: string, id: string) =>

@@ -3,6 +3,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Failure, invalidEvent, tooLarge } from '../kernel/failure.ts'
 import { eventWithData, prepareEvent, type PreparedEvent } from '../events/envelope.ts'
+import { withExactNumbers } from '../kernel/json.ts'
 import { parseJson } from './body.ts'
 
 export const BATCH_TYPE = 'application/cloudevents-batch+json'
@@ -14,13 +15,21 @@ export const isBinaryMode = (headers: IncomingHttpHeaders, mediaType: string): b
   mediaType !== STRUCTURED_TYPE && mediaType !== BATCH_TYPE && Object.keys(headers).some((name) => name.startsWith('ce-'))
 
 export function readEvent(headers: IncomingHttpHeaders, mediaType: string, raw: Buffer): PreparedEvent {
-  return isBinaryMode(headers, mediaType) ? binaryEvent(headers, mediaType, raw) : structuredEvent(raw)
+  return withoutOurs(isBinaryMode(headers, mediaType) ? binaryEvent(headers, mediaType, raw) : structuredEvent(raw))
+}
+
+// What the service adds to a payload no publisher may forge.
+function withoutOurs(event: PreparedEvent): PreparedEvent {
+  for (const name of ['enrichment', 'original']) {
+    if (Object.hasOwn(event.envelope, name)) throw invalidEvent(name, event.envelope[name], 'no attribute of this name: the service adds it')
+  }
+  return event
 }
 
 function structuredEvent(raw: Buffer): PreparedEvent {
   const parsed = parseJson(raw)
   if (!parsed.ok) throw invalidEvent('body', raw.toString('utf8', 0, 400), parsed.problem)
-  return prepareEvent(parsed.value, parsed.text)
+  return prepareEvent(withExactNumbers(parsed.text, parsed.value), parsed.text)
 }
 
 // The HTTP binding sends characters beyond ASCII, quotes, spaces and percent signs as percent escapes.
@@ -61,7 +70,7 @@ export function readBatch(raw: Buffer, maxEventBytes: number): (PreparedEvent | 
     try {
       if (part.length > maxEventBytes) throw tooLarge(part.length, maxEventBytes)
       if (!parsed.ok) throw invalidEvent('data', null, parsed.problem)
-      return prepareEvent(parsed.value, parsed.text)
+      return withoutOurs(prepareEvent(withExactNumbers(parsed.text, parsed.value), parsed.text))
     } catch (error) {
       if (error instanceof Failure) return error
       throw error

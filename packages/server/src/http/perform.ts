@@ -59,6 +59,8 @@ export function makePerform(route: Route, { store, idempotency, compileCheck, wh
     const header = request.headers['content-type']
     const type = mediaType(header)
     if (consumes.length === 0 || (header === undefined && raw.length === 0)) return type
+    const encoding = request.headers['content-encoding']
+    if (encoding !== undefined && encoding !== 'identity') throw unsupportedMediaType(`${header ?? ''}; content-encoding=${encoding}`, consumes)
     if (operation.consumes && isBinaryMode(request.headers, type)) return type
     if (!consumes.includes(type)) throw unsupportedMediaType(header ?? '', consumes)
     return type
@@ -129,7 +131,8 @@ export function makePerform(route: Route, { store, idempotency, compileCheck, wh
     if (key === undefined) return { answer: await run(null), replayed: false }
     const principal = request.principal!
     const path = request.url.split('?')[0]!
-    const bodyHash = operation.consumes ? hashBody(raw, type, eventHeaders(request)) : hashBody(raw)
+    // In binary mode the media type is part of the event; otherwise two names of the same JSON are the same body.
+    const bodyHash = operation.consumes && isBinaryMode(request.headers, type) ? hashBody(raw, type, eventHeaders(request)) : hashBody(raw)
     const id = { tenantId: principal.tenantId, principalId: principal.id, method: operation.method, path, key, bodyHash }
     return idempotency.once(id, async (remember) => {
       try {

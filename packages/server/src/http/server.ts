@@ -112,6 +112,9 @@ export function makeServer(tools: ServerTools): HttpServer {
     const hungUp = request.raw.socket.destroyed
     if (failure.code === 'internal_error' && !hungUp) log.error({ err: error, request_id: request.id, path: pathOf(request) }, 'unexpected failure')
     if (failure.code === 'service_unavailable') log.warn({ err: error, request_id: request.id }, 'request not taken')
+    // The framework closes the connection on a body it did not read. The rest of this one is read and thrown away instead:
+    // a client that is still sending would meet a closed socket and never see the answer.
+    if (failure.code === 'payload_too_large' && !draining) reply.removeHeader('connection')
     return sendAnswer(refusal(failure), request, reply)
   }
 

@@ -117,7 +117,7 @@ export function readQuery(schema: TSchema, query: Record<string, unknown>): Reco
     const value = query[name]
     if (value === undefined) continue
     const type = property.type
-    if (type === 'integer' && typeof value === 'string' && /^[+-]?\d{1,15}$/.test(value)) read[name] = Number(value)
+    if (type === 'integer' && typeof value === 'string' && /^[+-]?\d{1,300}$/.test(value)) read[name] = Number(value)
     else if (type === 'boolean' && (value === 'true' || value === 'false')) read[name] = value === 'true'
     else read[name] = value
   }

@@ -1,5 +1,6 @@
 // A Failure is an answer of the error catalogue, thrown from wherever it is found out. Everything else that is thrown is a bug
 // or an outage and becomes internal_error or service_unavailable at the door.
+import { toText } from './json.ts'
 import { ERRORS, type ErrorCode, type ErrorDetails } from '@sensorium/contract'
 
 export class Failure extends Error {
@@ -41,10 +42,12 @@ const VALUE_LENGTH = 200
 /** What was sent, short enough to send back. */
 export function shownValue(value: unknown): unknown {
   if (value === undefined) return null
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  if (typeof value === 'bigint') return value.toString()
+  const text = typeof value === 'string' ? value : toText(value)
   // A character takes one or two units: this many hold one more character than is shown, if there is one.
   const characters = [...text.slice(0, VALUE_LENGTH * 2 + 2)]
-  return characters.length <= VALUE_LENGTH ? value : characters.slice(0, VALUE_LENGTH).join('')
+  if (characters.length > VALUE_LENGTH) return characters.slice(0, VALUE_LENGTH).join('')
+  return typeof value === 'object' ? (JSON.parse(text) as unknown) : value
 }
 
 export const invalid = ({ field, value, expected, example }: Invalid): Failure =>
@@ -54,7 +57,7 @@ export const invalidEvent = (field: string, value: unknown, expected: string): F
   fail('invalid_event', `${field}: expected ${expected}`, { field, value: shownValue(value), expected })
 
 export const unauthenticated = (): Failure =>
-  fail('authentication_failed', 'The access token is missing, malformed, expired or revoked', {})
+  fail('authentication_failed', 'The access token is missing, malformed, expired or revoked', {}, { 'www-authenticate': 'Bearer' })
 
 /** Of a webhook: says the same whether the tenant exists or not. */
 export const badSignature = (): Failure => fail('authentication_failed', 'The signature is missing or does not fit the body', {})
@@ -91,7 +94,7 @@ export const rateLimited = (retryAfter: number, limit: number, window: number): 
     'rate_limited',
     `More than ${limit} requests in ${window} seconds; try again in ${retryAfter} s`,
     { retry_after_seconds: retryAfter, limit, window_seconds: window },
-    { 'retry-after': String(retryAfter) },
+    { 'retry-after': String(retryAfter), 'x-ratelimit-limit': String(limit), 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(retryAfter) },
   )
 
 export const unavailable = (why: string, retryAfter = 1): Failure =>

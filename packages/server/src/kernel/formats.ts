@@ -11,13 +11,18 @@ export function isDateTime(text: string): boolean {
   return day <= new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate()
 }
 
-// Printable ASCII without the characters a URI never holds, and whole percent escapes. Letters beyond ASCII are taken as IRIs.
-const REFERENCE = /^(?:[^\x00-\x20<>"{}|\\^`%\x7f]|%[0-9A-Fa-f]{2})*$/
-const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]*:/
+// RFC 3986, linear: what is optional begins with a character of its own. Without a scheme the first segment has no colon.
+const PCHAR = "(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})"
+const AUTHORITY = "//(?:(?:[A-Za-z0-9._~!$&'()*+,;=:-]|%[0-9A-Fa-f]{2})*@)?(?:\\[[0-9A-Fa-f:.]{2,45}\\]|(?:[A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*)(?::\\d*)?(?=[/?#]|$)"
+const SCHEME = '[A-Za-z][A-Za-z0-9+.-]*:'
+const REST = `(?:${PCHAR}|/)*(?:\\?(?:${PCHAR}|[/?])*)?(?:#(?:${PCHAR}|[/?])*)?`
+const URI = new RegExp(`^${SCHEME}(?:${AUTHORITY})?${REST}$`)
+const RELATIVE = new RegExp(`^(?:${AUTHORITY})?${REST}$`)
 
-export const isUriReference = (text: string): boolean => text.length > 0 && REFERENCE.test(text) && text.isWellFormed()
+export const isUri = (text: string): boolean => URI.test(text) && !text.endsWith(':')
 
-export const isUri = (text: string): boolean => SCHEME.test(text) && text.length > text.indexOf(':') + 1 && REFERENCE.test(text) && text.isWellFormed()
+export const isUriReference = (text: string): boolean =>
+  text.length > 0 && (isUri(text) || (RELATIVE.test(text) && !/^[^/?#]*:/.test(text)))
 
 export function isHttpUrl(text: string): boolean {
   if (!isUri(text)) return false

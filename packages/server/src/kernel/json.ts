@@ -38,6 +38,25 @@ export function parseJson(bytes: Buffer, extraDepth = 0): ParsedJson {
   }
 }
 
+// A whole number that a double cannot hold. The rare text that has sixteen digits in a row pays for looking; no other does.
+const LONG_NUMBER = /\d{16}/
+const WHOLE = /^-?\d+$/
+
+/** The value of JSON that was parsed before, with whole numbers beyond 2^53 as bigint, so that a filter compares what was sent. */
+export function withExactNumbers(text: string, value: unknown): unknown {
+  if (!LONG_NUMBER.test(text)) return value
+  const exactly = (_key: string, read: unknown, { source }: { source?: string }): unknown => {
+    if (typeof read !== 'number' || source === undefined || Number.isSafeInteger(read) || source.length > 20 || !WHOLE.test(source)) return read
+    const whole = BigInt(source)
+    // Filters know whole numbers of 64 bits; beyond them a number is a decimal.
+    return BigInt.asIntN(64, whole) === whole ? whole : read
+  }
+  return (JSON.parse as (text: string, reviver: typeof exactly) => unknown)(text, exactly)
+}
+
+/** As JSON, with whole numbers of any length. */
+export const toText = (value: unknown): string => JSON.stringify(value, (_key, part: unknown) => (typeof part === 'bigint' ? Number(part) : part)) ?? 'null'
+
 /**
  * The value with every text as UTF-8 can hold it. JSON can escape half a surrogate pair, which no store keeps: answered as sent
  * and stored as something else it would be two texts. It becomes the replacement character, as every encoder makes it.

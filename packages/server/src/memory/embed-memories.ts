@@ -146,7 +146,10 @@ export function makeEmbedding({ store, index, embedder, clock, log, embedded = (
       await index.prepare()
       return await keep(batch, await embedder.embed(batch.map(({ text }) => text)))
     } catch (error) {
-      if (closed) return 0
+      if (closed) {
+        await release(batch, 0) // for whoever comes next, at once
+        return 0
+      }
       // One text that is refused must not hold back those beside it.
       if (error instanceof EmbeddingRefused && batch.length > 1) {
         let kept = 0

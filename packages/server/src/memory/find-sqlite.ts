@@ -143,12 +143,14 @@ export function makeFinder(db: ReaderDb): Finder {
     return highest(held, sums, PICKED, (place) => shelf.ids[place]!)
   }
 
-  // The cosine of given windows: sqlite-vec computes it where the vector lies, and only the nearest are brought here.
+  // The cosine of given windows: sqlite-vec computes it where the vector lies, and only the nearest are brought here. The cross join
+  // keeps the order: the other way round every window of the tenant would meet every one of the list.
   const distances = (tenantId: string, vector: Uint8Array, windows: readonly { id: string; part: number }[]) =>
     db.rows<{ memory_id: string; part: number; distance: number }>(
       `select v.memory_id, v.part, vec_distance_cosine(v.vector, ?) as distance
-       from json_each(?) w cross join memory_vectors v on v.tenant_id = ? and v.memory_id = w.value ->> 0 and v.part = w.value ->> 1`,
-      [vector, JSON.stringify(windows.map(({ id, part }) => [id, part])), tenantId],
+       from json_each(?) w cross join memory_vectors v on v.tenant_id = ? and v.memory_id = w.value ->> 0 and v.part = w.value ->> 1
+       where length(v.vector) = ?`,
+      [vector, JSON.stringify(windows.map(({ id, part }) => [id, part])), tenantId, vector.length],
     )
 
   /** The nearest window of each memory that could be among the best, and those of the memories that the words brought. */

@@ -31,10 +31,11 @@ export const bitsOf = (vector: Float32Array): string => {
 
 interface WordRow {
   kind: 'all' | 'word' | 'hit'
-  word: string | null
+  /** The word, or how often each of them is in the memory, as JSON. */
+  text: string | null
   memory_id: string | null
-  amount: number
-  length: number | null
+  amount: number | null
+  average: number | null
 }
 
 /** `small` is how many windows a tenant may have before pgvector's HNSW is used. */
@@ -57,28 +58,30 @@ export function postgresIndex(store: Store, small?: number): MemoryIndex {
          select count(*) as n, coalesce(avg(r.length), 0)::double precision as average
          from memories m join memory_recall r on r.tenant_id = m.tenant_id and r.memory_id = m.id where m.tenant_id = ? and ${seen.sql}
        ), holding as (
-         select word, count(*) as n from hits group by word
+         select word, count(*) as n, ln(1 + (max(o.n) - count(*) + 0.5::double precision) / (count(*) + 0.5::double precision)) as weight
+         from hits cross join overall o group by word
        ), best as (
-         select h.memory_id from hits h join holding d on d.word = h.word cross join overall o where h.wanted group by h.memory_id
-         order by sum(ln(1 + (o.n - d.n + 0.5) / (d.n + 0.5)) * h.frequency
+         select h.memory_id, json_object_agg(h.word, h.frequency)::text as frequencies
+         from hits h join holding d on d.word = h.word cross join overall o where h.wanted group by h.memory_id
+         order by sum(d.weight * h.frequency
            / (h.frequency + ?::double precision * (1 - ?::double precision + ?::double precision * h.length / greatest(o.average, 1e-9)))) desc,
            h.memory_id collate "C" desc
          limit ?
        )
-       select 'all' as kind, null as word, null as memory_id, n as amount, average as length from overall
+       select 'all' as kind, null as text, null as memory_id, n as amount, average from overall
        union all select 'word', word, null, n, null from holding
-       union all select 'hit', h.word, h.memory_id, h.frequency, h.length from hits h join best b on b.memory_id = h.memory_id`,
+       union all select 'hit', frequencies, memory_id, null, null from best`,
       [...wanted.values, viewer.tenantId, terms, ...seen.values, viewer.tenantId, ...seen.values, K1, B, B, PICKED],
     )
     const overall = rows.find(({ kind }) => kind === 'all')!
-    const holding = new Map(rows.filter(({ kind }) => kind === 'word').map(({ word, amount }) => [word, amount]))
-    const words: Words = { idf: terms.map((term) => idf(overall.amount, holding.get(term) ?? 0)), averageLength: overall.length! }
-    const place = new Map(terms.map((term, i) => [term, i]))
+    const memories = overall.amount!
+    const holding = new Map(rows.filter(({ kind }) => kind === 'word').map(({ text, amount }) => [text, amount!]))
+    const words: Words = { idf: terms.map((term) => idf(memories, holding.get(term) ?? 0)), averageLength: overall.average! }
     const frequencies = new Map<string, Float64Array>()
-    for (const { kind, word, memory_id, amount } of rows) {
+    for (const { kind, text, memory_id } of rows) {
       if (kind !== 'hit') continue
-      if (!frequencies.has(memory_id!)) frequencies.set(memory_id!, new Float64Array(terms.length))
-      frequencies.get(memory_id!)![place.get(word!)!] = amount
+      const held = JSON.parse(text!) as Record<string, number>
+      frequencies.set(memory_id!, Float64Array.from(terms, (term) => (Object.hasOwn(held, term) ? held[term]! : 0)))
     }
     return { words, frequencies }
   }

@@ -8,7 +8,7 @@ import { signingKey } from './signature.ts'
 import type { Standing } from './slots.ts'
 
 /** Requests under way to one endpoint. It starts with one and earns one more with each success. */
-const MAX_WINDOW = 16
+const MAX_WINDOW = 32
 /** What was asked for with Retry-After holds for the whole endpoint, up to here; a single delivery may wait longer. */
 const LONGEST_HOLD_MS = 3_600_000
 

@@ -11,7 +11,8 @@ const MAX_DRAINED = 65_536
 const DRAIN_MS = 1_000
 
 export interface Post {
-  (url: string, headers: Record<string, string>, body: string, stopping: AbortSignal): Promise<Exchange>
+  (url: string, headers: Record<string, string>, body: string): Promise<Exchange>
+  /** Ends every exchange that is under way, and closes all connections. */
   close(): void
 }
 
@@ -19,18 +20,48 @@ export interface Post {
 const KEPT = { keepAlive: true, maxSockets: Infinity, maxFreeSockets: 16, timeout: 4_000 } as const
 
 const MAX_ERROR = 200
-/** Without a reason of its own an abort makes an exception with a stack, which costs more than the rest of the bookkeeping. */
-const OVER = 'over'
 
 function describe(error: NodeJS.ErrnoException): string {
   const text = error.message || error.code || 'unknown'
   return (text.startsWith('address refused') ? text : `connection failed: ${text}`).slice(0, MAX_ERROR)
 }
 
+/** One exchange under way. All have the same time, so the order in which they began is the order in which it runs out. */
+interface Live {
+  until: number
+  request: http.ClientRequest | null
+  cutBy: Silence | null
+}
+
 export function makePost(clock: Clock, { checkLiteral, lookup }: SafeAddress): Post {
   const agents = { 'http:': new http.Agent(KEPT), 'https:': new https.Agent(KEPT) }
+  const live = new Set<Live>()
+  const closing = new AbortController()
+  let watching = false
 
-  function once(url: URL, headers: Record<string, string>, body: Buffer, signal: AbortSignal): Promise<Exchange | 'stale'> {
+  function cut(exchange: Live, why: string): void {
+    live.delete(exchange)
+    exchange.cutBy = new Silence(why)
+    exchange.request?.destroy(exchange.cutBy)
+  }
+
+  // One timer for all: a timer and two signals for each push were a quarter of what a push cost.
+  async function watch(): Promise<void> {
+    if (watching) return
+    watching = true
+    while (live.size > 0) {
+      const [oldest] = live
+      await clock.sleep(Math.max(1, oldest!.until - clock.now()), closing.signal)
+      for (const exchange of live) {
+        if (closing.signal.aborted) cut(exchange, 'interrupted: the node was shutting down')
+        else if (exchange.until <= clock.now()) cut(exchange, `no answer within ${ANSWER_WITHIN_MS / 1000} s`)
+        else break
+      }
+    }
+    watching = false
+  }
+
+  function once(url: URL, headers: Record<string, string>, body: Buffer, exchange: Live): Promise<Exchange | 'stale'> {
     return new Promise((resolve) => {
       const secure = url.protocol === 'https:'
       const request = (secure ? https : http).request(url, {
@@ -39,33 +70,35 @@ export function makePost(clock: Clock, { checkLiteral, lookup }: SafeAddress): P
         lookup,
         headers: { ...headers, 'content-type': 'application/json', 'content-length': body.length, 'user-agent': 'Sensorium/1.0' },
       })
-      const cut = (): void => void request.destroy(signal.reason as Error)
-      if (signal.aborted) cut()
-      signal.addEventListener('abort', cut)
-      request.once('close', () => signal.removeEventListener('abort', cut))
+      exchange.request = request
+      if (exchange.cutBy) request.destroy(exchange.cutBy)
       request.on('error', (error: NodeJS.ErrnoException) => {
         // The endpoint closed a kept connection in the moment it was used again: that is nobody's failure.
         const stale = request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
         resolve(stale ? 'stale' : { error: error instanceof Silence ? error.message : describe(error) })
       })
       request.on('response', (response) => {
-        const exchange = { status: response.statusCode ?? 0, retryAfter: response.headers['retry-after'] }
+        const answer = { status: response.statusCode ?? 0, retryAfter: response.headers['retry-after'] }
+        response.on('error', () => {})
+        if (hasNoBody(response)) {
+          response.resume()
+          return resolve(answer)
+        }
         let drained = 0
         const enough = setTimeout(() => response.destroy(), DRAIN_MS)
         response.on('data', (chunk: Buffer) => {
           if ((drained += chunk.length) > MAX_DRAINED) response.destroy()
         })
-        response.on('error', () => {})
         response.on('close', () => {
           clearTimeout(enough)
-          resolve(exchange)
+          resolve(answer)
         })
       })
       request.end(body)
     })
   }
 
-  const post = (async (endpoint, headers, text, stopping) => {
+  const post = (async (endpoint, headers, text) => {
     const url = URL.parse(endpoint)
     if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) return { error: 'the endpoint is not an http or https URL' }
     try {
@@ -73,34 +106,31 @@ export function makePost(clock: Clock, { checkLiteral, lookup }: SafeAddress): P
     } catch (error) {
       return { error: (error as Error).message }
     }
-    const limit = new AbortController()
-    const over = new AbortController()
-    const stop = (): void => limit.abort(new Silence('interrupted: the node was shutting down'))
-    if (stopping.aborted) stop()
-    stopping.addEventListener('abort', stop)
-    void clock.sleep(ANSWER_WITHIN_MS, over.signal).then(() => {
-      // Too late for an exchange that is over: its connection may be in use again.
-      if (!over.signal.aborted) limit.abort(new Silence(`no answer within ${ANSWER_WITHIN_MS / 1000} s`))
-    })
+    const exchange: Live = { until: clock.now() + ANSWER_WITHIN_MS, request: null, cutBy: null }
+    live.add(exchange)
+    void watch()
+    const body = Buffer.from(text)
     try {
-      const body = Buffer.from(text)
       for (let tries = 0; ; tries++) {
-        const exchange = await once(url, headers, body, limit.signal)
-        if (exchange !== 'stale') return exchange
+        const answer = await once(url, headers, body, exchange)
+        if (answer !== 'stale') return answer
         if (tries === 2) return { error: 'connection failed: closed by the endpoint' }
       }
     } finally {
-      over.abort(OVER)
-      stopping.removeEventListener('abort', stop)
+      live.delete(exchange)
     }
   }) as Post
 
   post.close = () => {
+    closing.abort()
+    for (const exchange of live) cut(exchange, 'interrupted: the node was shutting down')
     agents['http:'].destroy()
     agents['https:'].destroy()
   }
   return post
 }
+
+const hasNoBody = ({ statusCode, headers }: http.IncomingMessage): boolean => statusCode === 204 || headers['content-length'] === '0'
 
 /** The time ran out, or ours did. */
 class Silence extends Error {}

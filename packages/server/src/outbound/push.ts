@@ -21,7 +21,7 @@ import { ANSWER_WITHIN_MS, type Post } from './post.ts'
 import { makeOpenSecret, pushTarget, type Target } from './push-secret.ts'
 import { makeSettlePush } from './settle-push.ts'
 import { signedHeaders } from './signature.ts'
-import { makeSlots, type Grant } from './slots.ts'
+import { makeSlots, STANDINGS, type Grant, type Standing } from './slots.ts'
 import { pagePushed, pushedAmong, type PushedAgent } from './sql.ts'
 
 export interface PushTools {
@@ -55,11 +55,13 @@ export interface Push {
 const MAX_SLOTS = 4_096
 /** The lease of a push: the time a request may take, and as long again to write down how it went. */
 const LEASE_MS = 2 * ANSWER_WITHIN_MS
-const MAX_GROUP_ENDPOINTS = 32
 const MAX_GROUP_SLOTS = 128
 /** Bodies under way; a delivery may have a megabyte. */
 const MAX_BYTES = 128_000_000
-const LANES = { sqlite: 1, postgres: 4 }
+/** Claims under way at once, for each standing by itself: an endpoint that answers must not wait while others are looked up. */
+const LANES = { sqlite: { proven: 1, new: 1, suspect: 1 }, postgres: { proven: 3, new: 1, suspect: 1 } }
+/** Endpoints claimed for in one transaction. On PostgreSQL each costs round trips that the others of its group wait for. */
+const MAX_GROUP_ENDPOINTS = { sqlite: 32, postgres: 8 }
 const SCAN_ROWS = 1_000
 const MAX_KNOWN = 50_000
 const RING_EVERY_MS = 10
@@ -72,10 +74,11 @@ export function makePush(tools: PushTools): Push {
   const openSecret = makeOpenSecret(secrets)
   const slots = makeSlots<Endpoint>(MAX_SLOTS)
   const endpoints = new Map<string, Endpoint>()
-  const cutting = new AbortController()
   const running = new Set<Promise<void>>()
-  let lanes = LANES[store.dialect.engine]
+  const lanes = { ...LANES[store.dialect.engine] }
+  const maxEndpoints = MAX_GROUP_ENDPOINTS[store.dialect.engine]
   let scheduled = false
+  let cutting = false
   let bytes = 0
   let scanned = ''
 
@@ -193,23 +196,25 @@ export function makePush(tools: PushTools): Push {
   }
 
   function schedule(): void {
-    if (scheduled || lanes === 0) return
+    if (scheduled) return
     scheduled = true
     setImmediate(() => {
       scheduled = false
-      while (lanes > 0 && bytes < MAX_BYTES && !stopping.signal.aborted) {
-        const group = nextGroup()
-        if (group.length === 0) return
-        track(runLane(group))
+      for (const standing of STANDINGS) {
+        while (lanes[standing] > 0 && bytes < MAX_BYTES && !stopping.signal.aborted) {
+          const group = nextGroup(standing)
+          if (group.length === 0) break
+          track(runLane(standing, group))
+        }
       }
     })
   }
 
-  function nextGroup(): Grant<Endpoint>[] {
+  function nextGroup(standing: Standing): Grant<Endpoint>[] {
     const now = clock.now()
     const group: Grant<Endpoint>[] = []
-    for (let taken = 0; group.length < MAX_GROUP_ENDPOINTS && taken < MAX_GROUP_SLOTS; ) {
-      const grant = slots.grant((endpoint) => Math.min(wantedBy(endpoint, now), MAX_GROUP_SLOTS - taken))
+    for (let taken = 0; group.length < maxEndpoints && taken < MAX_GROUP_SLOTS; ) {
+      const grant = slots.grant(standing, (endpoint) => Math.min(wantedBy(endpoint, now), MAX_GROUP_SLOTS - taken))
       if (!grant) break
       grant.endpoint.claiming = true
       grant.endpoint.due = false // a wake-up from here on means something more
@@ -219,8 +224,8 @@ export function makePush(tools: PushTools): Push {
     return group
   }
 
-  async function runLane(group: Grant<Endpoint>[]): Promise<void> {
-    lanes--
+  async function runLane(standing: Standing, group: Grant<Endpoint>[]): Promise<void> {
+    lanes[standing]--
     try {
       const wanted = group.map(({ endpoint, count }) => ({ mailbox: endpoint.mailbox, limit: count }))
       const served = await claim.many(wanted, LEASE_MS, (tx, mailbox, now) => pushTarget(tx, secrets, openSecret, mailbox, now))
@@ -230,7 +235,7 @@ export function makePush(tools: PushTools): Push {
       // Nothing is lost: the scan comes by again.
       for (const grant of group) begin(grant, null, [], true)
     } finally {
-      lanes++
+      lanes[standing]++
       schedule()
     }
   }
@@ -260,9 +265,9 @@ export function makePush(tools: PushTools): Push {
     bytes += delivery.json.length
     const started = performance.now()
     const headers = signedHeaders(delivery.id, Math.floor(clock.now() / 1000), delivery.json, keysOf(endpoint, target.secrets))
-    const exchange = await post(target.endpoint, headers, delivery.json, cutting.signal)
+    const exchange = await post(target.endpoint, headers, delivery.json)
     const ms = performance.now() - started
-    const interrupted = cutting.signal.aborted && 'error' in exchange
+    const interrupted = cutting && 'error' in exchange
     const outcome = interrupted ? { kind: 'interrupted' as const } : outcomeOf(exchange, clock.now())
     const settling = settle({ mailbox, delivery, endpoint: target.endpoint, outcome })
     // Nothing more is claimed for an endpoint that is gone before that is written down.
@@ -301,7 +306,10 @@ export function makePush(tools: PushTools): Push {
       stopping.abort()
       alarm.abort()
       // The machine's time: how long a shutdown takes is not a matter of the product's clock.
-      const grace = setTimeout(() => cutting.abort(), GRACE_MS)
+      const grace = setTimeout(() => {
+        cutting = true
+        post.close()
+      }, GRACE_MS)
       while (running.size > 0) await Promise.all(running)
       clearTimeout(grace)
       post.close()

@@ -21,8 +21,8 @@ const roomIn = (held: Held, standing: Standing, total: number): number => Math.m
 export interface Slots<E> {
   /** Puts an endpoint in line; one that is in line already stays where it is. */
   line(tenant: string, standing: Standing, endpoint: E): void
-  /** Takes the endpoint whose turn it is and up to as many slots as it wants; undefined when nobody who waits can have one. */
-  grant(wanted: (endpoint: E) => number): Grant<E> | undefined
+  /** Takes the endpoint of that standing whose turn it is and up to as many slots as it wants; undefined when none can have one. */
+  grant(standing: Standing, wanted: (endpoint: E) => number): Grant<E> | undefined
   release(grant: Grant<E>, count: number): void
   held(): number
 }
@@ -38,7 +38,6 @@ export function makeSlots<E>(total: number): Slots<E> {
   const everywhere: Held = { proven: 0, new: 0, suspect: 0 }
   const tenants = new Map<string, Held>()
   const lines: Record<Standing, Map<string, Set<E>>> = { proven: new Map(), new: new Map(), suspect: new Map() }
-  let first = 0
 
   const room = (tenant: string, standing: Standing): number => {
     const held = tenants.get(tenant)
@@ -46,7 +45,7 @@ export function makeSlots<E>(total: number): Slots<E> {
     return Math.floor(Math.min(here, roomIn(everywhere, standing, total)))
   }
 
-  function grantFrom(standing: Standing, wanted: (endpoint: E) => number): Grant<E> | undefined {
+  function grant(standing: Standing, wanted: (endpoint: E) => number): Grant<E> | undefined {
     const line = lines[standing]
     if (roomIn(everywhere, standing, total) < 1) return undefined
     for (const [tenant, endpoints] of line) {
@@ -77,16 +76,7 @@ export function makeSlots<E>(total: number): Slots<E> {
       if (endpoints) endpoints.add(endpoint)
       else line.set(tenant, new Set([endpoint]))
     },
-    grant(wanted) {
-      // No standing always goes first, so that none waits behind a flood of another.
-      for (let i = 0; i < STANDINGS.length; i++) {
-        const grant = grantFrom(STANDINGS[(first + i) % STANDINGS.length]!, wanted)
-        if (!grant) continue
-        first = (first + i + 1) % STANDINGS.length
-        return grant
-      }
-      return undefined
-    },
+    grant,
     release({ tenant, standing }, count) {
       everywhere[standing] -= count
       const held = tenants.get(tenant)

@@ -1,3 +1,4 @@
+import { toText } from '../kernel/json.ts'
 import { compile, type Program } from './cel/compile.ts'
 import { CelError } from './cel/errors.ts'
 import { toJson } from './cel/json.ts'
@@ -87,7 +88,7 @@ export function describeOutcome(outcome: Outcome): string {
 const LONGEST_SHOWN = 200
 
 function cut(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value)
+  const text = toText(value)
   return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text
 }
 

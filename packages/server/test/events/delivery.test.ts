@@ -86,6 +86,21 @@ onBothEngines((engine) => {
       for (const wait of ['21', '-1', 'x']) assertError(await service.call(`GET /v1/delivery/poll?wait=${wait}`, { token: agent.token }), 'validation_failed', { field: 'wait' })
     })
 
+    test('[AUTH-10] [DLV-7] a poll that waits ends with its key, and with its agent', async () => {
+      const waiting = service.call('GET /v1/delivery/poll?wait=20', { token: agent.token })
+      const sleeping = service.clock.sleepers()
+      while (service.clock.sleepers() <= sleeping) await new Promise(setImmediate)
+      await service.call(`DELETE /v1/agents/${agent.id}/keys/${agent.keyId}`, { token: tenant.admin })
+      await publish(service, tenant.admin, { type: `com.test.${agent.id}` })
+      assertError(await waiting, 'authentication_failed')
+      const other = await tenant.agent()
+      const second = service.call('GET /v1/delivery/poll?wait=20', { token: other.token })
+      const now = service.clock.sleepers()
+      while (service.clock.sleepers() <= now) await new Promise(setImmediate)
+      await service.call(`POST /v1/agents/${other.id}/deactivate`, { token: tenant.admin })
+      assertError(await advanceUntil(second), 'authentication_failed')
+    })
+
     test('[DLV-7] a long poll wakes when a lease lapses', async () => {
       const id = await send()
       await first()

@@ -118,6 +118,18 @@ onBothEngines((engine) => {
       assert.deepEqual(eventIds(mine), [event_id])
     })
 
+    test('[EVT-FILTER] whole numbers are compared as they were sent, beyond what a double holds', async () => {
+      const agent = await tenant.agent()
+      await interest(service, agent, { event_type: 'big.*', filter_expression: 'id == 9007199254740993' })
+      const send = (id: string, raw: string) =>
+        service.call('POST /v1/events', { token: sender.token, raw: `{"specversion":"1.0","type":"big.x","source":"/","id":"${id}","data":{"id":${raw}}}`, headers: { 'content-type': 'application/json' } })
+      assert.equal((await send('big-1', '9007199254740993')).body.recipients, 1)
+      assert.equal((await send('big-2', '9007199254740992')).body.recipients, 0)
+      assert.equal((await send('big-3', '12345678901234567890123')).body.recipients, 0)
+      const bad = await service.call('POST /v1/events', { token: sender.token, raw: '{"specversion":"1.0","type":9007199254740993,"source":"/","id":"x"}', headers: { 'content-type': 'application/json' } })
+      assert.equal(bad.body.error.details.value, '9007199254740993')
+    })
+
     test('[ROU-4] the sender receives its own event only if it asked for it', async () => {
       assert.equal((await send({ type: 'rou4.x' })).recipients, 0)
       await interest(service, sender, { event_type: 'rou4.*' })

@@ -104,7 +104,12 @@ onBothEngines((engine) => {
       const batch = await service.call('POST /v1/events', { token: sender.token, raw: JSON.stringify(chain), headers: { 'content-type': 'application/cloudevents-batch+json' } })
       const refused = batch.body.results.map((r: { error?: unknown }) => r.error !== undefined)
       assert.deepEqual(refused, [...Array(33).fill(false), true])
+      // Published from the end backwards no event has ancestors yet; the next one on its tail has all of them.
+      for (let i = 40; i >= 1; i--) assert.equal((await publish(service, sender.token, { id: `back-${i}`, causationid: `back-${i - 1}` })).status, 202)
+      assertError(await publish(service, sender.token, { id: 'back-41', causationid: 'back-40' }), 'business_rule_violation')
+      // A circle has no end: what comes after it is refused.
       assert.equal((await publish(service, sender.token, { id: 'self-cause', causationid: 'self-cause' })).status, 202)
+      assertError(await publish(service, sender.token, { id: 'after-self', causationid: 'self-cause' }), 'business_rule_violation')
     })
 
     test('[TST-1] [TST-2] [TST-4] a test event reaches the agent through the ordinary pipeline', async () => {

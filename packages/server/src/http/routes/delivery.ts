@@ -1,6 +1,7 @@
 // /delivery: the caller's own mailbox; and how an agent's queue is doing.
 import { MAX_POLL, operations } from '@sensorium/contract'
 import { requireAgent } from '../../agents/get.ts'
+import type { Identify } from '../../auth/identify.ts'
 import { isOrgAdmin, type Principal } from '../../auth/principal.ts'
 import type { Claim } from '../../delivery/claim.ts'
 import { listDeadLetters, type DeadLetterScope } from '../../delivery/dead-letters.ts'
@@ -11,6 +12,7 @@ import { somethingDue, type Mailbox } from '../../delivery/sql.ts'
 import type { Wakeups } from '../../delivery/wake.ts'
 import { replayDeadLetter } from '../../events/replay.ts'
 import type { PushHealth } from '../../outbound/endpoint.ts'
+import { unauthenticated } from '../../kernel/failure.ts'
 import type { Router } from '../../routing/router.ts'
 import type { Store } from '../../store/db.ts'
 import { ok, type Answer } from '../answer.ts'
@@ -19,6 +21,7 @@ import { own, read, write, type Route } from '../route.ts'
 export interface DeliveryRouteTools {
   store: Store
   claim: Claim
+  identify: Identify
   router: Router
   wakeups: Wakeups
   now(): number
@@ -36,12 +39,17 @@ const deadLetterScope = (principal: Principal): DeadLetterScope => ({
   recipientId: isOrgAdmin(principal) ? null : principal.id,
 })
 
-export function deliveryRoutes({ store, claim, router, wakeups, now, maxAttempts, settled, pushHealth }: DeliveryRouteTools): Route[] {
+export function deliveryRoutes({ store, claim, identify, router, wakeups, now, maxAttempts, settled, pushHealth }: DeliveryRouteTools): Route[] {
+  // A key that was revoked, or an agent deactivated, while its poll waited gets nothing more.
+  async function insist(principal: Principal): Promise<void> {
+    if (!(await identify.stands(principal))) throw unauthenticated()
+  }
+
   return [
     own(operations.pollDeliveries, async ({ principal, query, gone }): Promise<Answer> => {
       const limit = Math.min(query.limit ?? 10, MAX_POLL)
       const wait = query.wait ?? 0
-      const found = wait > 0 ? await claim.waiting(mailboxOf(principal), limit, wait * 1000, gone()) : await claim(mailboxOf(principal), limit)
+      const found = wait > 0 ? await claim.waiting(mailboxOf(principal), limit, wait * 1000, gone(), () => insist(principal)) : await claim(mailboxOf(principal), limit)
       return { status: 200, text: `{"deliveries":[${found.map((delivery) => delivery.json).join(',')}],"count":${found.length}}` }
     }),
 
@@ -88,7 +96,8 @@ export function deliveryRoutes({ store, claim, router, wakeups, now, maxAttempts
 
     read(operations.getQueue, async ({ principal, params }, db) => {
       const agent = await requireAgent(db, principal.tenantId, params.id)
-      const health = await queueHealth(db, { tenantId: principal.tenantId, recipientId: params.id }, now(), maxAttempts)
+      const mailbox = { tenantId: principal.tenantId, recipientId: params.id }
+      const health = await queueHealth(db, mailbox, now(), maxAttempts, claim.lastPoll(mailbox))
       return ok(agent.delivery_mode === 'push' ? { ...health, push: pushHealth(params.id) } : health)
     }),
   ]

@@ -7,6 +7,7 @@ import { readReceipts } from '../../events/receipts.ts'
 import { sendTestEvent } from '../../events/test-event.ts'
 import type { Principal } from '../../auth/principal.ts'
 import { Failure } from '../../kernel/failure.ts'
+import { withExactNumbers } from '../../kernel/json.ts'
 import type { Router } from '../../routing/router.ts'
 import type { Store } from '../../store/db.ts'
 import { ok, type Answer } from '../answer.ts'
@@ -35,6 +36,9 @@ export function answerOf(outcome: Outcome): Answer {
 }
 
 const shownFailure = ({ code, message, details }: Failure, requestId: string): object => ({ error: { code, message, request_id: requestId, details } })
+
+// A filter is to see the numbers that a publish would show it.
+const exact = <B>(body: B, raw: Buffer): B => withExactNumbers(raw.toString('utf8'), body) as B
 
 export function eventRoutes({ store, publish, router, now, maxEventBytes, maxAttempts, maySeeChannel }: EventRouteTools): Route[] {
   return [
@@ -71,11 +75,11 @@ export function eventRoutes({ store, publish, router, now, maxEventBytes, maxAtt
 
     read(operations.getEvent, async ({ principal, params }, db) => ({
       status: 200,
-      text: await readReceipts(db, principal, params.id, now(), maxAttempts),
+      text: await readReceipts(db, principal, params.id, now(), maxAttempts, (channelId) => maySeeChannel(principal, channelId)),
     })),
 
-    read(operations.explainEvent, async ({ principal, body }, db) =>
-      ok(await explainEvent(db, router, principal.tenantId, body, (channelId) => maySeeChannel(principal, channelId))),
+    read(operations.explainEvent, async ({ principal, body, raw }, db) =>
+      ok(await explainEvent(db, router, principal.tenantId, exact(body, raw), (channelId) => maySeeChannel(principal, channelId))),
     ),
 
     own(operations.sendTestEvent, async ({ principal, params }, remember) => {

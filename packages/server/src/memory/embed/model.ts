@@ -52,14 +52,12 @@ export async function loadModel(threads = Math.min(2, os.availableParallelism())
   if (hash !== SHA256) throw new Error(`the built-in model has sha256 ${hash} and not ${SHA256}: it was damaged or replaced`)
   // The file asks for padding to 128, which would make every short text as dear as a long one.
   const tokenizer = new Tokenizer({ ...readJson(path.join(folder, 'tokenizer.json')), padding: null, truncation: null }, readJson(path.join(folder, 'tokenizer_config.json')))
-  // Two threads at most, which do not spin while they wait for each other: events need the processors too. Without the arena and
-  // its patterns memory goes back after a large batch, at no measurable cost.
+  // Two threads at most, which do not spin while they wait for each other: events need the processors too.
   const options: InferenceSession.SessionOptions = {
     intraOpNumThreads: threads,
     interOpNumThreads: 1,
     executionMode: 'sequential',
     graphOptimizationLevel: 'all',
-    enableCpuMemArena: false,
     enableMemPattern: false,
     extra: { session: { intra_op: { allow_spinning: '0' } } },
   }

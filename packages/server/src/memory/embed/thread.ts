@@ -16,7 +16,7 @@ type Told = { id: number; answer: Embedded[][] } | { id: number; error: string }
 /** Batches of 32 short texts are a fifth cheaper than single ones; long ones gain nothing. The tokens bound the time a query waits,
  *  and their square, which attention takes, the memory: without it long texts took 120 MB more. */
 const BATCH = 32
-const BATCH_TOKENS = 1024
+const BATCH_TOKENS = 1536
 const BATCH_ATTENTION = 2 * 256 * 256
 /** After a query more are to be expected: for this long batches are a quarter. */
 const ALERT_MS = 2_000
