@@ -1,4 +1,4 @@
-// What embedding and searching cost, as ratios of one run: `node bench/embed.ts [--memories 2000] [--search 50000] [--json FILE]`
+// What embedding and searching cost, as ratios of one run: `node bench/embed.ts [--memories 2000] [--words 15] [--search 50000] [--json FILE]`
 //
 //   throughput   creating memories through HTTP until all are embedded, against the bare model over the same texts in batches
 //   search       p50 of POST /memories/search over a tenant of many memories, against one bare sqlite-vec query and one embedding
@@ -15,14 +15,14 @@ import { insertMemory, type MemoryRow } from '../packages/server/src/memory/sql.
 import { indexWords } from '../packages/server/src/memory/words.ts'
 import { quantile, serve, type Served } from './tools.ts'
 
-const { values } = parseArgs({ options: { memories: { type: 'string', default: '2000' }, search: { type: 'string', default: '50000' }, json: { type: 'string' } } })
+const { values } = parseArgs({ options: { memories: { type: 'string', default: '2000' }, words: { type: 'string', default: '15' }, search: { type: 'string', default: '50000' }, json: { type: 'string' } } })
 
 const WORDS = 'order invoice server garden music train report customer deploy backup password meeting lunch printer badge coffee river engine market window letter'.split(' ')
 const pick = (): string => WORDS[Math.floor(Math.random() * WORDS.length)]!
 const sentence = (words: number): string => Array.from({ length: words }, (_, i) => (i % 3 ? pick() : `${pick()}${Math.floor(Math.random() * 500)}`)).join(' ')
 
 async function throughput(served: Served, count: number): Promise<{ bare: number; service: number }> {
-  const texts = Array.from({ length: count }, () => ({ title: sentence(3), content: sentence(15) }))
+  const texts = Array.from({ length: count }, () => ({ title: sentence(3), content: sentence(Number(values.words)) }))
   const model = await loadModel()
   const windows = texts.flatMap(({ title, content }) => model.windows(`${title}\n${content}`)).sort((a, b) => a.ids.length - b.ids.length)
   await model.run(windows.slice(0, 32))

@@ -14,8 +14,9 @@ create table memory_recall (
   /* sqlite: unique (tenant_id, memory_id) */ /* postgres: primary key (tenant_id, memory_id) */
 );
 
--- Empty sorts first: what was never embedded is embedded before what another model did.
-create index memory_recall_to_embed on memory_recall (embedded, claimed_until);
+-- Empty sorts first: what was never embedded is embedded before what another model did. Without claimed_until, so that a claim
+-- writes no index.
+create index memory_recall_to_embed on memory_recall (embedded);
 
 -- The words. Embedded, FTS5 holds only its index, 120 bytes for a short memory, and its vocabulary tells how often a word is where;
 -- the words are cut and stemmed before they get here. On PostgreSQL a row for each word of a memory.

@@ -13,9 +13,9 @@ export interface PageTools {
 }
 
 export function addPages(app: FastifyInstance, { store, metrics, operations }: PageTools): void {
-  const spec = openapi(operations)
-  const specText = JSON.stringify(spec, null, 2) + '\n'
-  const page = docsPage(spec)
+  // Made when somebody first looks.
+  let specText: string | undefined
+  let page: string | undefined
 
   // The process is up: nothing else is asked.
   app.get('/healthz', async () => ({ status: 'ok' }))
@@ -32,7 +32,7 @@ export function addPages(app: FastifyInstance, { store, metrics, operations }: P
 
   app.get('/metrics', async (_request, reply) => reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()))
 
-  app.get('/openapi.json', async (_request, reply) => reply.type('application/json; charset=utf-8').send(specText))
+  app.get('/openapi.json', async (_request, reply) => reply.type('application/json; charset=utf-8').send((specText ??= JSON.stringify(openapi(operations), null, 2) + '\n')))
 
   app.get('/docs', async (_request, reply) =>
     reply
@@ -41,6 +41,6 @@ export function addPages(app: FastifyInstance, { store, metrics, operations }: P
         'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
         'referrer-policy': 'no-referrer',
       })
-      .send(page),
+      .send((page ??= docsPage(openapi(operations)))),
   )
 }

@@ -18,7 +18,7 @@ const RETRY_MS = 30_000
 /** A text that the service refuses is not asked about again for a while. */
 const REFUSED_MS = 3_600_000
 /** Vectors of this many memories are written in one transaction: over it the embedded store would hold up events. */
-const WRITTEN_TOGETHER = 8
+const WRITTEN_TOGETHER = 16
 /** Batches under way at once: while one is written, the next is embedded. */
 const AHEAD = 2
 /** What `soon` waits for, and how long at most. */

@@ -3,7 +3,9 @@
 //   lex    BM25 over the words, divided by the most this query could reach: 0..1, and comparable between tenants
 //   cos    cosine of the meaning of query and memory; of several windows the best
 //   tok    for each token of the query the cosine of the likest token of the memory, averaged
-//   rel    0.4 lex + 0.3 cos + 0.3 tok; without token vectors 0.6 lex + 0.4 cos; without a vector 0.4 lex
+//   rel    0.4 lex + 0.3 cos + 0.3 tok; without token vectors 0.6 lex + 0.4 cos
+//          a memory that is not embedded yet is presumed to mean what the best one means, by the share of the query's words it holds:
+//          it is found by its words at once, however long it is, and by its own meaning as soon as that is known
 //   again  once: the query moves towards its three best answers, and cos is taken again
 //   score  rel · (1 − 0.10 (1 − confidence)) · (1 − 0.03 (1 − recency)) · (1 − 0.03 (1 − importance))
 //
@@ -88,6 +90,17 @@ export function lexical(words: Words, frequencies: ArrayLike<number>, length: nu
   return most > 0 ? sum / most : 0
 }
 
+/** The share of a query's words, by their weight, that a memory holds at all. */
+export function coverage(words: Words, frequencies: ArrayLike<number>): number {
+  let held = 0
+  let all = 0
+  for (let i = 0; i < words.idf.length; i++) {
+    all += words.idf[i]!
+    if (frequencies[i]! > 0) held += words.idf[i]!
+  }
+  return all > 0 ? held / all : 0
+}
+
 export function dot(a: Float32Array, b: Float32Array): number {
   let sum = 0
   for (let i = 0; i < a.length; i++) sum += a[i]! * b[i]!
@@ -145,6 +158,8 @@ export function rank(words: Words, query: Meaning | null, candidates: readonly C
       if (one.meaning) one.rel += blend.cos * (Math.max(0, dot(again, one.meaning.vector)) - one.cos)
     }
   }
+  const mostMeant = Math.max(0, ...scored.filter(({ meaning }) => meaning !== null).map(({ rel, lex }) => rel - blend.lex * lex))
+  for (const one of scored) if (query !== null && one.meaning === null) one.rel += mostMeant * coverage(words, one.candidate.frequencies)
   return scored
     .map(({ candidate, lex, cos, rel }): Ranked => {
       const fresh = recency(candidate.freshAt, now)

@@ -94,3 +94,16 @@ test('recency halves every thirty days and is 1 in the future', () => {
   assert.equal(recency(NOW - 30 * 86_400_000, NOW), 0.5)
   assert.equal(recency(NOW + 1e9, NOW), 1)
 })
+
+test('[SRCH-12] a memory that is not embedded yet is found by its words, however long it is, before others that hold none of them', () => {
+  const unit = (angle: number): Float32Array => Float32Array.from([Math.cos(angle), Math.sin(angle)])
+  const noise = Array.from({ length: 20 }, (_, i) =>
+    candidate(`n${i}`, { frequencies: [0, 0], meaning: { vector: unit(1 + i / 100), tokens: new Int8Array(64).fill(4) } }),
+  )
+  const fresh = candidate('fresh', { frequencies: [1, 1], length: 6_000 })
+  const query = { vector: unit(0), tokens: new Int8Array(64).fill(15) }
+  assert.equal(rank(words, query, [...noise, fresh], NOW)[0]!.id, 'fresh')
+  // Half of the words are worth half: something that answers is not pushed aside.
+  const answer = candidate('answer', { frequencies: [1, 1], meaning: { vector: unit(0.1), tokens: new Int8Array(64).fill(14) } })
+  assert.equal(rank(words, query, [...noise, answer, candidate('half', { frequencies: [1, 0], length: 6_000 })], NOW)[0]!.id, 'answer')
+})

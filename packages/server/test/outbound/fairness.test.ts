@@ -6,7 +6,7 @@ import { startService } from '../support/service.ts'
 import { outboundCalls, startReceiver, until } from './tools.ts'
 
 onBothEngines((engine) => {
-  test('[PUSH-10] endpoints that hang delay no others, of the same tenant or of another', async () => {
+  test('[PUSH-10] [FAIR-2] endpoints that hang delay no others, of the same tenant or of another', async () => {
     const service = await startService(engine, { PUSH_ALLOW_PRIVATE: 'on' })
     const calls = outboundCalls(service)
     const tenant = await service.tenant()

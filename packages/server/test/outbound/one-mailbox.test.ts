@@ -9,7 +9,7 @@ import { openReader, outboundCalls, startReceiver, until, type Reader } from './
 const EVENTS = 300
 
 onBothEngines((engine) => {
-  test('[SSE-5] [PUSH-1] an agent switched between poll, push and sse in a flood accounts for every delivery', async () => {
+  test('[SSE-5] [PUSH-1] [DLV-14] an agent switched between poll, push and sse in a flood accounts for every delivery', async () => {
     const service = await startService(engine, { PUSH_ALLOW_PRIVATE: 'on', MAX_ATTEMPTS: '100' })
     const calls = outboundCalls(service)
     const tenant = await service.tenant()
