@@ -95,7 +95,7 @@ test('recency halves every thirty days and is 1 in the future', () => {
   assert.equal(recency(NOW + 1e9, NOW), 1)
 })
 
-test('[SRCH-12] a memory that is not embedded yet is found by its words, however long it is, before others that hold none of them', () => {
+test('[SRCH-7] a memory that is not embedded yet is found by its words, however long it is, before others that hold none of them', () => {
   const unit = (angle: number): Float32Array => Float32Array.from([Math.cos(angle), Math.sin(angle)])
   const noise = Array.from({ length: 20 }, (_, i) =>
     candidate(`n${i}`, { frequencies: [0, 0], meaning: { vector: unit(1 + i / 100), tokens: new Int8Array(64).fill(4) } }),
