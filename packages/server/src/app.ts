@@ -129,7 +129,7 @@ export function makeApp({ config, store, secrets, clock, log, metrics = makeMetr
       ...outboundRoutes({ secrets, streams, now: clock.now }),
       ...interestRoutes({ store, makeId: tools.makeId, now: clock.now, wakeups }),
       ...channelRoutes(tools),
-      ...memoryRoutes({ ...tools, written: ({ tenant_id, agent_id, id }) => memory.embedding.wake(tenant_id, agent_id, id) }),
+      ...memoryRoutes({ ...tools, written: ({ tenant_id, agent_id, id, title, content }) => memory.embedding.wake(tenant_id, agent_id, id, title.length + content.length) }),
       ...searchRoutes({ store, recall: memory.recall, now: clock.now }),
       ...operatorRoutes(tools),
       ...ingestRoutes({ ...tools, receive, publicUrl: config.publicUrl, connectorsChanged: supervisor.changed }),

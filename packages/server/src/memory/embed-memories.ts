@@ -4,6 +4,7 @@
 // 1. A memory is claimed before it is embedded, so that several nodes, or the command line beside a service, share the work.
 // 2. Vectors are kept only if the text is still the one that was embedded: its version is checked where they are written.
 // 3. Tenants take turns, and inside a tenant its agents: a burst of one delays nobody else's memory.
+// 4. Long texts, of many windows each, have a lane of their own: a short one never waits for them.
 import type { Clock } from '../kernel/clock.ts'
 import { fairQueue } from '../kernel/fair-queue.ts'
 import type { Logger } from '../kernel/logger.ts'
@@ -19,8 +20,10 @@ const RETRY_MS = 30_000
 const REFUSED_MS = 3_600_000
 /** Vectors of this many memories are written in one transaction: over it the embedded store would hold up events. */
 const WRITTEN_TOGETHER = 16
-/** Batches under way at once: while one is written, the next is embedded. */
+/** Batches under way at once in a lane: while one is written, the next is embedded. */
 const AHEAD = 2
+/** Characters that surely fit one window of the model. Longer ones go by the slow lane, one at a time. */
+const SHORT = 1_000
 /** What `soon` waits for, and how long at most. */
 const FEW = 8
 const SOON_MS = 100
@@ -36,7 +39,7 @@ interface Text {
 
 export interface Embedding {
   /** A memory was written: its meaning is wanted soon. */
-  wake(tenantId: string, agentId: string, memoryId: string): void
+  wake(tenantId: string, agentId: string, memoryId: string, length: number): void
   /** Embeds what is waiting and unclaimed, all of it or so many batches. Answers how many memories were embedded. */
   runOnce(batches?: number): Promise<number>
   /** Resolves when nothing that this process knows of waits for its meaning. */
@@ -57,13 +60,10 @@ export interface EmbeddingTools {
 }
 
 export function makeEmbedding({ store, index, embedder, clock, log, embedded = () => {} }: EmbeddingTools): Embedding {
-  const queue = fairQueue<{ tenantId: string; memoryId: string }>()
   const underWay = new Set<Promise<number>>()
-  let turning: Promise<void> | undefined
   let working = 0
   let closed = false
   let lastRun: Promise<unknown> = Promise.resolve()
-  let idlers: (() => void)[] = []
 
   async function texts(db: Db, claimed: readonly { tenant_id: string; memory_id: string; version: number }[]): Promise<Text[]> {
     const found: Text[] = []
@@ -162,39 +162,57 @@ export function makeEmbedding({ store, index, embedder, clock, log, embedded = (
     }
   }
 
-  function begin(work: Promise<number>): void {
+  function begin(work: Promise<number>): Promise<unknown> {
     underWay.add(work)
-    void work.catch((error: unknown) => !closed && log.warn({ err: error }, 'embedding failed')).finally(() => underWay.delete(work))
+    return work.catch((error: unknown) => !closed && log.warn({ err: error }, 'embedding failed')).finally(() => underWay.delete(work))
   }
 
-  async function turn(): Promise<void> {
-    while (queue.size > 0 && !closed) {
-      const names = queue.take(((taken) => () => ++taken >= embedder.batch)(0))
-      working += names.length
-      const done = (): void => void (working -= names.length)
-      const work = claimNamed(names).then(embed)
-      begin(work)
-      void work.then(done, done)
-      if (underWay.size >= AHEAD) await Promise.race(underWay).catch(() => {})
+  /** Takes what is wanted in turns, so many memories a batch, and has a few batches under way. */
+  function makeLane(batch: number) {
+    const queue = fairQueue<{ tenantId: string; memoryId: string }>()
+    const mine = new Set<Promise<unknown>>()
+    let turning: Promise<void> | undefined
+
+    async function turn(): Promise<void> {
+      while (queue.size > 0 && !closed) {
+        const names = queue.take(((taken) => () => ++taken >= batch)(0))
+        working += names.length
+        const work = begin(claimNamed(names).then(embed)).finally(() => {
+          working -= names.length
+          mine.delete(work)
+        })
+        mine.add(work)
+        if (mine.size >= AHEAD) await Promise.race(mine)
+      }
     }
-    await Promise.allSettled(underWay)
+
+    function start(): void {
+      // What is written in the same turn of the event loop goes into the same batch.
+      turning ??= new Promise<void>((resolve) => setImmediate(resolve)).then(turn).finally(() => {
+        turning = undefined
+        if (queue.size > 0 && !closed) start()
+      })
+    }
+
+    return {
+      size: () => queue.size,
+      busy: (): Promise<unknown> | undefined => turning ?? (mine.size > 0 ? Promise.all(mine) : undefined),
+      push(tenantId: string, agentId: string, memoryId: string): void {
+        queue.push(tenantId, agentId, { tenantId, memoryId })
+        start()
+      },
+    }
   }
 
-  function settle(): void {
-    turning = undefined
-    if (queue.size > 0 && !closed) return start()
-    for (const resolve of idlers.splice(0)) resolve()
-  }
-
-  function start(): void {
-    // What is written in the same turn of the event loop goes into the same batch.
-    turning ??= new Promise<void>((resolve) => setImmediate(resolve)).then(turn).then(settle, settle)
-  }
+  const short = makeLane(embedder.batch)
+  const long = makeLane(1)
+  const waiting = (): number => short.size() + long.size()
+  const busy = (): boolean => short.busy() !== undefined || long.busy() !== undefined
 
   async function runLeft(batches: number): Promise<number> {
     let total = 0
     // While the queue has work it goes by turns; what was left can wait.
-    for (let done = 0; turning === undefined && done < batches; done++) {
+    for (let done = 0; !busy() && done < batches; done++) {
       const batch = await claimLeft()
       if (batch.length === 0 || closed) break
       const kept = await embed(batch)
@@ -209,10 +227,8 @@ export function makeEmbedding({ store, index, embedder, clock, log, embedded = (
   }
 
   return {
-    wake(tenantId, agentId, memoryId) {
-      if (closed) return
-      queue.push(tenantId, agentId, { tenantId, memoryId })
-      start()
+    wake(tenantId, agentId, memoryId, length) {
+      if (!closed) (length <= SHORT ? short : long).push(tenantId, agentId, memoryId)
     },
     runOnce(batches = Infinity) {
       // One at a time: who asks while a run is under way also waits for what that run has claimed.
@@ -221,18 +237,18 @@ export function makeEmbedding({ store, index, embedder, clock, log, embedded = (
       return run
     },
     async idle() {
-      if (turning !== undefined || queue.size > 0) await new Promise<void>((resolve) => idlers.push(resolve))
+      while (busy()) await Promise.all([short.busy(), long.busy()])
       await lastRun
     },
     async soon() {
-      if (queue.size + working === 0 || queue.size + working > FEW) return
-      if (queue.size > 0) await new Promise(setImmediate)
+      if (waiting() + working === 0 || waiting() + working > FEW) return
+      if (waiting() > 0) await new Promise(setImmediate)
       await Promise.race([Promise.allSettled([...underWay, lastRun]), new Promise((resolve) => setTimeout(resolve, SOON_MS).unref())])
     },
     async close() {
       closed = true
       await embedder.close()
-      await turning
+      await Promise.all([short.busy(), long.busy()])
       await lastRun
       await Promise.allSettled(underWay)
     },

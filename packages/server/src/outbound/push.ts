@@ -227,6 +227,8 @@ export function makePush(tools: PushTools): Push {
   async function runLane(standing: Standing, group: Grant<Endpoint>[]): Promise<void> {
     lanes[standing]--
     try {
+      // One order for all groups, so that two of them can wait for each other in one direction only.
+      group.sort((a, b) => (a.endpoint.mailbox.recipientId < b.endpoint.mailbox.recipientId ? -1 : 1))
       const wanted = group.map(({ endpoint, count }) => ({ mailbox: endpoint.mailbox, limit: count }))
       const served = await claim.many(wanted, LEASE_MS, (tx, mailbox, now) => pushTarget(tx, secrets, openSecret, mailbox, now))
       group.forEach((grant, i) => begin(grant, served[i]!.admitted, served[i]!.deliveries))

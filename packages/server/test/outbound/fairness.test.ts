@@ -6,14 +6,17 @@ import { startService } from '../support/service.ts'
 import { outboundCalls, startReceiver, until } from './tools.ts'
 
 onBothEngines((engine) => {
-  test('[PUSH-10] [FAIR-2] endpoints that hang delay no others, of the same tenant or of another', async () => {
+  test('[PUSH-10] [FAIR-2] endpoints that hang delay no others, of the same tenant or of another', async (t) => {
     const service = await startService(engine, { PUSH_ALLOW_PRIVATE: 'on' })
+    t.after(() => service.stop())
     const calls = outboundCalls(service)
     const tenant = await service.tenant()
     const elsewhere = await service.tenant()
     const hanging = await startReceiver()
+    t.after(() => hanging.stop())
     hanging.answer = () => null
     const good = await startReceiver()
+    t.after(() => good.stop())
     const stuck = await Promise.all(Array.from({ length: 50 }, () => calls.pushed(tenant, hanging.url, 'stuck.*')))
     for (let i = 0; i < 5; i++) await calls.publish(stuck[0]!, 'stuck.thing')
     await until(() => hanging.all.length >= 50, 'every hanging endpoint has one request')
@@ -24,16 +27,15 @@ onBothEngines((engine) => {
       await until(async () => (await calls.rows(agent)).every((row) => row.state === 'acknowledged'), 'the good ones')
     }
     assert.equal(hanging.all.length, 50, 'an endpoint that never answered has one request at a time')
-    await hanging.stop()
-    await good.stop()
-    await service.stop()
   })
 
-  test('[PUSH-10] a lease outlasts the request even when the visibility timeout is shorter', async () => {
+  test('[PUSH-10] a lease outlasts the request even when the visibility timeout is shorter', async (t) => {
     const service = await startService(engine, { PUSH_ALLOW_PRIVATE: 'on', VISIBILITY_TIMEOUT_S: '1' })
+    t.after(() => service.stop())
     const calls = outboundCalls(service)
     const tenant = await service.tenant()
     const receiver = await startReceiver()
+    t.after(() => receiver.stop())
     let finish = (_status: number): void => {}
     receiver.answer = () => new Promise((resolve) => (finish = resolve))
     const agent = await calls.pushed(tenant, receiver.url)
@@ -44,15 +46,15 @@ onBothEngines((engine) => {
     finish(200)
     const row = await calls.state(agent, 'acknowledged')
     assert.deepEqual([row.attempts, receiver.all.length], [1, 1])
-    await service.stop()
-    await receiver.stop()
   })
 
-  test('[PUSH-1] what a shutdown cuts off is given back, and the next start pushes it again as the next attempt', async () => {
+  test('[PUSH-1] what a shutdown cuts off is given back, and the next start pushes it again as the next attempt', async (t) => {
     const service = await startService(engine, { PUSH_ALLOW_PRIVATE: 'on' })
+    t.after(() => service.stop())
     const calls = outboundCalls(service)
     const tenant = await service.tenant()
     const receiver = await startReceiver()
+    t.after(() => receiver.stop())
     receiver.answer = () => null
     const agent = await calls.pushed(tenant, receiver.url)
     await calls.publish(agent)
@@ -60,21 +62,23 @@ onBothEngines((engine) => {
     const stopping = service.restart()
     receiver.answer = () => 200
     const again = await stopping
+    t.after(() => again.stop())
     await again.clock.advance(1_000)
     await until(() => receiver.all.length === 2)
     assert.equal(receiver.all[1]!.delivery.attempt_count, 2)
     await outboundCalls(again).state(agent, 'acknowledged')
-    await again.stop()
-    await receiver.stop()
   })
 
   if (engine.name === 'postgres') {
-    test('[PUSH-1] two nodes share the pushes of one agent, each delivery once', async () => {
+    test('[PUSH-1] two nodes share the pushes of one agent, each delivery once', async (t) => {
       const service = await startService(engine, { PUSH_ALLOW_PRIVATE: 'on' })
+      t.after(() => service.stop())
       const other = await service.another()
+      t.after(() => other.stop())
       const calls = outboundCalls(service)
       const tenant = await service.tenant()
       const receiver = await startReceiver()
+    t.after(() => receiver.stop())
       const agent = await calls.pushed(tenant, receiver.url)
       await Promise.all(Array.from({ length: 200 }, () => calls.publish(agent)))
       await until(async () => {
@@ -87,9 +91,6 @@ onBothEngines((engine) => {
       assert.deepEqual([...signatures], [1], 'both nodes sign with the one secret that the first push made')
       const secrets = await service.store.rows('select number from push_secrets where agent_id = ?', [agent.id])
       assert.equal(secrets.length, 1)
-      await other.stop()
-      await service.stop()
-      await receiver.stop()
     })
   }
 })

@@ -9,14 +9,16 @@ import { openReader, outboundCalls, startReceiver, until, type Reader } from './
 const EVENTS = 300
 
 onBothEngines((engine) => {
-  test('[SSE-5] [PUSH-1] [DLV-14] an agent switched between poll, push and sse in a flood accounts for every delivery', async () => {
+  test('[SSE-5] [PUSH-1] [DLV-14] an agent switched between poll, push and sse in a flood accounts for every delivery', async (t) => {
     const service = await startService(engine, { PUSH_ALLOW_PRIVATE: 'on', MAX_ATTEMPTS: '100' })
+    t.after(() => service.stop())
     const calls = outboundCalls(service)
     const tenant = await service.tenant()
     const sender = await tenant.agent()
     const agent = await tenant.agent({ mode: 'poll' })
     await calls.interest(agent)
     const receiver = await startReceiver()
+    t.after(() => receiver.stop())
 
     const handedOut = new Map<string, { attempts: number[]; by: Set<string> }>()
     const settledAt = new Map<string, number>()
@@ -94,7 +96,5 @@ onBothEngines((engine) => {
     }
     for (const by of ['push', 'sse', 'poll']) assert.ok([...handedOut.values()].some((seen) => seen.by.has(by)), by)
     assert.ok([...handedOut.values()].some((seen) => seen.by.size > 1), 'some went from one way to another')
-    await service.stop()
-    await receiver.stop()
   })
 })

@@ -159,11 +159,11 @@ export async function openReader(url: string, token: string, query = ''): Promis
 
 /** Looks again and again until it holds: for what nobody announces. */
 export async function until<T>(look: () => Promise<T | undefined | null | false> | T | undefined | null | false, what = 'it'): Promise<T> {
-  const limit = Date.now() + 10_000
+  const limit = Date.now() + 30_000
   for (;;) {
     const found = await look()
     if (found) return found
-    if (Date.now() > limit) throw new Error(`${what} did not happen within 10 s`)
+    if (Date.now() > limit) throw new Error(`${what} did not happen within 30 s`)
     await new Promise(setImmediate)
   }
 }

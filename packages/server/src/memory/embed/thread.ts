@@ -18,6 +18,8 @@ type Told = { id: number; answer: Embedded[][] } | { id: number; error: string }
 const BATCH = 32
 const BATCH_TOKENS = 1536
 const BATCH_ATTENTION = 2 * 256 * 256
+/** Tokens of a window that goes alone. */
+const LONG = 128
 /** After a query more are to be expected: for this long batches are a quarter. */
 const ALERT_MS = 2_000
 /** Events come first when the processors are busy. Threads that the runtime starts take the same rank. */
@@ -73,6 +75,8 @@ async function add(asked: Asked): Promise<void> {
 }
 
 function nextBatch(): Piece[] {
+  // Long windows gain nothing by company, and what is short must not wait for more than one of them (100 ms).
+  if (pieces[0]!.window.ids.length > LONG) return pieces.splice(0, 1)
   const most = performance.now() - lastQuery < ALERT_MS ? BATCH / 4 : BATCH
   const share = most / BATCH
   const fits = (size: number, width: number): boolean => size * width <= BATCH_TOKENS * share && size * width * width <= BATCH_ATTENTION
