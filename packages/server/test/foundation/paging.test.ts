@@ -93,7 +93,7 @@ onBothEngines((engine) => {
       'limit=0', 'limit=-1', 'limit=201', 'limit=2.0', 'limit=1e1', 'limit=0x10', 'limit=', 'limit=%20', 'limit=null',
       'limit=99999999999999999999',
     ]
-    for (const query of [...wrong, 'offset=-1', 'offset=0.5', 'offset=', 'offset=abc', 'offset=1000000001']) {
+    for (const query of [...wrong, 'offset=-1', 'offset=0.5', 'offset=', 'offset=abc', 'offset=99999999999999999999']) {
       for (const [path, token] of [['/v1/agents', tenant.admin], ['/operator/tenants', OPERATOR_TOKEN]] as const) {
         assertError(await service.call(`GET ${path}?${query}`, { token }), 'validation_failed', { field: query.split('=')[0] })
       }
