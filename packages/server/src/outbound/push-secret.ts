@@ -5,7 +5,7 @@ import type { Secrets } from '../kernel/secrets.ts'
 import { one, type Db } from '../store/db.ts'
 import { somethingDue, type Mailbox } from '../delivery/sql.ts'
 import { newPushSecret } from './signature.ts'
-import { addSecret, dropSecrets, retireSecrets, targetRows } from './sql.ts'
+import { addFirstSecret, addSecret, dropSecrets, retireSecrets, targetRows } from './sql.ts'
 
 /** How long a secret still signs after it was replaced. */
 export const OVERLAP_MS = 24 * 3_600_000
@@ -47,7 +47,7 @@ export async function pushTarget(tx: Db, sealing: Secrets, open: OpenSecret, mai
   if (rows[0]!.sealed === null) {
     // Without anything to push there is no first push yet.
     if (!(await somethingDue(tx, mailbox, now))) return null
-    await addSecret(tx, tenantId, recipientId, sealing.seal(newPushSecret(), contextOf(mailbox)), now)
+    await addFirstSecret(tx, tenantId, recipientId, sealing.seal(newPushSecret(), contextOf(mailbox)), now)
     // Another node may have been first: what counts is what is there.
     rows = await targetRows(tx, tenantId, recipientId, now)
   }

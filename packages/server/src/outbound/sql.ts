@@ -46,6 +46,14 @@ export const switchToPoll = (db: Db, tenantId: string, agentId: string, endpoint
     [now, tenantId, agentId, endpoint],
   )
 
+/** Makes the first secret of an agent, unless it has one: two nodes that push for the first time make one together. */
+export const addFirstSecret = (db: Db, tenantId: string, agentId: string, sealed: string, now: number) =>
+  db.run(
+    `insert into push_secrets (tenant_id, agent_id, number, sealed, valid_until, created_at) values (?, ?, 1, ?, null, ?)
+     on conflict (tenant_id, agent_id, number) do nothing`,
+    [tenantId, agentId, sealed, now],
+  )
+
 /** Adds a secret after the last one; on PostgreSQL it waits for a competing insert of the same number. Answers 0 if that one won. */
 export const addSecret = (db: Db, tenantId: string, agentId: string, sealed: string, now: number) =>
   db.run(
