@@ -22,10 +22,17 @@ async function request<T>(url: string, method: string, path: string, token: stri
 }
 
 describe('two nodes', { skip: POSTGRES_URL ? false : 'PostgreSQL is missing' }, () => {
-  test('[NODE-1] [NODE-2] [NODE-3] [NODE-4] [NODE-5] [AUTH-10] share one database and lose nothing when one is killed', { timeout: 120_000 }, async () => {
+  test('[NODE-1] [NODE-2] [NODE-3] [NODE-4] [NODE-5] [AUTH-10] share one database and lose nothing when one is killed', { timeout: 120_000 }, async (t) => {
     const fresh = await postgres.fresh()
     const env = { ...fresh.env, BOOTSTRAP_ADMIN_KEY: KEY, VISIBILITY_TIMEOUT_S: '3', MAX_ATTEMPTS: '100', LOG_LEVEL: 'silent' }
     const [one, two] = await Promise.all([startProcess(env), startProcess(env)])
+    const running = [one, two]
+    // However this ends, no node is left behind to hold the runner.
+    t.after(async () => {
+      for (const node of running) node.kill('SIGKILL')
+      await Promise.all(running.map((node) => node.ended))
+      await fresh.drop()
+    })
     const exchange = async (url: string, api_key: string): Promise<string> =>
       (await request<{ access_token: string }>(url, 'POST', '/v1/auth/token', null, { api_key })).body.access_token
     const admin = await exchange(one.url, KEY)
@@ -111,13 +118,12 @@ describe('two nodes', { skip: POSTGRES_URL ? false : 'PostgreSQL is missing' }, 
 
     // A key revoked on one node ends its tokens on the other within a second.
     const three = await startProcess(env)
+    running.push(three)
     const used = await request(three.url, 'GET', '/v1/delivery/poll', agent.token)
     assert.equal(used.status, 200)
     await request(two.url, 'DELETE', `/v1/agents/${agent.id}/keys/${agent.keyId}`, admin)
     assert.equal((await request(two.url, 'GET', '/v1/delivery/poll', agent.token)).status, 401)
     const revokedAt = Date.now()
     while ((await request(three.url, 'GET', '/v1/delivery/poll', agent.token)).status !== 401) assert.ok(Date.now() - revokedAt < 1_000)
-    await Promise.all([two.stop(), three.stop()])
-    await fresh.drop()
   })
 })
