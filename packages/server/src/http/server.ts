@@ -40,7 +40,6 @@ export interface HttpServer {
   app: FastifyInstance
   /** Refuses new requests with 503 and resolves when those taken are finished; what only waits is told to stop waiting. */
   drain(): Promise<void>
-  draining(): boolean
   inFlight(): number
 }
 
@@ -248,7 +247,7 @@ export function makeServer(tools: ServerTools): HttpServer {
     return inFlight === 0 ? Promise.resolve() : new Promise((resolve) => (emptied = resolve))
   }
 
-  return { app, drain, draining: () => draining, inFlight: () => inFlight }
+  return { app, drain, inFlight: () => inFlight }
 }
 
 function asFailure(error: unknown, request: FastifyRequest): Failure {
