@@ -12,6 +12,9 @@ export interface PageTools {
   operations: readonly Operation[]
 }
 
+// prom-client writes `Nan` where nothing was measured since the last look; the format knows `NaN`.
+const asPrometheusReads = (text: string): string => text.replaceAll(' Nan\n', ' NaN\n')
+
 export function addPages(app: FastifyInstance, { store, metrics, operations }: PageTools): void {
   // Made when somebody first looks.
   let specText: string | undefined
@@ -30,7 +33,7 @@ export function addPages(app: FastifyInstance, { store, metrics, operations }: P
     }
   })
 
-  app.get('/metrics', async (_request, reply) => reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()))
+  app.get('/metrics', async (_request, reply) => reply.type(metrics.registry.contentType).send(asPrometheusReads(await metrics.registry.metrics())))
 
   app.get('/openapi.json', async (_request, reply) => reply.type('application/json; charset=utf-8').send((specText ??= JSON.stringify(openapi(operations), null, 2) + '\n')))
 
