@@ -45,7 +45,7 @@ export const insertAgent = (db: Db, row: AgentRow): Promise<number> =>
 // Put together once: a statement is found by its text, and a text that is new every time has to be hashed every time.
 const FIND = `select ${COLUMNS} from agents where tenant_id = ? and id = ?`
 
-export const findAgent = (db: Db, tenantId: string, id: string) => one<AgentRow>(db, FIND, [tenantId, id])
+export const findAgent = (db: Db, tenantId: string, id: string) => db.lookUp<AgentRow>(FIND, [tenantId, id])
 
 /** The agent, held against other writers until the transaction ends. */
 export const lockAgent = (db: Db, tenantId: string, id: string) =>

@@ -1,5 +1,5 @@
 // The rows of API keys. Every query but the exchange names the tenant; the exchange finds the tenant by the key's hash.
-import { one, type Db } from '../store/db.ts'
+import type { Db } from '../store/db.ts'
 
 export interface KeyRow {
   tenant_id: string
@@ -23,8 +23,7 @@ export const insertKey = (db: Db, row: KeyRow, hash: string): Promise<number> =>
 
 /** The live key with that hash, with the status and team of its agent. */
 export const findKeyByHash = (db: Db, hash: string, now: number) =>
-  one<KeyRow & { agent_status: string | null; team_id: string | null }>(
-    db,
+  db.lookUp<KeyRow & { agent_status: string | null; team_id: string | null }>(
     `select k.tenant_id, k.id, k.owner_type, k.owner_id, k.prefix, k.scopes, k.expires_at, k.created_at, k.last_used_at,
             a.status as agent_status, a.team_id
        from api_keys k left join agents a on a.tenant_id = k.tenant_id and a.id = k.owner_id

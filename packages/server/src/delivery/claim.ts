@@ -6,7 +6,7 @@
 import { iso, type Clock } from '../kernel/clock.ts'
 import type { Db, Store } from '../store/db.ts'
 import { lapse } from './lapse.ts'
-import { claimRows, nextDue, notePoll, readEnvelopes, somethingDue, type ClaimedRow, type Mailbox } from './sql.ts'
+import { claimRows, nextDue, notePoll, readEnvelopes, whatIsDue, type ClaimedRow, type Mailbox } from './sql.ts'
 import type { Wakeups } from './wake.ts'
 
 export interface ClaimTools {
@@ -123,13 +123,15 @@ export function makeClaim({ store, clock, wakeups, visibilityTimeoutMs, maxAttem
   const claim = (async (mailbox, limit) => {
     const now = clock.now()
     const note = mustNote(mailbox, now)
-    if (!(await somethingDue(store, mailbox, now))) {
-      if (note) await store.tx((tx) => notePoll(tx, mailbox, now))
+    const due = await whatIsDue(store, mailbox, now)
+    if (!due.ready && !due.lapsed) {
+      // A note holds nobody up; one that fails is written with the next poll that finds something.
+      if (note) store.tx(async (tx) => notePoll(tx, mailbox, now)).catch(() => {})
       return []
     }
     const leased = await store.tx(async (tx) => {
-      if (note) await notePoll(tx, mailbox, now)
-      await lapse(tx, mailbox, now, maxAttempts)
+      if (note) notePoll(tx, mailbox, now)
+      if (due.lapsed) await lapse(tx, mailbox, now, maxAttempts)
       return lease(tx, mailbox, limit, now + visibilityTimeoutMs, now)
     })
     return handOut(mailbox, leased)
@@ -138,15 +140,16 @@ export function makeClaim({ store, clock, wakeups, visibilityTimeoutMs, maxAttem
   claim.many = async (wanted, leaseMs, admit) => {
     const now = clock.now()
     const until = now + Math.max(leaseMs, visibilityTimeoutMs)
-    const served = await store.tx(async (tx) => {
-      const leases = []
-      for (const { mailbox, limit } of wanted) {
-        const admitted = await admit(tx, mailbox, now)
-        if (admitted !== null) await lapse(tx, mailbox, now, maxAttempts)
-        leases.push({ mailbox, admitted, leased: admitted === null ? [] : await lease(tx, mailbox, limit, until, now) })
-      }
-      return leases
-    })
+    // Side by side: on PostgreSQL the statements of all mailboxes go out together, step by step.
+    const served = await store.tx((tx) =>
+      Promise.all(
+        wanted.map(async ({ mailbox, limit }) => {
+          const admitted = await admit(tx, mailbox, now)
+          if (admitted !== null) await lapse(tx, mailbox, now, maxAttempts)
+          return { mailbox, admitted, leased: admitted === null ? [] : await lease(tx, mailbox, limit, until, now) }
+        }),
+      ),
+    )
     return Promise.all(served.map(async ({ mailbox, admitted, leased }) => ({ admitted, deliveries: await handOut(mailbox, leased) })))
   }
 

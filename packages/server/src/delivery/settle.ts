@@ -13,7 +13,7 @@ const distinct = (ids: readonly string[]): string[] => [...new Set(ids)].filter(
 export async function acknowledge(tx: Db, mailbox: Mailbox, ids: readonly string[], now: number, maxAttempts: number): Promise<number> {
   await lapse(tx, mailbox, now, maxAttempts)
   const acknowledged = await acknowledgeRows(tx, mailbox, distinct(ids), now)
-  await meter(tx, now, [[mailbox.tenantId, 'acknowledgements', acknowledged]])
+  meter(tx, now, [[mailbox.tenantId, 'acknowledgements', acknowledged]])
   return acknowledged
 }
 

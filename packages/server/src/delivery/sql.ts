@@ -1,5 +1,5 @@
 // The rows of deliveries. A mailbox is (tenant_id, recipient_id), and every query but the sweeps names it.
-import { one, type Db, type Insert, type Value } from '../store/db.ts'
+import type { Db, Insert, Value } from '../store/db.ts'
 import type { Attempted, DeliveryState } from './rules.ts'
 
 export interface Mailbox {
@@ -22,36 +22,36 @@ export interface NewDeliveryRow {
   created_at: number
 }
 
-const DELIVERIES: Insert = {
+const NEW_DELIVERIES: Insert = {
   into: 'deliveries',
   columns: {
     tenant_id: 'text', recipient_id: 'text', id: 'text', event_id: 'text', state: 'text', priority: 'bigint', enrichment: 'text',
     matched: 'text', attempts: 'integer', created_at: 'bigint',
   },
-  conflict: 'on conflict (tenant_id, event_id, recipient_id) do nothing',
 }
 
-const DELIVERIES_COUNTED: Insert = { ...DELIVERIES, returning: 'recipient_id' }
+const MISSING_DELIVERIES: Insert = { ...NEW_DELIVERIES, conflict: 'on conflict (tenant_id, event_id, recipient_id) do nothing', returning: 'recipient_id' }
 
 const valuesOf = (r: NewDeliveryRow): Value[] => [
   r.tenant_id, r.recipient_id, r.id, r.event_id, 'ready', r.priority, r.enrichment, r.matched, 0, r.created_at,
 ]
 
-/** Puts deliveries into mailboxes, ready. One that is there already stays as it is. */
-export const insertDeliveries = (db: Db, rows: readonly NewDeliveryRow[]) => db.insertMany(DELIVERIES, rows.map(valuesOf))
+/** Puts the deliveries of new events into mailboxes, ready. */
+export const insertDeliveries = (db: Db, rows: readonly NewDeliveryRow[]) => db.insertLater(NEW_DELIVERIES, rows.map(valuesOf))
 
-/** The same, and answers how many were new. */
-export const insertNewDeliveries = async (db: Db, rows: readonly NewDeliveryRow[]): Promise<number> =>
-  (await db.insertMany(DELIVERIES_COUNTED, rows.map(valuesOf))).length
+/** Puts deliveries into mailboxes where they are missing, and answers how many that were. */
+export const insertMissingDeliveries = async (db: Db, rows: readonly NewDeliveryRow[]): Promise<number> =>
+  (await db.insertMany(MISSING_DELIVERIES, rows.map(valuesOf))).length
 
-/** Whether a poll would find something: ready now, or a lease or a wait that has run out. Locks nothing. */
-export const somethingDue = async (db: Db, { tenantId, recipientId }: Mailbox, now: number): Promise<boolean> =>
-  (await one(
-    db,
-    `select 1 as found where exists (select 1 from deliveries where tenant_id = ? and recipient_id = ? and state = 'ready')
-        or exists (select 1 from deliveries where tenant_id = ? and recipient_id = ? and due_at is not null and due_at <= ?)`,
+/** What a poll would find: something ready now, a lease or a wait that has run out. Locks nothing. */
+export async function whatIsDue(db: Db, { tenantId, recipientId }: Mailbox, now: number): Promise<{ ready: boolean; lapsed: boolean }> {
+  const found = await db.lookUp<{ ready: number; lapsed: number }>(
+    `select case when exists (select 1 from deliveries where tenant_id = ? and recipient_id = ? and state = 'ready') then 1 else 0 end as ready,
+            case when exists (select 1 from deliveries where tenant_id = ? and recipient_id = ? and due_at is not null and due_at <= ?) then 1 else 0 end as lapsed`,
     [tenantId, recipientId, tenantId, recipientId, now],
-  )) !== undefined
+  )
+  return { ready: found?.ready === 1, lapsed: found?.lapsed === 1 }
+}
 
 export interface ClaimedRow {
   id: string
@@ -150,14 +150,13 @@ export const extendRows = (db: Db, { tenantId, recipientId }: Mailbox, ids: stri
 
 /** When the next lease or wait of a mailbox runs out. */
 export const nextDue = async (db: Db, { tenantId, recipientId }: Mailbox): Promise<number | null> =>
-  (await one<{ due: number | null }>(
-    db,
+  (await db.lookUp<{ due: number | null }>(
     'select min(due_at) as due from deliveries where tenant_id = ? and recipient_id = ? and due_at is not null',
     [tenantId, recipientId],
   ))?.due ?? null
 
 export const notePoll = (db: Db, { tenantId, recipientId }: Mailbox, now: number) =>
-  db.run(
+  db.runLater(
     `insert into mailboxes (tenant_id, recipient_id, last_poll_at) values (?, ?, ?)
      on conflict (tenant_id, recipient_id) do update set last_poll_at = excluded.last_poll_at`,
     [tenantId, recipientId, now],

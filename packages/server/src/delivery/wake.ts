@@ -7,6 +7,7 @@ const CHANNEL = 'sensorium_mailbox'
 /** PostgreSQL takes 8,000 bytes; ids are 30 characters. Beyond that all waiters look. */
 const MAX_NAMED = 200
 const EVERYBODY = '*'
+const BETWEEN_NOTICES_MS = 5
 
 export interface Wakeups {
   /** Something may be due in these mailboxes. */
@@ -35,18 +36,18 @@ export function makeWakeups(store: Store): Wakeups {
     })
   }
 
-  // What is woken in one turn of the event loop is told to the other nodes in one notice.
-  let telling: Set<string> | null = null
-  function tellOthers(recipientIds: Iterable<string>): void {
-    if (telling === null) {
-      telling = new Set()
-      setImmediate(() => {
-        const ids = telling!
-        telling = null
-        store.notify(CHANNEL, ids.size > MAX_NAMED ? EVERYBODY : [...ids].join(' '))
-      })
-    }
-    for (const id of recipientIds) if (telling.size <= MAX_NAMED) telling.add(id)
+  // The other nodes are told at once, and then for a moment what came meanwhile: a notice costs them as much as a statement.
+  const untold = new Set<string>()
+  let told = false
+  function tellOthers(): void {
+    if (told || untold.size === 0) return
+    told = true
+    setTimeout(() => {
+      told = false
+      tellOthers()
+    }, BETWEEN_NOTICES_MS)
+    store.notify(CHANNEL, untold.size > MAX_NAMED ? EVERYBODY : [...untold].join(' '))
+    untold.clear()
   }
 
   return {
@@ -55,7 +56,9 @@ export function makeWakeups(store: Store): Wakeups {
       if (ids.length === 0) return
       for (const id of ids) wakeHere(id)
       for (const hear of watchers) hear(ids)
-      if (overNodes) tellOthers(ids)
+      if (!overNodes) return
+      for (const id of ids) if (untold.size <= MAX_NAMED) untold.add(id)
+      setImmediate(tellOthers)
     },
     wait({ recipientId }, woken) {
       const set = waiters.get(recipientId) ?? new Set()

@@ -51,6 +51,12 @@ const MAX_WAITING_EVENTS = 20_000
 const MAX_WAITING_BYTES = 256_000_000
 /** Transactions under way at once. SQLite has one writer; on PostgreSQL four overlap their round trips and fsyncs. */
 const LANES = { sqlite: 1, postgres: 4 }
+/**
+ * Beside a transaction under way another begins when this many events wait, or when one has waited this long. A transaction has a
+ * cost of its own, mostly of waking the other side: an event costs 115 µs in groups of 16 and 47 in groups of 64.
+ */
+const WORTH_A_LANE = 48
+const PATIENCE_MS = 4
 
 interface Waiting extends Submission {
   bytes: number
@@ -62,36 +68,45 @@ export function makePublish({ store, router, wakeups, makeId, clock }: PublishTo
   const queue = fairQueue<Waiting>()
   let waitingEvents = 0
   let waitingBytes = 0
-  let lanes = LANES[store.dialect.engine]
+  const lanes = LANES[store.dialect.engine]
+  let busy = 0
   let scheduled = false
+  let patience: NodeJS.Timeout | null = null
 
   function schedule(): void {
-    if (scheduled || lanes === 0 || queue.size === 0) return
+    if (scheduled || busy === lanes || queue.size === 0) return
+    if (busy > 0 && waitingEvents < WORTH_A_LANE) {
+      patience ??= setTimeout(runLane, PATIENCE_MS)
+      return
+    }
     scheduled = true
     setImmediate(() => {
       scheduled = false
-      while (lanes > 0 && queue.size > 0) void runLane()
+      while (queue.size > 0 && (busy === 0 || (busy < lanes && waitingEvents >= WORTH_A_LANE))) void runLane()
     })
   }
 
   async function runLane(): Promise<void> {
-    lanes--
+    if (patience) clearTimeout(patience)
+    patience = null
+    if (queue.size === 0 || busy === lanes) return
+    busy++
     let events = 0
     let bytes = 0
     const group = queue.take((submission) => (events += submission.events.length) >= MAX_GROUP_EVENTS || (bytes += submission.bytes) >= MAX_GROUP_BYTES)
+    for (const submission of group) {
+      waitingEvents -= submission.events.length
+      waitingBytes -= submission.bytes
+    }
     try {
       await publishGroup(group)
     } finally {
-      lanes++
+      busy--
       schedule()
     }
   }
 
   async function publishGroup(group: Waiting[]): Promise<void> {
-    for (const submission of group) {
-      waitingEvents -= submission.events.length
-      waitingBytes -= submission.bytes
-    }
     try {
       const { outcomes, recipients } = await commit(group)
       group.forEach((submission, i) => submission.resolve(outcomes[i]!))
@@ -117,10 +132,9 @@ export function makePublish({ store, router, wakeups, makeId, clock }: PublishTo
     await router.prepare(tenantIds)
     return store.tx(async (tx) => {
       const now = clock.now()
-      const tables = await router.tables(tx, tenantIds)
       const ancestors = await ancestorsOf(tx, group)
-      const rows = eventRows(group, ancestors, now)
-      const fresh = new Set((await insertEvents(tx, rows)).map((row) => `${row.tenant_id} ${row.id}`))
+      const [tables, inserted] = await Promise.all([router.tables(tx, tenantIds), insertEvents(tx, eventRows(group, ancestors, now))])
+      const fresh = new Set(inserted.map((row) => `${row.tenant_id} ${row.id}`))
 
       const deliveries: NewDeliveryRow[] = []
       const recipients = new Set<string>()
@@ -138,8 +152,8 @@ export function makePublish({ store, router, wakeups, makeId, clock }: PublishTo
           return { status: 'accepted', eventId: event.id, recipients: made.length }
         }),
       )
-      if (deliveries.length > 0) await insertDeliveries(tx, deliveries)
-      await meter(tx, now, countsOf(group, outcomes))
+      insertDeliveries(tx, deliveries)
+      meter(tx, now, countsOf(group, outcomes))
       for (const [i, submission] of group.entries()) await submission.remember?.(tx, outcomes[i]!)
       return { outcomes, recipients }
     })

@@ -1,5 +1,5 @@
 // The rows of events. Every query names the tenant, but for the last, which goes by age.
-import { one, type Db, type Insert } from '../store/db.ts'
+import type { Db, Insert } from '../store/db.ts'
 
 export interface NewEventRow {
   tenant_id: string
@@ -52,7 +52,7 @@ export const readChains = (db: Db, tenantIds: string[], ids: string[], most: num
   )
 
 export const findEvent = (db: Db, tenantId: string, id: string) =>
-  one<{ sender_id: string; envelope: string | null }>(db, 'select sender_id, envelope from events where tenant_id = ? and id = ?', [tenantId, id])
+  db.lookUp<{ sender_id: string; envelope: string | null }>('select sender_id, envelope from events where tenant_id = ? and id = ?', [tenantId, id])
 
 export interface StoredEvent {
   id: string

@@ -8,7 +8,7 @@
 import { createHash } from 'node:crypto'
 import type { Secrets } from '../kernel/secrets.ts'
 import { keyReused } from '../kernel/failure.ts'
-import { one, type Db, type Store } from '../store/db.ts'
+import type { Db, Store } from '../store/db.ts'
 import type { Answer } from './answer.ts'
 
 export const RETENTION_MS = 24 * 3_600_000
@@ -54,8 +54,7 @@ export const hashBody = (...parts: (string | Uint8Array)[]): string => {
 const isKept = (status: number): boolean => status < 500 && ![401, 403, 429].includes(status)
 
 const find = (db: Db, r: RequestKey) =>
-  one<Row>(
-    db,
+  db.lookUp<Row>(
     `select body_hash, status, body, sealed, resource_id from idempotency
       where tenant_id = ? and principal_id = ? and method = ? and path = ? and idempotency_key = ?`,
     [r.tenantId, r.principalId, r.method, r.path, r.key],

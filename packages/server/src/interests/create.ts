@@ -9,7 +9,7 @@ import { requireAgent } from '../agents/get.ts'
 import type { Principal } from '../auth/principal.ts'
 import { ruleBroken } from '../kernel/failure.ts'
 import type { MakeId } from '../kernel/ids.ts'
-import { insertNewDeliveries, type NewDeliveryRow } from '../delivery/sql.ts'
+import { insertMissingDeliveries, type NewDeliveryRow } from '../delivery/sql.ts'
 import { pageNewestEvents, type StoredEvent } from '../events/sql.ts'
 import { recordRoutingChange } from '../routing/changes.ts'
 import { checkFilter } from '../routing/check-filter.ts'
@@ -94,8 +94,8 @@ export async function createInterest(
       tenant_id: tenantId, recipient_id: agentId, id: makeId('delivery'), event_id: event.id, priority: row.priority,
       enrichment: row.enrichment_depth, matched: row.id, created_at: at,
     }))
-    const delivered = deliveries.length > 0 ? await insertNewDeliveries(tx, deliveries) : 0
-    await meter(tx, at, [[tenantId, 'deliveries', delivered]])
+    const delivered = deliveries.length > 0 ? await insertMissingDeliveries(tx, deliveries) : 0
+    meter(tx, at, [[tenantId, 'deliveries', delivered]])
     const interest = shownInterest(row)
     await record(tx, interest)
     return { interest, delivered }

@@ -81,7 +81,7 @@ export async function searchMemories(
   const ranked = await recall(principal, query, options)
   return store.tx(async (tx) => {
     const memories = await touched(tx, principal, ranked.map(({ id }) => id), now)
-    await meter(tx, now, [[principal.tenantId, 'searches', 1]])
+    meter(tx, now, [[principal.tenantId, 'searches', 1]])
     // One that was deleted, or hidden from the caller, between the search and now is left out.
     const results = ranked.flatMap(({ id, score, signals }): SearchResult[] => {
       const row = memories.get(id)

@@ -78,6 +78,6 @@ export async function remember(tx: Db, { makeId, now }: MemoryTools, principal: 
   await insertMemory(tx, row)
   await indexText(tx, row)
   await indexWords(tx, row)
-  await meter(tx, at, [[row.tenant_id, 'memories', 1]])
+  meter(tx, at, [[row.tenant_id, 'memories', 1]])
   return shownMemory(row)
 }

@@ -39,9 +39,14 @@ export interface Dialect {
 export interface Db {
   readonly dialect: Dialect
   rows<R>(sql: string, values?: readonly Value[]): Promise<R[]>
+  /** The first row of a query that goes by a key and is quick whatever the store holds: on PostgreSQL many share a connection. */
+  lookUp<R>(sql: string, values?: readonly Value[]): Promise<R | undefined>
   /** Runs a statement and answers how many rows it changed. */
   run(sql: string, values?: readonly Value[]): Promise<number>
   insertMany<R>(insert: Insert, rows: readonly (readonly Value[])[]): Promise<R[]>
+  /** A write whose answer nobody needs. The transaction commits only if it succeeds; on PostgreSQL it goes out with the commit. */
+  runLater(sql: string, values?: readonly Value[]): void
+  insertLater(insert: Insert, rows: readonly (readonly Value[])[]): void
 }
 
 export interface StoreStats {

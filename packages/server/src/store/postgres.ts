@@ -1,12 +1,16 @@
 // PostgreSQL 14 or newer, through a pool. Statements are prepared once per connection under a name of their own; a server that
 // restarts is met again by the next query without a restart of ours.
-import { createHash } from 'node:crypto'
+//
+// Statements are sent without waiting for the answers before them (pipelining): `begin` goes out with the first statement of a
+// transaction, and what nobody waits for goes out with its `commit`.
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Clock } from '../kernel/clock.ts'
 import { backoffMs } from '../kernel/backoff.ts'
-import { StoreUnavailable, type Db, type Dialect, type Insert, type Observe, type Store, type Value } from './db.ts'
+import { StoreUnavailable, type Db, type Insert, type Observe, type Store, type Value } from './db.ts'
+import { makeLookUps } from './postgres-lookups.ts'
+import { batchingSocket, dialect, isAftermath, isCollision, isOutage, send, sendMany } from './postgres-wire.ts'
 
 export interface PostgresOptions {
   url: string
@@ -21,72 +25,17 @@ const STATEMENT_TIMEOUT_MS = 15_000
 const MAX_WAITING = 5_000
 const MAX_RETRIES = 5
 
-const dialect: Dialect = {
-  engine: 'postgres',
-  inList: (column) => `${column} = any(?::text[])`,
-  list: (values) => values,
-  inRows: (column, query) => `${column} = any(array(${query}))`,
-  skipLocked: 'for update skip locked',
-  forUpdate: 'for update',
-}
-
-// bigint columns hold milliseconds and counts, all below 2^53.
-const types = {
-  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
-    oid === 20 ? Number : pg.types.getTypeParser(oid as never, format as never)) as typeof pg.types.getTypeParser,
-}
-
-const numbered = new Map<string, { name: string; text: string }>()
-
-/** `?` becomes `$1`, `$2`, …, and the statement gets the name it is prepared under. */
-function prepared(sql: string): { name: string; text: string } {
-  let known = numbered.get(sql)
-  if (!known) {
-    let n = 0
-    const text = sql.replace(/\?/g, () => `$${++n}`)
-    known = { name: 's' + createHash('sha256').update(text).digest('hex').slice(0, 24), text }
-    numbered.set(sql, known)
-  }
-  return known
-}
-
-const insertSql = new WeakMap<Insert, string>()
-
-// One statement whatever the number of rows: each column is one array.
-function unnested(insert: Insert): string {
-  let sql = insertSql.get(insert)
-  if (!sql) {
-    const columns = Object.entries(insert.columns)
-    const arrays = columns.map(([, type]) => `?::${type}[]`).join(', ')
-    const names = columns.map(([name]) => name).join(', ')
-    sql = `insert into ${insert.into} (${names}) select * from unnest(${arrays}) ${insert.conflict ?? ''}`
-    if (insert.returning) sql += ` returning ${insert.returning}`
-    insertSql.set(insert, sql)
-  }
-  return sql
-}
-
-/** The server is away, going away or full: SQLSTATE classes 08, 53, 57 and what the socket says. */
-function isOutage(error: unknown): boolean {
-  const { code, message } = error as { code?: string; message?: string }
-  if (code && /^(08|53|57P)/.test(code)) return true
-  if (code && /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ENOENT)/.test(code)) return true
-  return /connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable/i.test(message ?? '')
-}
-
-const isCollision = (error: unknown): boolean => ['40001', '40P01'].includes((error as { code?: string }).code ?? '')
-
-function onClient(client: pg.ClientBase): Db {
-  const query = (sql: string, values: readonly Value[]) => client.query({ ...prepared(sql), values: values as unknown[], types })
+/** The statements of one transaction; `later` takes the answers that nobody waits for. */
+function onClient(client: pg.ClientBase, later: (answer: Promise<unknown>) => void): Db {
+  const rows = async <R>(sql: string, values: readonly Value[] = []): Promise<R[]> => (await send(client, sql, values)).rows as R[]
   return {
     dialect,
-    rows: async <R>(sql: string, values: readonly Value[] = []) => (await query(sql, values)).rows as R[],
-    run: async (sql, values = []) => (await query(sql, values)).rowCount ?? 0,
-    async insertMany<R>(insert: Insert, rows: readonly (readonly Value[])[]) {
-      if (rows.length === 0) return []
-      const columns = Object.keys(insert.columns).map((_, i) => rows.map((row) => row[i]))
-      return (await query(unnested(insert), columns as unknown as Value[])).rows as R[]
-    },
+    rows,
+    lookUp: async <R>(sql: string, values?: readonly Value[]) => (await rows<R>(sql, values))[0],
+    run: async (sql, values = []) => (await send(client, sql, values)).rowCount ?? 0,
+    insertMany: async <R>(insert: Insert, given: readonly (readonly Value[])[]) => (given.length === 0 ? [] : ((await sendMany(client, insert, given)).rows as R[])),
+    runLater: (sql, values = []) => later(send(client, sql, values)),
+    insertLater: (insert, given) => (given.length === 0 ? undefined : later(sendMany(client, insert, given))),
   }
 }
 
@@ -97,7 +46,9 @@ export function openPostgres({ url, clock, poolSize = 10, observe = () => {}, wa
     keepAlive: true,
     application_name: 'sensorium',
   }
-  const pool = new pg.Pool({ ...connection, max: poolSize, statement_timeout: STATEMENT_TIMEOUT_MS, idle_in_transaction_session_timeout: 30_000 })
+  const pipelined = { ...connection, pipeline: true, stream: batchingSocket, statement_timeout: STATEMENT_TIMEOUT_MS }
+  const pool = new pg.Pool({ ...pipelined, max: poolSize, idle_in_transaction_session_timeout: 30_000 })
+  const lookUps = makeLookUps(pipelined, warn)
   // A connection can be lost between two statements too, while somebody holds it: unheard, that would end the process.
   pool.on('connect', (client) => client.on('error', (error) => warn('a connection was lost', error)))
   pool.on('error', () => {}) // the same, of a connection that nobody holds: said above
@@ -106,14 +57,19 @@ export function openPostgres({ url, clock, poolSize = 10, observe = () => {}, wa
   let listening: pg.Client | undefined
   const underWay = new Set<Promise<unknown>>()
 
-  function withClient<T>(kind: 'tx' | 'query', work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  function whileOpen<T>(work: () => Promise<T>): Promise<T> {
     if (closing.signal.aborted) return Promise.reject(new StoreUnavailable('the store is closed'))
-    const running = withPooled(kind, work)
+    const running = work()
     underWay.add(running)
     const over = (): void => void underWay.delete(running)
     running.then(over, over)
     return running
   }
+
+  const withClient = <T>(kind: 'tx' | 'query', work: (client: pg.PoolClient) => Promise<T>): Promise<T> => whileOpen(() => withPooled(kind, work))
+
+  const unavailable = (error: unknown): StoreUnavailable =>
+    new StoreUnavailable((error as Error).message || 'the database cannot be reached', { cause: error })
 
   async function withPooled<T>(kind: 'tx' | 'query', work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     if (pool.waitingCount >= MAX_WAITING) throw new StoreUnavailable('too many transactions are waiting')
@@ -125,24 +81,47 @@ export function openPostgres({ url, clock, poolSize = 10, observe = () => {}, wa
       return await work(client)
     } catch (error) {
       broken = client === undefined || isOutage(error)
-      if (broken) throw new StoreUnavailable((error as Error).message || 'the database cannot be reached', { cause: error })
-      throw error
+      throw broken ? unavailable(error) : error
     } finally {
       client?.release(broken)
       observe(kind, (performance.now() - started) / 1000)
     }
   }
 
+  async function lookUp<R>(sql: string, values: readonly Value[]): Promise<R | undefined> {
+    const started = performance.now()
+    try {
+      return (await lookUps.rows<R>(sql, values))[0]
+    } catch (error) {
+      // Nobody reached the server, or it went away: said as an outage.
+      throw isOutage(error) ? unavailable(error) : error
+    } finally {
+      observe('query', (performance.now() - started) / 1000)
+    }
+  }
+
   async function attempt<T>(work: (tx: Db) => Promise<T>): Promise<T> {
     return withClient('tx', async (client) => {
-      await client.query('begin')
+      const sent: Promise<unknown>[] = []
+      // Heard of when the transaction ends; until then a failure must not count as one that nobody handles.
+      const later = (answer: Promise<unknown>): void => {
+        answer.catch(() => {})
+        sent.push(answer)
+      }
+      later(client.query('begin'))
       try {
-        const result = await work(onClient(client))
-        await client.query('commit')
+        const result = await work(onClient(client, later))
+        const commit = client.query('commit')
+        later(commit)
+        for (const answer of sent) await answer
+        // A statement failed and somebody kept quiet about it.
+        if ((await commit).command !== 'COMMIT') throw new Error('the transaction was rolled back')
         return result
       } catch (error) {
+        // If the commit went out as well, the server has rolled back already, and this does nothing.
         if (!isOutage(error)) await client.query('rollback')
-        throw error
+        // What failed first is why the rest was refused.
+        throw isAftermath(error) ? await Promise.all(sent).then(() => error, (first: unknown) => first) : error
       }
     })
   }
@@ -172,11 +151,18 @@ export function openPostgres({ url, clock, poolSize = 10, observe = () => {}, wa
 
   const base: Omit<Store, 'tx'> = {
     dialect,
-    rows: <R>(sql: string, values?: readonly Value[]) => withClient('query', (client) => onClient(client).rows<R>(sql, values)),
+    rows: <R>(sql: string, values: readonly Value[] = []) => withClient('query', async (client) => (await send(client, sql, values)).rows as R[]),
+    lookUp: <R>(sql: string, values: readonly Value[] = []) => whileOpen(() => lookUp<R>(sql, values)),
     async run() {
       throw new Error('a write needs a transaction: use tx')
     },
     async insertMany() {
+      throw new Error('a write needs a transaction: use tx')
+    },
+    runLater() {
+      throw new Error('a write needs a transaction: use tx')
+    },
+    insertLater() {
       throw new Error('a write needs a transaction: use tx')
     },
     async ping() {
@@ -184,14 +170,17 @@ export function openPostgres({ url, clock, poolSize = 10, observe = () => {}, wa
     },
     notify(channel, payload) {
       if (closing.signal.aborted) return
-      pool.query('select pg_notify($1, $2)', [channel, payload]).catch((error) => warn('a wake-up was not sent', error))
+      whileOpen(() => lookUps.rows('select pg_notify(?, ?)', [channel, payload])).catch((error) => warn('a wake-up was not sent', error))
     },
     listen(channel, hear) {
       listeners.set(channel, [...(listeners.get(channel) ?? []), hear])
       listening?.query(`listen ${channel}`).catch(() => {})
       hearing ??= keepListening()
     },
-    stats: () => ({ waiting: pool.waitingCount, connections: pool.totalCount, idle: pool.idleCount }),
+    stats() {
+      const { connections, idle } = lookUps.stats()
+      return { waiting: pool.waitingCount, connections: pool.totalCount + connections, idle: pool.idleCount + idle }
+    },
     async close() {
       if (closing.signal.aborted) return
       closing.abort()
@@ -199,6 +188,7 @@ export function openPostgres({ url, clock, poolSize = 10, observe = () => {}, wa
       await hearing
       // A pool that ends leaves those who wait for a connection without one.
       await Promise.allSettled(underWay)
+      await lookUps.close()
       await pool.end()
     },
   }

@@ -1,13 +1,20 @@
-// The embedded engine: node:sqlite in WAL mode with synchronous=FULL, on the main thread.
+// The embedded engine: node:sqlite in WAL mode, on the main thread.
 //
-// One connection writes, one reads. Transactions that are asked for in the same turn of the event loop run one after the other
-// inside one SQLite transaction, each in a savepoint of its own, and share its commit: an fsync costs 80 µs to 2 ms, and 64
-// publishers would otherwise pay for one each. A lone transaction starts in the same turn and waits for nothing.
+// One connection writes, one reads. Transactions that are asked for in the same turn of the event loop, or while a commit is on its
+// way to the disk, run one after the other inside one SQLite transaction, each in a savepoint of its own, and share its commit: an
+// fsync costs 80 µs to 2 ms, and 64 publishers would otherwise pay for one each. A lone transaction waits for nothing.
+//
+// 1. A transaction resolves after its commit is on disk, which the thread pool sees to; requests are read and answered meanwhile.
+// 2. Nobody reads what a power cut could take back: until a commit is on disk, reads see the state before it.
+// 3. Reads of one turn share a snapshot: locking and unlocking the file costs as much as finding a row.
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import path from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { getLoadablePath } from 'sqlite-vec'
-import { StoreUnavailable, type Db, type Dialect, type Insert, type Observe, type Store, type Value } from './db.ts'
+import { StoreUnavailable, type Db, type Observe, type Store, type Value } from './db.ts'
+import { makeSnapshot } from './sqlite-snapshot.ts'
+import { dialect, onConnection, translate } from './sqlite-statements.ts'
+import { watchLog } from './sqlite-wal.ts'
 
 /** The embedded store of a data directory. */
 export const databaseFile = (directory: string): string => path.join(directory, 'sensorium.db')
@@ -17,95 +24,6 @@ const MAX_GROUP = 256
 /** Past this many waiting transactions the caller is told to come back later. */
 const MAX_WAITING = 20_000
 
-const dialect: Dialect = {
-  engine: 'sqlite',
-  inList: (column) => `${column} in (select value from json_each(?))`,
-  list: (values) => JSON.stringify(values),
-  inRows: (column, query) => `${column} in (${query})`,
-  skipLocked: '',
-  forUpdate: '',
-}
-
-/** SQLITE_BUSY, LOCKED, READONLY, IOERR, CORRUPT, FULL, CANTOPEN: the disk or another process, not the query. */
-const OUTAGES = new Set([5, 6, 8, 10, 11, 13, 14])
-
-function translate(error: unknown): unknown {
-  const code = (error as { errcode?: number }).errcode
-  if (typeof code === 'number' && OUTAGES.has(code & 0xff)) return new StoreUnavailable((error as Error).message, { cause: error })
-  return error
-}
-
-const insertSql = (insert: Insert): string => {
-  const names = Object.keys(insert.columns)
-  return `insert into ${insert.into} (${names.join(', ')}) values (${names.map(() => '?').join(', ')}) ${insert.conflict ?? ''}`
-}
-
-// The driver's own row objects are dictionaries, and reading a row of eleven columns out of one costs more than the query. It is
-// asked for arrays, of which ordinary objects are made here: 3.5 µs instead of 6 for an agent by its id.
-function readRows<R>(statement: StatementSync, values: readonly Value[]): R[] {
-  const names = namesOf(statement)
-  const rows = statement.all(...(values as SQLInputValue[])) as unknown as unknown[][]
-  return rows.map((cells) => {
-    const row: Record<string, unknown> = {}
-    for (let i = 0; i < names.length; i++) row[names[i]!] = cells[i]
-    return row as R
-  })
-}
-
-const columnNames = new WeakMap<StatementSync, string[]>()
-
-function namesOf(statement: StatementSync): string[] {
-  let names = columnNames.get(statement)
-  if (!names) {
-    columnNames.set(statement, (names = statement.columns().map(({ name }) => name)))
-    statement.setReturnArrays(true)
-  }
-  return names
-}
-
-function onConnection(connection: DatabaseSync): Db {
-  const prepared = new Map<string, StatementSync>()
-  const inserts = new WeakMap<Insert, StatementSync>()
-  const prepare = (sql: string): StatementSync => {
-    let statement = prepared.get(sql)
-    if (!statement) prepared.set(sql, (statement = connection.prepare(sql)))
-    return statement
-  }
-  return {
-    dialect,
-    async rows<R>(sql: string, values: readonly Value[] = []) {
-      try {
-        return readRows<R>(prepare(sql), values)
-      } catch (error) {
-        throw translate(error)
-      }
-    },
-    async run(sql, values = []) {
-      try {
-        return Number(prepare(sql).run(...(values as SQLInputValue[])).changes)
-      } catch (error) {
-        throw translate(error)
-      }
-    },
-    async insertMany<R>(insert: Insert, rows: readonly (readonly Value[])[]) {
-      let statement = inserts.get(insert)
-      if (!statement) inserts.set(insert, (statement = prepare(insertSql(insert))))
-      // What is returned is what was given, for the rows that were written: no statement has to bring it back.
-      const echoed = insert.returning?.split(', ').map((name) => [name, Object.keys(insert.columns).indexOf(name)] as const)
-      const answers: R[] = []
-      try {
-        for (const row of rows) {
-          const { changes } = statement.run(...(row as SQLInputValue[]))
-          if (echoed && changes > 0) answers.push(Object.fromEntries(echoed.map(([name, at]) => [name, row[at]])) as R)
-        }
-      } catch (error) {
-        throw translate(error)
-      }
-      return answers
-    },
-  }
-}
-
 interface Job {
   work: (tx: Db) => Promise<unknown>
   resolve: (value: never) => void
@@ -114,9 +32,10 @@ interface Job {
 
 function openConnection(file: string, readOnly: boolean, allowExtension = false): DatabaseSync {
   const connection = new DatabaseSync(file, { readOnly, timeout: 5000, allowExtension })
-  if (!readOnly) connection.exec('pragma journal_mode = wal')
-  // FULL: a commit that was answered survives a power cut. The cache is in KiB; 64 MiB keeps the hot indexes of a large store.
-  connection.exec('pragma synchronous = full; pragma foreign_keys = on; pragma temp_store = memory; pragma cache_size = -65536')
+  // NORMAL: the fsync after a commit and the checkpoints are sqlite-wal.ts'. A log that shrank again gives its space back.
+  if (!readOnly) connection.exec('pragma journal_mode = wal; pragma synchronous = normal; pragma wal_autocheckpoint = 0; pragma journal_size_limit = 67108864')
+  // The cache is in KiB; 64 MiB keeps the hot indexes of a large store.
+  connection.exec('pragma foreign_keys = on; pragma temp_store = memory; pragma cache_size = -65536')
   return connection
 }
 
@@ -168,12 +87,17 @@ export function openReader(file: string): Reader {
 export function openSqlite(file: string, observe: Observe = () => {}): Store {
   const writer = openConnection(file, false)
   const reader = openConnection(file, true)
-  const write = onConnection(writer)
+  let failedLater: { error: unknown } | null = null
+  const write = onConnection(writer, (error) => (failedLater ??= { error }))
   const read = onConnection(reader)
+  const log = watchLog(file)
+  const snapshot = makeSnapshot(reader)
   const listeners = new Map<string, ((payload: string) => void)[]>()
   let queue: Job[] = []
   let draining = false
   let closed = false
+  /** The disk refused an fsync. What is on it nobody knows before the next start. */
+  let refused: StoreUnavailable | null = null
 
   // Runs the jobs one after the other; a failing job undoes its own savepoint only.
   async function runGroup(jobs: Job[]): Promise<void> {
@@ -184,7 +108,9 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
       for (const job of jobs) {
         writer.exec('savepoint job')
         try {
+          failedLater = null
           const value = await job.work(write)
+          if (failedLater) throw (failedLater as { error: unknown }).error
           writer.exec('release job')
           settled.push(() => job.resolve(value as never))
         } catch (error) {
@@ -193,20 +119,31 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
           settled.push(() => job.reject(error))
         }
       }
+      snapshot.hold()
       writer.exec('commit')
     } catch (error) {
       // Neither begun nor committed: nobody's work is on disk.
       if (writer.isTransaction) writer.exec('rollback')
+      snapshot.release()
       const outage = translate(error)
       for (const job of jobs) job.reject(outage)
       return
     }
+    try {
+      await log.sync()
+    } catch (error) {
+      refused = new StoreUnavailable(`the disk refused to write: ${(error as Error).message}`, { cause: error })
+      for (const job of jobs) job.reject(refused)
+      return
+    }
+    snapshot.release()
     observe('tx', (performance.now() - started) / 1000)
     for (const settle of settled) settle()
   }
 
   async function drain(): Promise<void> {
     while (queue.length > 0) {
+      await log.rest()
       const group = queue.slice(0, MAX_GROUP)
       queue = queue.slice(MAX_GROUP)
       await runGroup(group)
@@ -216,18 +153,34 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
     draining = false
   }
 
+  const trouble = (): StoreUnavailable | null => (closed ? new StoreUnavailable('the store is closed') : refused)
+
+  async function rows<R>(sql: string, values?: readonly Value[]): Promise<R[]> {
+    const reason = trouble()
+    if (reason) throw reason
+    snapshot.open()
+    return read.rows<R>(sql, values)
+  }
+
   return {
     dialect,
-    rows: <R>(sql: string, values?: readonly Value[]) =>
-      closed ? Promise.reject(new StoreUnavailable('the store is closed')) : read.rows<R>(sql, values),
+    rows,
+    lookUp: async <R>(sql: string, values?: readonly Value[]) => (await rows<R>(sql, values))[0],
     async run() {
       throw new Error('a write needs a transaction: use tx')
     },
     async insertMany() {
       throw new Error('a write needs a transaction: use tx')
     },
+    runLater() {
+      throw new Error('a write needs a transaction: use tx')
+    },
+    insertLater() {
+      throw new Error('a write needs a transaction: use tx')
+    },
     tx<T>(work: (tx: Db) => Promise<T>): Promise<T> {
-      if (closed) return Promise.reject(new StoreUnavailable('the store is closed'))
+      const reason = trouble()
+      if (reason) return Promise.reject(reason)
       if (queue.length >= MAX_WAITING) return Promise.reject(new StoreUnavailable('too many transactions are waiting'))
       return new Promise<T>((resolve, reject) => {
         queue.push({ work, resolve, reject })
@@ -237,8 +190,7 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
       })
     },
     async ping() {
-      if (closed) throw new StoreUnavailable('the store is closed')
-      await read.rows('select 1')
+      await rows('select 1')
     },
     notify(channel, payload) {
       for (const hear of listeners.get(channel) ?? []) queueMicrotask(() => hear(payload))
@@ -251,6 +203,7 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
       if (closed) return
       closed = true
       while (draining) await new Promise(setImmediate)
+      await log.close()
       reader.close()
       writer.close()
     },

@@ -38,7 +38,7 @@ const USAGE: Insert = {
 }
 
 export const addUsage = (db: Db, rows: (readonly [tenantId: string, day: string, metric: string, shard: number, amount: number])[]) =>
-  db.insertMany(USAGE, rows)
+  db.insertLater(USAGE, rows)
 
 /** The newest days first, one row per day and metric. */
 export const sumUsage = (db: Db, tenantId: string) =>

@@ -12,7 +12,7 @@ const SHARDS = 64
 const shardOf = (db: Db): number => (db.dialect.engine === 'sqlite' ? 0 : Math.floor(Math.random() * SHARDS))
 
 /** Adds to today's counts of any number of tenants. */
-export async function meter(db: Db, now: number, counts: Iterable<readonly [tenantId: string, metric: Metric, amount: number]>): Promise<void> {
+export function meter(db: Db, now: number, counts: Iterable<readonly [tenantId: string, metric: Metric, amount: number]>): void {
   const day = new Date(now).toISOString().slice(0, 10)
   const shard = shardOf(db)
   const rows = [...counts]
@@ -20,7 +20,7 @@ export async function meter(db: Db, now: number, counts: Iterable<readonly [tena
     .map(([tenantId, metric, amount]) => [tenantId, day, metric, shard, amount] as const)
     // One order for all writers: two transactions can then wait for each other in one direction only.
     .sort((a, b) => (a[0] + a[2] < b[0] + b[2] ? -1 : 1))
-  if (rows.length > 0) await addUsage(db, rows)
+  addUsage(db, rows)
 }
 
 export async function readUsage(db: Db, slug: string): Promise<{ tenant: string; days: UsageDay[] }> {

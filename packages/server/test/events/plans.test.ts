@@ -2,7 +2,7 @@
 // rows for the planner to care, on both engines.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { lapsedAnywhere, lapsedRows, leasedRows, acknowledgeRows, claimRows, extendRows, nextDue, readEnvelopes, setDead, setReady, somethingDue } from '../../src/delivery/sql.ts'
+import { lapsedAnywhere, lapsedRows, leasedRows, acknowledgeRows, claimRows, extendRows, nextDue, readEnvelopes, setDead, setReady, whatIsDue } from '../../src/delivery/sql.ts'
 import { listDeadLetters } from '../../src/delivery/dead-letters.ts'
 import { queueHealth, recentEvents } from '../../src/delivery/queue.ts'
 import { deleteAcknowledged, emptyEvents, forgetEvents, pageNewestEvents, pageOldEvents, readChains } from '../../src/events/sql.ts'
@@ -22,7 +22,10 @@ async function statementsOf(real: Db, run: (db: Db) => Promise<unknown>): Promis
     dialect: real.dialect,
     rows: async (sql, values) => (note(sql, values), []),
     run: async (sql, values) => (note(sql, values), 0),
+    lookUp: async (sql, values) => (note(sql, values), undefined),
     insertMany: async () => [],
+    runLater: note,
+    insertLater: () => {},
   })
   return seen
 }
@@ -63,7 +66,7 @@ onBothEngines((engine) => {
     }
 
     const paths: Record<string, (db: Db) => Promise<unknown>> = {
-      'is something due': (db) => somethingDue(db, box, 5),
+      'is something due': (db) => whatIsDue(db, box, 5),
       claim: (db) => claimRows(db, box, 10, 5, 5),
       'read envelopes': (db) => readEnvelopes(db, 'ten_a', ['e2', 'e4']),
       acknowledge: (db) => acknowledgeRows(db, box, ['d2'], 5),

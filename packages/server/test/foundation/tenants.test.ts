@@ -118,11 +118,11 @@ onBothEngines((engine) => {
     const [tenant, other] = [await service.tenant('metered'), await service.tenant('unmetered')]
     assert.deepEqual((await usage('metered')).body, { tenant: 'metered', days: [] })
     const now = service.clock.now()
-    await service.store.tx((tx) => meter(tx, now - DAY, [[tenant.id, 'events', 2]]))
+    await service.store.tx(async (tx) => meter(tx, now - DAY, [[tenant.id, 'events', 2]]))
     await Promise.all(
       Array.from({ length: 10 }, () =>
         service.store.tx(
-          (tx) => meter(
+          async (tx) => meter(
             tx, now,
             [[tenant.id, 'events', 1], [tenant.id, 'deliveries', 3], [tenant.id, 'memories', 0], [other.id, 'searches', 1]],
           ),

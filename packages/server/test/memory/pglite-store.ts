@@ -14,13 +14,16 @@ const dialect: Dialect = {
 
 const parsers = { [types.INT8]: Number }
 
-function on(client: PGlite | Transaction): Db {
+function on(client: PGlite | Transaction, later: (answer: Promise<unknown>) => void = () => {}): Db {
   const query = async <R>(sql: string, values: readonly Value[]) => {
     let n = 0
     return client.query<R>(sql.replace(/\?/g, () => `$${++n}`), values as unknown[], { parsers })
   }
-  return {
+  const db: Db = {
     dialect,
+    lookUp: async <R>(sql: string, values?: readonly Value[]) => (await db.rows<R>(sql, values))[0],
+    runLater: (sql, values) => later(db.run(sql, values)),
+    insertLater: (insert, rows) => later(db.insertMany(insert, rows)),
     rows: async <R>(sql: string, values: readonly Value[] = []) => (await query<R>(sql, values)).rows,
     run: async (sql, values = []) => (await query(sql, values)).affectedRows ?? 0,
     async insertMany<R>({ into, columns, conflict = '', returning }: Insert, rows: readonly (readonly Value[])[]) {
@@ -33,13 +36,20 @@ function on(client: PGlite | Transaction): Db {
       return answers
     },
   }
+  return db
 }
 
 export async function pgliteStore(): Promise<Store> {
   const pglite = await PGlite.create({ extensions: { vector } })
   return {
     ...on(pglite),
-    tx: <T>(work: (tx: Db) => Promise<T>) => pglite.transaction((tx) => work(on(tx))) as Promise<T>,
+    tx: <T>(work: (tx: Db) => Promise<T>) =>
+      pglite.transaction(async (tx) => {
+        const sent: Promise<unknown>[] = []
+        const result = await work(on(tx, (answer) => sent.push(answer)))
+        await Promise.all(sent)
+        return result
+      }) as Promise<T>,
     ping: async () => void (await pglite.query('select 1')),
     notify: () => {},
     listen: () => {},

@@ -8,7 +8,7 @@ import { listDeadLetters, type DeadLetterScope } from '../../delivery/dead-lette
 import { lapse, sweepLapsed } from '../../delivery/lapse.ts'
 import { queueHealth, recentEvents } from '../../delivery/queue.ts'
 import { acknowledge, extend, giveBack } from '../../delivery/settle.ts'
-import { somethingDue, type Mailbox } from '../../delivery/sql.ts'
+import { whatIsDue, type Mailbox } from '../../delivery/sql.ts'
 import type { Wakeups } from '../../delivery/wake.ts'
 import { replayDeadLetter } from '../../events/replay.ts'
 import type { PushHealth } from '../../outbound/endpoint.ts'
@@ -76,7 +76,7 @@ export function deliveryRoutes({ store, claim, identify, router, wakeups, now, m
       const scope = deadLetterScope(principal)
       // What the clock has already decided is shown as decided.
       if (scope.recipientId === null) await sweepLapsed(store, now(), maxAttempts)
-      else if (await somethingDue(store, mailboxOf(principal), now())) {
+      else if ((await whatIsDue(store, mailboxOf(principal), now())).lapsed) {
         await store.tx((tx) => lapse(tx, mailboxOf(principal), now(), maxAttempts))
       }
       return { status: 200, text: await listDeadLetters(store, scope, query.offset ?? 0, query.limit ?? 50) }

@@ -1,0 +1,112 @@
+// How a statement goes over the wire to PostgreSQL: numbered placeholders, a name it is prepared under once per connection, and
+// one write to the socket for all the statements of a turn.
+import { createHash } from 'node:crypto'
+import net from 'node:net'
+import pg from 'pg'
+import type { Dialect, Insert, Value } from './db.ts'
+
+export const dialect: Dialect = {
+  engine: 'postgres',
+  inList: (column) => `${column} = any(?::text[])`,
+  list: (values) => values,
+  inRows: (column, query) => `${column} = any(array(${query}))`,
+  skipLocked: 'for update skip locked',
+  forUpdate: 'for update',
+}
+
+// bigint columns hold milliseconds and counts, all below 2^53.
+const types = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
+    oid === 20 ? Number : pg.types.getTypeParser(oid as never, format as never)) as typeof pg.types.getTypeParser,
+}
+
+const numbered = new Map<string, { name: string; text: string }>()
+
+/** `?` becomes `$1`, `$2`, …, and the statement gets the name it is prepared under. */
+function prepared(sql: string): { name: string; text: string } {
+  let known = numbered.get(sql)
+  if (!known) {
+    let n = 0
+    const text = sql.replace(/\?/g, () => `$${++n}`)
+    known = { name: 's' + createHash('sha256').update(text).digest('hex').slice(0, 24), text }
+    numbered.set(sql, known)
+  }
+  return known
+}
+
+const insertSql = new WeakMap<Insert, string>()
+
+// One statement whatever the number of rows: each column is one array.
+function unnested(insert: Insert): string {
+  let sql = insertSql.get(insert)
+  if (!sql) {
+    const columns = Object.entries(insert.columns)
+    const arrays = columns.map(([, type]) => `?::${type}[]`).join(', ')
+    const names = columns.map(([name]) => name).join(', ')
+    sql = `insert into ${insert.into} (${names}) select * from unnest(${arrays}) ${insert.conflict ?? ''}`
+    if (insert.returning) sql += ` returning ${insert.returning}`
+    insertSql.set(insert, sql)
+  }
+  return sql
+}
+
+/** The server is away, going away or full: SQLSTATE classes 08, 53, 57 and what the socket says. */
+export function isOutage(error: unknown): boolean {
+  const { code, message } = error as { code?: string; message?: string }
+  if (code && /^(08|53|57P)/.test(code)) return true
+  if (code && /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ENOENT)/.test(code)) return true
+  return /connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable/i.test(message ?? '')
+}
+
+export const isCollision = (error: unknown): boolean => ['40001', '40P01'].includes((error as { code?: string }).code ?? '')
+
+/** Refused because a statement before it failed: the transaction was over. */
+export const isAftermath = (error: unknown): boolean => (error as { code?: string }).code === '25P02'
+
+/**
+ * Statements that go out in the same turn share one write to the socket, of which each would otherwise cost as much as the
+ * statement's own work: a look-up takes 21 µs instead of 25, 64 at a time.
+ */
+export function batchingSocket(): net.Socket {
+  const socket = new net.Socket()
+  let corked = false
+  const uncork = (): void => {
+    corked = false
+    socket.uncork()
+  }
+  // Not before: `connect` puts the socket's own `write` back.
+  socket.once('connect', () => {
+    const write = socket.write.bind(socket) as (...args: unknown[]) => boolean
+    socket.write = ((...args: unknown[]) => {
+      if (!corked) {
+        corked = true
+        socket.cork()
+        process.nextTick(uncork)
+      }
+      return write(...args)
+    }) as typeof socket.write
+  })
+  return socket
+}
+
+export const send = (client: pg.ClientBase, sql: string, values: readonly Value[]): Promise<pg.QueryResult> =>
+  client.query({ ...prepared(sql), values: values as unknown[], types })
+
+// The driver's own way of writing an array costs four times as much.
+const UNSAFE = /["\\]/
+function arrayText(rows: readonly (readonly Value[])[], column: number): string {
+  let text = '{'
+  for (let i = 0; i < rows.length; i++) {
+    const value = rows[i]![column]!
+    if (i > 0) text += ','
+    if (value === null) text += 'null'
+    else if (typeof value === 'number') text += value
+    else if (typeof value === 'string') text += UNSAFE.test(value) ? `"${value.replace(/["\\]/g, '\\$&')}"` : `"${value}"`
+    else if (value instanceof Uint8Array) text += `"\\\\x${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('hex')}"`
+    else throw new Error('an array is no value of a column')
+  }
+  return text + '}'
+}
+
+export const sendMany = (client: pg.ClientBase, insert: Insert, rows: readonly (readonly Value[])[]): Promise<pg.QueryResult> =>
+  send(client, unnested(insert), Object.keys(insert.columns).map((_, i) => arrayText(rows, i)))

@@ -1,0 +1,39 @@
+// What the reading connection sees: one state for all reads of a turn, and the state before a commit until that is on disk.
+import type { DatabaseSync } from 'node:sqlite'
+
+export interface Snapshot {
+  /** What is read from now on in this turn, and while it is held, is one state. */
+  open(): void
+  hold(): void
+  /** The next read sees what is there by then. */
+  release(): void
+}
+
+export function makeSnapshot(reader: DatabaseSync): Snapshot {
+  const look = reader.prepare('select 1 from sqlite_schema limit 1')
+  let taken = false
+  let held = false
+  function end(): void {
+    if (!taken || held || !reader.isOpen) return
+    taken = false
+    reader.exec('commit')
+  }
+  function open(): void {
+    if (taken) return
+    reader.exec('begin')
+    taken = true
+    setImmediate(end)
+  }
+  return {
+    open,
+    hold() {
+      open()
+      look.get() // a transaction has no state before its first read
+      held = true
+    },
+    release() {
+      held = false
+      end()
+    },
+  }
+}

@@ -1,0 +1,112 @@
+// The statements of one SQLite connection, prepared once each.
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import { StoreUnavailable, type Db, type Dialect, type Insert, type Value } from './db.ts'
+
+export const dialect: Dialect = {
+  engine: 'sqlite',
+  inList: (column) => `${column} in (select value from json_each(?))`,
+  list: (values) => JSON.stringify(values),
+  inRows: (column, query) => `${column} in (${query})`,
+  skipLocked: '',
+  forUpdate: '',
+}
+
+/** SQLITE_BUSY, LOCKED, READONLY, IOERR, CORRUPT, FULL, CANTOPEN: the disk or another process, not the query. */
+const OUTAGES = new Set([5, 6, 8, 10, 11, 13, 14])
+
+export function translate(error: unknown): unknown {
+  const code = (error as { errcode?: number }).errcode
+  if (typeof code === 'number' && OUTAGES.has(code & 0xff)) return new StoreUnavailable((error as Error).message, { cause: error })
+  return error
+}
+
+const insertSql = (insert: Insert): string => {
+  const names = Object.keys(insert.columns)
+  return `insert into ${insert.into} (${names.join(', ')}) values (${names.map(() => '?').join(', ')}) ${insert.conflict ?? ''}`
+}
+
+// The driver's own row objects are dictionaries, and reading a row of eleven columns out of one costs more than the query. It is
+// asked for arrays, of which ordinary objects are made here: 3.5 µs instead of 6 for an agent by its id.
+function readRows<R>(statement: StatementSync, values: readonly Value[]): R[] {
+  const names = namesOf(statement)
+  const rows = statement.all(...(values as SQLInputValue[])) as unknown as unknown[][]
+  return rows.map((cells) => {
+    const row: Record<string, unknown> = {}
+    for (let i = 0; i < names.length; i++) row[names[i]!] = cells[i]
+    return row as R
+  })
+}
+
+const columnNames = new WeakMap<StatementSync, string[]>()
+
+function namesOf(statement: StatementSync): string[] {
+  let names = columnNames.get(statement)
+  if (!names) {
+    columnNames.set(statement, (names = statement.columns().map(({ name }) => name)))
+    statement.setReturnArrays(true)
+  }
+  return names
+}
+
+/** What runs on one connection; `failed` hears of a write that nobody waits for. */
+export function onConnection(connection: DatabaseSync, failed: (error: unknown) => void = () => {}): Db {
+  const prepared = new Map<string, StatementSync>()
+  const inserts = new WeakMap<Insert, StatementSync>()
+  const prepare = (sql: string): StatementSync => {
+    let statement = prepared.get(sql)
+    if (!statement) prepared.set(sql, (statement = connection.prepare(sql)))
+    return statement
+  }
+  function run(sql: string, values: readonly Value[] = []): number {
+    try {
+      return Number(prepare(sql).run(...(values as SQLInputValue[])).changes)
+    } catch (error) {
+      throw translate(error)
+    }
+  }
+  function insertRows<R>(insert: Insert, rows: readonly (readonly Value[])[]): R[] {
+    let statement = inserts.get(insert)
+    if (!statement) inserts.set(insert, (statement = prepare(insertSql(insert))))
+    // What is returned is what was given, for the rows that were written: no statement has to bring it back.
+    const echoed = insert.returning?.split(', ').map((name) => [name, Object.keys(insert.columns).indexOf(name)] as const)
+    const answers: R[] = []
+    try {
+      for (const row of rows) {
+        const { changes } = statement.run(...(row as SQLInputValue[]))
+        if (echoed && changes > 0) answers.push(Object.fromEntries(echoed.map(([name, at]) => [name, row[at]])) as R)
+      }
+    } catch (error) {
+      throw translate(error)
+    }
+    return answers
+  }
+  const db: Db = {
+    dialect,
+    async rows<R>(sql: string, values: readonly Value[] = []) {
+      try {
+        return readRows<R>(prepare(sql), values)
+      } catch (error) {
+        throw translate(error)
+      }
+    },
+    lookUp: async <R>(sql: string, values?: readonly Value[]) => (await db.rows<R>(sql, values))[0],
+    run: async (sql, values) => run(sql, values),
+    insertMany: async (insert, rows) => insertRows(insert, rows),
+    // One thread and no round trips: they run at once.
+    runLater(sql, values) {
+      try {
+        run(sql, values)
+      } catch (error) {
+        failed(error)
+      }
+    },
+    insertLater(insert, rows) {
+      try {
+        insertRows(insert, rows)
+      } catch (error) {
+        failed(error)
+      }
+    },
+  }
+  return db
+}

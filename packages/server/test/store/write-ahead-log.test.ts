@@ -1,0 +1,89 @@
+// SQLite: what is answered is on disk, what is read is on disk, and the log does not grow without end.
+import assert from 'node:assert/strict'
+import fs from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import { afterEach, beforeEach, test } from 'node:test'
+import { databaseFile, openSqlite } from '../../src/store/sqlite.ts'
+import { StoreUnavailable, type Store } from '../../src/store/db.ts'
+import { sqlite } from '../support/engines.ts'
+
+const disk = fs.fdatasync
+type Done = (error: NodeJS.ErrnoException | null) => void
+
+/** Puts something in the way of every fsync of the log. */
+function onSync(stand: (fd: number, done: Done) => void): void {
+  fs.fdatasync = stand as typeof fs.fdatasync
+  syncBuiltinESMExports()
+}
+
+let store: Store
+let file: string
+let drop: () => Promise<void>
+beforeEach(async () => {
+  const fresh = await sqlite.fresh()
+  drop = fresh.drop
+  file = databaseFile(fresh.env['DATA_DIR']!)
+  store = openSqlite(file)
+  await store.tx((tx) => tx.run('create table t (n integer primary key, text text)'))
+})
+afterEach(async () => {
+  onSync(disk)
+  await store.close()
+  await drop()
+})
+
+const insert = (n: number) => store.tx((tx) => tx.run('insert into t (n) values (?)', [n]))
+const count = async () => (await store.lookUp<{ c: number }>('select count(*) as c from t'))!.c
+
+test('[STO-1] a transaction resolves, and is seen, after the disk has it', async () => {
+  const asked = Promise.withResolvers<() => void>()
+  onSync((fd, done) => asked.resolve(() => disk(fd, done)))
+  let resolved = false
+  const written = insert(1).then(() => (resolved = true))
+  const letGo = await asked.promise
+  for (let turn = 0; turn < 5; turn++) {
+    await new Promise(setImmediate)
+    assert.equal(await count(), 0, 'a power cut could still take it back')
+  }
+  assert.equal(resolved, false)
+  letGo()
+  await written
+  assert.equal(await count(), 1)
+})
+
+test('[STO-1] what comes while a commit is on its way shares the next', async () => {
+  const syncs: (() => void)[] = []
+  onSync((fd, done) => void syncs.push(() => disk(fd, done)))
+  const next = async (): Promise<() => void> => {
+    while (syncs.length === 0) await new Promise(setImmediate)
+    return syncs.shift()!
+  }
+  const first = insert(1)
+  const letFirst = await next()
+  const others = [insert(2), insert(3), insert(4)]
+  letFirst()
+  await first
+  const letOthers = await next()
+  letOthers()
+  await Promise.all(others)
+  assert.equal(syncs.length, 0)
+  assert.equal(await count(), 4)
+})
+
+test('[STO-1] a disk that refuses is an outage, and nothing is believed of it any more', async () => {
+  onSync((_fd, done) => setImmediate(() => done(Object.assign(new Error('i/o error'), { code: 'EIO' }))))
+  await assert.rejects(insert(1), StoreUnavailable)
+  onSync(disk)
+  await assert.rejects(insert(2), StoreUnavailable)
+  await assert.rejects(count(), StoreUnavailable)
+  await assert.rejects(store.ping(), StoreUnavailable)
+})
+
+test('[STO-1] the log begins anew while writing goes on', async () => {
+  const text = 'x'.repeat(60_000)
+  const longest = 64 * 1024 * 1024
+  for (let written = 0, n = 0; written < 4 * longest; written += 32 * text.length) {
+    await store.tx((tx) => tx.insertMany({ into: 't', columns: { n: 'integer', text: 'text' } }, Array.from({ length: 32 }, () => [++n, text])))
+    assert.ok(fs.statSync(`${file}-wal`).size < longest * 2, `${fs.statSync(`${file}-wal`).size} bytes after ${written}`)
+  }
+})
