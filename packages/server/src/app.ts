@@ -12,7 +12,7 @@ import { makePublish } from './events/publish.ts'
 import { makeRetain } from './events/retain.ts'
 import { makeIdempotency } from './http/idempotency.ts'
 import { makeMetrics, type Metrics } from './http/metrics.ts'
-import { addPages } from './http/pages.ts'
+import { makePages } from './http/pages.ts'
 import { makeRateLimiter } from './http/rate-limit.ts'
 import { agentRoutes } from './http/routes/agents.ts'
 import { authRoutes, FAILED_EXCHANGES_WINDOW_S } from './http/routes/auth.ts'
@@ -120,6 +120,7 @@ export function makeApp({ config, store, secrets, clock, log, metrics = makeMetr
     tenantLimit: config.rateLimitTenant,
     operatorToken: config.operatorToken,
     compileCheck: makeCompileCheck([...config.clientTypes, 'other']),
+    pages: makePages({ store, metrics, operations: Object.values(operations) }),
     bodyLimits: { small: 1_048_576, event: config.maxEventBytes, event_batch: 10 * config.maxEventBytes, memory: config.maxMemoryBytes },
     routes: [
       ...authRoutes(store, tools, failedExchanges),
@@ -135,7 +136,6 @@ export function makeApp({ config, store, secrets, clock, log, metrics = makeMetr
       ...ingestRoutes({ ...tools, receive, publicUrl: config.publicUrl, connectorsChanged: supervisor.changed }),
     ],
   })
-  addPages(server.app, { store, metrics, operations: Object.values(operations) })
   metrics.watch(store, server.inFlight)
 
   const runOnce: App['runOnce'] = {
@@ -157,7 +157,7 @@ export function makeApp({ config, store, secrets, clock, log, metrics = makeMetr
     runOnce,
     memory,
     async listen() {
-      const address = await server.app.listen({ host: config.host, port: config.port })
+      const address = await server.listen(config.host, config.port)
       loops = [
         startLoop('purge idempotency records', 60_000, clock, log, runOnce.purgeIdempotency),
         startLoop('sweep lapsed leases', 1_000, clock, log, runOnce.sweepLapsed),
@@ -175,10 +175,10 @@ export function makeApp({ config, store, secrets, clock, log, metrics = makeMetr
     },
     async close() {
       // A client that never reads its answer must not hold the process for ever.
-      const impatient = setTimeout(() => server.app.server.closeAllConnections(), DRAIN_MS)
+      const impatient = setTimeout(server.hangUp, DRAIN_MS)
       // The port stays open meanwhile: who comes is told 503 and to try elsewhere, rather than nothing at all.
       await Promise.all([server.drain(), streams.close(), push.close(), supervisor.close(), ...loops.map((loop) => loop.stop())])
-      await server.app.close()
+      await server.close()
       clearTimeout(impatient)
       await memory.close()
       await store.close()

@@ -1,20 +1,20 @@
 // From an admitted request to its answer: media type, idempotency, shape, handler, in this order.
 import { ERRORS, type Operation } from '@sensorium/contract'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ServerResponse } from 'node:http'
 import { Failure, invalid, unsupportedMediaType } from '../kernel/failure.ts'
 import { escapesSurrogates, mediaType, parseJson, wellFormed } from '../kernel/json.ts'
 import type { Db, Store } from '../store/db.ts'
 import type { Answer } from './answer.ts'
 import { isBinaryMode } from './cloud-events.ts'
+import type { Exchange } from './exchange.ts'
 import { hashBody, type Idempotency, type Remember } from './idempotency.ts'
 import type { Call, Handler, Route } from './route.ts'
 import { exampleOf, readQuery, type Check, type CompileCheck } from './validate.ts'
 
 const JSON_ONLY = ['application/json'] as const
 const MAX_KEY_LENGTH = 255
-const NO_BYTES = Buffer.alloc(0)
 
-export type Perform = (request: FastifyRequest, reply: FastifyReply) => Promise<{ answer: Answer; replayed: boolean }>
+export type Perform = (exchange: Exchange, raw: Buffer) => Promise<{ answer: Answer; replayed: boolean }>
 
 export interface PerformTools {
   store: Store
@@ -31,9 +31,9 @@ export const refusal = (failure: Failure): Answer => ({
   headers: failure.headers,
 })
 
-function idempotencyKey(operation: Operation, request: FastifyRequest): string | undefined {
+function idempotencyKey(operation: Operation, exchange: Exchange): string | undefined {
   if ((operation.method !== 'POST' && operation.method !== 'PATCH') || operation.access.scope === 'public') return undefined
-  const key = request.headers['idempotency-key']
+  const key = exchange.headers['idempotency-key']
   if (key === undefined || key === '') return undefined
   if (typeof key === 'string' && [...key].length <= MAX_KEY_LENGTH) return key
   throw invalid({
@@ -45,8 +45,8 @@ function idempotencyKey(operation: Operation, request: FastifyRequest): string |
 }
 
 // In the binary mode of CloudEvents the headers are part of the event.
-const eventHeaders = (request: FastifyRequest): string =>
-  JSON.stringify(Object.entries(request.headers).filter(([name]) => name.startsWith('ce-')).sort())
+const eventHeaders = (exchange: Exchange): string =>
+  JSON.stringify(Object.entries(exchange.headers).filter(([name]) => name.startsWith('ce-')).sort())
 
 export function makePerform(route: Route, { store, idempotency, compileCheck, whenLeaving }: PerformTools): Perform {
   const { operation } = route
@@ -55,21 +55,21 @@ export function makePerform(route: Route, { store, idempotency, compileCheck, wh
   const bodyExample = operation.body ? exampleOf(operation.body) : null
   const checkQuery: Check | null = operation.query ? compileCheck(operation.query) : null
 
-  function checkMediaType(request: FastifyRequest, raw: Buffer): string {
-    const header = request.headers['content-type']
+  function checkMediaType({ headers }: Exchange, raw: Buffer): string {
+    const header = headers['content-type']
     const type = mediaType(header)
     if (consumes.length === 0 || (header === undefined && raw.length === 0)) return type
-    const encoding = request.headers['content-encoding']
+    const encoding = headers['content-encoding']
     if (encoding !== undefined && encoding !== 'identity') throw unsupportedMediaType(`${header ?? ''}; content-encoding=${encoding}`, consumes)
-    if (operation.consumes && isBinaryMode(request.headers, type)) return type
+    if (operation.consumes && isBinaryMode(headers, type)) return type
     if (!consumes.includes(type)) throw unsupportedMediaType(header ?? '', consumes)
     return type
   }
 
-  function shape(request: FastifyRequest, raw: Buffer): { body: unknown; query: unknown } {
+  function shape(exchange: Exchange, raw: Buffer): { body: unknown; query: unknown } {
     let query: unknown = {}
     if (operation.query && checkQuery) {
-      query = readQuery(operation.query, request.query as Record<string, unknown>)
+      query = readQuery(operation.query, exchange.query)
       const wrong = checkQuery(query)
       if (wrong) throw invalid(wrong)
     }
@@ -104,35 +104,36 @@ export function makePerform(route: Route, { store, idempotency, compileCheck, wh
     return answer
   }
 
-  return async (request, reply) => {
-    const raw = (request.body as Buffer | undefined) ?? NO_BYTES
-    const type = checkMediaType(request, raw)
-    const key = idempotencyKey(operation, request)
+  return async (exchange, raw) => {
+    const { response } = exchange
+    const principal = exchange.principal!
+    const type = checkMediaType(exchange, raw)
+    const key = idempotencyKey(operation, exchange)
 
     const run = (remember: Remember | null): Promise<Answer> => {
-      const { body, query } = shape(request, raw)
+      const { body, query } = shape(exchange, raw)
       const call: Call<never> = {
-        principal: request.principal!,
-        params: request.params as never,
+        principal,
+        params: exchange.params as never,
         query: query as never,
         body: body as never,
         raw,
         mediaType: type,
-        headers: request.headers,
-        requestId: request.id,
-        address: request.ip,
-        gone: () => goneSignal(reply, whenLeaving),
+        headers: exchange.headers,
+        requestId: exchange.id,
+        address: exchange.request.socket.remoteAddress ?? '',
+        gone: () => goneSignal(response, whenLeaving),
         afterCommit: () => {},
-        reply,
+        openStream: (headers) => exchange.open(200, headers),
+        response,
       }
       return handle(call, remember)
     }
 
     if (key === undefined) return { answer: await run(null), replayed: false }
-    const principal = request.principal!
-    const path = request.url.split('?')[0]!
+    const { path } = exchange
     // In binary mode the media type is part of the event; otherwise two names of the same JSON are the same body.
-    const bodyHash = operation.consumes && isBinaryMode(request.headers, type) ? hashBody(raw, type, eventHeaders(request)) : hashBody(raw)
+    const bodyHash = operation.consumes && isBinaryMode(exchange.headers, type) ? hashBody(raw, type, eventHeaders(exchange)) : hashBody(raw)
     const id = { tenantId: principal.tenantId, principalId: principal.id, method: operation.method, path, key, bodyHash }
     return idempotency.once(id, async (remember) => {
       try {
@@ -145,12 +146,12 @@ export function makePerform(route: Route, { store, idempotency, compileCheck, wh
   }
 }
 
-function goneSignal(reply: FastifyReply, whenLeaving: PerformTools['whenLeaving']): AbortSignal {
+function goneSignal(response: ServerResponse, whenLeaving: PerformTools['whenLeaving']): AbortSignal {
   const gone = new AbortController()
   const stop = (): void => gone.abort()
-  if (reply.raw.destroyed) stop()
+  if (response.destroyed) stop()
   const forget = whenLeaving(stop)
-  reply.raw.once('close', () => {
+  response.once('close', () => {
     forget()
     stop()
   })

@@ -4,9 +4,8 @@
 //   read   is given the store
 //   write  is given a transaction; the record of its answer commits with it
 //   own    does its own transaction (micro-batches, streams) and calls `remember` inside it where one is given
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import type { BodyOf, Operation, ParamsOf, QueryOf } from '@sensorium/contract'
-import type { FastifyReply } from 'fastify'
 import type { Principal } from '../auth/principal.ts'
 import type { Db } from '../store/db.ts'
 import type { Answer } from './answer.ts'
@@ -28,8 +27,10 @@ export interface Call<O> {
   gone(): AbortSignal
   /** Runs once the transaction is on disk. */
   afterCommit(run: () => void): void
-  /** For a stream, which writes its own response. */
-  reply: FastifyReply
+  /** Writes the head of a stream, which writes the rest of its response itself. */
+  openStream(headers: Readonly<Record<string, string>>): ServerResponse
+  /** The response, before that. */
+  response: ServerResponse
 }
 
 export type Handler<O, Given> = (call: Call<O>, given: Given) => Promise<Answer>

@@ -1,5 +1,7 @@
 // A worker thread that answers questions: started with the first, kept until closed, started again if it dies.
 import { once } from 'node:events'
+import module from 'node:module'
+import path from 'node:path'
 import { Worker } from 'node:worker_threads'
 
 export interface Thread<Question, Answer> {
@@ -39,7 +41,13 @@ export function makeThread<Question, Answer>(file: URL, name: string, data?: unk
   }
 
   function start(): Worker {
-    const started = new Worker(file, { name, workerData: data, resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB } })
+    const cache = module.getCompileCacheDir()
+    const started = new Worker(new URL('./thread-start.js', import.meta.url), {
+      name,
+      argv: [file.href, cache === undefined ? '' : path.dirname(cache)],
+      workerData: data,
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
+    })
     started.on('message', (told: Told<Answer>) => {
       const waiter = waiting.get(told.id)
       waiting.delete(told.id)

@@ -5,11 +5,14 @@
 //    committed is answered after it, so an answer still means that the data is on disk.
 // 2. The log is copied into the database by a thread of its own while writing goes on. Only when that cannot catch up do writers
 //    rest for the last part of it; the log then begins anew instead of growing.
-import { fdatasync, closeSync, openSync } from 'node:fs'
+import { closeSync, fdatasync, fstatSync, openSync } from 'node:fs'
 import { makeThread } from '../kernel/thread.ts'
 
+/** A commit writes from ten pages to hundreds. The log is worth copying after this many; once it was long, after fewer. */
+const COMMITS = 64
+const COMMITS_WHEN_LONG = 8
 const BETWEEN_CHECKPOINTS_MS = 200
-/** Of 4 KiB. A log that got longer than this is worth a rest of the writers. */
+/** Of 4 KiB. A log that got longer than this, and could not be copied whole, is worth a rest of the writers. */
 const LONG_LOG = 4_000
 
 export interface Checkpointed {
@@ -33,8 +36,10 @@ export function watchLog(file: string): WriteAheadLog {
   let copying: Promise<void> | null = null
   let resting: Promise<void> | null = null
   let tooLong = false
+  let commits = 0
 
   async function copy(): Promise<void> {
+    commits = 0
     try {
       const { log: pages, copied } = await thread.ask(null)
       tooLong = copied < pages && pages > LONG_LOG
@@ -55,8 +60,8 @@ export function watchLog(file: string): WriteAheadLog {
 
   return {
     sync() {
-      later()
       log ??= openSync(`${file}-wal`, 'r')
+      if (++commits >= COMMITS || (commits % COMMITS_WHEN_LONG === 0 && fstatSync(log).size > LONG_LOG * 4_096)) later()
       return new Promise((resolve, reject) => fdatasync(log!, (error) => (error ? reject(error) : resolve())))
     },
     rest() {

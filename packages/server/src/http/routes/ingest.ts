@@ -18,8 +18,7 @@ export interface IngestRouteTools extends IngestTools {
 export function ingestRoutes(tools: IngestRouteTools): Route[] {
   const { receive, publicUrl, connectorsChanged, now } = tools
   // Without a configured address: the one the operator just used.
-  const originOf = ({ reply, headers }: Pick<Call<unknown>, 'reply' | 'headers'>): string =>
-    publicUrl ?? `${reply.request.protocol}://${headers.host ?? 'localhost'}`
+  const originOf = ({ headers }: Pick<Call<unknown>, 'headers'>): string => publicUrl ?? `http://${headers.host ?? 'localhost'}`
 
   return [
     own(operations.ingestWebhook, async ({ params, headers, raw }) => answerOf(await receive(params.tenant_slug, headers, raw))),

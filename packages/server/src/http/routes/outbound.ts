@@ -32,19 +32,16 @@ export function outboundRoutes({ secrets, streams, now }: OutboundRouteTools): R
       secret: true,
     })),
 
-    own(operations.streamDeliveries, async ({ principal, query, headers, reply }): Promise<Answer> => {
-      const { raw } = reply
+    own(operations.streamDeliveries, async ({ principal, query, headers, openStream, response: raw }): Promise<Answer> => {
       const mailbox = { tenantId: principal.tenantId, recipientId: principal.id }
       const token = (headers.authorization ?? '').slice('Bearer '.length)
       // What it hands out comes in a later turn, after the head below.
       const stream = streams.open(mailbox, token, query.max_in_flight ?? DEFAULT_IN_FLIGHT, sinkOf(raw))
-      raw.writeHead(200, {
-        ...reply.getHeaders(),
+      openStream({
         'content-type': 'text/event-stream; charset=utf-8',
-        'cache-control': 'no-store',
         // Proxies that collect an answer before they pass it on would hold every delivery back.
         'x-accel-buffering': 'no',
-      } as Record<string, string>)
+      })
       raw.socket?.setKeepAlive(true, KEEP_ALIVE_MS)
       raw.on('drain', stream.drained)
       raw.once('close', stream.gone)
