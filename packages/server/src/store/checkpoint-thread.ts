@@ -12,8 +12,8 @@ parentPort!.on('message', ({ id, close }: { id: number; close?: boolean }) => {
     return
   }
   try {
-    const { log, checkpointed } = checkpoint.get() as { log: number; checkpointed: number }
-    parentPort!.postMessage({ id, answer: { log, copied: checkpointed } })
+    const { log } = checkpoint.get() as { log: number }
+    parentPort!.postMessage({ id, answer: { log } })
   } catch (error) {
     parentPort!.postMessage({ id, error: (error as Error).message })
   }

@@ -12,20 +12,19 @@ import { makeThread } from '../kernel/thread.ts'
 const COMMITS = 64
 const COMMITS_WHEN_LONG = 8
 const BETWEEN_CHECKPOINTS_MS = 200
-/** Of 4 KiB. A log that got longer than this, and could not be copied whole, is worth a rest of the writers. */
+/** In pages of 4 KiB. A log that got longer than this is worth a short rest of the writers. */
 const LONG_LOG = 4_000
 
 export interface Checkpointed {
-  /** Pages in the log, and how many of them are in the database by now. */
+  /** Pages that were in the log. */
   log: number
-  copied: number
 }
 
 export interface WriteAheadLog {
   /** Resolves when all that was committed before is on disk; rejects when the disk refuses. */
   sync(): Promise<void>
-  /** Waits while the log needs a rest. Call it before a transaction. */
-  rest(): Promise<void> | null
+  /** Lets the log come to an end, where that is due. Call it when nobody writes. */
+  rest(): Promise<void>
   close(): Promise<void>
 }
 
@@ -33,28 +32,35 @@ export function watchLog(file: string): WriteAheadLog {
   const thread = makeThread<null, Checkpointed>(new URL('./checkpoint-thread.ts', import.meta.url), 'checkpoint', file)
   let log: number | undefined
   let timer: NodeJS.Timeout | undefined
-  let copying: Promise<void> | null = null
-  let resting: Promise<void> | null = null
-  let tooLong = false
+  let tidying: Promise<void> | null = null
+  let mustRest = false
   let commits = 0
 
-  async function copy(): Promise<void> {
+  /** Copies what is in the log now, and answers how long it is. */
+  async function copy(): Promise<number> {
     commits = 0
+    return (await thread.ask(null)).log
+  }
+
+  // While it copies, writing goes on, so the log never ends. One that got long is copied again at once, which leaves what was
+  // written during the first time; of that the writers let the rest be copied, and the log begins anew.
+  async function tidy(): Promise<void> {
     try {
-      const { log: pages, copied } = await thread.ask(null)
-      tooLong = copied < pages && pages > LONG_LOG
-      if (copied < pages) later()
+      if ((await copy()) > LONG_LOG) {
+        await copy()
+        mustRest = true
+      }
     } catch {
       later() // a thread that died is started again; until then the log grows, and nothing is lost
     } finally {
-      copying = null
+      tidying = null
     }
   }
 
   function later(): void {
     timer ??= setTimeout(() => {
       timer = undefined
-      copying ??= copy()
+      tidying ??= tidy()
     }, BETWEEN_CHECKPOINTS_MS).unref()
   }
 
@@ -64,15 +70,10 @@ export function watchLog(file: string): WriteAheadLog {
       if (++commits >= COMMITS || (commits % COMMITS_WHEN_LONG === 0 && fstatSync(log).size > LONG_LOG * 4_096)) later()
       return new Promise((resolve, reject) => fdatasync(log!, (error) => (error ? reject(error) : resolve())))
     },
-    rest() {
-      if (!tooLong) return null
-      return (resting ??= (async () => {
-        await copying
-        copying = copy()
-        await copying
-        tooLong = false
-        resting = null
-      })())
+    async rest() {
+      if (!mustRest) return
+      mustRest = false
+      await copy().catch(later)
     },
     async close() {
       clearTimeout(timer)
