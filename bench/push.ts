@@ -1,7 +1,7 @@
 // 2,000 deliveries a second pushed to a local endpoint, from publish to receipt, while 1,000 other agents have endpoints that hang.
 import { readFileSync } from 'node:fs'
 import { performance } from 'node:perf_hooks'
-import { Connection, httpRequest, quantile } from './support/load.ts'
+import { Connection, quantile } from './support/load.ts'
 import { inParallel, startEndpoint, startHangingEndpoint, steadily } from './support/far-ends.ts'
 import { report } from './support/report.ts'
 import { startService, type Service } from './support/servers.ts'
@@ -48,7 +48,7 @@ async function measure(engine: 'sqlite' | 'postgres', agents: number): Promise<R
     const body = `{"specversion":"1.0","type":"${type}","source":"/bench","id":"${id}","data":{"n":${n},"text":"${'x'.repeat(200)}"}}`
     const connection = connections.pop() ?? (opened++, new Connection(service.port))
     if (timed) sentAt.set(id, performance.now())
-    const { status } = await connection.send(httpRequest({ method: 'POST', path: '/v1/events', token: sender.token, body })).catch((error: unknown) => {
+    const { status } = await connection.send({ method: 'POST', path: '/v1/events', token: sender.token, body }).catch((error: unknown) => {
       throw new Error(`publish ${n} (${opened} connections) failed: ${String(error)}`)
     })
     connections.push(connection)

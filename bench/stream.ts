@@ -43,7 +43,7 @@ async function measure(engine: 'sqlite' | 'postgres'): Promise<Record<string, un
     acking = true
     while (toAck.length > 0) {
       const ids = toAck.splice(0, 100)
-      await acks.send(httpRequest({ method: 'POST', path: '/v1/delivery/ack', token: reader.token, body: JSON.stringify({ delivery_ids: ids }) }))
+      await acks.send({ method: 'POST', path: '/v1/delivery/ack', token: reader.token, body: JSON.stringify({ delivery_ids: ids }) })
     }
     acking = false
   }
@@ -69,7 +69,7 @@ async function measure(engine: 'sqlite' | 'postgres'): Promise<Record<string, un
     const body = `{"specversion":"1.0","type":"t.x","source":"/bench","id":"${eventId}","data":{"text":"${'x'.repeat(200)}"}}`
     const connection = connections.pop() ?? new Connection(service.port)
     sentAt.set(eventId, performance.now())
-    await connection.send(httpRequest({ method: 'POST', path: '/v1/events', token, body }))
+    await connection.send({ method: 'POST', path: '/v1/events', token, body })
     connections.push(connection)
   }
   const underWay: Promise<void>[] = []

@@ -1,7 +1,7 @@
 // Signed bodies of 250 bytes to POST /ingest/w/…, 64 senders, one delivery each: verified, mapped, on disk, answered. And what a
 // refusal costs: a wrong signature on the same body.
 import { createHmac } from 'node:crypto'
-import { hammer } from './support/load.ts'
+import { hammer, type Call } from './support/load.ts'
 import { report } from './support/report.ts'
 import { startService } from './support/servers.ts'
 
@@ -11,10 +11,10 @@ const OPERATOR_TOKEN = 'operator-token-of-the-bench'
 const PADDING = 'x'.repeat(150)
 
 let n = 0
-const request = (secret: string) => (): string => {
+const request = (secret: string) => (): Call => {
   const body = `{"entity":"order","action":"created","id":"o-${process.pid}-${n++}","text":"${PADDING}"}`
   const signature = createHmac('sha256', secret).update(body).digest('hex')
-  return `POST /ingest/w/default HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nx-service-signature: ${signature}\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+  return { method: 'POST', path: '/ingest/w/default', headers: { 'x-service-signature': signature }, body }
 }
 
 const rows: Record<string, unknown>[] = []
