@@ -65,7 +65,8 @@ export interface App {
   memory: Pick<MemoryParts, 'recall' | 'embedding'>
 }
 
-const DRAIN_MS = 10_000
+/** Less than the ten seconds that containers are commonly given. */
+const DRAIN_MS = 8_000
 
 export function makeApp({ config, store, secrets, clock, log, metrics = makeMetrics() }: AppParts): App {
   const tools: KeyTools = { makeId: idMaker(clock.now), secrets, now: clock.now }

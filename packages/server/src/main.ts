@@ -18,6 +18,9 @@ function address(config: Config, listening: string): string {
   return url.origin
 }
 
+/** A store that does not answer must not hold the process for ever. */
+const STOP_WITHIN_MS = 15_000
+
 async function run(): Promise<void> {
   const config = readConfig(process.env)
   const log = makeLogger(config.logLevel)
@@ -39,7 +42,12 @@ async function run(): Promise<void> {
       if (stopping) process.exit(130) // asked twice: now
       stopping = true
       log.info({ signal }, 'finishing what was taken, then stopping')
+      const late = setTimeout(() => {
+        log.error('not everything could be finished; what was answered is on disk')
+        log.flush(() => process.exit(1))
+      }, STOP_WITHIN_MS)
       await app.close()
+      clearTimeout(late)
       log.flush(() => process.exit(0))
     })
   }

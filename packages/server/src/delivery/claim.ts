@@ -80,14 +80,23 @@ const withEnrichment = (envelope: string, block: string | null | undefined): str
 const deliveryJson = (row: ClaimedRow, envelope: string): string =>
   `{"id":"${row.id}","event_id":${JSON.stringify(row.event_id)},"payload":${envelope},"attempt_count":${row.attempts},"created_at":"${iso(row.created_at)}"}`
 
-async function lease(tx: Db, mailbox: Mailbox, limit: number, until: number, now: number): Promise<Leased[]> {
+const NOTHING = async (): Promise<Leased[]> => []
+
+// Leases, and asks for the envelopes in the same transaction without waiting for them: on PostgreSQL the commit goes out with the
+// question. What it answers is called after the commit.
+async function lease(tx: Db, mailbox: Mailbox, limit: number, until: number, now: number): Promise<() => Promise<Leased[]>> {
   const rows = await claimRows(tx, mailbox, limit, until, now)
-  if (rows.length === 0) return []
-  const envelopes = new Map((await readEnvelopes(tx, mailbox.tenantId, rows.map((row) => row.event_id))).map((row) => [row.id, row.envelope]))
-  // `returning` has no order of its own.
-  rows.sort((a, b) => b.priority - a.priority || (a.id < b.id ? -1 : 1))
-  return rows.map((row) => ({ row, envelope: envelopes.get(row.event_id)!, until }))
+  if (rows.length === 0) return NOTHING
+  const asked = readEnvelopes(tx, mailbox.tenantId, rows.map((row) => row.event_id))
+  asked.catch(() => {}) // then the commit fails too, and says why
+  return async () => {
+    const envelopes = new Map((await asked).map((row) => [row.id, row.envelope]))
+    // `returning` has no order of its own.
+    rows.sort((a, b) => b.priority - a.priority || (a.id < b.id ? -1 : 1))
+    return rows.map((row) => ({ row, envelope: envelopes.get(row.event_id)!, until }))
+  }
 }
+
 
 export function makeClaim({ store, clock, wakeups, visibilityTimeoutMs, maxAttempts, enrich }: ClaimTools): Claim {
   // After the transaction: the lease is taken, and nobody waits for a search but who asked for it.
@@ -134,7 +143,7 @@ export function makeClaim({ store, clock, wakeups, visibilityTimeoutMs, maxAttem
       if (due.lapsed) await lapse(tx, mailbox, now, maxAttempts)
       return lease(tx, mailbox, limit, now + visibilityTimeoutMs, now)
     })
-    return handOut(mailbox, leased)
+    return handOut(mailbox, await leased())
   }) as Claim
 
   claim.many = async (wanted, leaseMs, admit) => {
@@ -144,13 +153,12 @@ export function makeClaim({ store, clock, wakeups, visibilityTimeoutMs, maxAttem
     const served = await store.tx((tx) =>
       Promise.all(
         wanted.map(async ({ mailbox, limit }) => {
-          const admitted = await admit(tx, mailbox, now)
-          if (admitted !== null) await lapse(tx, mailbox, now, maxAttempts)
-          return { mailbox, admitted, leased: admitted === null ? [] : await lease(tx, mailbox, limit, until, now) }
+          const [admitted] = await Promise.all([admit(tx, mailbox, now), lapse(tx, mailbox, now, maxAttempts)])
+          return { mailbox, admitted, leased: admitted === null ? NOTHING : await lease(tx, mailbox, limit, until, now) }
         }),
       ),
     )
-    return Promise.all(served.map(async ({ mailbox, admitted, leased }) => ({ admitted, deliveries: await handOut(mailbox, leased) })))
+    return Promise.all(served.map(async ({ mailbox, admitted, leased }) => ({ admitted, deliveries: await handOut(mailbox, await leased()) })))
   }
 
   claim.lastPoll = ({ tenantId, recipientId }) => noted.get(`${tenantId} ${recipientId}`)?.polled ?? null

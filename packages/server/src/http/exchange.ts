@@ -14,6 +14,8 @@ export class Exchange {
   principal: Principal | null = null
   /** Whether it counts as a request in hand. */
   isCounted = true
+  /** Whether the connection ends with its answer. */
+  isLast = false
   readonly id: string
   readonly request: IncomingMessage
   readonly response: ServerResponse
@@ -39,6 +41,11 @@ export class Exchange {
     const url = this.request.url!
     const end = url.indexOf('?')
     return end === -1 ? url : url.slice(0, end)
+  }
+
+  /** The path of the route with what it was given for its parameters: the same for every way to write it. */
+  get resource(): string {
+    return this.route.replace(/:(\w+)/g, (_, name: string) => this.params[name] ?? '')
   }
 
   /** Adds a header to the response. */

@@ -2,6 +2,7 @@
 import { openapi } from '@sensorium/contract'
 import type { Operation } from '@sensorium/contract'
 import type { Store } from '../store/db.ts'
+import { unavailable } from '../kernel/failure.ts'
 import { docsPage } from './docs-page.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -34,7 +35,7 @@ export function makePages({ store, metrics, operations }: PageTools): Page[] {
       show: () =>
         store.ping().then(
           () => ({ body: '{"status":"ready"}' }),
-          () => ({ status: 503, headers: { 'retry-after': '1' }, body: '{"status":"store_unreachable"}' }),
+          () => Promise.reject(unavailable('The store cannot be reached')),
         ),
     },
 

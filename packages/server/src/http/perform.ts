@@ -60,7 +60,7 @@ export function makePerform(route: Route, { store, idempotency, compileCheck, wh
     const type = mediaType(header)
     if (consumes.length === 0 || (header === undefined && raw.length === 0)) return type
     const encoding = headers['content-encoding']
-    if (encoding !== undefined && encoding !== 'identity') throw unsupportedMediaType(`${header ?? ''}; content-encoding=${encoding}`, consumes)
+    if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw unsupportedMediaType(`${header ?? ''}; content-encoding=${encoding}`, consumes)
     if (operation.consumes && isBinaryMode(headers, type)) return type
     if (!consumes.includes(type)) throw unsupportedMediaType(header ?? '', consumes)
     return type
@@ -131,7 +131,7 @@ export function makePerform(route: Route, { store, idempotency, compileCheck, wh
     }
 
     if (key === undefined) return { answer: await run(null), replayed: false }
-    const { path } = exchange
+    const path = exchange.resource
     // In binary mode the media type is part of the event; otherwise two names of the same JSON are the same body.
     const bodyHash = operation.consumes && isBinaryMode(exchange.headers, type) ? hashBody(raw, type, eventHeaders(exchange)) : hashBody(raw)
     const id = { tenantId: principal.tenantId, principalId: principal.id, method: operation.method, path, key, bodyHash }

@@ -3,6 +3,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { randomBytes } from 'node:crypto'
 import makeRouter from 'find-my-way'
 import type { Operation } from '@sensorium/contract'
@@ -46,6 +47,11 @@ const MAX_IN_FLIGHT = 10_000
 const CLIENT_WENT_AWAY = 499
 const REQUEST_ID = /^[\x20-\x7e]{1,128}$/
 const NO_BYTES = Buffer.alloc(0)
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+/** How long the port stays open for those who hold a connection, after the last request was answered. */
+const LINGER_MS = 100
+
+type Serve = (exchange: Exchange) => void
 
 function requestIdMaker(): (request: IncomingMessage) => string {
   const node = randomBytes(6).toString('hex')
@@ -72,33 +78,32 @@ export function makeServer(tools: ServerTools): HttpServer {
 
   // A parameter may be as long as a request line gets (16 KiB): how long an id is, its own check knows.
   const router = makeRouter({ maxParamLength: 16_384, ignoreTrailingSlash: false, caseSensitive: true })
-  // Every route there is, pages too, so that a wrong method on a known path can be told from an unknown path.
-  const patterns: { method: string; match: RegExp }[] = []
+  const add = (method: (typeof METHODS)[number], url: string, serve: Serve): void => router.on(method, url, () => {}, { url, serve })
 
-  function add(method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE' | 'HEAD', url: string, serve: (exchange: Exchange) => void): void {
-    router.on(method, url, () => {}, { url, serve })
-    patterns.push({ method, match: new RegExp(`^${url.replace(/[.+()]/g, '\\$&').replace(/\*/g, '.*').replace(/:\w+/g, '[^/]*')}$`) })
+  function noRoute({ method, path, request }: Exchange): Failure {
+    const closed = tools.operatorToken === null && path.startsWith('/operator')
+    const allowed = closed ? [] : METHODS.filter((other) => router.find(other, request.url!) !== null)
+    return allowed.length > 0 ? methodNotAllowed(method, allowed) : notFound('path', path)
   }
 
-  function noRoute({ method, path }: Exchange): Failure {
-    const closed = tools.operatorToken === null && path.startsWith('/operator')
-    const allowed = closed ? [] : [...new Set(patterns.filter(({ match }) => match.test(path)).map((pattern) => pattern.method))]
-    // A path that cannot be decoded looks like a route and is none.
-    return allowed.length > 0 && !allowed.includes(method) ? methodNotAllowed(method, allowed) : notFound('path', path)
+  function send(exchange: Exchange, status: number, headers: Answer['headers'], type: string, body: string | undefined): void {
+    if (draining || exchange.isLast) exchange.header('connection', 'close')
+    exchange.send(status, headers, type, body)
   }
 
   function sendAnswer({ status, headers, text, json }: Answer, exchange: Exchange): void {
-    if (text !== undefined || json === undefined) return exchange.send(status, headers, JSON_TYPE, text)
+    if (text !== undefined || json === undefined) return send(exchange, status, headers, JSON_TYPE, text)
     if (status >= 400) {
       const { error } = json as { error?: Record<string, unknown> }
-      if (error) return exchange.send(status, headers, JSON_TYPE, JSON.stringify({ error: { ...error, request_id: exchange.id } }))
+      if (error) return send(exchange, status, headers, JSON_TYPE, JSON.stringify({ error: { ...error, request_id: exchange.id } }))
     }
-    exchange.send(status, headers, JSON_TYPE, JSON.stringify(json))
+    send(exchange, status, headers, JSON_TYPE, JSON.stringify(json))
   }
 
   function fail(error: unknown, exchange: Exchange): void {
     const failure = asFailure(error)
     const { id, path, request, response } = exchange
+    if (response.writableEnded) return // it was refused before, and this is what follows from that
     // A client that hangs up in the middle of its body is no failure of ours, and nobody reads the answer.
     if (failure.code === 'internal_error' && !request.socket.destroyed) log.error({ err: error, request_id: id, path }, 'unexpected failure')
     if (failure.code === 'service_unavailable') log.warn({ err: error, request_id: id }, 'request not taken')
@@ -123,6 +128,7 @@ export function makeServer(tools: ServerTools): HttpServer {
   }
 
   function countOut(exchange: Exchange, status: number): void {
+    if (!exchange.isCounted) return
     exchange.isCounted = false
     report(exchange, status, performance.now() - exchange.started)
     if (--inFlight === 0) emptied()
@@ -145,15 +151,16 @@ export function makeServer(tools: ServerTools): HttpServer {
     // Closed, not answered: a client that goes away before its answer must be counted out as well. A stream is counted out when it
     // begins: it is answered, and bounded elsewhere.
     response.on('close', () => {
-      if (exchange.isCounted) countOut(exchange, response.writableFinished ? response.statusCode : CLIENT_WENT_AWAY)
+      settle(exchange)
+      countOut(exchange, response.writableFinished ? response.statusCode : CLIENT_WENT_AWAY)
     })
-    if (draining) exchange.header('connection', 'close')
+    owe(exchange)
     try {
       checkAtTheDoor(exchange)
       const found = router.find(request.method as 'GET', request.url!)
       // Before the body: what cannot be done anyway is not read.
       if (!found) throw noRoute(exchange)
-      const { url, serve } = found.store as { url: string; serve: (exchange: Exchange) => void }
+      const { url, serve } = found.store as { url: string; serve: Serve }
       exchange.route = url
       exchange.params = found.params
       exchange.query = found.searchParams
@@ -205,7 +212,7 @@ export function makeServer(tools: ServerTools): HttpServer {
   for (const page of pages) {
     const serve = (exchange: Exchange): void => {
       page.show().then(
-        ({ status = 200, type = JSON_TYPE, headers, body }) => exchange.send(status, headers, type, body),
+        ({ status = 200, type = JSON_TYPE, headers, body }) => send(exchange, status, headers, type, body),
         (error: unknown) => fail(error, exchange),
       )
     }
@@ -217,7 +224,24 @@ export function makeServer(tools: ServerTools): HttpServer {
   const server = createServer({ requestTimeout: 60_000, keepAliveTimeout: 65_000, requireHostHeader: false }, take)
   // The same for an Expect that it does not know, which a server may ignore.
   server.on('checkExpectation', take)
-  server.on('clientError', answerBrokenRequest)
+  server.on('clientError', (error: Error & { code?: string }, socket: Owing) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+    const exchanges = socket[OWED]
+    if (!exchanges || exchanges.length === 0) return answerBrokenRequest(socket)
+    // What came before the broken bytes is answered, and only then the connection ends; a request that they are part of is refused.
+    const last = exchanges.at(-1)!
+    last.isLast = true
+    if (!last.request.complete) fail(brokenRequest(), last)
+  })
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+
+  async function linger(): Promise<void> {
+    for (let waited = 0; sockets.size > 0 && waited < LINGER_MS; waited += 10) await sleep(10)
+  }
 
   return {
     listen: (host, port) =>
@@ -234,14 +258,35 @@ export function makeServer(tools: ServerTools): HttpServer {
       for (const stop of waiting) stop()
       return inFlight === 0 ? Promise.resolve() : new Promise((resolve) => (emptied = resolve))
     },
-    close: () =>
-      new Promise((resolve) => {
+    async close() {
+      // Who was about to send another request on its connection is told 503, rather than meeting a closed one.
+      await linger()
+      await new Promise<void>((resolve) => {
         server.close(() => resolve())
-        server.closeIdleConnections()
-      }),
+        // Nobody waits for an answer any more; some never asked for anything.
+        for (const socket of sockets) socket.destroySoon()
+      })
+    },
     hangUp: () => server.closeAllConnections(),
     inFlight: () => inFlight,
   }
+}
+
+// What is owed on a connection, for the case that something on it turns out not to be HTTP.
+const OWED = Symbol('owed')
+type Owing = Socket & { [OWED]?: Exchange[] }
+
+function owe(exchange: Exchange): void {
+  const socket = exchange.request.socket as Owing
+  const exchanges = (socket[OWED] ??= [])
+  exchanges.push(exchange)
+}
+
+function settle(exchange: Exchange): void {
+  const socket = exchange.request.socket as Owing
+  const exchanges = socket[OWED]!
+  exchanges.splice(exchanges.indexOf(exchange), 1)
+  if (exchange.isLast && exchanges.length === 0) socket.destroySoon()
 }
 
 function asFailure(error: unknown): Failure {
@@ -250,11 +295,12 @@ function asFailure(error: unknown): Failure {
   return internal()
 }
 
+const brokenRequest = (): Failure => invalid({ field: 'request', value: null, expected: 'a well-formed HTTP request', example: null })
+
 // What is not HTTP at all never becomes a request; the socket still gets our envelope.
-function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+function answerBrokenRequest(socket: Socket): void {
   const id = `req_${randomBytes(10).toString('hex')}`
-  const failure = invalid({ field: 'request', value: null, expected: 'a well-formed HTTP request', example: null })
+  const failure = brokenRequest()
   const body = JSON.stringify({ error: { code: failure.code, message: failure.message, request_id: id, details: failure.details } })
   socket.end(
     `HTTP/1.1 400 Bad Request\r\nX-Request-Id: ${id}\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n` +

@@ -83,7 +83,8 @@ const keyOf = ({ tenantId, recipientId }: Mailbox): string => `${tenantId} ${rec
 async function settle(tx: Db, group: readonly Pushed[], now: number, maxAttempts: number): Promise<Map<string, number>> {
   const due = new Map<string, number>()
   const mailboxes = [...Map.groupBy(group, ({ mailbox }) => keyOf(mailbox))].sort(([a], [b]) => (a < b ? -1 : 1))
-  for (const [, ofMailbox] of mailboxes) {
+  // Side by side: on PostgreSQL the statements of all mailboxes go out together, step by step.
+  await Promise.all(mailboxes.map(async ([, ofMailbox]) => {
     const { mailbox } = ofMailbox[0]!
     const acknowledged = ofMailbox.filter(({ outcome }) => outcome.kind === 'acknowledged').map(({ delivery }) => delivery.id)
     if (acknowledged.length > 0) await acknowledge(tx, mailbox, acknowledged, now, maxAttempts)
@@ -91,7 +92,7 @@ async function settle(tx: Db, group: readonly Pushed[], now: number, maxAttempts
     if (interrupted.length > 0) await release(tx, mailbox, interrupted, now, maxAttempts)
     const failed = ofMailbox.filter(({ outcome }) => outcome.kind !== 'acknowledged' && outcome.kind !== 'interrupted')
     if (failed.length > 0) await settleFailed(tx, mailbox, failed, due, now, maxAttempts)
-  }
+  }))
   return due
 }
 

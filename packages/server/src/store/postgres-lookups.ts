@@ -2,7 +2,7 @@
 // Only what is quick may come here, because an answer waits for the answers before it.
 import pg from 'pg'
 import type { Value } from './db.ts'
-import { send } from './postgres-wire.ts'
+import { send, setUp } from './postgres-wire.ts'
 
 const LANES = 2
 
@@ -34,6 +34,7 @@ export function makeLookUps(options: pg.ClientConfig, warn: (what: string, error
     client.on('end', leave)
     try {
       await client.connect()
+      setUp(client)
     } catch (error) {
       client.end().catch(() => {})
       throw error

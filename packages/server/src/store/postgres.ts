@@ -10,7 +10,7 @@ import type { Clock } from '../kernel/clock.ts'
 import { backoffMs } from '../kernel/backoff.ts'
 import { StoreUnavailable, type Db, type Insert, type Observe, type Store, type Value } from './db.ts'
 import { makeLookUps } from './postgres-lookups.ts'
-import { batchingSocket, dialect, isAftermath, isCollision, isOutage, send, sendMany } from './postgres-wire.ts'
+import { batchingSocket, dialect, isAftermath, isCollision, isOutage, isOvertime, send, sendMany, setUp } from './postgres-wire.ts'
 
 export interface PostgresOptions {
   url: string
@@ -22,6 +22,13 @@ export interface PostgresOptions {
 }
 
 const STATEMENT_TIMEOUT_MS = 15_000
+/** The server keeps the one above; this is for a server that does not answer at all. */
+const ANSWER_WITHIN_MS = STATEMENT_TIMEOUT_MS + 2_000
+/** A look-up is quick, or something is wrong. */
+const LOOK_UP_WITHIN_MS = 5_000
+const PING_WITHIN_MS = 2_000
+/** A shutdown waits this long for what is under way. */
+const CLOSE_WITHIN_MS = 5_000
 const MAX_WAITING = 5_000
 const MAX_RETRIES = 5
 
@@ -47,10 +54,13 @@ export function openPostgres({ url, clock, poolSize = 10, observe = () => {}, wa
     application_name: 'sensorium',
   }
   const pipelined = { ...connection, pipeline: true, stream: batchingSocket, statement_timeout: STATEMENT_TIMEOUT_MS }
-  const pool = new pg.Pool({ ...pipelined, max: poolSize, idle_in_transaction_session_timeout: 30_000 })
-  const lookUps = makeLookUps(pipelined, warn)
+  const pool = new pg.Pool({ ...pipelined, query_timeout: ANSWER_WITHIN_MS, max: poolSize, idle_in_transaction_session_timeout: 30_000 })
+  const lookUps = makeLookUps({ ...pipelined, statement_timeout: LOOK_UP_WITHIN_MS, query_timeout: LOOK_UP_WITHIN_MS }, warn)
   // A connection can be lost between two statements too, while somebody holds it: unheard, that would end the process.
-  pool.on('connect', (client) => client.on('error', (error) => warn('a connection was lost', error)))
+  pool.on('connect', (client) => {
+    client.on('error', (error) => warn('a connection was lost', error))
+    setUp(client)
+  })
   pool.on('error', () => {}) // the same, of a connection that nobody holds: said above
   const closing = new AbortController()
   const listeners = new Map<string, ((payload: string) => void)[]>()
@@ -81,7 +91,7 @@ export function openPostgres({ url, clock, poolSize = 10, observe = () => {}, wa
       return await work(client)
     } catch (error) {
       broken = client === undefined || isOutage(error)
-      throw broken ? unavailable(error) : error
+      throw broken || isOvertime(error) ? unavailable(error) : error
     } finally {
       client?.release(broken)
       observe(kind, (performance.now() - started) / 1000)
@@ -94,7 +104,7 @@ export function openPostgres({ url, clock, poolSize = 10, observe = () => {}, wa
       return (await lookUps.rows<R>(sql, values))[0]
     } catch (error) {
       // Nobody reached the server, or it went away: said as an outage.
-      throw isOutage(error) ? unavailable(error) : error
+      throw isOutage(error) || isOvertime(error) ? unavailable(error) : error
     } finally {
       observe('query', (performance.now() - started) / 1000)
     }
@@ -166,7 +176,10 @@ export function openPostgres({ url, clock, poolSize = 10, observe = () => {}, wa
       throw new Error('a write needs a transaction: use tx')
     },
     async ping() {
-      await withClient('query', (client) => client.query('select 1'))
+      const asked = withClient('query', (client) => client.query<{ readonly: string }>("select current_setting('transaction_read_only') as readonly"))
+      const answer = await Promise.race([asked, sleep(PING_WITHIN_MS, null, { ref: false })])
+      if (answer === null) throw new StoreUnavailable('the database does not answer')
+      if (answer.rows[0]?.readonly === 'on') throw new StoreUnavailable('the database takes no writes')
     },
     notify(channel, payload) {
       if (closing.signal.aborted) return
@@ -187,9 +200,8 @@ export function openPostgres({ url, clock, poolSize = 10, observe = () => {}, wa
       await listening?.end().catch(() => {})
       await hearing
       // A pool that ends leaves those who wait for a connection without one.
-      await Promise.allSettled(underWay)
-      await lookUps.close()
-      await pool.end()
+      const closed = Promise.allSettled(underWay).then(() => Promise.all([lookUps.close(), pool.end()]))
+      await Promise.race([closed, sleep(CLOSE_WITHIN_MS, null, { ref: false })])
     },
   }
 

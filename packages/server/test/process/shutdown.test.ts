@@ -89,6 +89,7 @@ test('[HTTP-28] who waits in a long poll is answered at once, with what there is
   service.kill('SIGTERM')
   const answer = await poll.reply()
   assert.deepEqual([answer.status, answer.body], [200, '{"deliveries":[],"count":0}'])
+  assert.equal(answer.headers['connection'], 'close', 'the next request is for another node')
   assert.equal((await service.ended).code, 0)
   assert.ok(performance.now() - began < 9000, 'long before its 20 seconds')
 })
@@ -98,9 +99,13 @@ test('[HTTP-28] idle connections do not hold it, and SIGINT does the same as SIG
   const idle = await rawConnection(service.url)
   idle.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
   assert.equal((await idle.reply()).status, 200)
+  const silent = await rawConnection(service.url)
+  const began = performance.now()
   service.kill('SIGINT')
   assert.equal((await service.ended).code, 0)
+  assert.ok(performance.now() - began < 7000, 'nobody was waited for')
   await idle.closed
+  await silent.closed
 })
 
 test('[HTTP-28] asked twice it ends at once', async () => {

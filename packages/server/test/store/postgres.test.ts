@@ -87,3 +87,26 @@ test('[STO-3] the pool is bounded, and who waits for a connection gets one', { s
   assert.ok(connections <= 10, `${connections} connections`)
   assert.deepEqual([idle, waiting], [connections, 0])
 })
+
+test('[HTTP-28] a server that is too busy, or takes no writes any more, is away', { skip }, async () => {
+  const tooLong = store.tx(async (tx) => {
+    await tx.rows("select set_config('statement_timeout', '20', true)")
+    await tx.rows('select pg_sleep(5)')
+  })
+  await assert.rejects(tooLong, StoreUnavailable)
+  const demoted = store.tx(async (tx) => {
+    await tx.run('set transaction read only')
+    await tx.run("update rows_ set n = 1 where id = 'c'")
+  })
+  await assert.rejects(demoted, StoreUnavailable)
+  await store.ping()
+})
+
+test('[STO-2] a write that nobody waited for and that failed fails its transaction, and says why', { skip }, async () => {
+  const failed = store.tx(async (tx) => {
+    tx.runLater("insert into rows_ values ('a', 1)")
+    await tx.run("update rows_ set n = 7 where id = 'c'")
+  })
+  await assert.rejects(failed, /duplicate key/)
+  assert.notEqual((await store.lookUp<{ n: number }>("select n from rows_ where id = 'c'"))!.n, 7)
+})

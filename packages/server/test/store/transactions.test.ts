@@ -28,6 +28,30 @@ onBothEngines((engine) => {
     assert.deepEqual(await ids(opened.store), [])
   })
 
+  test('[STO-2] what is written later commits with the rest, and a failure of it undoes the rest', async () => {
+    await opened.store.tx(async (tx) => {
+      tx.runLater('insert into counters (id, n) values (?, 1)', ['a'])
+      tx.insertLater({ into: 'counters', columns: { id: 'text', n: 'bigint' } }, [['b', 1], ['c', 1]])
+      tx.insertLater({ into: 'counters', columns: { id: 'text', n: 'bigint' } }, [])
+    })
+    assert.deepEqual(await ids(opened.store), ['a', 'b', 'c'])
+    const failed = opened.store.tx(async (tx) => {
+      await add(tx, 'd')
+      tx.runLater('insert into counters (id, n) values (?, 1)', ['a'])
+    })
+    await assert.rejects(failed)
+    assert.deepEqual(await ids(opened.store), ['a', 'b', 'c'])
+    assert.equal((await opened.store.lookUp<{ n: number }>('select n from counters where id = ?', ['b']))?.n, 1)
+    assert.equal(await opened.store.lookUp('select n from counters where id = ?', ['d']), undefined)
+  })
+
+  test('[STO-2] texts come back as they went in, whatever they hold', async () => {
+    const odd = ['"', '\\', '{', '}', ',', 'null', 'NULL', '', ' ', '\\"', 'ä\u{1F600}\n\t', '(a,"b")', "'"]
+    await opened.store.tx((tx) => tx.insertMany({ into: 'counters', columns: { id: 'text', n: 'bigint' } }, odd.map((id, n) => [id, n])))
+    const rows = await opened.store.rows<{ id: string; n: number }>('select id, n from counters')
+    assert.deepEqual(rows.sort((a, b) => a.n - b.n).map(({ id }) => id), odd)
+  })
+
   test('[STO-2] a transaction sees its own writes; nobody else does before it is committed', async () => {
     const wrote = Promise.withResolvers<void>()
     const looked = Promise.withResolvers<void>()
