@@ -45,7 +45,7 @@ export class Exchange {
 
   /** The path of the route with what it was given for its parameters: the same for every way to write it. */
   get resource(): string {
-    return this.route.replace(/:(\w+)/g, (_, name: string) => this.params[name] ?? '')
+    return this.route.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(this.params[name] ?? ''))
   }
 
   /** Adds a header to the response. */

@@ -90,5 +90,7 @@ onBothEngines((engine) => {
     assert.equal(made.status, 201)
     assert.deepEqual(again.body, made.body)
     assert.equal(again.headers.get('idempotent-replayed'), 'true')
+    const odd = await service.call('POST /v1/channels/%00/feeds', { token, body: { event_type_glob: 'a.*' }, headers: { 'idempotency-key': 'odd' } })
+    assert.equal(odd.status, 404)
   })
 })
