@@ -129,10 +129,11 @@ export function makeClaim({ store, clock, wakeups, visibilityTimeoutMs, maxAttem
     return true
   }
 
-  const claim = (async (mailbox, limit) => {
+  /** `woken`: something was just put into the mailbox, and looking first would only cost time. */
+  async function take(mailbox: Mailbox, limit: number, woken: boolean): Promise<HandedOut[]> {
     const now = clock.now()
     const note = mustNote(mailbox, now)
-    const due = await whatIsDue(store, mailbox, now)
+    const due = woken ? { ready: true, lapsed: false } : await whatIsDue(store, mailbox, now)
     if (!due.ready && !due.lapsed) {
       // A note holds nobody up; one that fails is written with the next poll that finds something.
       if (note) store.tx(async (tx) => notePoll(tx, mailbox, now)).catch(() => {})
@@ -144,7 +145,9 @@ export function makeClaim({ store, clock, wakeups, visibilityTimeoutMs, maxAttem
       return lease(tx, mailbox, limit, now + visibilityTimeoutMs, now)
     })
     return handOut(mailbox, await leased())
-  }) as Claim
+  }
+
+  const claim = ((mailbox, limit) => take(mailbox, limit, false)) as Claim
 
   claim.many = async (wanted, leaseMs, admit) => {
     const now = clock.now()
@@ -165,19 +168,25 @@ export function makeClaim({ store, clock, wakeups, visibilityTimeoutMs, maxAttem
 
   claim.waiting = async (mailbox, limit, waitMs, gone, insist) => {
     const deadline = clock.now() + waitMs
-    for (;;) {
+    for (let surely = false; ; ) {
       // Listening begins before looking, so that nothing can arrive between the two.
       const woken = new AbortController()
-      const cancel = wakeups.wait(mailbox, () => woken.abort())
+      let first = false
+      const cancel = wakeups.wait(mailbox, (isFirst) => {
+        first = isFirst
+        woken.abort()
+      })
       const stop = (): void => woken.abort()
       gone.addEventListener('abort', stop)
       try {
-        const found = await claim(mailbox, limit)
+        const found = await take(mailbox, limit, surely)
         const left = deadline - clock.now()
         if (found.length > 0 || left <= 0 || gone.aborted) return found
         const due = await nextDue(store, mailbox)
         await clock.sleep(Math.min(left, LOOK_AGAIN_MS, due === null ? Infinity : Math.max(1, due - clock.now())), woken.signal)
         if (gone.aborted) return []
+        // Of many who wait at one mailbox the first takes; the others look whether it left something.
+        surely = first
         await insist()
       } finally {
         cancel()

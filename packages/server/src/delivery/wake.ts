@@ -12,19 +12,25 @@ const BETWEEN_NOTICES_MS = 5
 export interface Wakeups {
   /** Something may be due in these mailboxes. */
   wake(recipientIds: Iterable<string>): void
-  /** Calls back at the next wake-up of the mailbox, until cancelled. */
-  wait(mailbox: Mailbox, woken: () => void): () => void
+  /** Calls back at the next wake-up of the mailbox, until cancelled; `first` of those who wait at it. */
+  wait(mailbox: Mailbox, woken: (first: boolean) => void): () => void
   /** Calls back with every mailbox that is woken, here or on another node; null when all of them may be meant. */
   watch(hear: (recipientIds: readonly string[] | null) => void): void
   waiting(): number
 }
 
 export function makeWakeups(store: Store): Wakeups {
-  const waiters = new Map<string, Set<() => void>>()
+  const waiters = new Map<string, Set<(first: boolean) => void>>()
   const watchers: ((recipientIds: readonly string[] | null) => void)[] = []
   let count = 0
 
-  const wakeHere = (recipientId: string): void => waiters.get(recipientId)?.forEach((woken) => woken())
+  function wakeHere(recipientId: string): void {
+    let first = true
+    for (const woken of waiters.get(recipientId) ?? []) {
+      woken(first)
+      first = false
+    }
+  }
 
   // On PostgreSQL the notice also comes back to this node; waking twice is harmless, waking late is not, so do both.
   const overNodes = store.dialect.engine === 'postgres'
