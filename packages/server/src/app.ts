@@ -41,6 +41,7 @@ import { makePost } from './outbound/post.ts'
 import { makePush } from './outbound/push.ts'
 import { makeResolve } from './outbound/resolve.ts'
 import { isPublicAddress, safeAddress } from './outbound/safe-address.ts'
+import { gatherStatistics } from './store/statistics.ts'
 import { makeStreams } from './outbound/streams.ts'
 import { makeRouter } from './routing/router.ts'
 import type { Store } from './store/db.ts'
@@ -168,6 +169,7 @@ export function makeApp({ config, store, secrets, clock, log, metrics = makeMetr
         startLoop('find what to push', 1_000, clock, log, runOnce.push),
         startLoop('embed what was left', 2_000, clock, log, runOnce.embed),
         startLoop('expire memories', 10_000, clock, log, runOnce.expireMemories),
+        ...(store.dialect.engine === 'postgres' ? [startLoop('gather statistics', 2_000, clock, log, async () => void (await gatherStatistics(store)))] : []),
         startLoop('share rate limits', 1_000, clock, log, runOnce.syncRateLimits),
       ]
       // Connectors need not wait for the first round.

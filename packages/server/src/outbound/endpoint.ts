@@ -53,9 +53,12 @@ export const triedFrom = ({ heldUntil, breaker }: Endpoint, now: number): number
   return from > now ? from : 0
 }
 
-/** How many more requests it may be given now. */
-export const wantedBy = (endpoint: Endpoint, now: number): number =>
-  !endpoint.due || endpoint.claiming || triedFrom(endpoint, now) > 0 ? 0 : allowance(endpoint.breaker, now, endpoint.window) - endpoint.underWay
+/** How many more requests it may be given now. A claim costs the same for one as for many: it waits for a quarter of the window. */
+export function wantedBy(endpoint: Endpoint, now: number): number {
+  if (!endpoint.due || endpoint.claiming || triedFrom(endpoint, now) > 0) return 0
+  const free = allowance(endpoint.breaker, now, endpoint.window) - endpoint.underWay
+  return free * 4 < endpoint.window && endpoint.underWay > 0 ? 0 : free
+}
 
 /** Takes in how a push went. */
 export function learn(endpoint: Endpoint, exchange: Exchange, outcome: Outcome, ms: number, now: number): void {
