@@ -1,9 +1,10 @@
 // Set-up before `npm start`, `npm test` and `npm run bench`: installs what the lock file names, once.
 // Runs on the machine's own Node (20 or newer); everything after it runs on the Node pinned in package.json.
-import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createHash } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
+import os from 'node:os'
 import path from 'node:path'
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
@@ -22,9 +23,29 @@ if (!installed) {
     // The embedding runtime carries its CPU binaries; its install step would only fetch GPU ones from elsewhere.
     env: { ...process.env, ONNXRUNTIME_NODE_INSTALL: 'skip' },
   })
-  // Compiled once here, so that the first start is as quick and as small as the second.
-  const warmUp = `import module from 'node:module'; module.enableCompileCache('node_modules/.cache/sensorium')
-    for (const file of ['app', 'start', 'bootstrap']) await import('./packages/server/src/' + file + '.ts')`
-  execFileSync(path.join(root, 'node_modules', '.bin', 'node'), ['--input-type=module', '-e', warmUp], { cwd: root, stdio: ['ignore', 2, 2] })
+  await startOnce()
   writeFileSync(stamp, wanted)
+}
+
+/**
+ * Starts the service on an empty folder and stops it again: what it compiles on the way is kept, so that the first real start is as
+ * quick and as small as the second. It is only that; a start that fails here will say why when it is meant.
+ */
+async function startOnce() {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'sensorium-setup-'))
+  const env = { PATH: process.env.PATH, PORT: '0', HOST: '127.0.0.1', DATA_DIR: folder, LOG_LEVEL: 'error' }
+  const service = spawn(path.join(root, 'node_modules', '.bin', 'node'), [path.join(root, 'packages/server/bin/sensorium.js'), 'start'], {
+    cwd: folder,
+    env,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  const impatient = setTimeout(() => service.kill('SIGKILL'), 20_000)
+  let printed = ''
+  service.stdout.on('data', (text) => {
+    printed += text
+    if (/listens on/.test(printed)) service.kill('SIGTERM')
+  })
+  await new Promise((resolve) => service.on('error', resolve).on('exit', resolve))
+  clearTimeout(impatient)
+  rmSync(folder, { recursive: true, force: true })
 }
