@@ -15,9 +15,9 @@ import { fakeClock } from '../support/fake-clock.ts'
 import { startService, type Service, type TestTenant } from '../support/service.ts'
 import { operatorCalls } from './tools.ts'
 
-/** Sockets take their own time; a deadline is the test's own. */
+/** Looks again in every turn of the event loop, which is when sockets bring something; a deadline is the test's own. */
 async function until(look: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await look())) await new Promise((resolve) => setTimeout(resolve, 5))
+  while (!(await look())) await new Promise(setImmediate)
 }
 
 onBothEngines((engine) => {

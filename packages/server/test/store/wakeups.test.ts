@@ -16,10 +16,10 @@ async function ear(store: Store, channel: string): Promise<{ heard: string[]; ne
   const next = (payload: string): Promise<void> => new Promise((resolve) => waiting.set(payload, resolve))
   // The connection that listens is made in the background: probe until it answers.
   let open = false
-  const opened = next('probe').then(() => (open = true))
+  void next('probe').then(() => (open = true))
   while (!open) {
     store.notify(channel, 'probe')
-    await Promise.race([opened, new Promise((resolve) => setTimeout(resolve, 20))])
+    await store.ping() // an answer of the server, by which the notice is there if anybody hears it
   }
   return { heard, next }
 }
