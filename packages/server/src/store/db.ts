@@ -76,3 +76,15 @@ export class StoreUnavailable extends Error {}
 export async function one<R>(db: Db, sql: string, values?: readonly Value[]): Promise<R | undefined> {
   return (await db.rows<R>(sql, values))[0]
 }
+
+const refuse = (): never => {
+  throw new Error('a write needs a transaction: use tx')
+}
+
+/** What a store answers to writes outside of `tx`. */
+export const writesNeedTx: Pick<Db, 'run' | 'insertMany' | 'runLater' | 'insertLater'> = {
+  run: async () => refuse(),
+  insertMany: async () => refuse(),
+  runLater: refuse,
+  insertLater: refuse,
+}

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Clock } from '../kernel/clock.ts'
 import { backoffMs } from '../kernel/backoff.ts'
-import { StoreUnavailable, type Db, type Insert, type Observe, type Store, type Value } from './db.ts'
+import { StoreUnavailable, writesNeedTx, type Db, type Insert, type Observe, type Store, type Value } from './db.ts'
 import { makeLookUps } from './postgres-lookups.ts'
 import { batchingSocket, dialect, isAftermath, isCollision, isOutage, isOvertime, send, sendMany, setUp } from './postgres-wire.ts'
 
@@ -163,18 +163,7 @@ export function openPostgres({ url, clock, poolSize = 10, observe = () => {}, wa
     dialect,
     rows: <R>(sql: string, values: readonly Value[] = []) => withClient('query', async (client) => (await send(client, sql, values)).rows as R[]),
     lookUp: <R>(sql: string, values: readonly Value[] = []) => whileOpen(() => lookUp<R>(sql, values)),
-    async run() {
-      throw new Error('a write needs a transaction: use tx')
-    },
-    async insertMany() {
-      throw new Error('a write needs a transaction: use tx')
-    },
-    runLater() {
-      throw new Error('a write needs a transaction: use tx')
-    },
-    insertLater() {
-      throw new Error('a write needs a transaction: use tx')
-    },
+    ...writesNeedTx,
     async ping() {
       const asked = withClient('query', (client) => client.query<{ readonly: string }>("select current_setting('transaction_read_only') as readonly"))
       const answer = await Promise.race([asked, sleep(PING_WITHIN_MS, null, { ref: false })])

@@ -11,7 +11,7 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import path from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { getLoadablePath } from 'sqlite-vec'
-import { StoreUnavailable, type Db, type Observe, type Store, type Value } from './db.ts'
+import { StoreUnavailable, writesNeedTx, type Db, type Observe, type Store, type Value } from './db.ts'
 import { makeSnapshot } from './sqlite-snapshot.ts'
 import { dialect, onConnection, translate } from './sqlite-statements.ts'
 import { watchLog } from './sqlite-wal.ts'
@@ -166,18 +166,7 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
     dialect,
     rows,
     lookUp: async <R>(sql: string, values?: readonly Value[]) => (await rows<R>(sql, values))[0],
-    async run() {
-      throw new Error('a write needs a transaction: use tx')
-    },
-    async insertMany() {
-      throw new Error('a write needs a transaction: use tx')
-    },
-    runLater() {
-      throw new Error('a write needs a transaction: use tx')
-    },
-    insertLater() {
-      throw new Error('a write needs a transaction: use tx')
-    },
+    ...writesNeedTx,
     tx<T>(work: (tx: Db) => Promise<T>): Promise<T> {
       const reason = trouble()
       if (reason) return Promise.reject(reason)
