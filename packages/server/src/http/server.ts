@@ -16,6 +16,7 @@ import { mediaType, readBody } from './body.ts'
 import { BATCH_TYPE } from './cloud-events.ts'
 import { Exchange, JSON_TYPE } from './exchange.ts'
 import type { Metrics } from './metrics.ts'
+import { lastOwed, owe, settle } from './owed.ts'
 import type { Page } from './pages.ts'
 import { makePerform, refusal, type PerformTools } from './perform.ts'
 import type { Route } from './route.ts'
@@ -224,12 +225,11 @@ export function makeServer(tools: ServerTools): HttpServer {
   const server = createServer({ requestTimeout: 60_000, keepAliveTimeout: 65_000, requireHostHeader: false }, take)
   // The same for an Expect that it does not know, which a server may ignore.
   server.on('checkExpectation', take)
-  server.on('clientError', (error: Error & { code?: string }, socket: Owing) => {
+  server.on('clientError', (error: Error & { code?: string }, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
-    const exchanges = socket[OWED]
-    if (!exchanges || exchanges.length === 0) return answerBrokenRequest(socket)
+    const last = lastOwed(socket)
+    if (!last) return answerBrokenRequest(socket)
     // What came before the broken bytes is answered, and only then the connection ends; a request that they are part of is refused.
-    const last = exchanges.at(-1)!
     last.isLast = true
     if (!last.request.complete) fail(brokenRequest(), last)
   })
@@ -270,23 +270,6 @@ export function makeServer(tools: ServerTools): HttpServer {
     hangUp: () => server.closeAllConnections(),
     inFlight: () => inFlight,
   }
-}
-
-// What is owed on a connection, for the case that something on it turns out not to be HTTP.
-const OWED = Symbol('owed')
-type Owing = Socket & { [OWED]?: Exchange[] }
-
-function owe(exchange: Exchange): void {
-  const socket = exchange.request.socket as Owing
-  const exchanges = (socket[OWED] ??= [])
-  exchanges.push(exchange)
-}
-
-function settle(exchange: Exchange): void {
-  const socket = exchange.request.socket as Owing
-  const exchanges = socket[OWED]!
-  exchanges.splice(exchanges.indexOf(exchange), 1)
-  if (exchange.isLast && exchanges.length === 0) socket.destroySoon()
 }
 
 function asFailure(error: unknown): Failure {
