@@ -6,6 +6,7 @@ import { openPostgres } from '../../src/store/postgres.ts'
 import { StoreUnavailable, type Store } from '../../src/store/db.ts'
 import { gatherStatistics } from '../../src/store/statistics.ts'
 import { postgres, POSTGRES_URL } from '../support/engines.ts'
+import { layWire } from '../support/cut-wire.ts'
 import { emptyStore, type OpenedStore } from '../support/store.ts'
 
 const skip = POSTGRES_URL ? false : 'PostgreSQL is missing'
@@ -119,4 +120,17 @@ test('[STO-3] a table that grew is known to the planner before the server looks 
   await store.tx((tx) => tx.rows('select pg_stat_force_next_flush()'))
   while (!(await gatherStatistics(store)).includes('grown'));
   assert.equal((await store.lookUp<{ n: number }>("select reltuples::bigint as n from pg_class where relname = 'grown'"))!.n, 5000)
+})
+
+test('[HTTP-24] [HTTP-28] a server that hangs is away: what is asked of it ends by itself', { skip }, async () => {
+  const url = new URL(POSTGRES_URL!)
+  const wire = await layWire(Number(url.port))
+  url.port = String(wire.port)
+  const hanging = openPostgres({ url: url.href, clock: systemClock })
+  await hanging.ping()
+  await hanging.lookUp('select 1 as n')
+  wire.freeze()
+  await Promise.all([assert.rejects(hanging.ping(), StoreUnavailable), assert.rejects(hanging.lookUp('select 1 as n'), StoreUnavailable)])
+  await wire.cut()
+  await hanging.close()
 })

@@ -5,6 +5,8 @@ export interface Wire {
   port: number
   /** Breaks every connection and refuses new ones. */
   cut(): Promise<void>
+  /** Carries nothing any more and breaks nothing: what a server does that hangs. */
+  freeze(): void
   mend(): Promise<void>
 }
 
@@ -32,6 +34,9 @@ export async function layWire(toPort: number): Promise<Wire> {
         server.close(() => resolve())
         for (const socket of sockets) socket.destroy()
       }),
+    freeze() {
+      for (const socket of sockets) socket.unpipe().pause()
+    },
     mend: () => listen(port),
   }
 }
