@@ -5,8 +5,7 @@
 // 2. An empty mailbox costs one read and no transaction.
 import { iso, type Clock } from '../kernel/clock.ts'
 import type { Db, Store } from '../store/db.ts'
-import { lapse } from './lapse.ts'
-import { claimRows, nextDue, notePoll, readEnvelopes, whatIsDue, type ClaimedRow, type Mailbox } from './sql.ts'
+import { claimRows, isSomethingDue, nextDue, notePoll, readEnvelopes, type ClaimedRow, type Mailbox } from './sql.ts'
 import type { Wakeups } from './wake.ts'
 
 export interface ClaimTools {
@@ -84,8 +83,8 @@ const NOTHING = async (): Promise<Leased[]> => []
 
 // Leases, and asks for the envelopes in the same transaction without waiting for them: on PostgreSQL the commit goes out with the
 // question. What it answers is called after the commit.
-async function lease(tx: Db, mailbox: Mailbox, limit: number, until: number, now: number): Promise<() => Promise<Leased[]>> {
-  const rows = await claimRows(tx, mailbox, limit, until, now)
+async function lease(tx: Db, mailbox: Mailbox, limit: number, until: number, now: number, maxAttempts: number): Promise<() => Promise<Leased[]>> {
+  const rows = await claimRows(tx, mailbox, limit, until, now, maxAttempts)
   if (rows.length === 0) return NOTHING
   const asked = readEnvelopes(tx, mailbox.tenantId, rows.map((row) => row.event_id))
   asked.catch(() => {}) // then the commit fails too, and says why
@@ -96,7 +95,6 @@ async function lease(tx: Db, mailbox: Mailbox, limit: number, until: number, now
     return rows.map((row) => ({ row, envelope: envelopes.get(row.event_id)!, until }))
   }
 }
-
 
 export function makeClaim({ store, clock, wakeups, visibilityTimeoutMs, maxAttempts, enrich }: ClaimTools): Claim {
   // After the transaction: the lease is taken, and nobody waits for a search but who asked for it.
@@ -115,36 +113,38 @@ export function makeClaim({ store, clock, wakeups, visibilityTimeoutMs, maxAttem
     }))
   }
 
-  const noted = new Map<string, { written: number; polled: number }>()
+  const noted = new Map<string, { written: number; polled: number; more: boolean }>()
 
-  function mustNote({ tenantId, recipientId }: Mailbox, now: number): boolean {
+  /** Whether the poll is to be written down, and whether the one before it left something. */
+  function notice({ tenantId, recipientId }: Mailbox, now: number): { write: boolean; last: { more: boolean } } {
     const key = `${tenantId} ${recipientId}`
-    const last = noted.get(key)
-    if (last !== undefined && now >= last.written && now - last.written < NOTE_EVERY_MS) {
-      last.polled = now
-      return false
+    const known = noted.get(key)
+    if (known !== undefined && now >= known.written && now - known.written < NOTE_EVERY_MS) {
+      known.polled = now
+      return { write: false, last: known }
     }
     if (noted.size >= MAX_NOTED) noted.clear()
-    noted.set(key, { written: now, polled: now })
-    return true
+    const last = { written: now, polled: now, more: known?.more ?? false }
+    noted.set(key, last)
+    return { write: true, last }
   }
 
-  /** `woken`: something was just put into the mailbox, and looking first would only cost time. */
-  async function take(mailbox: Mailbox, limit: number, woken: boolean): Promise<HandedOut[]> {
+  /** `surely`: something was just put into the mailbox. Then, and where the last poll got all it asked for, looking first would only cost time. */
+  async function take(mailbox: Mailbox, limit: number, surely: boolean): Promise<HandedOut[]> {
     const now = clock.now()
-    const note = mustNote(mailbox, now)
-    const due = woken ? { ready: true, lapsed: false } : await whatIsDue(store, mailbox, now)
-    if (!due.ready && !due.lapsed) {
+    const { write: note, last } = notice(mailbox, now)
+    if (!surely && !last.more && !(await isSomethingDue(store, mailbox, now))) {
       // A note holds nobody up; one that fails is written with the next poll that finds something.
       if (note) store.tx(async (tx) => notePoll(tx, mailbox, now)).catch(() => {})
       return []
     }
     const leased = await store.tx(async (tx) => {
       if (note) notePoll(tx, mailbox, now)
-      if (due.lapsed) await lapse(tx, mailbox, now, maxAttempts)
-      return lease(tx, mailbox, limit, now + visibilityTimeoutMs, now)
+      return lease(tx, mailbox, limit, now + visibilityTimeoutMs, now, maxAttempts)
     })
-    return handOut(mailbox, await leased())
+    const deliveries = await leased()
+    last.more = deliveries.length === limit
+    return handOut(mailbox, deliveries)
   }
 
   const claim = ((mailbox, limit) => take(mailbox, limit, false)) as Claim
@@ -156,8 +156,8 @@ export function makeClaim({ store, clock, wakeups, visibilityTimeoutMs, maxAttem
     const served = await store.tx((tx) =>
       Promise.all(
         wanted.map(async ({ mailbox, limit }) => {
-          const [admitted] = await Promise.all([admit(tx, mailbox, now), lapse(tx, mailbox, now, maxAttempts)])
-          return { mailbox, admitted, leased: admitted === null ? NOTHING : await lease(tx, mailbox, limit, until, now) }
+          const admitted = await admit(tx, mailbox, now)
+          return { mailbox, admitted, leased: admitted === null ? NOTHING : await lease(tx, mailbox, limit, until, now, maxAttempts) }
         }),
       ),
     )

@@ -24,8 +24,8 @@ export interface DeadLetterScope {
 
 function whereOf({ tenantId, recipientId }: DeadLetterScope): { where: string; values: Value[] } {
   return recipientId === null
-    ? { where: "d.tenant_id = ? and d.state = 'dead_lettered'", values: [tenantId] }
-    : { where: "d.tenant_id = ? and d.recipient_id = ? and d.state = 'dead_lettered'", values: [tenantId, recipientId] }
+    ? { where: "d.tenant_id = ? and d.dead_lettered_at is not null", values: [tenantId] }
+    : { where: "d.tenant_id = ? and d.recipient_id = ? and d.dead_lettered_at is not null", values: [tenantId, recipientId] }
 }
 
 /** A page as JSON text, newest first, and how many there are. */
@@ -63,9 +63,9 @@ export async function lockDeadLetter(tx: Db, scope: DeadLetterScope, id: string)
 /** Starts a dead letter over: due at once, no attempt yet. `fresh` is what applies today; null leaves it as it was. */
 export async function revive(tx: Db, { tenantId, recipientId }: Mailbox, id: string, fresh: { priority: number; enrichment: string; matched: string } | null): Promise<void> {
   await tx.run(
-    `update deliveries set state = 'ready', attempts = 0, due_at = null, first_attempt_at = null, last_error = null, dead_lettered_at = null,
+    `update deliveries set state = 'ready', attempts = 0, due_at = null, wake_at = null, first_attempt_at = null, last_error = null, dead_lettered_at = null,
             dlq_reason = null, enriched = null, priority = coalesce(?, priority), enrichment = coalesce(?, enrichment), matched = coalesce(?, matched)
-      where tenant_id = ? and ${MINE} and id = ? and state = 'dead_lettered'`,
+      where tenant_id = ? and ${MINE} and id = ? and dead_lettered_at is not null`,
     [fresh?.priority ?? null, fresh?.enrichment ?? null, fresh?.matched ?? null, tenantId, recipientId, id],
   )
 }

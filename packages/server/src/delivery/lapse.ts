@@ -1,6 +1,5 @@
-// Lets what has run out run out: a lapsed lease becomes ready again or a dead letter, a wait that is over becomes ready.
-// Every verb on a mailbox does this first, so the clock alone decides; the sweep is for mailboxes that nobody looks at. A poll that
-// was just woken is the exception: it takes what came, and the look after it does this.
+// Sees to what the clock alone decides: a delivery whose last lease has run out is a dead letter, one that has waited is ready and its
+// mailbox is woken. An ordinary lease that runs out needs nothing: every verb asks the time, and a poll hands the delivery out again.
 import type { Db, Store } from '../store/db.ts'
 import { afterLapse, type Next } from './rules.ts'
 import { lapsedAnywhere, lapsedRows, setDead, setReady, type Mailbox, type TimedRow } from './sql.ts'

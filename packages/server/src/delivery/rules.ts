@@ -8,7 +8,8 @@
 
 import { backoffMs, type Backoff } from '../kernel/backoff.ts'
 
-export type DeliveryState = 'ready' | 'leased' | 'waiting' | 'acknowledged' | 'dead_lettered'
+/** Of a delivery that is not acknowledged. */
+export type DeliveryState = 'ready' | 'leased' | 'waiting' | 'dead_lettered'
 
 export interface Attempted {
   attempts: number

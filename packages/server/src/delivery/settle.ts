@@ -3,15 +3,13 @@
 import { isId } from '@sensorium/contract'
 import type { Db } from '../store/db.ts'
 import { meter } from '../tenants/usage.ts'
-import { lapse } from './lapse.ts'
 import { afterLapse, afterNack } from './rules.ts'
 import { acknowledgeRows, extendRows, leasedRows, setDead, setReady, setWaiting, type Mailbox } from './sql.ts'
 
 /** An id counts once, however often it is named; what is no id of ours is nobody's delivery. */
 const distinct = (ids: readonly string[]): string[] => [...new Set(ids)].filter((id) => isId('delivery', id))
 
-export async function acknowledge(tx: Db, mailbox: Mailbox, ids: readonly string[], now: number, maxAttempts: number): Promise<number> {
-  await lapse(tx, mailbox, now, maxAttempts)
+export async function acknowledge(tx: Db, mailbox: Mailbox, ids: readonly string[], now: number): Promise<number> {
   const acknowledged = await acknowledgeRows(tx, mailbox, distinct(ids), now)
   meter(tx, now, [[mailbox.tenantId, 'acknowledgements', acknowledged]])
   return acknowledged
@@ -25,8 +23,7 @@ export interface Nack {
 }
 
 export async function giveBack(tx: Db, mailbox: Mailbox, nack: Nack, now: number, maxAttempts: number): Promise<number> {
-  await lapse(tx, mailbox, now, maxAttempts)
-  const rows = await leasedRows(tx, mailbox, distinct(nack.delivery_ids))
+  const rows = await leasedRows(tx, mailbox, distinct(nack.delivery_ids), now)
   const wanted = { retryAfterMs: (nack.retry_after_seconds ?? 0) * 1000, reason: nack.reason || null, deadLetter: nack.dead_letter ?? false }
   const ready: string[] = []
   const waiting: string[] = []
@@ -40,10 +37,8 @@ export async function giveBack(tx: Db, mailbox: Mailbox, nack: Nack, now: number
   return rows.length
 }
 
-export async function extend(tx: Db, mailbox: Mailbox, ids: readonly string[], seconds: number, now: number, maxAttempts: number): Promise<number> {
-  await lapse(tx, mailbox, now, maxAttempts)
-  return extendRows(tx, mailbox, distinct(ids), now + seconds * 1000)
-}
+export const extend = (tx: Db, mailbox: Mailbox, ids: readonly string[], seconds: number, now: number): Promise<number> =>
+  extendRows(tx, mailbox, distinct(ids), now + seconds * 1000, now)
 
 /** A lease by what identifies it: the delivery, and which hand-out of it. */
 export interface Lease {
@@ -56,9 +51,8 @@ export interface Lease {
  * is left alone: the delivery may be in other hands by now.
  */
 export async function release(tx: Db, mailbox: Mailbox, leases: readonly Lease[], now: number, maxAttempts: number): Promise<number> {
-  await lapse(tx, mailbox, now, maxAttempts)
   const held = new Map(leases.map((lease) => [lease.id, lease.attempts]))
-  const rows = (await leasedRows(tx, mailbox, [...held.keys()])).filter((row) => row.attempts === held.get(row.id))
+  const rows = (await leasedRows(tx, mailbox, [...held.keys()], now)).filter((row) => row.attempts === held.get(row.id))
   const ready: string[] = []
   for (const row of rows) {
     const next = afterLapse(row, now, maxAttempts)

@@ -1,5 +1,8 @@
 // The rows of deliveries. A mailbox is (tenant_id, recipient_id), and every query but the sweeps names it.
-import type { Db, Insert, Value } from '../store/db.ts'
+//
+// `deliveries` holds what is open, and the dead letters; what is acknowledged moves to `acknowledged_deliveries`. An open delivery may
+// be handed out when it is due: when nothing holds it, or what held it has run out (DUE).
+import type { Db, Insert, Move, Value } from '../store/db.ts'
 import type { Attempted, DeliveryState } from './rules.ts'
 
 export interface Mailbox {
@@ -10,6 +13,8 @@ export interface Mailbox {
 // Deliveries that are named are found by their ids. Whose they are is asked of the rows found, in words that no index knows:
 // given the choice PostgreSQL may take the whole mailbox instead and look for the ids in it.
 export const MINE = "recipient_id || '' = ?"
+// The other way round: a mailbox is found by its recipient, and not among all that its tenant has.
+export const OF_TENANT = "tenant_id || '' = ?"
 
 export interface NewDeliveryRow {
   tenant_id: string
@@ -25,33 +30,34 @@ export interface NewDeliveryRow {
 const NEW_DELIVERIES: Insert = {
   into: 'deliveries',
   columns: {
-    tenant_id: 'text', recipient_id: 'text', id: 'text', event_id: 'text', state: 'text', priority: 'bigint', enrichment: 'text',
-    matched: 'text', attempts: 'integer', created_at: 'bigint',
+    tenant_id: 'text', recipient_id: 'text', id: 'text', event_id: 'text', priority: 'bigint', enrichment: 'text', matched: 'text', created_at: 'bigint',
   },
 }
 
-const MISSING_DELIVERIES: Insert = { ...NEW_DELIVERIES, conflict: 'on conflict (tenant_id, event_id, recipient_id) do nothing', returning: 'recipient_id' }
-
 const valuesOf = (r: NewDeliveryRow): Value[] => [
-  r.tenant_id, r.recipient_id, r.id, r.event_id, 'ready', r.priority, r.enrichment, r.matched, 0, r.created_at,
+  r.tenant_id, r.recipient_id, r.id, r.event_id, r.priority, r.enrichment, r.matched, r.created_at,
 ]
 
 /** Puts the deliveries of new events into mailboxes, ready. */
 export const insertDeliveries = (db: Db, rows: readonly NewDeliveryRow[]) => db.insertLater(NEW_DELIVERIES, rows.map(valuesOf))
 
-/** Puts deliveries into mailboxes where they are missing, and answers how many that were. */
-export const insertMissingDeliveries = async (db: Db, rows: readonly NewDeliveryRow[]): Promise<number> =>
-  (await db.insertMany(MISSING_DELIVERIES, rows.map(valuesOf))).length
-
-/** What a poll would find: something ready now, a lease or a wait that has run out. Locks nothing. */
-export async function whatIsDue(db: Db, { tenantId, recipientId }: Mailbox, now: number): Promise<{ ready: boolean; lapsed: boolean }> {
-  const found = await db.lookUp<{ ready: number; lapsed: number }>(
-    `select case when exists (select 1 from deliveries where tenant_id = ? and recipient_id = ? and state = 'ready') then 1 else 0 end as ready,
-            case when exists (select 1 from deliveries where tenant_id = ? and recipient_id = ? and due_at is not null and due_at <= ?) then 1 else 0 end as lapsed`,
-    [tenantId, recipientId, tenantId, recipientId, now],
-  )
-  return { ready: found?.ready === 1, lapsed: found?.lapsed === 1 }
+/** Which of these events a recipient was sent, whatever became of the delivery. */
+export async function eventsSentTo(db: Db, { tenantId, recipientId }: Mailbox, eventIds: string[]): Promise<Set<string>> {
+  const sent = (table: string): string => `select event_id from ${table} where tenant_id = ? and recipient_id = ? and ${db.dialect.inList('event_id')}`
+  const values = [tenantId, recipientId, db.dialect.list(eventIds)]
+  const rows = await db.rows<{ event_id: string }>(`${sent('deliveries')} union all ${sent('acknowledged_deliveries')}`, [...values, ...values])
+  return new Set(rows.map((row) => row.event_id))
 }
+
+// The last lease of a delivery that has run out is for the sweep: the delivery is dead. Takes the time.
+export const DUE = "(due_at is null or (due_at <= ? and (wake_at is null or state = 'waiting')))"
+
+/** In the order of hand-outs: highest priority first, then oldest. Takes tenant, recipient and time. */
+const NEXT = `tenant_id = ? and recipient_id = ? and dead_lettered_at is null and ${DUE} order by priority desc, id`
+
+/** Whether a poll would find something. Locks nothing. */
+export const isSomethingDue = async (db: Db, { tenantId, recipientId }: Mailbox, now: number): Promise<boolean> =>
+  (await db.lookUp(`select 1 as due from deliveries where ${NEXT} limit 1`, [tenantId, recipientId, now])) !== undefined
 
 export interface ClaimedRow {
   id: string
@@ -63,15 +69,18 @@ export interface ClaimedRow {
   created_at: number
 }
 
-/** Leases what is ready, highest priority first, then oldest. Rows that another poll is taking are passed over. */
-export const claimRows = (db: Db, { tenantId, recipientId }: Mailbox, limit: number, until: number, now: number) =>
+/**
+ * Leases what is due, highest priority first, then oldest. Rows that another poll is taking are passed over. After the last of
+ * `maxAttempts` leases the clock sees to the delivery.
+ */
+export const claimRows = (db: Db, { tenantId, recipientId }: Mailbox, limit: number, until: number, now: number, maxAttempts: number) =>
   db.rows<ClaimedRow>(
-    `with next as (select id from deliveries where tenant_id = ? and recipient_id = ? and state = 'ready'
-                    order by priority desc, id limit ? ${db.dialect.skipLocked})
-     update deliveries set state = 'leased', attempts = attempts + 1, due_at = ?, first_attempt_at = coalesce(first_attempt_at, ?)
+    `with next as (select id from deliveries where ${NEXT} limit ? ${db.dialect.skipLocked})
+     update deliveries set state = 'leased', attempts = attempts + 1, due_at = ?, first_attempt_at = coalesce(first_attempt_at, ?),
+            wake_at = case when attempts + 1 >= ? then cast(? as bigint) end
       where tenant_id = ? and ${db.dialect.inRows('id', 'select id from next')}
       returning id, event_id, attempts, priority, enrichment, enriched, created_at`,
-    [tenantId, recipientId, limit, until, now, tenantId],
+    [tenantId, recipientId, now, limit, until, now, maxAttempts, until, tenantId],
   )
 
 export const readEnvelopes = (db: Db, tenantId: string, eventIds: string[]) =>
@@ -80,12 +89,22 @@ export const readEnvelopes = (db: Db, tenantId: string, eventIds: string[]) =>
     [tenantId, db.dialect.list(eventIds)],
   )
 
-/** Acknowledges what is not settled yet and answers the ids that this call settled. */
+const ACKNOWLEDGED: Move = {
+  from: 'deliveries',
+  to: 'acknowledged_deliveries',
+  columns: {
+    acknowledged_at: 'cast(? as bigint)', created_at: 'created_at', attempts: 'attempts', tenant_id: 'tenant_id', event_id: 'event_id',
+    recipient_id: 'recipient_id', id: 'id', matched: 'matched', first_attempt_at: 'first_attempt_at',
+  },
+}
+
+/** Acknowledges what is open, and answers how many that were. A last lease that has run out is a dead letter, buried or not. */
 export const acknowledgeRows = (db: Db, { tenantId, recipientId }: Mailbox, ids: string[], now: number) =>
-  db.run(
-    `update deliveries set state = 'acknowledged', acknowledged_at = ?, due_at = null
-      where tenant_id = ? and ${MINE} and ${db.dialect.inList('id')} and state in ('ready', 'leased', 'waiting')`,
-    [now, tenantId, recipientId, db.dialect.list(ids)],
+  db.move(
+    ACKNOWLEDGED,
+    [now],
+    `tenant_id = ? and ${MINE} and ${db.dialect.inList('id')} and dead_lettered_at is null and (state <> 'leased' or wake_at is null or wake_at > ?)`,
+    [tenantId, recipientId, db.dialect.list(ids), now],
   )
 
 export interface TimedRow extends Attempted {
@@ -97,61 +116,66 @@ export interface TimedRow extends Attempted {
 
 const TIMED = 'tenant_id, recipient_id, id, state, attempts, first_attempt_at, last_error'
 
-/** What has run out in one mailbox: held until the transaction ends. */
+/** What the clock has to see to in one mailbox: held until the transaction ends. */
 export const lapsedRows = (db: Db, { tenantId, recipientId }: Mailbox, now: number, limit: number) =>
   db.rows<TimedRow>(
-    `select ${TIMED} from deliveries where tenant_id = ? and recipient_id = ? and due_at is not null and due_at <= ?
-      order by due_at limit ? ${db.dialect.forUpdate}`,
+    `select ${TIMED} from deliveries where tenant_id = ? and recipient_id = ? and wake_at is not null and wake_at <= ?
+      order by wake_at limit ? ${db.dialect.forUpdate}`,
     [tenantId, recipientId, now, limit],
   )
 
-/** What has run out anywhere, oldest first; rows that somebody else is working on are passed over. */
+export const hasLapsed = async (db: Db, mailbox: Mailbox, now: number): Promise<boolean> =>
+  (await db.lookUp('select 1 as lapsed from deliveries where tenant_id = ? and recipient_id = ? and wake_at is not null and wake_at <= ? limit 1',
+    [mailbox.tenantId, mailbox.recipientId, now])) !== undefined
+
+/** The same anywhere, oldest first; rows that somebody else is working on are passed over. */
 export const lapsedAnywhere = (db: Db, now: number, limit: number) =>
   db.rows<TimedRow>(
-    `select ${TIMED} from deliveries where due_at is not null and due_at <= ? order by due_at limit ? ${db.dialect.skipLocked}`,
+    `select ${TIMED} from deliveries where wake_at is not null and wake_at <= ? order by wake_at limit ? ${db.dialect.skipLocked}`,
     [now, limit],
   )
 
-/** Leased deliveries among these ids: held until the transaction ends. */
-export const leasedRows = (db: Db, { tenantId, recipientId }: Mailbox, ids: string[]) =>
+/** Those of these deliveries whose leases still hold: held until the transaction ends. */
+export const leasedRows = (db: Db, { tenantId, recipientId }: Mailbox, ids: string[], now: number) =>
   db.rows<TimedRow>(
-    `select ${TIMED} from deliveries where tenant_id = ? and ${MINE} and ${db.dialect.inList('id')} and state = 'leased'
+    `select ${TIMED} from deliveries where tenant_id = ? and ${MINE} and ${db.dialect.inList('id')} and state = 'leased' and due_at > ?
       order by id ${db.dialect.forUpdate}`,
-    [tenantId, recipientId, db.dialect.list(ids)],
+    [tenantId, recipientId, db.dialect.list(ids), now],
   )
 
 export const setReady = (db: Db, { tenantId, recipientId }: Mailbox, ids: string[], lastError: string | null) =>
   db.run(
-    `update deliveries set state = 'ready', due_at = null, last_error = coalesce(?, last_error)
+    `update deliveries set state = 'ready', due_at = null, wake_at = null, last_error = coalesce(?, last_error)
       where tenant_id = ? and ${MINE} and ${db.dialect.inList('id')}`,
     [lastError, tenantId, recipientId, db.dialect.list(ids)],
   )
 
 export const setWaiting = (db: Db, { tenantId, recipientId }: Mailbox, ids: string[], dueAt: number, lastError: string | null) =>
   db.run(
-    `update deliveries set state = 'waiting', due_at = ?, last_error = coalesce(?, last_error)
+    `update deliveries set state = 'waiting', due_at = ?, wake_at = ?, last_error = coalesce(?, last_error)
       where tenant_id = ? and ${MINE} and ${db.dialect.inList('id')}`,
-    [dueAt, lastError, tenantId, recipientId, db.dialect.list(ids)],
+    [dueAt, dueAt, lastError, tenantId, recipientId, db.dialect.list(ids)],
   )
 
 export const setDead = (db: Db, { tenantId, recipientId }: Mailbox, id: string, reason: string, now: number) =>
   db.run(
-    `update deliveries set state = 'dead_lettered', due_at = null, dead_lettered_at = ?, dlq_reason = ?
+    `update deliveries set state = 'dead_lettered', due_at = null, wake_at = null, dead_lettered_at = ?, dlq_reason = ?
       where tenant_id = ? and ${MINE} and id = ?`,
     [now, reason, tenantId, recipientId, id],
   )
 
 /** Lengthens leases that still hold. */
-export const extendRows = (db: Db, { tenantId, recipientId }: Mailbox, ids: string[], until: number) =>
+export const extendRows = (db: Db, { tenantId, recipientId }: Mailbox, ids: string[], until: number, now: number) =>
   db.run(
-    `update deliveries set due_at = ? where tenant_id = ? and ${MINE} and ${db.dialect.inList('id')} and state = 'leased'`,
-    [until, tenantId, recipientId, db.dialect.list(ids)],
+    `update deliveries set due_at = ?, wake_at = case when wake_at is not null then cast(? as bigint) end
+      where tenant_id = ? and ${MINE} and ${db.dialect.inList('id')} and state = 'leased' and due_at > ?`,
+    [until, until, tenantId, recipientId, db.dialect.list(ids), now],
   )
 
-/** When the next lease or wait of a mailbox runs out. */
+/** When the next lease or wait of a mailbox runs out. For a mailbox in which nothing is due: it goes through what is handed out. */
 export const nextDue = async (db: Db, { tenantId, recipientId }: Mailbox): Promise<number | null> =>
   (await db.lookUp<{ due: number | null }>(
-    'select min(due_at) as due from deliveries where tenant_id = ? and recipient_id = ? and due_at is not null',
+    `select min(due_at) as due from deliveries where ${OF_TENANT} and recipient_id = ? and dead_lettered_at is null and due_at is not null`,
     [tenantId, recipientId],
   ))?.due ?? null
 

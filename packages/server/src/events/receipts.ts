@@ -11,7 +11,7 @@ import { findEvent } from './sql.ts'
 interface ReceiptRow {
   id: string
   recipient_id: string
-  state: DeliveryState
+  state: DeliveryState | 'acknowledged'
   matched: string
   attempts: number
   due_at: number | null
@@ -54,9 +54,13 @@ export async function readReceipts(
   const event = eventId.includes('\0') ? undefined : await findEvent(db, caller.tenantId, eventId)
   if (!event || !(holds(caller, 'admin') || event.sender_id === caller.id)) throw notFound('event', eventId)
   const rows = await db.rows<ReceiptRow>(
-    `select id, recipient_id, state, matched, attempts, due_at, first_attempt_at, last_error, created_at, acknowledged_at, dead_lettered_at, dlq_reason
-       from deliveries where tenant_id = ? and event_id = ? order by recipient_id`,
-    [caller.tenantId, eventId],
+    `select id, recipient_id, state, matched, attempts, due_at, first_attempt_at, last_error, created_at, null as acknowledged_at, dead_lettered_at, dlq_reason
+       from deliveries where tenant_id = ? and event_id = ?
+     union all
+     select id, recipient_id, 'acknowledged', matched, attempts, null, first_attempt_at, null, created_at, acknowledged_at, null, null
+       from acknowledged_deliveries where tenant_id = ? and event_id = ?
+      order by recipient_id`,
+    [caller.tenantId, eventId, caller.tenantId, eventId],
   )
   const receipts = rows.map((row) => shown(row, now, maxAttempts))
   const seen = new Map<string, boolean>()

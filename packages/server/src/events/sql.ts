@@ -79,7 +79,7 @@ export const pageOldEvents = (db: Db, tenantId: string, after: { receivedAt: num
 /** Deletes the acknowledged deliveries of these events that are past retention. */
 export const deleteAcknowledged = (db: Db, tenantId: string, eventIds: string[], before: number) =>
   db.run(
-    `delete from deliveries where tenant_id = ? and ${db.dialect.inList('event_id')} and state = 'acknowledged' and acknowledged_at < ?`,
+    `delete from acknowledged_deliveries where tenant_id = ? and ${db.dialect.inList('event_id')} and acknowledged_at < ?`,
     [tenantId, db.dialect.list(eventIds), before],
   )
 
@@ -87,7 +87,8 @@ export const deleteAcknowledged = (db: Db, tenantId: string, eventIds: string[],
 export const emptyEvents = (db: Db, tenantId: string, ids: string[], now: number) =>
   db.run(
     `update events set envelope = null, purged_at = ? where tenant_id = ? and ${db.dialect.inList('id')} and purged_at is null
-        and not exists (select 1 from deliveries d where d.tenant_id = events.tenant_id and d.event_id = events.id)`,
+        and not exists (select 1 from deliveries d where d.tenant_id = events.tenant_id and d.event_id = events.id)
+        and not exists (select 1 from acknowledged_deliveries d where d.tenant_id = events.tenant_id and d.event_id = events.id)`,
     [now, tenantId, db.dialect.list(ids)],
   )
 

@@ -9,7 +9,7 @@ import { requireAgent } from '../agents/get.ts'
 import type { Principal } from '../auth/principal.ts'
 import { ruleBroken } from '../kernel/failure.ts'
 import type { MakeId } from '../kernel/ids.ts'
-import { insertMissingDeliveries, type NewDeliveryRow } from '../delivery/sql.ts'
+import { eventsSentTo, insertDeliveries, type NewDeliveryRow } from '../delivery/sql.ts'
 import { pageNewestEvents, type StoredEvent } from '../events/sql.ts'
 import { recordRoutingChange } from '../routing/changes.ts'
 import { checkFilter } from '../routing/check-filter.ts'
@@ -90,14 +90,16 @@ export async function createInterest(
       throw ruleBroken('interest_conflict', 'This agent has an interest with the same type and filter', { existing_interest_id: existing?.id ?? null })
     }
     await recordRoutingChange(tx, tenantId, 'interest', row.id, at)
-    const deliveries = history.reverse().map((event): NewDeliveryRow => ({
+    // Read after the change was recorded, which lets one transaction of a tenant at a time come this far: nobody backfills the same.
+    const sent = history.length > 0 ? await eventsSentTo(tx, { tenantId, recipientId: agentId }, history.map((event) => event.id)) : null
+    const deliveries = history.filter((event) => !sent!.has(event.id)).reverse().map((event): NewDeliveryRow => ({
       tenant_id: tenantId, recipient_id: agentId, id: makeId('delivery'), event_id: event.id, priority: row.priority,
       enrichment: row.enrichment_depth, matched: row.id, created_at: at,
     }))
-    const delivered = deliveries.length > 0 ? await insertMissingDeliveries(tx, deliveries) : 0
-    meter(tx, at, [[tenantId, 'deliveries', delivered]])
+    insertDeliveries(tx, deliveries)
+    meter(tx, at, [[tenantId, 'deliveries', deliveries.length]])
     const interest = shownInterest(row)
     await record(tx, interest)
-    return { interest, delivered }
+    return { interest, delivered: deliveries.length }
   })
 }

@@ -3,7 +3,7 @@ import { isId } from '@sensorium/contract'
 import { notFound } from '../kernel/failure.ts'
 import type { Secrets } from '../kernel/secrets.ts'
 import { one, type Db } from '../store/db.ts'
-import { whatIsDue, type Mailbox } from '../delivery/sql.ts'
+import { isSomethingDue, type Mailbox } from '../delivery/sql.ts'
 import { newPushSecret } from './signature.ts'
 import { addFirstSecret, addSecret, dropSecrets, retireSecrets, targetRows } from './sql.ts'
 
@@ -46,8 +46,7 @@ export async function pushTarget(tx: Db, sealing: Secrets, open: OpenSecret, mai
   if (rows.length === 0) return null
   if (rows[0]!.sealed === null) {
     // Without anything to push there is no first push yet.
-    const due = await whatIsDue(tx, mailbox, now)
-    if (!due.ready && !due.lapsed) return null
+    if (!(await isSomethingDue(tx, mailbox, now))) return null
     await addFirstSecret(tx, tenantId, recipientId, sealing.seal(newPushSecret(), contextOf(mailbox)), now)
     // Another node may have been first: what counts is what is there.
     rows = await targetRows(tx, tenantId, recipientId, now)

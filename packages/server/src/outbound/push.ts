@@ -40,7 +40,7 @@ export interface PushTools {
 }
 
 export interface Push {
-  /** Looks for agents with something ready that no wake-up told of. */
+  /** Looks for agents with something due that no wake-up told of. */
   runOnce(): Promise<void>
   /** Something about an agent changed: it may be pushed to from now on. */
   changed(agentId: string): void
@@ -134,11 +134,11 @@ export function makePush(tools: PushTools): Push {
   })
 
   async function runOnce(): Promise<void> {
-    const rows = await pagePushed(store, scanned, SCAN_ROWS)
+    const rows = await pagePushed(store, scanned, SCAN_ROWS, clock.now())
     scanned = rows.length < SCAN_ROWS ? '' : rows.at(-1)!.id
     for (const row of rows) {
       others.delete(row.id)
-      if (row.ready) markDue(endpointOf(row))
+      if (row.due) markDue(endpointOf(row))
     }
     if (endpoints.size > MAX_KNOWN) forgetIdle()
   }

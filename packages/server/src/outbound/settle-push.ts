@@ -87,7 +87,7 @@ async function settle(tx: Db, group: readonly Pushed[], now: number, maxAttempts
   await Promise.all(mailboxes.map(async ([, ofMailbox]) => {
     const { mailbox } = ofMailbox[0]!
     const acknowledged = ofMailbox.filter(({ outcome }) => outcome.kind === 'acknowledged').map(({ delivery }) => delivery.id)
-    if (acknowledged.length > 0) await acknowledge(tx, mailbox, acknowledged, now, maxAttempts)
+    if (acknowledged.length > 0) await acknowledge(tx, mailbox, acknowledged, now)
     const interrupted = ofMailbox.filter(({ outcome }) => outcome.kind === 'interrupted').map(({ delivery }) => delivery)
     if (interrupted.length > 0) await release(tx, mailbox, interrupted, now, maxAttempts)
     const failed = ofMailbox.filter(({ outcome }) => outcome.kind !== 'acknowledged' && outcome.kind !== 'interrupted')
@@ -97,7 +97,7 @@ async function settle(tx: Db, group: readonly Pushed[], now: number, maxAttempts
 }
 
 async function settleFailed(tx: Db, mailbox: Mailbox, failed: readonly Pushed[], due: Map<string, number>, now: number, maxAttempts: number): Promise<void> {
-  const rows = new Map((await leasedRows(tx, mailbox, failed.map(({ delivery }) => delivery.id))).map((row) => [row.id, row]))
+  const rows = new Map((await leasedRows(tx, mailbox, failed.map(({ delivery }) => delivery.id), now)).map((row) => [row.id, row]))
   for (const { delivery, endpoint, outcome } of failed) {
     if (outcome.kind === 'acknowledged' || outcome.kind === 'interrupted') continue
     if (outcome.kind === 'gone') await switchToPoll(tx, mailbox.tenantId, mailbox.recipientId, endpoint, now)

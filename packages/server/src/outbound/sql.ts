@@ -1,5 +1,5 @@
 // The rows that pushing needs: which agents are pushed to, and the secrets their pushes are signed with.
-import { MINE } from '../delivery/sql.ts'
+import { DUE, MINE } from '../delivery/sql.ts'
 import type { Db } from '../store/db.ts'
 
 const PUSHED = "delivery_mode = 'push' and status = 'active' and delivery_endpoint is not null"
@@ -13,14 +13,13 @@ export interface PushedAgent {
 export const pushedAmong = (db: Db, ids: string[]) =>
   db.rows<PushedAgent>(`select tenant_id, id from agents where ${db.dialect.inList('id')} and ${PUSHED}`, [db.dialect.list(ids)])
 
-/** The next agents that are pushed to, in the order of their ids over all tenants, and whether something is ready for each. */
-export const pagePushed = (db: Db, after: string, limit: number) =>
-  db.rows<PushedAgent & { ready: number }>(
+/** The next agents that are pushed to, in the order of their ids over all tenants, and whether something is due for each. */
+export const pagePushed = (db: Db, after: string, limit: number, now: number) =>
+  db.rows<PushedAgent & { due: number }>(
     `select a.tenant_id, a.id,
-            case when exists (select 1 from deliveries d where d.tenant_id = a.tenant_id and d.recipient_id = a.id and d.state = 'ready')
-                 then 1 else 0 end as ready
+            case when exists (select 1 from deliveries where recipient_id = a.id and dead_lettered_at is null and ${DUE}) then 1 else 0 end as due
        from agents a where a.id > ? and ${PUSHED} order by a.id limit ?`,
-    [after, limit],
+    [now, after, limit],
   )
 
 export interface TargetRow {
@@ -88,10 +87,10 @@ export const readLeases = (db: Db, tenantId: string, recipientId: string, ids: s
     [tenantId, recipientId, db.dialect.list(ids)],
   )
 
-/** In which of these mailboxes of a tenant something is ready. Only mailboxes that were looked into before are known. */
-export const readyAmong = (db: Db, tenantId: string, recipientIds: string[]) =>
+/** In which of these mailboxes of a tenant something is due. Only mailboxes that were looked into before are known. */
+export const dueAmong = (db: Db, tenantId: string, recipientIds: string[], now: number) =>
   db.rows<{ recipient_id: string }>(
     `select m.recipient_id from mailboxes m where m.tenant_id = ? and ${db.dialect.inList('m.recipient_id')}
-        and exists (select 1 from deliveries d where d.tenant_id = m.tenant_id and d.recipient_id = m.recipient_id and d.state = 'ready')`,
-    [tenantId, db.dialect.list(recipientIds)],
+        and exists (select 1 from deliveries where recipient_id = m.recipient_id and dead_lettered_at is null and ${DUE})`,
+    [tenantId, db.dialect.list(recipientIds), now],
   )

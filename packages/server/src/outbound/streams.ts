@@ -13,7 +13,7 @@ import { unavailable } from '../kernel/failure.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Store } from '../store/db.ts'
 import { openStream, type Sink, type Stream } from './stream.ts'
-import { readLeases, readyAmong } from './sql.ts'
+import { dueAmong, readLeases } from './sql.ts'
 
 export interface StreamsTools {
   store: Store
@@ -143,7 +143,7 @@ export function makeStreams({ store, claim, wakeups, identify, clock, log, maxAt
         idle.push(entry)
       }
     }
-    if (idle.length > 0) void lookForReady(idle)
+    if (idle.length > 0) void lookForDue(idle)
   }
 
   async function verify(entry: Entry): Promise<void> {
@@ -166,13 +166,13 @@ export function makeStreams({ store, claim, wakeups, identify, clock, log, maxAt
     }
   }
 
-  async function lookForReady(idle: Entry[]): Promise<void> {
+  async function lookForDue(idle: Entry[]): Promise<void> {
     try {
       for (const [tenantId, ofTenant] of Map.groupBy(idle, ({ stream }) => stream.mailbox.tenantId)) {
         for (let i = 0; i < ofTenant.length; i += AT_ONCE) {
           const some = ofTenant.slice(i, i + AT_ONCE)
-          const ready = new Set((await readyAmong(store, tenantId, [...new Set(some.map(({ stream }) => stream.mailbox.recipientId))])).map((row) => row.recipient_id))
-          for (const { stream } of some) if (ready.has(stream.mailbox.recipientId)) stream.pump()
+          const due = new Set((await dueAmong(store, tenantId, [...new Set(some.map(({ stream }) => stream.mailbox.recipientId))], clock.now())).map((row) => row.recipient_id))
+          for (const { stream } of some) if (due.has(stream.mailbox.recipientId)) stream.pump()
         }
       }
     } catch (error) {

@@ -20,6 +20,13 @@ export interface Insert {
   returning?: string
 }
 
+/** Rows that leave one table for another: what each column of the new row is, in terms of the old one and of values given (`?`). */
+export interface Move {
+  from: string
+  to: string
+  columns: Readonly<Record<string, string>>
+}
+
 export interface Dialect {
   engine: 'sqlite' | 'postgres'
   /** `column` is one of a list bound as one value, made with `list`. */
@@ -44,6 +51,8 @@ export interface Db {
   /** Runs a statement and answers how many rows it changed. */
   run(sql: string, values?: readonly Value[]): Promise<number>
   insertMany<R>(insert: Insert, rows: readonly (readonly Value[])[]): Promise<R[]>
+  /** Moves the rows where `where` holds, and answers how many those were: of two that move the same row one does. */
+  move(move: Move, given: readonly Value[], where: string, values: readonly Value[]): Promise<number>
   /** A write whose answer nobody needs. The transaction commits only if it succeeds; on PostgreSQL it goes out with the commit. */
   runLater(sql: string, values?: readonly Value[]): void
   insertLater(insert: Insert, rows: readonly (readonly Value[])[]): void
@@ -82,9 +91,10 @@ const refuse = (): never => {
 }
 
 /** What a store answers to writes outside of `tx`. */
-export const writesNeedTx: Pick<Db, 'run' | 'insertMany' | 'runLater' | 'insertLater'> = {
+export const writesNeedTx: Pick<Db, 'run' | 'insertMany' | 'move' | 'runLater' | 'insertLater'> = {
   run: async () => refuse(),
   insertMany: async () => refuse(),
+  move: async () => refuse(),
   runLater: refuse,
   insertLater: refuse,
 }

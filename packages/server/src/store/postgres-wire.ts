@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import net from 'node:net'
 import pg from 'pg'
-import type { Dialect, Insert, Value } from './db.ts'
+import type { Dialect, Insert, Move, Value } from './db.ts'
 
 export const dialect: Dialect = {
   engine: 'postgres',
@@ -49,6 +49,11 @@ function unnested(insert: Insert): string {
   }
   return sql
 }
+
+/** One statement: who deletes the row is who inserts it, whatever else is under way. */
+export const moveSql = ({ from, to, columns }: Move, where: string): string =>
+  `with gone as (delete from ${from} where ${where} returning *)
+   insert into ${to} (${Object.keys(columns).join(', ')}) select ${Object.values(columns).join(', ')} from gone`
 
 /** The server is away, going away, full or no longer the one that writes: SQLSTATE classes 08, 53, 57, 25006 and what the socket says. */
 export function isOutage(error: unknown): boolean {

@@ -10,7 +10,7 @@ import type { Clock } from '../kernel/clock.ts'
 import { backoffMs } from '../kernel/backoff.ts'
 import { StoreUnavailable, writesNeedTx, type Db, type Insert, type Observe, type Store, type Value } from './db.ts'
 import { makeLookUps } from './postgres-lookups.ts'
-import { batchingSocket, dialect, isAftermath, isCollision, isOutage, isOvertime, send, sendMany, setUp } from './postgres-wire.ts'
+import { batchingSocket, dialect, isAftermath, isCollision, isOutage, isOvertime, moveSql, send, sendMany, setUp } from './postgres-wire.ts'
 
 export interface PostgresOptions {
   url: string
@@ -41,6 +41,7 @@ function onClient(client: pg.ClientBase, later: (answer: Promise<unknown>) => vo
     lookUp: async <R>(sql: string, values?: readonly Value[]) => (await rows<R>(sql, values))[0],
     run: async (sql, values = []) => (await send(client, sql, values)).rowCount ?? 0,
     insertMany: async <R>(insert: Insert, given: readonly (readonly Value[])[]) => (given.length === 0 ? [] : ((await sendMany(client, insert, given)).rows as R[])),
+    move: async (move, given, where, values) => (await send(client, moveSql(move, where), [...values, ...given])).rowCount ?? 0,
     runLater: (sql, values = []) => later(send(client, sql, values)),
     insertLater: (insert, given) => (given.length === 0 ? undefined : later(sendMany(client, insert, given))),
   }

@@ -1,6 +1,6 @@
 // The statements of one SQLite connection, prepared once each.
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
-import { StoreUnavailable, type Db, type Dialect, type Insert, type Value } from './db.ts'
+import { StoreUnavailable, type Db, type Dialect, type Insert, type Move, type Value } from './db.ts'
 
 export const dialect: Dialect = {
   engine: 'sqlite',
@@ -24,6 +24,9 @@ const insertSql = (insert: Insert): string => {
   const names = Object.keys(insert.columns)
   return `insert into ${insert.into} (${names.join(', ')}) values (${names.map(() => '?').join(', ')}) ${insert.conflict ?? ''}`
 }
+
+const copySql = ({ from, to, columns }: Move, where: string): string =>
+  `insert into ${to} (${Object.keys(columns).join(', ')}) select ${Object.values(columns).join(', ')} from ${from} where ${where}`
 
 // The driver's own row objects are dictionaries, and reading a row of eleven columns out of one costs more than the query. It is
 // asked for arrays, of which ordinary objects are made here: 3.5 µs instead of 6 for an agent by its id.
@@ -92,6 +95,11 @@ export function onConnection(connection: DatabaseSync, failed: (error: unknown) 
     lookUp: async <R>(sql: string, values?: readonly Value[]) => (await db.rows<R>(sql, values))[0],
     run: async (sql, values) => run(sql, values),
     insertMany: async (insert, rows) => insertRows(insert, rows),
+    async move(move, given, where, values) {
+      const moved = run(copySql(move, where), [...given, ...values])
+      if (moved > 0) run(`delete from ${move.from} where ${where}`, values)
+      return moved
+    },
     // One thread and no round trips: they run at once.
     runLater(sql, values) {
       try {

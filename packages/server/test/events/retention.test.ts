@@ -66,7 +66,7 @@ onBothEngines((engine) => {
       }
       await service.clock.jump(11 * DAY)
       await service.app.runOnce.retain()
-      const [{ n }] = (await service.store.rows<{ n: number }>('select count(*) as n from deliveries where tenant_id = ? and recipient_id = ?', [tenant.id, busy.id])) as [{ n: number }]
+      const [{ n }] = (await service.store.rows<{ n: number }>('select count(*) as n from acknowledged_deliveries where tenant_id = ? and recipient_id = ?', [tenant.id, busy.id])) as [{ n: number }]
       assert.equal(n, 0)
     })
   })

@@ -2,6 +2,7 @@
 import { PGlite, types, type Transaction } from '@electric-sql/pglite'
 import { vector } from '@electric-sql/pglite-pgvector'
 import type { Db, Dialect, Insert, Store, Value } from '../../src/store/db.ts'
+import { moveSql } from '../../src/store/postgres-wire.ts'
 
 const dialect: Dialect = {
   engine: 'postgres',
@@ -25,6 +26,7 @@ function on(client: PGlite | Transaction, later: (answer: Promise<unknown>) => v
     runLater: (sql, values) => later(db.run(sql, values)),
     insertLater: (insert, rows) => later(db.insertMany(insert, rows)),
     rows: async <R>(sql: string, values: readonly Value[] = []) => (await query<R>(sql, values)).rows,
+    move: (move, given, where, values) => db.run(moveSql(move, where), [...values, ...given]),
     run: async (sql, values = []) => (await query(sql, values)).affectedRows ?? 0,
     async insertMany<R>({ into, columns, conflict = '', returning }: Insert, rows: readonly (readonly Value[])[]) {
       const names = Object.keys(columns)

@@ -191,7 +191,7 @@ onBothEngines((engine) => {
     socket.write(`GET /v1/delivery/stream?max_in_flight=100 HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${agent.token}\r\n\r\n`)
     const large = 'x'.repeat(900_000)
     for (let i = 0; i < 20; i++) await calls.publish(agent, 't', large)
-    const leased = async (): Promise<number> => (await calls.rows(agent)).filter((row) => row.state === 'leased').length
+    const leased = async (): Promise<number> => (await calls.rows(agent)).filter((row) => row.state === 'leased' && row.due_at! > service.clock.now()).length
     await until(async () => (await leased()) > 0)
     let before = -1
     await until(async () => {

@@ -216,7 +216,12 @@ export function outboundCalls(service: Service) {
       return reply.body.acknowledged
     },
     async rows(agent: { id: string }): Promise<{ id: string; event_id: string; state: string; attempts: number; due_at: number | null; dlq_reason: string | null; last_error: string | null }[]> {
-      return store.rows('select id, event_id, state, attempts, due_at, dlq_reason, last_error from deliveries where recipient_id = ? order by id', [agent.id])
+      return store.rows(
+        `select id, event_id, state, attempts, due_at, dlq_reason, last_error from deliveries where recipient_id = ?
+         union all
+         select id, event_id, 'acknowledged', attempts, null, null, null from acknowledged_deliveries where recipient_id = ? order by id`,
+        [agent.id, agent.id],
+      )
     },
     /** The first delivery of the agent, once it is in that state. */
     state(agent: { id: string }, wanted: string) {

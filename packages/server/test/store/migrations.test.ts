@@ -56,6 +56,39 @@ onBothEngines((engine) => {
     assert.deepEqual(ran.toSorted(), [0, 0, 0, newestVersion(engine.name)])
   })
 
+  test('[STO-4] deliveries of a store that had acknowledged and open ones in one table are all there', async (t) => {
+    const { store, drop } = await emptyStore(engine)
+    t.after(drop)
+    await store.tx(async (tx) => {
+      await tx.run('create table schema_migrations (version integer primary key, name text not null, applied_at bigint not null)')
+      for (const { version, name, statements } of readMigrations(engine.name).filter(({ version }) => version <= 7)) {
+        for (const statement of statements) await tx.run(statement)
+        await tx.run('insert into schema_migrations (version, name, applied_at) values (?, ?, ?)', [version, name, NOW])
+      }
+      const add = (id: string, state: string, dueAt: number | null, acknowledgedAt: number | null, deadAt: number | null) =>
+        tx.run(
+          `insert into deliveries (tenant_id, recipient_id, id, event_id, state, priority, enrichment, matched, attempts, due_at, created_at, acknowledged_at, dead_lettered_at, dlq_reason)
+           values ('ten_a', 'agt_a', ?, ?, ?, 3, 'none', 'int_a', 1, ?, 1, ?, ?, ?)`,
+          [id, `event of ${id}`, state, dueAt, acknowledgedAt, deadAt, deadAt === null ? null : 'because'],
+        )
+      await add('d1', 'ready', null, null, null)
+      await add('d2', 'leased', NOW + 5, null, null)
+      await add('d3', 'waiting', NOW + 6, null, null)
+      await add('d4', 'acknowledged', null, NOW - 1, null)
+      await add('d5', 'dead_lettered', null, null, NOW - 2)
+    })
+    await migrate(store, NOW)
+    assert.deepEqual(await store.rows('select id, event_id, state, priority, attempts, due_at, wake_at, dead_lettered_at, dlq_reason from deliveries order by id'), [
+      { id: 'd1', event_id: 'event of d1', state: 'ready', priority: 3, attempts: 1, due_at: null, wake_at: null, dead_lettered_at: null, dlq_reason: null },
+      { id: 'd2', event_id: 'event of d2', state: 'leased', priority: 3, attempts: 1, due_at: NOW + 5, wake_at: NOW + 5, dead_lettered_at: null, dlq_reason: null },
+      { id: 'd3', event_id: 'event of d3', state: 'waiting', priority: 3, attempts: 1, due_at: NOW + 6, wake_at: NOW + 6, dead_lettered_at: null, dlq_reason: null },
+      { id: 'd5', event_id: 'event of d5', state: 'dead_lettered', priority: 3, attempts: 1, due_at: null, wake_at: null, dead_lettered_at: NOW - 2, dlq_reason: 'because' },
+    ])
+    assert.deepEqual(await store.rows('select tenant_id, recipient_id, id, event_id, matched, attempts, created_at, acknowledged_at from acknowledged_deliveries'), [
+      { tenant_id: 'ten_a', recipient_id: 'agt_a', id: 'd4', event_id: 'event of d4', matched: 'int_a', attempts: 1, created_at: 1, acknowledged_at: NOW - 1 },
+    ])
+  })
+
   test('[STO-4] a migration that fails leaves the store as it was', async (t) => {
     const { store, drop } = await emptyStore(engine)
     t.after(drop)

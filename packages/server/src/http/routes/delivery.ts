@@ -8,7 +8,7 @@ import { listDeadLetters, type DeadLetterScope } from '../../delivery/dead-lette
 import { lapse, sweepLapsed } from '../../delivery/lapse.ts'
 import { queueHealth, recentEvents } from '../../delivery/queue.ts'
 import { acknowledge, extend, giveBack } from '../../delivery/settle.ts'
-import { whatIsDue, type Mailbox } from '../../delivery/sql.ts'
+import { hasLapsed, type Mailbox } from '../../delivery/sql.ts'
 import type { Wakeups } from '../../delivery/wake.ts'
 import { replayDeadLetter } from '../../events/replay.ts'
 import type { PushHealth } from '../../outbound/endpoint.ts'
@@ -54,7 +54,7 @@ export function deliveryRoutes({ store, claim, identify, router, wakeups, now, m
     }),
 
     write(operations.ackDeliveries, async ({ principal, body, afterCommit }, tx) => {
-      const acknowledged = await acknowledge(tx, mailboxOf(principal), body.delivery_ids, now(), maxAttempts)
+      const acknowledged = await acknowledge(tx, mailboxOf(principal), body.delivery_ids, now())
       afterCommit(() => settled(principal.id, body.delivery_ids))
       return ok({ acknowledged })
     }),
@@ -69,14 +69,14 @@ export function deliveryRoutes({ store, claim, identify, router, wakeups, now, m
     }),
 
     write(operations.extendDeliveries, async ({ principal, body }, tx) =>
-      ok({ extended: await extend(tx, mailboxOf(principal), body.delivery_ids, body.seconds, now(), maxAttempts) }),
+      ok({ extended: await extend(tx, mailboxOf(principal), body.delivery_ids, body.seconds, now()) }),
     ),
 
     own(operations.listDeadLetters, async ({ principal, query }) => {
       const scope = deadLetterScope(principal)
       // What the clock has already decided is shown as decided.
       if (scope.recipientId === null) await sweepLapsed(store, now(), maxAttempts)
-      else if ((await whatIsDue(store, mailboxOf(principal), now())).lapsed) {
+      else if (await hasLapsed(store, mailboxOf(principal), now())) {
         await store.tx((tx) => lapse(tx, mailboxOf(principal), now(), maxAttempts))
       }
       return { status: 200, text: await listDeadLetters(store, scope, query.offset ?? 0, query.limit ?? 50) }
