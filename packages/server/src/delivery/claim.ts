@@ -5,7 +5,7 @@
 // 2. An empty mailbox costs one read and no transaction.
 import { iso, type Clock } from '../kernel/clock.ts'
 import type { Db, Store } from '../store/db.ts'
-import { claimRows, isSomethingDue, nextDue, notePoll, readEnvelopes, type ClaimedRow, type Mailbox } from './sql.ts'
+import { claimRows, isSomethingDue, nextDue, notePoll, type ClaimedRow, type Mailbox } from './sql.ts'
 import type { Wakeups } from './wake.ts'
 
 export interface ClaimTools {
@@ -65,12 +65,6 @@ const LOOK_AGAIN_MS = 1_000
 const NOTE_EVERY_MS = 1_000
 const MAX_NOTED = 100_000
 
-interface Leased {
-  row: ClaimedRow
-  envelope: string
-  until: number
-}
-
 // The envelope is the text of an object that is not empty: the block goes in before its last brace.
 const withEnrichment = (envelope: string, block: string | null | undefined): string =>
   block ? `${envelope.slice(0, envelope.lastIndexOf('}'))},"enrichment":${block}}` : envelope
@@ -79,37 +73,28 @@ const withEnrichment = (envelope: string, block: string | null | undefined): str
 const deliveryJson = (row: ClaimedRow, envelope: string): string =>
   `{"id":"${row.id}","event_id":${JSON.stringify(row.event_id)},"payload":${envelope},"attempt_count":${row.attempts},"created_at":"${iso(row.created_at)}"}`
 
-const NOTHING = async (): Promise<Leased[]> => []
+const NOTHING = async (): Promise<ClaimedRow[]> => []
 
-// Leases, and asks for the envelopes in the same transaction without waiting for them: on PostgreSQL the commit goes out with the
-// question. What it answers is called after the commit.
-async function lease(tx: Db, mailbox: Mailbox, limit: number, until: number, now: number, maxAttempts: number): Promise<() => Promise<Leased[]>> {
-  const rows = await claimRows(tx, mailbox, limit, until, now, maxAttempts)
-  if (rows.length === 0) return NOTHING
-  const asked = readEnvelopes(tx, mailbox.tenantId, rows.map((row) => row.event_id))
-  asked.catch(() => {}) // then the commit fails too, and says why
-  return async () => {
-    const envelopes = new Map((await asked).map((row) => [row.id, row.envelope]))
-    // `returning` has no order of its own.
-    rows.sort((a, b) => b.priority - a.priority || (a.id < b.id ? -1 : 1))
-    return rows.map((row) => ({ row, envelope: envelopes.get(row.event_id)!, until }))
-  }
+// A question asked in a transaction whose answer is needed after it only: on PostgreSQL the commit goes out with it.
+function unawaited<T>(answer: Promise<T>): () => Promise<T> {
+  answer.catch(() => {}) // then the commit fails too, and says why
+  return () => answer
 }
 
 export function makeClaim({ store, clock, wakeups, visibilityTimeoutMs, maxAttempts, enrich }: ClaimTools): Claim {
   // After the transaction: the lease is taken, and nobody waits for a search but who asked for it.
-  async function handOut(mailbox: Mailbox, leased: readonly Leased[]): Promise<HandedOut[]> {
-    const missing = leased.flatMap(({ row, envelope }): ToEnrich[] =>
-      row.enriched === null && (row.enrichment === 'light' || row.enrichment === 'full')
-        ? [{ id: row.id, eventId: row.event_id, depth: row.enrichment, envelope }]
-        : [],
+  async function handOut(mailbox: Mailbox, rows: ClaimedRow[], until: number): Promise<HandedOut[]> {
+    // `returning` has no order of its own.
+    rows.sort((a, b) => b.priority - a.priority || (a.id < b.id ? -1 : 1))
+    const missing = rows.flatMap(({ id, event_id, enriched, enrichment, envelope }): ToEnrich[] =>
+      enriched === null && (enrichment === 'light' || enrichment === 'full') ? [{ id, eventId: event_id, depth: enrichment, envelope }] : [],
     )
     const blocks = missing.length > 0 ? await enrich(mailbox, missing) : null
-    return leased.map(({ row, envelope, until }) => ({
+    return rows.map((row) => ({
       id: row.id,
       attempts: row.attempts,
       until,
-      json: deliveryJson(row, withEnrichment(envelope, row.enriched ?? blocks?.get(row.id))),
+      json: deliveryJson(row, withEnrichment(row.envelope, row.enriched ?? blocks?.get(row.id))),
     }))
   }
 
@@ -138,13 +123,14 @@ export function makeClaim({ store, clock, wakeups, visibilityTimeoutMs, maxAttem
       if (note) store.tx(async (tx) => notePoll(tx, mailbox, now)).catch(() => {})
       return []
     }
+    const until = now + visibilityTimeoutMs
     const leased = await store.tx(async (tx) => {
       if (note) notePoll(tx, mailbox, now)
-      return lease(tx, mailbox, limit, now + visibilityTimeoutMs, now, maxAttempts)
+      return unawaited(claimRows(tx, mailbox, limit, until, now, maxAttempts))
     })
-    const deliveries = await leased()
-    last.more = deliveries.length === limit
-    return handOut(mailbox, deliveries)
+    const rows = await leased()
+    last.more = rows.length === limit
+    return handOut(mailbox, rows, until)
   }
 
   const claim = ((mailbox, limit) => take(mailbox, limit, false)) as Claim
@@ -157,11 +143,11 @@ export function makeClaim({ store, clock, wakeups, visibilityTimeoutMs, maxAttem
       Promise.all(
         wanted.map(async ({ mailbox, limit }) => {
           const admitted = await admit(tx, mailbox, now)
-          return { mailbox, admitted, leased: admitted === null ? NOTHING : await lease(tx, mailbox, limit, until, now, maxAttempts) }
+          return { mailbox, admitted, leased: admitted === null ? NOTHING : unawaited(claimRows(tx, mailbox, limit, until, now, maxAttempts)) }
         }),
       ),
     )
-    return Promise.all(served.map(async ({ mailbox, admitted, leased }) => ({ admitted, deliveries: await handOut(mailbox, await leased()) })))
+    return Promise.all(served.map(async ({ mailbox, admitted, leased }) => ({ admitted, deliveries: await handOut(mailbox, await leased(), until) })))
   }
 
   claim.lastPoll = ({ tenantId, recipientId }) => noted.get(`${tenantId} ${recipientId}`)?.polled ?? null

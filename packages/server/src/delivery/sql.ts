@@ -67,6 +67,7 @@ export interface ClaimedRow {
   enrichment: string
   enriched: string | null
   created_at: number
+  envelope: string
 }
 
 /**
@@ -79,14 +80,9 @@ export const claimRows = (db: Db, { tenantId, recipientId }: Mailbox, limit: num
      update deliveries set state = 'leased', attempts = attempts + 1, due_at = ?, first_attempt_at = coalesce(first_attempt_at, ?),
             wake_at = case when attempts + 1 >= ? then cast(? as bigint) end
       where tenant_id = ? and ${db.dialect.inRows('id', 'select id from next')}
-      returning id, event_id, attempts, priority, enrichment, enriched, created_at`,
+      returning id, event_id, attempts, priority, enrichment, enriched, created_at,
+                (select e.envelope from events e where e.tenant_id = deliveries.tenant_id and e.id = deliveries.event_id) as envelope`,
     [tenantId, recipientId, now, limit, until, now, maxAttempts, until, tenantId],
-  )
-
-export const readEnvelopes = (db: Db, tenantId: string, eventIds: string[]) =>
-  db.rows<{ id: string; envelope: string }>(
-    `select id, envelope from events where tenant_id = ? and ${db.dialect.inList('id')}`,
-    [tenantId, db.dialect.list(eventIds)],
   )
 
 const ACKNOWLEDGED: Move = {

@@ -30,10 +30,28 @@ interface Job {
   reject: (error: unknown) => void
 }
 
+const BUSY = 5
+const SWITCH_WITHIN_MS = 5_000
+
+/** For a new file, which another process may be making at this moment: SQLite does not wait for that by itself, it says "locked". */
+function switchToLog(connection: DatabaseSync): void {
+  for (const started = performance.now(); ; ) {
+    try {
+      return connection.exec('pragma journal_mode = wal')
+    } catch (error) {
+      if ((error as { errcode?: number }).errcode !== BUSY || performance.now() - started > SWITCH_WITHIN_MS) throw error
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5)
+    }
+  }
+}
+
 function openConnection(file: string, readOnly: boolean, allowExtension = false): DatabaseSync {
   const connection = new DatabaseSync(file, { readOnly, timeout: 5000, allowExtension })
   // NORMAL: the fsync after a commit and the checkpoints are sqlite-wal.ts'. A log that shrank again gives its space back.
-  if (!readOnly) connection.exec('pragma journal_mode = wal; pragma synchronous = normal; pragma wal_autocheckpoint = 0; pragma journal_size_limit = 67108864')
+  if (!readOnly) {
+    switchToLog(connection)
+    connection.exec('pragma synchronous = normal; pragma wal_autocheckpoint = 0; pragma journal_size_limit = 67108864')
+  }
   // The cache is in KiB; 64 MiB keeps the hot indexes of a large store.
   connection.exec('pragma foreign_keys = on; pragma temp_store = memory; pragma cache_size = -65536')
   return connection

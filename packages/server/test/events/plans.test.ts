@@ -2,7 +2,7 @@
 // rows for the planner to care, on both engines.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { lapsedAnywhere, lapsedRows, leasedRows, acknowledgeRows, claimRows, extendRows, nextDue, readEnvelopes, setDead, setReady, isSomethingDue, eventsSentTo, hasLapsed } from '../../src/delivery/sql.ts'
+import { lapsedAnywhere, lapsedRows, leasedRows, acknowledgeRows, claimRows, extendRows, nextDue, setDead, setReady, isSomethingDue, eventsSentTo, hasLapsed } from '../../src/delivery/sql.ts'
 import { listDeadLetters } from '../../src/delivery/dead-letters.ts'
 import { queueHealth, recentEvents } from '../../src/delivery/queue.ts'
 import { deleteAcknowledged, emptyEvents, forgetEvents, pageNewestEvents, pageOldEvents, readChains } from '../../src/events/sql.ts'
@@ -75,7 +75,6 @@ onBothEngines((engine) => {
     const paths: Record<string, (db: Db) => Promise<unknown>> = {
       'is something due': (db) => isSomethingDue(db, box, 5),
       claim: (db) => claimRows(db, box, 10, 5, 5, 5),
-      'read envelopes': (db) => readEnvelopes(db, 'ten_a', ['e2', 'e4']),
       acknowledge: (db) => acknowledgeRows(db, box, ['d2'], 5),
       lapse: (db) => lapsedRows(db, box, 5, 100),
       'has something lapsed': (db) => hasLapsed(db, box, 5),
