@@ -1,5 +1,6 @@
 // Who waits at a mailbox is woken when something arrives in it, on whichever node. A wake-up only shortens a wait: every waiter
 // looks again by itself, so a lost one costs time and never a delivery.
+import { randomBytes } from 'node:crypto'
 import type { Store } from '../store/db.ts'
 import type { Mailbox } from './sql.ts'
 
@@ -32,11 +33,14 @@ export function makeWakeups(store: Store): Wakeups {
     }
   }
 
-  // On PostgreSQL the notice also comes back to this node; waking twice is harmless, waking late is not, so do both.
+  // On PostgreSQL a notice also comes back to the node that sent it, where everybody is awake already: who is woken twice claims twice.
   const overNodes = store.dialect.engine === 'postgres'
+  const me = randomBytes(6).toString('hex')
   if (overNodes) {
     store.listen(CHANNEL, (payload) => {
-      const named = payload === EVERYBODY ? null : payload.split(' ')
+      const [sender, ...ids] = payload.split(' ')
+      if (sender === me) return
+      const named = ids[0] === EVERYBODY ? null : ids
       for (const recipientId of named ?? [...waiters.keys()]) wakeHere(recipientId)
       for (const hear of watchers) hear(named)
     })
@@ -52,7 +56,7 @@ export function makeWakeups(store: Store): Wakeups {
       told = false
       tellOthers()
     }, BETWEEN_NOTICES_MS)
-    store.notify(CHANNEL, untold.size > MAX_NAMED ? EVERYBODY : [...untold].join(' '))
+    store.notify(CHANNEL, `${me} ${untold.size > MAX_NAMED ? EVERYBODY : [...untold].join(' ')}`)
     untold.clear()
   }
 
