@@ -3,9 +3,9 @@
 import { one } from '../store/db.ts'
 import type { Cells, ReaderDb } from '../store/sqlite.ts'
 import { floatsOf, signedOf } from './embed/embedding.ts'
-import type { Sought } from './memory-index.ts'
+import type { Finder, Sought } from './memory-index.ts'
 import { posting, type Posting } from './postings.ts'
-import { idf, PICKED, rank, saturation, type Candidate, type Meaning, type Ranked, type Words } from './rank.ts'
+import { idf, PICKED, rank, saturation, type Candidate, type Meaning, type Words } from './rank.ts'
 import { isSeen, isWanted, Shelf, type ShelfRow, type View } from './shelf.ts'
 import { countTerms, termsOf, TITLE_WEIGHT } from './terms.ts'
 import { wordToken } from './words.ts'
@@ -16,10 +16,6 @@ const MAX_BYTES = 96 * 1_048_576
 const RESCORED = 256
 /** More new texts than this since the last search are not worth patching the words that were kept. */
 const MAX_RETOLD = 200
-
-export interface Finder {
-  find(sought: Sought): Promise<Ranked[]>
-}
 
 const SHELF_ROWS = `select m.tenant_id, m.id, m.agent_id, m.team_id, m.scope, m.status, m.type, m.confidence, m.importance, coalesce(m.freshness_date, m.updated_at) as fresh_at,
     m.expires_at, r.doc, r.length, r.version

@@ -1,18 +1,10 @@
-// The index on PostgreSQL: a row for each word of a memory, and vectors by pgvector where the server has it, else by signatures,
-// the signs of a vector's numbers compared bit by bit, whose best are compared exactly. Ranking happens in the search thread.
+// The index on PostgreSQL. Searches run in the search thread, on connections of its own.
 import { makeThread } from '../kernel/thread.ts'
-import type { Insert, Store } from '../store/db.ts'
-import { bytesOf, floatsOf, signatureOf, signedOf } from './embed/embedding.ts'
-import { wantedSql, type MemoryIndex, type Sought, type Window } from './memory-index.ts'
+import { StoreUnavailable, type Insert, type Store } from '../store/db.ts'
+import { bitsOf, bytesOf } from './embed/embedding.ts'
+import type { MemoryIndex } from './memory-index.ts'
 import { pgvector } from './pgvector.ts'
-import { B, dot, idf, K1, PICKED, type Candidate, type Ranked, type Words } from './rank.ts'
-import type { Question } from './search-thread.ts'
-import { seenBy } from './see.ts'
-
-/** Windows compared exactly after the signatures have chosen: of 50,000, 200 held 0.978 of the exact top ten, 400 0.991, 800 0.996. */
-const RESCORED = 500
-/** Of a memory that its words brought, so many windows are compared exactly. */
-const WINDOWS = 3
+import type { Answer, Question } from './search-thread.ts'
 
 const VECTORS: Insert = {
   into: 'memory_vectors',
@@ -21,148 +13,14 @@ const VECTORS: Insert = {
   },
 }
 
-/** The signs as PostgreSQL writes bits. */
-export const bitsOf = (vector: Float32Array): string => {
-  const signature = signatureOf(vector)
-  let bits = ''
-  for (let i = 0; i < vector.length; i++) bits += (signature[i >> 3]! >> (i & 7)) & 1
-  return bits
-}
-
-interface WordRow {
-  kind: 'all' | 'word' | 'hit'
-  /** The word, or how often each of them is in the memory, as JSON. */
-  text: string | null
-  memory_id: string | null
-  amount: number | null
-  average: number | null
-}
-
-/** `small` is how many windows a tenant may have before pgvector's HNSW is used. */
-export function postgresIndex(store: Store, small?: number): MemoryIndex {
-  const thread = makeThread<Question, Ranked[]>(new URL('./search-thread.ts', import.meta.url), 'search', { file: null })
-  const extension = pgvector(store, small)
-
-  async function byWords(sought: Sought) {
-    const { viewer, terms } = sought
-    const seen = seenBy(sought.viewer, sought.now)
-    const wanted = wantedSql(sought)
-    // One statement: how many memories the viewer sees and their mean length, how many of them hold each word of the query, and the
-    // words of the best that are wanted.
-    const rows = await store.rows<WordRow>(
-      `with hits as materialized (
-         select w.word, w.memory_id, w.frequency, w.length, (${wanted.sql}) as wanted
-         from memory_words w join memories m on m.tenant_id = w.tenant_id and m.id = w.memory_id
-         where w.tenant_id = ? and w.word = any(?::text[]) and ${seen.sql}
-       ), overall as (
-         select count(*) as n, coalesce(avg(r.length), 0)::double precision as average
-         from memories m join memory_recall r on r.tenant_id = m.tenant_id and r.memory_id = m.id where m.tenant_id = ? and ${seen.sql}
-       ), holding as (
-         select word, count(*) as n, ln(1 + (max(o.n) - count(*) + 0.5::double precision) / (count(*) + 0.5::double precision)) as weight
-         from hits cross join overall o group by word
-       ), best as (
-         select h.memory_id, json_object_agg(h.word, h.frequency)::text as frequencies
-         from hits h join holding d on d.word = h.word cross join overall o where h.wanted group by h.memory_id
-         order by sum(d.weight * h.frequency
-           / (h.frequency + ?::double precision * (1 - ?::double precision + ?::double precision * h.length / greatest(o.average, 1e-9)))) desc,
-           h.memory_id collate "C" desc
-         limit ?
-       )
-       select 'all' as kind, null as text, null as memory_id, n as amount, average from overall
-       union all select 'word', word, null, n, null from holding
-       union all select 'hit', frequencies, memory_id, null, null from best`,
-      [...wanted.values, viewer.tenantId, terms, ...seen.values, viewer.tenantId, ...seen.values, K1, B, B, PICKED],
-    )
-    const overall = rows.find(({ kind }) => kind === 'all')!
-    const memories = overall.amount!
-    const holding = new Map(rows.filter(({ kind }) => kind === 'word').map(({ text, amount }) => [text, amount!]))
-    const words: Words = { idf: terms.map((term) => idf(memories, holding.get(term) ?? 0)), averageLength: overall.average! }
-    const frequencies = new Map<string, Float64Array>()
-    for (const { kind, text, memory_id } of rows) {
-      if (kind !== 'hit') continue
-      const held = JSON.parse(text!) as Record<string, number>
-      frequencies.set(memory_id!, Float64Array.from(terms, (term) => (Object.hasOwn(held, term) ? held[term]! : 0)))
-    }
-    return { words, frequencies }
-  }
-
-  async function byMeaning(sought: Sought): Promise<Window[]> {
-    const { viewer, meaning, model } = sought
-    if (meaning === null) return []
-    const near = await extension.nearest(sought, RESCORED)
-    if (near) return near
-    const seen = seenBy(sought.viewer, sought.now)
-    const wanted = wantedSql(sought)
-    // The windows of wanted memories that share the most signs with the query, with their vectors.
-    return store.rows<Window>(
-      `select v.memory_id, v.part, v.vector from memory_vectors v join memories m on m.tenant_id = v.tenant_id and m.id = v.memory_id
-       where v.tenant_id = ? and v.model = ? and bit_length(v.signature) = ? and ${seen.sql} and ${wanted.sql}
-       order by bit_count(v.signature # ?::bit varying), v.memory_id collate "C", v.part limit ?`,
-      [viewer.tenantId, model, meaning.vector.length, ...seen.values, ...wanted.values, bitsOf(meaning.vector), RESCORED],
-    )
-  }
-
-  /** The windows of given memories that share the most signs with the query. */
-  const windowsOf = ({ viewer, meaning, model }: Sought, ids: readonly string[]): Promise<Window[]> =>
-    meaning === null || ids.length === 0
-      ? Promise.resolve([])
-      : store.rows<Window>(
-          `select memory_id, part, vector from (
-             select memory_id, part, vector, row_number() over (partition by memory_id order by bit_count(signature # ?::bit varying)) as nearest
-             from memory_vectors where tenant_id = ? and model = ? and bit_length(signature) = ? and memory_id = any(?::text[])
-           ) w where nearest <= ?`,
-          [bitsOf(meaning.vector), viewer.tenantId, model, meaning.vector.length, ids, WINDOWS],
-        )
-
-  interface CandidateRow {
-    id: string
-    length: number
-    confidence: number
-    importance: number
-    fresh_at: number
-    tokens: Uint8Array | null
-  }
-
-  /** What weighs on the score of given memories, and the tokens of one window each. */
-  const load = (tenantId: string, ids: readonly string[], parts: readonly string[]): Promise<CandidateRow[]> =>
-    store.rows<CandidateRow>(
-      `select m.id, r.length, m.confidence, m.importance, coalesce(m.freshness_date, m.updated_at) as fresh_at, v.tokens
-       from unnest(?::text[], ?::integer[]) as w (id, part)
-       join memories m on m.tenant_id = ? and m.id = w.id
-       join memory_recall r on r.tenant_id = m.tenant_id and r.memory_id = m.id
-       left join memory_vectors v on v.tenant_id = m.tenant_id and v.memory_id = m.id and v.part = w.part`,
-      [ids, parts, tenantId],
-    )
-
+export function postgresIndex(store: Store, url: string): MemoryIndex {
+  const thread = makeThread<Question, Answer>(new URL('./search-thread.ts', import.meta.url), 'search', { url })
+  const extension = pgvector(store)
   return {
     async find(sought) {
-      const { meaning, viewer, now, limit } = sought
-      const [{ words, frequencies }, picked] = await Promise.all([byWords(sought), byMeaning(sought)])
-      const best = new Map<string, { part: number; vector: Float32Array; cos: number }>()
-      const note = ({ memory_id, part, vector }: Window): void => {
-        const floats = floatsOf(vector)
-        const cos = dot(meaning!.vector, floats)
-        if (cos > (best.get(memory_id)?.cos ?? -Infinity)) best.set(memory_id, { part, vector: floats, cos })
-      }
-      picked.forEach(note)
-      const nearest = [...best].sort((a, b) => b[1].cos - a[1].cos).slice(0, PICKED).map(([id]) => id)
-      ;(await windowsOf(sought, [...frequencies.keys()].filter((id) => !best.has(id)))).forEach(note)
-      const ids = [...new Set([...frequencies.keys(), ...nearest])]
-      const rows = await load(viewer.tenantId, ids, ids.map((id) => String(best.get(id)?.part ?? -1)))
-      const none = new Float64Array(words.idf.length)
-      const candidates = rows.map(({ id, fresh_at, tokens, ...row }): Candidate => {
-        const window = best.get(id)
-        return {
-          id,
-          frequencies: frequencies.get(id) ?? none,
-          length: row.length,
-          meaning: window && tokens ? { vector: window.vector, tokens: signedOf(tokens) } : null,
-          confidence: row.confidence,
-          importance: row.importance,
-          freshAt: fresh_at,
-        }
-      })
-      return thread.ask({ rank: { words, meaning, candidates, now, limit } })
+      const answer = await thread.ask(sought)
+      if ('away' in answer) throw new StoreUnavailable(answer.away)
+      return answer.found
     },
     prepare: extension.prepare,
     async keep(tx, model, { tenantId, memoryId, version, windows }) {

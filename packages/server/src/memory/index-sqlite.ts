@@ -1,10 +1,9 @@
 // The index of the embedded store: FTS5 for words, signatures in memory and sqlite-vec for meaning, all in the search thread.
 import { makeThread } from '../kernel/thread.ts'
-import type { Insert } from '../store/db.ts'
+import { StoreUnavailable, type Insert } from '../store/db.ts'
 import { bytesOf, signatureOf } from './embed/embedding.ts'
 import type { MemoryIndex } from './memory-index.ts'
-import type { Ranked } from './rank.ts'
-import type { Question } from './search-thread.ts'
+import type { Answer, Question } from './search-thread.ts'
 
 const VECTORS: Insert = {
   into: 'memory_vectors',
@@ -14,9 +13,13 @@ const VECTORS: Insert = {
 }
 
 export function sqliteIndex(file: string): MemoryIndex {
-  const thread = makeThread<Question, Ranked[]>(new URL('./search-thread.ts', import.meta.url), 'search', { file })
+  const thread = makeThread<Question, Answer>(new URL('./search-thread.ts', import.meta.url), 'search', { file })
   return {
-    find: (sought) => thread.ask({ find: sought }),
+    async find(sought) {
+      const answer = await thread.ask(sought)
+      if ('away' in answer) throw new StoreUnavailable(answer.away)
+      return answer.found
+    },
     prepare: async () => {},
     async keep(tx, model, { tenantId, memoryId, version, windows }) {
       await tx.run('delete from memory_vectors where tenant_id = ? and memory_id = ?', [tenantId, memoryId])

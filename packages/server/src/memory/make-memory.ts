@@ -20,7 +20,7 @@ export interface MemoryParts {
 }
 
 export interface MemoryPartsTools {
-  config: Pick<Config, 'embeddings' | 'dataDir'>
+  config: Pick<Config, 'embeddings' | 'dataDir' | 'databaseUrl'>
   store: Store
   clock: Clock
   log: Logger
@@ -33,7 +33,7 @@ const embedderOf = ({ embeddings }: Pick<Config, 'embeddings'>, clock: Clock): E
 /** Starts nothing: the threads come with the first memory or search. */
 export function makeMemory({ config, store, clock, log, ...told }: MemoryPartsTools): MemoryParts {
   const embedder = embedderOf(config, clock)
-  const index = store.dialect.engine === 'sqlite' ? sqliteIndex(databaseFile(config.dataDir)) : postgresIndex(store)
+  const index = config.databaseUrl === null ? sqliteIndex(databaseFile(config.dataDir)) : postgresIndex(store, config.databaseUrl)
   const embedding = makeEmbedding({ store, index, embedder, clock, log, ...told })
   return {
     recall: makeRecall({ index, embedder, embedding, clock, log }),

@@ -28,9 +28,12 @@ export interface Vectors {
   windows: readonly Embedded[]
 }
 
-export interface MemoryIndex {
+export interface Finder {
   /** The best of what the viewer may see and the filters let through, best first. Filters come before every choice of candidates. */
   find(sought: Sought): Promise<Ranked[]>
+}
+
+export interface MemoryIndex extends Finder {
   /** Finds out what the store can do. Called before a transaction that keeps vectors: inside one nothing else is waited for. */
   prepare(): Promise<void>
   /** Replaces the vectors of a memory. Called in the transaction that marked it as embedded. */
@@ -41,11 +44,11 @@ export interface MemoryIndex {
 /** Distinct words beyond this many say nothing that the others did not. */
 export const MAX_TERMS = 128
 
-/** A window of a memory with its vector, as PostgreSQL stores it. */
+/** A window of a memory with its vector from PostgreSQL: in base64, which is shorter than the server's own form and read faster. */
 export interface Window {
   memory_id: string
   part: number
-  vector: Uint8Array
+  vector: string
 }
 
 /** What passes the filters of a search, of what its viewer sees. */

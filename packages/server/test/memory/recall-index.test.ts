@@ -3,9 +3,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { signatureOf, type Embedded } from '../../src/memory/embed/embedding.ts'
+import { postgresFinder } from '../../src/memory/find-postgres.ts'
 import { postgresIndex } from '../../src/memory/index-postgres.ts'
 import { sqliteIndex } from '../../src/memory/index-sqlite.ts'
-import type { MemoryIndex, Sought } from '../../src/memory/memory-index.ts'
+import type { Finder, MemoryIndex, Sought } from '../../src/memory/memory-index.ts'
 import { dot, rank, type Candidate } from '../../src/memory/rank.ts'
 import { insertMemory, type MemoryRow } from '../../src/memory/sql.ts'
 import { indexWords } from '../../src/memory/words.ts'
@@ -80,7 +81,7 @@ async function fill(store: Store, index: MemoryIndex): Promise<void> {
   }
 }
 
-async function recallOf(index: MemoryIndex): Promise<number> {
+async function recallOf(index: Finder): Promise<number> {
   let found = 0
   for (const [i, query] of queries.entries()) {
     const minConfidence = i % 2 ? 0.5 : 0
@@ -104,13 +105,14 @@ const WAYS: Record<string, () => Promise<Opened>> = {
   },
   ...(POSTGRES_URL && {
     'PostgreSQL as the server has it': async () => {
-      const { store, drop } = await emptyStore(postgres)
-      return { store, index: postgresIndex(store), drop }
+      const { store, config, drop } = await emptyStore(postgres)
+      return { store, index: postgresIndex(store, config.databaseUrl!), drop }
     },
   }),
   pgvector: async () => {
     const store = await pgliteStore()
-    return { store, index: postgresIndex(store), drop: store.close }
+    // It runs in this process, where no thread can reach it: searched from here.
+    return { store, index: { ...postgresIndex(store, ''), ...postgresFinder(store) }, drop: store.close }
   },
 }
 
@@ -136,9 +138,7 @@ for (const [name, open] of Object.entries(WAYS)) {
         const { store } = opened
         const [row] = await store.rows<{ n: number }>('select count(*) as n from memory_vectors where embedding is not null')
         assert.equal(row!.n, SIZE + (2 * SIZE) / 10)
-        const index = postgresIndex(store, 100)
-        const recall = await recallOf(index)
-        await index.close()
+        const recall = await recallOf(postgresFinder(store, 100))
         assert.ok(recall >= 0.98, `${recall}`)
         assert.equal((await store.rows("select 1 from pg_indexes where indexname = 'memory_vectors_hnsw_384'")).length, 1)
       })

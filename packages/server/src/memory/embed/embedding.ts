@@ -28,8 +28,17 @@ export const bytesOf = (vector: Float32Array | Int8Array): Uint8Array => new Uin
 
 /** Floats as they were stored; copied where they do not lie on a boundary of four bytes. */
 export function floatsOf(bytes: Uint8Array): Float32Array {
-  const aligned = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice()
+  // A Buffer's own `slice` copies nothing.
+  const aligned = bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes)
   return new Float32Array(aligned.buffer, aligned.byteOffset, aligned.byteLength / 4)
 }
 
 export const signedOf = (bytes: Uint8Array): Int8Array => new Int8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+
+/** The signs as PostgreSQL writes bits. */
+export const bitsOf = (vector: Float32Array): string => {
+  const signature = signatureOf(vector)
+  let bits = ''
+  for (let i = 0; i < vector.length; i++) bits += (signature[i >> 3]! >> (i & 7)) & 1
+  return bits
+}

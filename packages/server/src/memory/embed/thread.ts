@@ -2,6 +2,7 @@
 import { readlinkSync } from 'node:fs'
 import os from 'node:os'
 import { parentPort } from 'node:worker_threads'
+import { batchSize } from './batch.ts'
 import type { Embedded } from './embedding.ts'
 import { loadModel, type Model, type Windowed } from './model.ts'
 
@@ -13,13 +14,6 @@ export interface Question {
 type Asked = { id: number } & Question
 type Told = { id: number; answer: Embedded[][] } | { id: number; error: string }
 
-/** Batches of 32 short texts are a fifth cheaper than single ones; long ones gain nothing. The tokens bound the time a query waits,
- *  and their square, which attention takes, the memory: without it long texts took 120 MB more. */
-const BATCH = 32
-const BATCH_TOKENS = 1536
-const BATCH_ATTENTION = 2 * 256 * 256
-/** Tokens of a window that goes alone. */
-const LONG = 128
 /** After a query more are to be expected: for this long batches are a quarter. */
 const ALERT_MS = 2_000
 /** Events come first when the processors are busy. Threads that the runtime starts take the same rank. */
@@ -74,16 +68,8 @@ async function add(asked: Asked): Promise<void> {
   }
 }
 
-function nextBatch(): Piece[] {
-  // Long windows gain nothing by company, and what is short must not wait for more than one of them (100 ms).
-  if (pieces[0]!.window.ids.length > LONG) return pieces.splice(0, 1)
-  const most = performance.now() - lastQuery < ALERT_MS ? BATCH / 4 : BATCH
-  const share = most / BATCH
-  const fits = (size: number, width: number): boolean => size * width <= BATCH_TOKENS * share && size * width * width <= BATCH_ATTENTION
-  let size = 1
-  while (size < most && size < pieces.length && fits(size + 1, pieces[size]!.window.ids.length)) size++
-  return pieces.splice(0, size)
-}
+const nextBatch = (): Piece[] =>
+  pieces.splice(0, batchSize(pieces.map(({ window }) => window.ids.length), performance.now() - lastQuery < ALERT_MS ? 0.25 : 1))
 
 async function answerQueries(): Promise<void> {
   const asked = queries.splice(0, 8)
