@@ -56,7 +56,14 @@ test('[HTTP-28] the service answers 503 with Retry-After while the server is awa
   const engine: Engine = { name: 'postgres', fresh: async () => ({ env: { DATABASE_URL: url.href, SENSORIUM_SECRET: SECRET }, drop: async () => {} }) }
   const service = await startService(engine)
   t.after(() => service.stop())
-  const { admin } = await service.tenant()
+  const tenant = await service.tenant()
+  const { admin } = tenant
+  const agent = await tenant.agent({ scopes: ['memory:read', 'memory:write'] })
+  // Searches have connections of their own, in another thread.
+  const search = () => service.call('POST /v1/memories/search', { token: agent.token, body: { query: 'where the spare key lies' } })
+  const memory = { type: 'semantic', scope: 'agent', title: 'Key', content: 'The spare key lies under the third stone.' }
+  assert.equal((await service.call('POST /v1/memories', { token: agent.token, body: memory })).status, 201)
+  assert.equal((await search()).body.total, 1)
   const body = { name: 'Watcher', delivery_mode: 'poll', client_type: 'other' }
   assert.equal((await service.call('POST /v1/agents', { token: admin, body })).status, 201)
 
@@ -65,6 +72,9 @@ test('[HTTP-28] the service answers 503 with Retry-After while the server is awa
   assert.equal(refused.status, 503)
   assert.equal(refused.body.error.code, 'service_unavailable')
   assert.equal(refused.headers.get('retry-after'), String(refused.body.error.details.retry_after_seconds))
+  const unfound = await search()
+  assert.equal(unfound.status, 503, unfound.text)
+  assert.equal(unfound.body.error.code, 'service_unavailable')
   const unready = await service.call('GET /readyz')
   assert.equal(unready.status, 503)
   assert.equal(unready.body.error.code, 'service_unavailable')
@@ -75,5 +85,6 @@ test('[HTTP-28] the service answers 503 with Retry-After while the server is awa
   assert.equal((await service.call('GET /readyz')).status, 200)
   const list = await service.call('GET /v1/agents', { token: admin })
   assert.equal(list.status, 200)
-  assert.equal(list.body.total, 1, 'nothing of the refused request was applied')
+  assert.equal(list.body.total, 2, 'nothing of the refused request was applied')
+  assert.equal((await search()).body.total, 1)
 })
