@@ -1,10 +1,9 @@
 // The index on PostgreSQL. Searches run in the search thread, on connections of its own.
-import { makeThread } from '../kernel/thread.ts'
-import { StoreUnavailable, type Insert, type Store } from '../store/db.ts'
+import type { Insert, Store } from '../store/db.ts'
 import { bitsOf, bytesOf } from './embed/embedding.ts'
 import type { MemoryIndex } from './memory-index.ts'
 import { pgvector } from './pgvector.ts'
-import type { Answer, Question } from './search-thread.ts'
+import { makeSearch } from './search.ts'
 
 const VECTORS: Insert = {
   into: 'memory_vectors',
@@ -14,14 +13,9 @@ const VECTORS: Insert = {
 }
 
 export function postgresIndex(store: Store, url: string): MemoryIndex {
-  const thread = makeThread<Question, Answer>(new URL('./search-thread.ts', import.meta.url), 'search', { url })
   const extension = pgvector(store)
   return {
-    async find(sought) {
-      const answer = await thread.ask(sought)
-      if ('away' in answer) throw new StoreUnavailable(answer.away)
-      return answer.found
-    },
+    ...makeSearch({ url }),
     prepare: extension.prepare,
     async keep(tx, model, { tenantId, memoryId, version, windows }) {
       await tx.run('delete from memory_vectors where tenant_id = ? and memory_id = ?', [tenantId, memoryId])
@@ -31,6 +25,5 @@ export function postgresIndex(store: Store, url: string): MemoryIndex {
       )
       await extension.keep(tx, tenantId, memoryId, windows)
     },
-    close: thread.close,
   }
 }

@@ -1,9 +1,8 @@
 // The index of the embedded store: FTS5 for words, signatures in memory and sqlite-vec for meaning, all in the search thread.
-import { makeThread } from '../kernel/thread.ts'
-import { StoreUnavailable, type Insert } from '../store/db.ts'
+import type { Insert } from '../store/db.ts'
 import { bytesOf, signatureOf } from './embed/embedding.ts'
 import type { MemoryIndex } from './memory-index.ts'
-import type { Answer, Question } from './search-thread.ts'
+import { makeSearch } from './search.ts'
 
 const VECTORS: Insert = {
   into: 'memory_vectors',
@@ -13,13 +12,8 @@ const VECTORS: Insert = {
 }
 
 export function sqliteIndex(file: string): MemoryIndex {
-  const thread = makeThread<Question, Answer>(new URL('./search-thread.ts', import.meta.url), 'search', { file })
   return {
-    async find(sought) {
-      const answer = await thread.ask(sought)
-      if ('away' in answer) throw new StoreUnavailable(answer.away)
-      return answer.found
-    },
+    ...makeSearch({ file }),
     prepare: async () => {},
     async keep(tx, model, { tenantId, memoryId, version, windows }) {
       await tx.run('delete from memory_vectors where tenant_id = ? and memory_id = ?', [tenantId, memoryId])
@@ -28,6 +22,5 @@ export function sqliteIndex(file: string): MemoryIndex {
         windows.map(({ vector, tokens }, part) => [tenantId, memoryId, part, model, version, signatureOf(vector), bytesOf(vector), bytesOf(tokens)]),
       )
     },
-    close: thread.close,
   }
 }

@@ -6,6 +6,8 @@ import { StoreUnavailable } from '../store/db.ts'
 import type { Finder, Sought } from './memory-index.ts'
 import type { Ranked } from './rank.ts'
 
+/** The file of an embedded store, or the address of a server. */
+export type Where = { file: string } | { url: string }
 export type Question = Sought
 /** `away`: the store cannot be reached, and why. */
 export type Answer = { found: Ranked[] } | { away: string }
@@ -13,12 +15,7 @@ export type Answer = { found: Ranked[] } | { away: string }
 /** Searches at once on PostgreSQL: more would take the processors from the events. */
 const CONNECTIONS = 2
 
-interface Search {
-  find: Finder['find']
-  close(): Promise<void>
-}
-
-async function open(where: { file: string } | { url: string }): Promise<Search> {
+async function open(where: Where): Promise<Finder & { close(): Promise<void> }> {
   if ('url' in where) {
     const [{ openPostgres }, { postgresFinder }] = await Promise.all([import('../store/postgres.ts'), import('./find-postgres.ts')])
     const store = openPostgres({ url: where.url, clock: systemClock, poolSize: CONNECTIONS })
@@ -43,7 +40,7 @@ async function open(where: { file: string } | { url: string }): Promise<Search> 
 }
 
 const port = parentPort!
-const opened = open(workerData as { file: string } | { url: string })
+const opened = open(workerData as Where)
 const underWay = new Set<Promise<void>>()
 
 async function answer(id: number, sought: Sought): Promise<void> {
