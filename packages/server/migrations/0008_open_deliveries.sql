@@ -4,11 +4,13 @@
 --
 -- state: ready (may be handed out), leased (handed out until due_at), waiting (given back until due_at), dead_lettered. A lease that
 -- has run out needs no write: it may be handed out again. wake_at is when the clock itself has to see to the row: to bury it after
--- its last lease, to wake its mailbox after a wait. No key holds a column that an ordinary hand-out writes.
+-- its last lease, to wake its mailbox after a wait. leases counts hand-outs for ever, attempts those since the last replay: a lease is
+-- known by its number. No key holds a column that an ordinary hand-out writes.
 create table deliveries_next (
   priority bigint not null,
   created_at bigint not null,
   attempts integer not null default 0,
+  leases integer not null default 0,
   state text not null default 'ready',
   tenant_id text not null,
   recipient_id text not null,
@@ -39,9 +41,9 @@ create table acknowledged_deliveries (
   primary key (tenant_id, event_id, recipient_id)
 ) /* sqlite: without rowid */;
 
-insert into deliveries_next (priority, created_at, attempts, state, tenant_id, recipient_id, id, event_id, enrichment, matched,
+insert into deliveries_next (priority, created_at, attempts, leases, state, tenant_id, recipient_id, id, event_id, enrichment, matched,
     due_at, wake_at, first_attempt_at, dead_lettered_at, enriched, last_error, dlq_reason)
-  select priority, created_at, attempts, state, tenant_id, recipient_id, id, event_id, enrichment, matched,
+  select priority, created_at, attempts, attempts, state, tenant_id, recipient_id, id, event_id, enrichment, matched,
     due_at, due_at, first_attempt_at, dead_lettered_at, enriched, last_error, dlq_reason
     from deliveries where state <> 'acknowledged' order by tenant_id, id;
 
@@ -56,7 +58,6 @@ alter table deliveries_next rename to deliveries;
 create index deliveries_open on deliveries (recipient_id, priority desc, id) where dead_lettered_at is null;
 create index deliveries_by_event on deliveries (event_id, recipient_id);
 create index deliveries_waking on deliveries (wake_at) where wake_at is not null;
-create index deliveries_waking_of_recipient on deliveries (recipient_id, wake_at) where wake_at is not null;
 create index deliveries_dead on deliveries (tenant_id, dead_lettered_at, id) where dead_lettered_at is not null;
 create index deliveries_dead_of_recipient on deliveries (recipient_id, dead_lettered_at, id) where dead_lettered_at is not null;
 create index acknowledged_deliveries_latest on acknowledged_deliveries (recipient_id, acknowledged_at, id);

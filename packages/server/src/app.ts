@@ -128,7 +128,7 @@ export function makeApp({ config, store, secrets, clock, log, metrics = makeMetr
       ...authRoutes(store, tools, failedExchanges),
       ...agentRoutes({ ...tools, identify, changed: push.changed }),
       ...eventRoutes({ store, publish, router, now: clock.now, maxEventBytes, maxAttempts, maySeeChannel: (principal, id) => maySeeChannel(store, principal, id) }),
-      ...deliveryRoutes({ store, claim, identify, router, wakeups, now: clock.now, maxAttempts, settled: streams.settled, pushHealth: push.health }),
+      ...deliveryRoutes({ store, claim, identify, router, wakeups, now: clock.now, maxAttempts, settled: streams.settled, extended: streams.extended, pushHealth: push.health }),
       ...outboundRoutes({ secrets, streams, now: clock.now }),
       ...interestRoutes({ store, makeId: tools.makeId, now: clock.now, wakeups }),
       ...channelRoutes(tools),

@@ -30,8 +30,8 @@ export type Enrich = (mailbox: Mailbox, deliveries: readonly ToEnrich[]) => Prom
 /** A delivery on its way out: its row, and its wire form as JSON text. */
 export interface HandedOut {
   id: string
-  attempts: number
-  /** When its lease lapses. */
+  /** The number of its lease, and when it lapses. */
+  lease: number
   until: number
   json: string
 }
@@ -92,7 +92,7 @@ export function makeClaim({ store, clock, wakeups, visibilityTimeoutMs, maxAttem
     const blocks = missing.length > 0 ? await enrich(mailbox, missing) : null
     return rows.map((row) => ({
       id: row.id,
-      attempts: row.attempts,
+      lease: row.leases,
       until,
       json: deliveryJson(row, withEnrichment(row.envelope, row.enriched ?? blocks?.get(row.id))),
     }))

@@ -2,7 +2,7 @@
 // mailbox is woken. An ordinary lease that runs out needs nothing: every verb asks the time, and a poll hands the delivery out again.
 import type { Db, Store } from '../store/db.ts'
 import { afterLapse, type Next } from './rules.ts'
-import { lapsedAnywhere, lapsedRows, setDead, setReady, type Mailbox, type TimedRow } from './sql.ts'
+import { lapsedAnywhere, lapsedOfTenant, lapsedRow, setDead, setReady, type Mailbox, type TimedRow } from './sql.ts'
 
 const AT_ONCE = 500
 
@@ -22,15 +22,21 @@ async function apply(tx: Db, rows: TimedRow[], now: number, maxAttempts: number)
   }
 }
 
-/** One mailbox, completely. */
-export async function lapse(tx: Db, mailbox: Mailbox, now: number, maxAttempts: number): Promise<void> {
+/** All of a tenant, also what somebody else is at: it waits for them. */
+export async function lapse(store: Store, tenantId: string, now: number, maxAttempts: number): Promise<void> {
   for (;;) {
-    const rows = await lapsedRows(tx, mailbox, now, AT_ONCE)
-    if (rows.length === 0) return
-    await apply(tx, rows, now, maxAttempts)
-    if (rows.length < AT_ONCE) return
+    const found = await store.tx(async (tx) => {
+      const rows = await lapsedOfTenant(tx, tenantId, now, AT_ONCE)
+      await apply(tx, rows, now, maxAttempts)
+      return rows.length
+    })
+    if (found < AT_ONCE) return
   }
 }
+
+/** One delivery. */
+export const lapseOne = async (tx: Db, tenantId: string, id: string, now: number, maxAttempts: number): Promise<void> =>
+  apply(tx, await lapsedRow(tx, tenantId, id, now), now, maxAttempts)
 
 /** All mailboxes, a few hundred deliveries at a time; answers the mailboxes in which something became due. */
 export async function sweepLapsed(store: Store, now: number, maxAttempts: number): Promise<Mailbox[]> {

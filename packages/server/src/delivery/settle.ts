@@ -40,10 +40,10 @@ export async function giveBack(tx: Db, mailbox: Mailbox, nack: Nack, now: number
 export const extend = (tx: Db, mailbox: Mailbox, ids: readonly string[], seconds: number, now: number): Promise<number> =>
   extendRows(tx, mailbox, distinct(ids), now + seconds * 1000, now)
 
-/** A lease by what identifies it: the delivery, and which hand-out of it. */
+/** A lease by what identifies it: the delivery, and which hand-out of it, counted over replays. */
 export interface Lease {
   id: string
-  attempts: number
+  lease: number
 }
 
 /**
@@ -51,8 +51,8 @@ export interface Lease {
  * is left alone: the delivery may be in other hands by now.
  */
 export async function release(tx: Db, mailbox: Mailbox, leases: readonly Lease[], now: number, maxAttempts: number): Promise<number> {
-  const held = new Map(leases.map((lease) => [lease.id, lease.attempts]))
-  const rows = (await leasedRows(tx, mailbox, [...held.keys()], now)).filter((row) => row.attempts === held.get(row.id))
+  const held = new Map(leases.map(({ id, lease }) => [id, lease]))
+  const rows = (await leasedRows(tx, mailbox, [...held.keys()], now)).filter((row) => row.leases === held.get(row.id))
   const ready: string[] = []
   for (const row of rows) {
     const next = afterLapse(row, now, maxAttempts)

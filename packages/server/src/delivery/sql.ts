@@ -63,6 +63,7 @@ export interface ClaimedRow {
   id: string
   event_id: string
   attempts: number
+  leases: number
   priority: number
   enrichment: string
   enriched: string | null
@@ -77,10 +78,10 @@ export interface ClaimedRow {
 export const claimRows = (db: Db, { tenantId, recipientId }: Mailbox, limit: number, until: number, now: number, maxAttempts: number) =>
   db.rows<ClaimedRow>(
     `with next as (select id from deliveries where ${NEXT} limit ? ${db.dialect.skipLocked})
-     update deliveries set state = 'leased', attempts = attempts + 1, due_at = ?, first_attempt_at = coalesce(first_attempt_at, ?),
+     update deliveries set state = 'leased', attempts = attempts + 1, leases = leases + 1, due_at = ?, first_attempt_at = coalesce(first_attempt_at, ?),
             wake_at = case when attempts + 1 >= ? then cast(? as bigint) end
       where tenant_id = ? and ${db.dialect.inRows('id', 'select id from next')}
-      returning id, event_id, attempts, priority, enrichment, enriched, created_at,
+      returning id, event_id, attempts, leases, priority, enrichment, enriched, created_at,
                 (select e.envelope from events e where e.tenant_id = deliveries.tenant_id and e.id = deliveries.event_id) as envelope`,
     [tenantId, recipientId, now, limit, until, now, maxAttempts, until, tenantId],
   )
@@ -108,23 +109,26 @@ export interface TimedRow extends Attempted {
   recipient_id: string
   id: string
   state: DeliveryState
+  leases: number
 }
 
-const TIMED = 'tenant_id, recipient_id, id, state, attempts, first_attempt_at, last_error'
+const TIMED = 'tenant_id, recipient_id, id, state, attempts, leases, first_attempt_at, last_error'
 
-/** What the clock has to see to in one mailbox: held until the transaction ends. */
-export const lapsedRows = (db: Db, { tenantId, recipientId }: Mailbox, now: number, limit: number) =>
+/** What the clock has to see to in a tenant: held until the transaction ends. */
+export const lapsedOfTenant = (db: Db, tenantId: string, now: number, limit: number) =>
   db.rows<TimedRow>(
-    `select ${TIMED} from deliveries where tenant_id = ? and recipient_id = ? and wake_at is not null and wake_at <= ?
-      order by wake_at limit ? ${db.dialect.forUpdate}`,
-    [tenantId, recipientId, now, limit],
+    `select ${TIMED} from deliveries where ${OF_TENANT} and wake_at is not null and wake_at <= ? order by wake_at, id limit ? ${db.dialect.forUpdate}`,
+    [tenantId, now, limit],
   )
 
-export const hasLapsed = async (db: Db, mailbox: Mailbox, now: number): Promise<boolean> =>
-  (await db.lookUp('select 1 as lapsed from deliveries where tenant_id = ? and recipient_id = ? and wake_at is not null and wake_at <= ? limit 1',
-    [mailbox.tenantId, mailbox.recipientId, now])) !== undefined
+/** The same of one delivery. */
+export const lapsedRow = (db: Db, tenantId: string, id: string, now: number) =>
+  db.rows<TimedRow>(`select ${TIMED} from deliveries where tenant_id = ? and id = ? and wake_at is not null and wake_at <= ? ${db.dialect.forUpdate}`, [tenantId, id, now])
 
-/** The same anywhere, oldest first; rows that somebody else is working on are passed over. */
+export const hasLapsed = async (db: Db, tenantId: string, now: number): Promise<boolean> =>
+  (await db.lookUp(`select 1 as lapsed from deliveries where ${OF_TENANT} and wake_at is not null and wake_at <= ? limit 1`, [tenantId, now])) !== undefined
+
+/** The same anywhere; rows that somebody else is working on are passed over. */
 export const lapsedAnywhere = (db: Db, now: number, limit: number) =>
   db.rows<TimedRow>(
     `select ${TIMED} from deliveries where wake_at is not null and wake_at <= ? order by wake_at limit ? ${db.dialect.skipLocked}`,

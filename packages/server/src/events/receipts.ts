@@ -15,6 +15,7 @@ interface ReceiptRow {
   matched: string
   attempts: number
   due_at: number | null
+  wake_at: number | null
   first_attempt_at: number | null
   last_error: string | null
   created_at: number
@@ -26,7 +27,7 @@ interface ReceiptRow {
 // A lease that has run out is shown as what the rules make of it, swept or not.
 function shown(row: ReceiptRow, now: number, maxAttempts: number): Receipt {
   const lapsed = row.state === 'leased' && row.due_at !== null && row.due_at <= now
-  const next = lapsed ? afterLapse(row, now, maxAttempts) : null
+  const next = lapsed && row.wake_at !== null ? afterLapse(row, now, maxAttempts) : null
   const dead = next?.state === 'dead_lettered' ? next.reason : null
   return {
     delivery_id: row.id,
@@ -54,10 +55,10 @@ export async function readReceipts(
   const event = eventId.includes('\0') ? undefined : await findEvent(db, caller.tenantId, eventId)
   if (!event || !(holds(caller, 'admin') || event.sender_id === caller.id)) throw notFound('event', eventId)
   const rows = await db.rows<ReceiptRow>(
-    `select id, recipient_id, state, matched, attempts, due_at, first_attempt_at, last_error, created_at, null as acknowledged_at, dead_lettered_at, dlq_reason
+    `select id, recipient_id, state, matched, attempts, due_at, wake_at, first_attempt_at, last_error, created_at, null as acknowledged_at, dead_lettered_at, dlq_reason
        from deliveries where tenant_id = ? and event_id = ?
      union all
-     select id, recipient_id, 'acknowledged', matched, attempts, null, first_attempt_at, null, created_at, acknowledged_at, null, null
+     select id, recipient_id, 'acknowledged', matched, attempts, null, null, first_attempt_at, null, created_at, acknowledged_at, null, null
        from acknowledged_deliveries where tenant_id = ? and event_id = ?
       order by recipient_id`,
     [caller.tenantId, eventId, caller.tenantId, eventId],

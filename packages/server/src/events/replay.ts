@@ -1,14 +1,15 @@
 // A dead letter starts over, with the priority and the enrichment that today's interests and feeds give it.
+import { isId } from '@sensorium/contract'
 import type { Router } from '../routing/router.ts'
 import type { Envelope } from '../routing/filter.ts'
-import { lapse } from '../delivery/lapse.ts'
+import { lapseOne } from '../delivery/lapse.ts'
 import { lockDeadLetter, revive, type DeadLetterScope } from '../delivery/dead-letters.ts'
 import type { Mailbox } from '../delivery/sql.ts'
 import type { Db } from '../store/db.ts'
 import { matchedText } from './matched.ts'
 
 export async function replayDeadLetter(tx: Db, router: Router, scope: DeadLetterScope, id: string, now: number, maxAttempts: number): Promise<Mailbox> {
-  if (scope.recipientId !== null) await lapse(tx, { tenantId: scope.tenantId, recipientId: scope.recipientId }, now, maxAttempts)
+  if (isId('delivery', id)) await lapseOne(tx, scope.tenantId, id, now, maxAttempts)
   const { mailbox, envelope } = await lockDeadLetter(tx, scope, id)
   const table = (await router.tables(tx, [scope.tenantId])).get(scope.tenantId)!
   const match = table.match(JSON.parse(envelope) as Envelope).get(mailbox.recipientId)

@@ -103,7 +103,7 @@ async function settleFailed(tx: Db, mailbox: Mailbox, failed: readonly Pushed[],
     if (outcome.kind === 'gone') await switchToPoll(tx, mailbox.tenantId, mailbox.recipientId, endpoint, now)
     const row = rows.get(delivery.id)
     // Settled or given back by the agent itself in the meantime: that holds.
-    if (row?.attempts !== delivery.attempts) continue
+    if (row?.leases !== delivery.lease) continue
     const attempted = { ...row, last_error: outcome.error }
     const next =
       outcome.kind === 'gone'

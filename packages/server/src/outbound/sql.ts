@@ -76,14 +76,14 @@ export const dropSecrets = (db: Db, tenantId: string, agentId: string, now: numb
 
 export interface LeaseRow {
   id: string
-  attempts: number
+  leases: number
   due_at: number
 }
 
 /** Which of these deliveries are leased, and until when. Locks nothing. */
 export const readLeases = (db: Db, tenantId: string, recipientId: string, ids: string[]) =>
   db.rows<LeaseRow>(
-    `select id, attempts, due_at from deliveries where tenant_id = ? and ${MINE} and ${db.dialect.inList('id')} and state = 'leased'`,
+    `select id, leases, due_at from deliveries where tenant_id = ? and ${MINE} and ${db.dialect.inList('id')} and state = 'leased'`,
     [tenantId, recipientId, db.dialect.list(ids)],
   )
 

@@ -37,7 +37,7 @@ export interface Stream {
   isIdle(): boolean
   /** Since when the reader has taken nothing; null while it takes. */
   stuckSince(): number | null
-  /** When the oldest lease it holds lapses. */
+  /** When the first of the leases it holds lapses. */
   lapsesAt(): number
 }
 
@@ -55,7 +55,7 @@ export interface StreamTools {
 }
 
 export function openStream(mailbox: Mailbox, max: number, sink: Sink, { claim, now, failed }: StreamTools): Stream {
-  const leases = new Map<string, { attempts: number; until: number }>()
+  const leases = new Map<string, { lease: number; until: number }>()
   let again = false
   let full: number | null = null
   let closed = false
@@ -74,7 +74,7 @@ export function openStream(mailbox: Mailbox, max: number, sink: Sink, { claim, n
       const limit = Math.max(1, Math.min(room, Math.floor(CLAIM_BYTES / bytes)))
       const deliveries = await claim(mailbox, limit)
       for (const delivery of deliveries) {
-        leases.set(delivery.id, { attempts: delivery.attempts, until: delivery.until })
+        leases.set(delivery.id, { lease: delivery.lease, until: delivery.until })
         bytes = Math.round(bytes * 0.8 + delivery.json.length * 0.2) || 1
         if (!closed) write(deliveryEvent(delivery))
       }
@@ -105,12 +105,8 @@ export function openStream(mailbox: Mailbox, max: number, sink: Sink, { claim, n
       const still = new Map(rows.map((row) => [row.id, row]))
       for (const [id, lease] of leases) {
         const row = still.get(id)
-        if (row?.attempts !== lease.attempts || row.due_at <= at) leases.delete(id)
-        else if (row.due_at > lease.until) {
-          // Lengthened: to the end, so that the first in the map is the first to lapse.
-          leases.delete(id)
-          leases.set(id, { ...lease, until: row.due_at })
-        }
+        if (row?.leases !== lease.lease || row.due_at <= at) leases.delete(id)
+        else lease.until = row.due_at
       }
       pump()
     },
@@ -125,13 +121,14 @@ export function openStream(mailbox: Mailbox, max: number, sink: Sink, { claim, n
       }
       await pumping
     },
-    held: () => [...leases].map(([id, { attempts }]) => ({ id, attempts })),
+    held: () => [...leases].map(([id, { lease }]) => ({ id, lease })),
     isFull: () => leases.size >= max,
     isIdle: () => !closed && full === null && pumping === null && leases.size < max,
     stuckSince: () => full,
     lapsesAt() {
-      for (const { until } of leases.values()) return until
-      return Infinity
+      let first = Infinity
+      for (const { until } of leases.values()) first = Math.min(first, until)
+      return first
     },
   }
 }

@@ -36,6 +36,8 @@ export interface Streams {
   open(mailbox: Mailbox, token: string, max: number, sink: Sink): OpenedStream
   /** These deliveries were settled on this node. */
   settled(recipientId: string, ids: readonly string[]): void
+  /** Leases of this recipient were lengthened or shortened on this node. */
+  extended(recipientId: string): void
   count(): number
   /** Ends all streams with a hint when to come back, and gives their leases back. */
   close(): Promise<void>
@@ -196,6 +198,9 @@ export function makeStreams({ store, claim, wakeups, identify, clock, log, maxAt
     },
     settled(recipientId, ids) {
       for (const { stream } of byRecipient.get(recipientId) ?? []) stream.settled(ids)
+    },
+    extended(recipientId) {
+      for (const entry of byRecipient.get(recipientId) ?? []) void lookAtLeases(entry)
     },
     count: () => entries.size,
     async close() {

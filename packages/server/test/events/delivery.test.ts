@@ -221,6 +221,30 @@ onBothEngines((engine) => {
       assert.equal((await replay(tenant.admin)).status, 200)
     })
 
+    test('[DLQ-1] [DLQ-3] a last lease that has just run out is a dead letter to everybody, before any sweep', async () => {
+      for (let i = 0; i < 30; i++) await send()
+      for (let attempt = 1; attempt <= 3; attempt++) {
+        assert.equal((await poll(service, agent.token)).length, 30)
+        service.clock.jump(30_000)
+      }
+      // Side by side: who comes second waits until the first has buried them.
+      const totals = await Promise.all([dead(tenant.admin), dead(), dead(tenant.admin), dead()].map(async (list) => (await list).total as number))
+      assert.ok(totals[0] === totals[2] && totals[0]! >= 30, String(totals))
+      assert.deepEqual([totals[1], totals[3]], [30, 30])
+    })
+
+    test('[DLQ-3] an admin replays a delivery whose last lease has just run out', async () => {
+      await send()
+      let delivery = await first()
+      for (let attempt = 2; attempt <= 3; attempt++) {
+        await post('nack', { delivery_ids: [delivery.id] })
+        delivery = await first()
+      }
+      service.clock.jump(30_000)
+      assert.equal((await service.call(`POST /v1/delivery/dlq/${delivery.id}/replay`, { token: tenant.admin })).status, 200)
+      assert.equal((await first()).attempt_count, 1)
+    })
+
     test('[REC-1] [REC-2] recent events: acknowledged ones, the last one first', async () => {
       for (let i = 0; i < 7; i++) await send({ data: { i }, subject: `thing/${i}` })
       const handed = await poll(service, agent.token)

@@ -2,7 +2,7 @@
 // rows for the planner to care, on both engines.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { lapsedAnywhere, lapsedRows, leasedRows, acknowledgeRows, claimRows, extendRows, nextDue, setDead, setReady, isSomethingDue, eventsSentTo, hasLapsed } from '../../src/delivery/sql.ts'
+import { lapsedAnywhere, lapsedOfTenant, lapsedRow, leasedRows, acknowledgeRows, claimRows, extendRows, nextDue, setDead, setReady, isSomethingDue, eventsSentTo, hasLapsed } from '../../src/delivery/sql.ts'
 import { listDeadLetters } from '../../src/delivery/dead-letters.ts'
 import { queueHealth, recentEvents } from '../../src/delivery/queue.ts'
 import { deleteAcknowledged, emptyEvents, forgetEvents, pageNewestEvents, pageOldEvents, readChains } from '../../src/events/sql.ts'
@@ -76,8 +76,9 @@ onBothEngines((engine) => {
       'is something due': (db) => isSomethingDue(db, box, 5),
       claim: (db) => claimRows(db, box, 10, 5, 5, 5),
       acknowledge: (db) => acknowledgeRows(db, box, ['d2'], 5),
-      lapse: (db) => lapsedRows(db, box, 5, 100),
-      'has something lapsed': (db) => hasLapsed(db, box, 5),
+      lapse: (db) => lapsedOfTenant(db, 'ten_a', 5, 100),
+      'lapse one': (db) => lapsedRow(db, 'ten_a', 'd2', 5),
+      'has something lapsed': (db) => hasLapsed(db, 'ten_a', 5),
       'events sent': (db) => eventsSentTo(db, box, ['e2', 'e4']),
       'pushed agents': (db) => pagePushed(db, '', 100, 5),
       'due among streams': (db) => dueAmong(db, 'ten_a', ['agt_1', 'agt_2'], 5),

@@ -228,6 +228,26 @@ onBothEngines((engine) => {
     assert.equal((await calls.state(agent, 'waiting')).last_error, 'no answer within 15 s')
   })
 
+  test('[DLV-4] [PUSH-9] an answer to a push from before a replay does not end the lease of who has it now', async () => {
+    const agent = await calls.pushed(tenant, receiver.url)
+    let answer = (_status: number): void => {}
+    const arrived = new Promise<void>((resolve) => {
+      receiver.answer = () => (resolve(), new Promise<number>((given) => (answer = given)))
+    })
+    await calls.publish(agent)
+    await arrived
+    const { id } = (await calls.rows(agent))[0]!
+    await service.call('POST /v1/delivery/nack', { token: agent.token, body: { delivery_ids: [id], dead_letter: true } })
+    await calls.setMode(tenant, agent, 'poll', receiver.url)
+    assert.equal((await service.call(`POST /v1/delivery/dlq/${id}/replay`, { token: agent.token })).status, 200)
+    const [held] = await calls.poll(agent)
+    assert.deepEqual([held!.id, held!.attempt_count], [id, 1])
+    answer(500)
+    await until(async () => /^sensorium_push_under_way 0$/m.test((await service.call('GET /metrics')).text), 'the old push to end')
+    for (let i = 0; i < 20; i++) assert.equal((await calls.rows(agent))[0]!.state, 'leased')
+    assert.equal(await calls.ack(agent, [id]), 1)
+  })
+
   test('[PUSH-10] a refused connection is a failed attempt', async () => {
     const agent = await calls.pushed(tenant, 'http://127.0.0.1:1/')
     await calls.publish(agent)

@@ -113,6 +113,18 @@ onBothEngines((engine) => {
     await closed(reader)
   })
 
+  test('[SSE-3] a shortened lease gives its place back when it ends', async () => {
+    await calls.publish(agent)
+    const reader = await open('?max_in_flight=1')
+    const first = await reader.next()
+    const extend = (seconds: number) => service.call('POST /v1/delivery/extend', { token: agent.token, body: { delivery_ids: [first.id], seconds } })
+    assert.deepEqual((await extend(3_600)).body, { extended: 1 })
+    assert.deepEqual((await extend(2)).body, { extended: 1 })
+    await service.clock.advance(5_000)
+    assert.deepEqual([first.id, 2], await reader.next().then(({ id, attempt_count }) => [id, attempt_count]))
+    await closed(reader)
+  })
+
   test('[SSE-4] closing a stream frees its leases at once; the next hand-out is the next attempt, and after the last it is dead', async () => {
     await calls.publish(agent)
     for (let attempt = 1; attempt <= 5; attempt++) {

@@ -5,7 +5,7 @@ import type { Identify } from '../../auth/identify.ts'
 import { isOrgAdmin, type Principal } from '../../auth/principal.ts'
 import type { Claim } from '../../delivery/claim.ts'
 import { listDeadLetters, type DeadLetterScope } from '../../delivery/dead-letters.ts'
-import { lapse, sweepLapsed } from '../../delivery/lapse.ts'
+import { lapse } from '../../delivery/lapse.ts'
 import { queueHealth, recentEvents } from '../../delivery/queue.ts'
 import { acknowledge, extend, giveBack } from '../../delivery/settle.ts'
 import { hasLapsed, type Mailbox } from '../../delivery/sql.ts'
@@ -28,6 +28,8 @@ export interface DeliveryRouteTools {
   maxAttempts: number
   /** Deliveries that were settled here: streams that hold them have room again. */
   settled(recipientId: string, ids: readonly string[]): void
+  /** Leases that last longer or shorter from now on. */
+  extended(recipientId: string): void
   /** How the endpoint of an agent that is pushed to has been answering. */
   pushHealth(agentId: string): PushHealth
 }
@@ -39,7 +41,7 @@ const deadLetterScope = (principal: Principal): DeadLetterScope => ({
   recipientId: isOrgAdmin(principal) ? null : principal.id,
 })
 
-export function deliveryRoutes({ store, claim, identify, router, wakeups, now, maxAttempts, settled, pushHealth }: DeliveryRouteTools): Route[] {
+export function deliveryRoutes({ store, claim, identify, router, wakeups, now, maxAttempts, settled, extended, pushHealth }: DeliveryRouteTools): Route[] {
   // A key that was revoked, or an agent deactivated, while its poll waited gets nothing more.
   async function insist(principal: Principal): Promise<void> {
     if (!(await identify.stands(principal))) throw unauthenticated()
@@ -68,17 +70,15 @@ export function deliveryRoutes({ store, claim, identify, router, wakeups, now, m
       return ok({ nacked })
     }),
 
-    write(operations.extendDeliveries, async ({ principal, body }, tx) =>
-      ok({ extended: await extend(tx, mailboxOf(principal), body.delivery_ids, body.seconds, now()) }),
-    ),
+    write(operations.extendDeliveries, async ({ principal, body, afterCommit }, tx) => {
+      afterCommit(() => extended(principal.id))
+      return ok({ extended: await extend(tx, mailboxOf(principal), body.delivery_ids, body.seconds, now()) })
+    }),
 
     own(operations.listDeadLetters, async ({ principal, query }) => {
       const scope = deadLetterScope(principal)
       // What the clock has already decided is shown as decided.
-      if (scope.recipientId === null) await sweepLapsed(store, now(), maxAttempts)
-      else if (await hasLapsed(store, mailboxOf(principal), now())) {
-        await store.tx((tx) => lapse(tx, mailboxOf(principal), now(), maxAttempts))
-      }
+      if (await hasLapsed(store, principal.tenantId, now())) await lapse(store, principal.tenantId, now(), maxAttempts)
       return { status: 200, text: await listDeadLetters(store, scope, query.offset ?? 0, query.limit ?? 50) }
     }),
 
