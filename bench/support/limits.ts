@@ -29,7 +29,7 @@ export async function rawPublish(engine: 'sqlite' | 'postgres', seconds: number)
     await store.tx(async (tx) => {
       await insertEvents(tx, numbers.map((i) => ({
         tenant_id: TENANT, id: `e-${i}`, type: 'com.bench.order.created', source: '/bench', subject: null, sender_id: RECIPIENTS[0]!,
-        envelope: ENVELOPE, causation_id: null, received_at: i,
+        envelope: ENVELOPE, causation_id: null, received_at: i, place: 0,
       })))
       insertDeliveries(tx, numbers.flatMap((i) => RECIPIENTS.map((recipient_id, at) => ({
         tenant_id: TENANT, recipient_id, id: `dlv_${String(i * 3 + at).padStart(26, '0')}`, event_id: `e-${i}`, priority: 0, enrichment: 'none',

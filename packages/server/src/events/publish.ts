@@ -12,6 +12,7 @@ import { fairQueue } from '../kernel/fair-queue.ts'
 import { Failure, ruleBroken, unavailable } from '../kernel/failure.ts'
 import type { MakeId } from '../kernel/ids.ts'
 import type { Router } from '../routing/router.ts'
+import { joinRouting } from '../routing/changes.ts'
 import type { Match, RoutingTable } from '../routing/table.ts'
 import { insertDeliveries, type NewDeliveryRow } from '../delivery/sql.ts'
 import type { Wakeups } from '../delivery/wake.ts'
@@ -133,13 +134,22 @@ export function makePublish({ store, router, wakeups, makeId, clock }: PublishTo
     }
   }
 
+  let lastAt = 0
+  let lastPlace = 0
+  const placeAt = (now: number): number => {
+    lastPlace = now === lastAt ? lastPlace + 1 : 0
+    lastAt = now
+    return lastPlace
+  }
+
   async function commit(group: readonly Submission[]): Promise<{ outcomes: Outcome[][]; recipients: Set<string> }> {
     const tenantIds = [...new Set(group.map((submission) => submission.tenantId))]
     await router.prepare(tenantIds)
     return store.tx(async (tx) => {
       const now = clock.now()
+      joinRouting(tx, tenantIds)
       const ancestors = await ancestorsOf(tx, group)
-      const [tables, inserted] = await Promise.all([router.tables(tx, tenantIds), insertEvents(tx, eventRows(group, ancestors, now))])
+      const [tables, inserted] = await Promise.all([router.tables(tx, tenantIds), insertEvents(tx, eventRows(group, ancestors, now, () => placeAt(now)))])
       const fresh = new Set(inserted.map((row) => `${row.tenant_id} ${row.id}`))
 
       const deliveries: NewDeliveryRow[] = []
@@ -228,7 +238,7 @@ async function ancestorsOf(tx: Db, group: readonly Submission[]): Promise<Map<Pr
   return counts
 }
 
-function eventRows(group: readonly Submission[], ancestors: ReadonlyMap<PreparedEvent, number>, now: number): NewEventRow[] {
+function eventRows(group: readonly Submission[], ancestors: ReadonlyMap<PreparedEvent, number>, now: number, nextPlace: () => number): NewEventRow[] {
   const rows = new Map<string, NewEventRow>()
   for (const { tenantId, senderId, events } of group) {
     for (const event of events) {
@@ -237,7 +247,7 @@ function eventRows(group: readonly Submission[], ancestors: ReadonlyMap<Prepared
       if (count > MAX_ANCESTORS || rows.has(key)) continue
       rows.set(key, {
         tenant_id: tenantId, id: event.id, type: event.type, source: event.source, subject: event.subject, sender_id: senderId,
-        envelope: event.text, causation_id: event.causationId, received_at: now,
+        envelope: event.text, causation_id: event.causationId, received_at: now, place: nextPlace(),
       })
     }
   }

@@ -3,7 +3,7 @@
 // and the events they point at, are never purged. Small steps: a few hundred rows a transaction, none while there is no work.
 import type { Store } from '../store/db.ts'
 import { purgeChanges } from '../routing/sql.ts'
-import { deleteAcknowledged, emptyEvents, forgetEvents, pageOldEvents } from './sql.ts'
+import { deleteAcknowledged, emptyEvents, forgetEvents, pageOldEvents, type Place } from './sql.ts'
 
 const STEP = 200
 const DAY_MS = 86_400_000
@@ -26,13 +26,13 @@ export function makeRetain(store: Store, now: () => number, retentionDays: numbe
 
   async function ofTenant(tenantId: string, before: number): Promise<number> {
     let total = 0
-    for (let after = { receivedAt: -1, id: '' }; ; ) {
+    for (let after: Place = { received_at: -1, place: 0, id: '' }; ; ) {
       const page = await pageOldEvents(store, tenantId, after, before, STEP)
       const last = page.at(-1)
       if (!last) return total
       const ids = page.map((event) => event.id)
       total += await store.tx(async (tx) => (await deleteAcknowledged(tx, tenantId, ids, before)) + (await emptyEvents(tx, tenantId, ids, now())))
-      after = { receivedAt: last.received_at, id: last.id }
+      after = last
       await new Promise(setImmediate) // others may have their turn
     }
   }

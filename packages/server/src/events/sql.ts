@@ -11,12 +11,14 @@ export interface NewEventRow {
   envelope: string
   causation_id: string | null
   received_at: number
+  /** Among those of the same millisecond. */
+  place: number
 }
 
 const EVENTS: Insert = {
   into: 'events',
   columns: {
-    tenant_id: 'text', id: 'text', type: 'text', source: 'text', subject: 'text', sender_id: 'text', envelope: 'text', causation_id: 'text', received_at: 'bigint',
+    tenant_id: 'text', id: 'text', type: 'text', source: 'text', subject: 'text', sender_id: 'text', envelope: 'text', causation_id: 'text', received_at: 'bigint', place: 'integer',
   },
   conflict: 'on conflict (tenant_id, id) do nothing',
   returning: 'tenant_id, id',
@@ -26,7 +28,7 @@ const EVENTS: Insert = {
 export const insertEvents = (db: Db, rows: readonly NewEventRow[]) =>
   db.insertMany<{ tenant_id: string; id: string }>(
     EVENTS,
-    rows.map((r) => [r.tenant_id, r.id, r.type, r.source, r.subject, r.sender_id, r.envelope, r.causation_id, r.received_at]),
+    rows.map((r) => [r.tenant_id, r.id, r.type, r.source, r.subject, r.sender_id, r.envelope, r.causation_id, r.received_at, r.place]),
   )
 
 export interface Chain {
@@ -54,26 +56,31 @@ export const readChains = (db: Db, tenantIds: string[], ids: string[], most: num
 export const findEvent = (db: Db, tenantId: string, id: string) =>
   db.lookUp<{ sender_id: string; envelope: string | null }>('select sender_id, envelope from events where tenant_id = ? and id = ?', [tenantId, id])
 
-export interface StoredEvent {
-  id: string
-  envelope: string
+/** A place in the order in which events came. */
+export interface Place {
   received_at: number
+  place: number
+  id: string
+}
+
+export interface StoredEvent extends Place {
+  envelope: string
 }
 
 /** A page of retained events, newest first, before a place in that order. */
-export const pageNewestEvents = (db: Db, tenantId: string, before: { receivedAt: number; id: string }, limit: number) =>
+export const pageNewestEvents = (db: Db, tenantId: string, before: Place, limit: number) =>
   db.rows<StoredEvent>(
-    `select id, envelope, received_at from events
-      where tenant_id = ? and purged_at is null and (received_at, id) < (?, ?) order by received_at desc, id desc limit ?`,
-    [tenantId, before.receivedAt, before.id, limit],
+    `select id, envelope, received_at, place from events
+      where tenant_id = ? and purged_at is null and (received_at, place, id) < (?, ?, ?) order by received_at desc, place desc, id desc limit ?`,
+    [tenantId, before.received_at, before.place, before.id, limit],
   )
 
 /** A page of a tenant's events past retention, oldest first, after a place in that order. */
-export const pageOldEvents = (db: Db, tenantId: string, after: { receivedAt: number; id: string }, before: number, limit: number) =>
-  db.rows<{ id: string; received_at: number }>(
-    `select id, received_at from events
-      where tenant_id = ? and purged_at is null and (received_at, id) > (?, ?) and received_at < ? order by received_at, id limit ?`,
-    [tenantId, after.receivedAt, after.id, before, limit],
+export const pageOldEvents = (db: Db, tenantId: string, after: Place, before: number, limit: number) =>
+  db.rows<Place>(
+    `select id, received_at, place from events
+      where tenant_id = ? and purged_at is null and (received_at, place, id) > (?, ?, ?) and received_at < ? order by received_at, place, id limit ?`,
+    [tenantId, after.received_at, after.place, after.id, before, limit],
   )
 
 /** Deletes the acknowledged deliveries of these events that are past retention. */

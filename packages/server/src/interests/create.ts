@@ -10,14 +10,14 @@ import type { Principal } from '../auth/principal.ts'
 import { ruleBroken } from '../kernel/failure.ts'
 import type { MakeId } from '../kernel/ids.ts'
 import { eventsSentTo, insertDeliveries, type NewDeliveryRow } from '../delivery/sql.ts'
-import { pageNewestEvents, type StoredEvent } from '../events/sql.ts'
-import { recordRoutingChange } from '../routing/changes.ts'
+import { pageNewestEvents, type Place, type StoredEvent } from '../events/sql.ts'
+import { closeRouting, recordRoutingChange } from '../routing/changes.ts'
 import { checkFilter } from '../routing/check-filter.ts'
 import { compileFilter, type Envelope } from '../routing/filter.ts'
 import { compileGlob } from '../routing/glob.ts'
 import type { Db, Store } from '../store/db.ts'
 import { meter } from '../tenants/usage.ts'
-import { findConflict, insertInterest, shownInterest, type InterestRow } from './sql.ts'
+import { deleteInterestRow, findConflict, insertInterest, shownInterest, type InterestRow } from './sql.ts'
 
 type Wanted = Static<typeof InterestCreate>
 
@@ -44,7 +44,7 @@ async function matchingEvents(db: Db, tenantId: string, wanted: Wanted): Promise
   const glob = compileGlob(wanted.event_type)
   const filter = wanted.filter_expression ? compileFilter(wanted.filter_expression) : null
   const found: StoredEvent[] = []
-  for (let before = { receivedAt: Number.MAX_SAFE_INTEGER, id: '' }; found.length < (wanted.backfill ?? 0); ) {
+  for (let before: Place = { received_at: Number.MAX_SAFE_INTEGER, place: 0, id: '' }; found.length < (wanted.backfill ?? 0); ) {
     const page = await pageNewestEvents(db, tenantId, before, PAGE)
     for (const event of page) {
       const envelope = JSON.parse(event.envelope) as Envelope
@@ -52,13 +52,17 @@ async function matchingEvents(db: Db, tenantId: string, wanted: Wanted): Promise
     }
     const last = page.at(-1)
     if (!last || page.length < PAGE) break
-    before = { receivedAt: last.received_at, id: last.id }
+    before = last
     await new Promise(setImmediate) // a long history is read in many short turns
   }
   return found
 }
 
-/** Creates the interest in a transaction of its own; `record` writes the answer's record into it. */
+/**
+ * Creates the interest; `record` writes the answer's record into the transaction that completes it. With backfill these are two: from
+ * the first on every publish is routed by the interest, so what is there then is all that is left to be sent. History is read between
+ * them, because a transaction would hold up every other writer.
+ */
 export async function createInterest(
   tools: CreateTools,
   caller: Principal,
@@ -67,12 +71,11 @@ export async function createInterest(
 ): Promise<{ interest: Interest; delivered: number }> {
   const { store, makeId, now } = tools
   const { tenantId, id: agentId } = caller
-  // Read before the transaction, which would otherwise hold up every other writer.
-  const history = wanted.backfill ? await matchingEvents(store, tenantId, wanted) : []
-  return store.tx(async (tx) => {
+  const row = await store.tx(async (tx) => {
+    if (wanted.backfill) await closeRouting(tx, tenantId)
     const at = now()
     const filter = wanted.filter_expression ?? null
-    const row: InterestRow = {
+    const made: InterestRow = {
       tenant_id: tenantId,
       id: makeId('interest'),
       agent_id: agentId,
@@ -85,21 +88,46 @@ export async function createInterest(
       created_at: at,
       updated_at: at,
     }
-    if ((await insertInterest(tx, row)) === 0) {
-      const existing = await findConflict(tx, tenantId, agentId, row.conflict_key)
+    if ((await insertInterest(tx, made)) === 0) {
+      const existing = await findConflict(tx, tenantId, agentId, made.conflict_key)
       throw ruleBroken('interest_conflict', 'This agent has an interest with the same type and filter', { existing_interest_id: existing?.id ?? null })
     }
-    await recordRoutingChange(tx, tenantId, 'interest', row.id, at)
-    // Read after the change was recorded, which lets one transaction of a tenant at a time come this far: nobody backfills the same.
-    const sent = history.length > 0 ? await eventsSentTo(tx, { tenantId, recipientId: agentId }, history.map((event) => event.id)) : null
-    const deliveries = history.filter((event) => !sent!.has(event.id)).reverse().map((event): NewDeliveryRow => ({
-      tenant_id: tenantId, recipient_id: agentId, id: makeId('delivery'), event_id: event.id, priority: row.priority,
+    await recordRoutingChange(tx, tenantId, 'interest', made.id, at)
+    if (!wanted.backfill) await record(tx, shownInterest(made))
+    return made
+  })
+  const interest = shownInterest(row)
+  if (!wanted.backfill) return { interest, delivered: 0 }
+  try {
+    return { interest, delivered: await backfill(tools, row, wanted, (tx) => record(tx, interest)) }
+  } catch (error) {
+    // Not created, then, and the caller may try again. If the store is away that has to wait, and a second try is a conflict.
+    await store
+      .tx(async (tx) => {
+        await deleteInterestRow(tx, tenantId, agentId, row.id)
+        await recordRoutingChange(tx, tenantId, 'interest', row.id, now())
+      })
+      .catch(() => {})
+    throw error
+  }
+}
+
+/** Puts the newest events that match into the mailbox, oldest first, those that the agent was not sent yet. Answers how many. */
+async function backfill({ store, makeId, now }: CreateTools, row: InterestRow, wanted: Wanted, record: (tx: Db) => Promise<void>): Promise<number> {
+  const { tenant_id: tenantId, agent_id: recipientId } = row
+  const history = await matchingEvents(store, tenantId, wanted)
+  return store.tx(async (tx) => {
+    const at = now()
+    // One backfill of an agent at a time: nobody sends what this one is about to.
+    await tx.rows(`select id from agents where tenant_id = ? and id = ? ${tx.dialect.forUpdate}`, [tenantId, recipientId])
+    const sent = await eventsSentTo(tx, { tenantId, recipientId }, history.map((event) => event.id))
+    const deliveries = history.filter((event) => !sent.has(event.id)).reverse().map((event): NewDeliveryRow => ({
+      tenant_id: tenantId, recipient_id: recipientId, id: makeId('delivery'), event_id: event.id, priority: row.priority,
       enrichment: row.enrichment_depth, matched: row.id, created_at: at,
     }))
     insertDeliveries(tx, deliveries)
     meter(tx, at, [[tenantId, 'deliveries', deliveries.length]])
-    const interest = shownInterest(row)
-    await record(tx, interest)
-    return { interest, delivered: deliveries.length }
+    await record(tx)
+    return deliveries.length
   })
 }

@@ -4,6 +4,20 @@ import { one, type Db } from '../store/db.ts'
 /** `interest`, `feed` and `channel` (its members) are named by their id, `agent` (active or not) by the agent's. */
 export type ChangeKind = 'interest' | 'feed' | 'channel' | 'agent'
 
+// PostgreSQL only: the embedded store has one writer, and nothing happens between what it reads and what it writes.
+const LOCKED = 'hashtextextended(tenant, 7310868735938)'
+
+/** Said by a publish before it reads who receives what: until it ends, nobody can be sure of all that is routed the old way. */
+export function joinRouting(tx: Db, tenantIds: readonly string[]): void {
+  if (tx.dialect.engine !== 'postgres') return
+  tx.runLater(`select pg_advisory_xact_lock_shared(${LOCKED}) from unnest(?::text[]) as tenant`, [tenantIds])
+}
+
+/** Waits for the publishes under way, and lets the next ones wait: what is stored after this transaction is routed by what it changed. */
+export async function closeRouting(tx: Db, tenantId: string): Promise<void> {
+  if (tx.dialect.engine === 'postgres') await tx.rows(`select pg_advisory_xact_lock(${LOCKED}) from (select ?::text as tenant) as given`, [tenantId])
+}
+
 export async function recordRoutingChange(tx: Db, tenantId: string, kind: ChangeKind, id: string, now: number): Promise<void> {
   // The row of the tenant's version is held until the commit, so versions become visible in the order of their numbers.
   const row = await one<{ version: number }>(

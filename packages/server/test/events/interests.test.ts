@@ -97,6 +97,36 @@ onBothEngines((engine) => {
       assert.deepEqual(eventIds(await poll(service, late.token)), [sent[0], sent[1], sent[3], sent[5], sent[6], sent[7]])
     })
 
+    test('[INT-8] events of one batch are backfilled in their order, whatever their ids are', async () => {
+      const batch = Array.from({ length: 20 }, (_, i) => ({ specversion: '1.0', type: 'ordered.x', source: '/', id: `ordered-${20 - i}` }))
+      await service.call('POST /v1/events', { token: agent.token, raw: JSON.stringify(batch), headers: { 'content-type': 'application/cloudevents-batch+json' } })
+      const late = await tenant.agent()
+      await interest(service, late, { event_type: 'ordered.*', backfill: 10 })
+      assert.deepEqual(eventIds(await poll(service, late.token)), Array.from({ length: 10 }, (_, i) => `ordered-${10 - i}`))
+    })
+
+    test('[INT-8] [INT-9] no event falls between what is backfilled and what is routed, and none comes twice', async () => {
+      const late = await tenant.agent()
+      const sent: string[] = []
+      let done = false
+      const publishing = Promise.all(
+        Array.from({ length: 4 }, async (_, publisher) => {
+          for (let i = 0; !done || i < 20; i++) {
+            const id = `between-${publisher}-${i}`
+            assert.equal((await publish(service, agent.token, { type: 'between.x', id })).status, 202)
+            sent.push(id)
+          }
+        }),
+      )
+      while (sent.length < 20) await new Promise(setImmediate)
+      assert.equal((await interest(service, late, { event_type: 'between.*', backfill: 1000 })).status, 201)
+      done = true
+      await publishing
+      const got: string[] = []
+      for (let page; (page = await poll(service, late.token)).length > 0; ) got.push(...eventIds(page))
+      assert.deepEqual(got.toSorted(), sent.toSorted())
+    })
+
     test('[INT-8] [IDEM-1] an interest with backfill repeated with its key delivers once', async () => {
       const late = await tenant.agent()
       await publish(service, agent.token, { type: 'idemfill.x' })
