@@ -35,6 +35,8 @@ export function makeLookUps(options: pg.ClientConfig, warn: (what: string, error
     try {
       await client.connect()
       setUp(client)
+      // All that is written here are notices, and each would wait for the disk, and let publishes wait for it.
+      client.query('set synchronous_commit = off').catch(() => {})
     } catch (error) {
       client.end().catch(() => {})
       throw error
