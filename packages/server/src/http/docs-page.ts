@@ -77,14 +77,14 @@ function section(method: string, path: string, operation: SpecOperation): string
   const answers = Object.entries(operation.responses)
     .map(([status, { description, content }]) => {
       const schema = content?.['application/json']?.schema
-      return `<tr><td><code>${status}</code></td><td>${schema && Number(status) < 300 ? typeOf(schema) : ''}</td><td>${prose(description)}</td></tr>`
+      return `<tr><td><code>${status}</code></td><td>${schema && Number(status) < 300 ? `${typeOf(schema)} · ` : ''}${prose(description)}</td></tr>`
     })
     .join('')
   return `<article id="${operation.operationId}"><h3><span class="m ${method}">${method.toUpperCase()}</span> <code>${escape(path)}</code></h3>
 <p><b>${escape(operation.summary)}.</b> ${prose(operation.description)}</p>
 ${parameters.length ? `<h4>Parameters</h4>${table(parameters)}` : ''}
 ${bodies.length ? `<h4>Body <small>${bodies.map(([type]) => escape(type)).join(', ')}</small></h4><p>${typeOf(bodies[0]![1].schema)}</p>` : ''}
-<h4>Answers</h4><table>${answers}</table></article>`
+<h4>Answers</h4><table class="answers">${answers}</table></article>`
 }
 
 const STYLE = `:root{color-scheme:light dark;--line:#8883;--soft:#8881;--ink:light-dark(#1c2430,#e4e8ee);--paper:light-dark(#fff,#12161c);--accent:light-dark(#0a6b5e,#4fd1b8)}
@@ -93,7 +93,7 @@ nav{position:sticky;top:0;height:100vh;overflow:auto;padding:24px 18px;border-ri
 nav a{display:block;padding:2px 0;color:inherit;text-decoration:none}nav a:hover{color:var(--accent)}main{padding:28px 40px 80px;max-width:980px}
 h1{margin:0 0 4px;font-size:28px}h2{margin-top:44px;border-bottom:1px solid var(--line);padding-bottom:6px}article{padding:14px 0 22px;border-bottom:1px solid var(--line)}
 h3{margin:6px 0;font-size:17px}h4{margin:14px 0 4px;font-size:13px;opacity:.75}a{color:var(--accent)}code{font:13px ui-monospace,monospace;background:var(--soft);padding:1px 5px;border-radius:4px}
-table{border-collapse:collapse;width:100%;font-size:14px}td,th{text-align:left;vertical-align:top;padding:5px 12px 5px 0;border-top:1px solid var(--line)}td:first-child{width:26%}td:nth-child(2){width:30%}
+table{border-collapse:collapse;width:100%;font-size:14px}td,th{text-align:left;vertical-align:top;padding:5px 12px 5px 0;border-top:1px solid var(--line)}td:first-child{width:26%}td:nth-child(2){width:30%}.answers td:first-child{width:64px}.answers td:nth-child(2){width:auto}
 small{opacity:.65}.m{font:600 12px ui-monospace,monospace;padding:3px 8px;border-radius:5px;color:#fff;background:#5b6675}.get{background:#1f6feb}.post{background:#1a7f4b}.patch{background:#9a6700}.delete{background:#b42318}
 @media(max-width:800px){body{display:block}nav{position:static;height:auto;border:0}main{padding:20px}}`
 
