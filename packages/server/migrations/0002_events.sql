@@ -20,8 +20,7 @@ create index events_by_age on events (tenant_id, received_at, id) where purged_a
 create index events_purged on events (purged_at) where purged_at is not null;
 
 -- state: ready (may be handed out), leased (handed out until due_at), waiting (given back until due_at), acknowledged,
--- dead_lettered. attempts counts the times it was handed out. matched names what made it: interests and feeds, by id. The event
--- leads the second key: with the tenant in front, PostgreSQL took it for the first one while the table was small, and kept to it.
+-- dead_lettered. attempts counts the times it was handed out. matched names what made it: interests and feeds, by id.
 create table deliveries (
   tenant_id text not null,
   recipient_id text not null,
@@ -41,7 +40,7 @@ create table deliveries (
   dead_lettered_at bigint,
   dlq_reason text,
   primary key (tenant_id, id),
-  unique (event_id, tenant_id, recipient_id)
+  unique (tenant_id, event_id, recipient_id)
 ) /* sqlite: without rowid */;
 
 -- What a poll hands out next, in its order; only that.
