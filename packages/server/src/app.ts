@@ -142,7 +142,7 @@ export function makeApp({ config, store, secrets, clock, log, metrics = makeMetr
 
   const runOnce: App['runOnce'] = {
     purgeIdempotency: idempotency.purge,
-    sweepLapsed: async () => wakeups.wake((await sweepLapsed(store, clock.now(), maxAttempts)).map((mailbox) => mailbox.recipientId)),
+    sweepLapsed: async () => wakeups.wake(await sweepLapsed(store, clock.now(), maxAttempts)),
     retain,
     superviseConnectors: supervisor.runOnce,
     push: push.runOnce,

@@ -2,7 +2,7 @@
 // mailbox is woken. An ordinary lease that runs out needs nothing: every verb asks the time, and a poll hands the delivery out again.
 import type { Db, Store } from '../store/db.ts'
 import { afterLapse, type Next } from './rules.ts'
-import { lapsedAnywhere, lapsedOfTenant, lapsedRow, setDead, setReady, type Mailbox, type TimedRow } from './sql.ts'
+import { lapsedAnywhere, lapsedOfTenant, lapsedRow, setDead, setReady, type TimedRow } from './sql.ts'
 
 const AT_ONCE = 500
 
@@ -22,15 +22,17 @@ async function apply(tx: Db, rows: TimedRow[], now: number, maxAttempts: number)
   }
 }
 
-/** All of a tenant, also what somebody else is at: it waits for them. */
-export async function lapse(store: Store, tenantId: string, now: number, maxAttempts: number): Promise<void> {
+/** A few hundred deliveries a transaction, until there are no more; answers them. */
+async function inSteps(store: Store, find: (tx: Db) => Promise<TimedRow[]>, now: number, maxAttempts: number): Promise<TimedRow[]> {
+  const all: TimedRow[] = []
   for (;;) {
-    const found = await store.tx(async (tx) => {
-      const rows = await lapsedOfTenant(tx, tenantId, now, AT_ONCE)
-      await apply(tx, rows, now, maxAttempts)
-      return rows.length
+    const rows = await store.tx(async (tx) => {
+      const found = await find(tx)
+      await apply(tx, found, now, maxAttempts)
+      return found
     })
-    if (found < AT_ONCE) return
+    all.push(...rows)
+    if (rows.length < AT_ONCE) return all
   }
 }
 
@@ -38,16 +40,10 @@ export async function lapse(store: Store, tenantId: string, now: number, maxAtte
 export const lapseOne = async (tx: Db, tenantId: string, id: string, now: number, maxAttempts: number): Promise<void> =>
   apply(tx, await lapsedRow(tx, tenantId, id, now), now, maxAttempts)
 
-/** All mailboxes, a few hundred deliveries at a time; answers the mailboxes in which something became due. */
-export async function sweepLapsed(store: Store, now: number, maxAttempts: number): Promise<Mailbox[]> {
-  const woken = new Map<string, Mailbox>()
-  for (;;) {
-    const rows = await store.tx(async (tx) => {
-      const found = await lapsedAnywhere(tx, now, AT_ONCE)
-      await apply(tx, found, now, maxAttempts)
-      return found
-    })
-    for (const row of rows) woken.set(`${row.tenant_id} ${row.recipient_id}`, { tenantId: row.tenant_id, recipientId: row.recipient_id })
-    if (rows.length < AT_ONCE) return [...woken.values()]
-  }
-}
+/** All of a tenant, also what somebody else is at: it waits for them. */
+export const lapse = async (store: Store, tenantId: string, now: number, maxAttempts: number): Promise<void> =>
+  void (await inSteps(store, (tx) => lapsedOfTenant(tx, tenantId, now, AT_ONCE), now, maxAttempts))
+
+/** Everything, but for what somebody else is at; answers the recipients for whom something became due. */
+export const sweepLapsed = async (store: Store, now: number, maxAttempts: number): Promise<Set<string>> =>
+  new Set((await inSteps(store, (tx) => lapsedAnywhere(tx, now, AT_ONCE), now, maxAttempts)).map((row) => row.recipient_id))
