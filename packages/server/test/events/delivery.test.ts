@@ -277,4 +277,23 @@ onBothEngines((engine) => {
       assert.deepEqual([lapsed.pending, lapsed.leased, lapsed.dead_lettered], [3, 0, 1])
     })
   })
+
+  test('[DLV-6] with fewer attempts after a restart, receipt, queue, poll and dead letters agree', async (t) => {
+    const lenient = await startService(engine, { MAX_ATTEMPTS: '3' })
+    const tenant = await lenient.tenant()
+    const agent = await tenant.agent()
+    await interest(lenient, agent)
+    const { event_id: eventId } = (await publish(lenient, agent.token)).body
+    assert.equal((await poll(lenient, agent.token))[0]!.attempt_count, 1)
+    const strict = await lenient.restart({ MAX_ATTEMPTS: '1' })
+    t.after(() => strict.stop())
+    await strict.clock.jump(30_000)
+    const receipt = (await strict.call(`GET /v1/events/${eventId}`, { token: agent.token })).body.deliveries[0]
+    const queue = (await strict.call(`GET /v1/agents/${agent.id}/queue`, { token: agent.token })).body
+    assert.deepEqual([receipt.state, queue.pending, queue.dead_lettered], ['pending', 1, 0])
+    // Its last lease was not known to be the last: one more, and then it is.
+    assert.equal((await poll(strict, agent.token))[0]!.attempt_count, 2)
+    await strict.clock.jump(30_000)
+    assert.equal((await strict.call('GET /v1/delivery/dlq', { token: agent.token })).body.total, 1)
+  })
 })

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import type { Principal } from '../../src/auth/principal.ts'
+import { createInterest } from '../../src/interests/create.ts'
+import { idMaker } from '../../src/kernel/ids.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
@@ -125,6 +128,18 @@ onBothEngines((engine) => {
       const got: string[] = []
       for (let page; (page = await poll(service, late.token)).length > 0; ) got.push(...eventIds(page))
       assert.deepEqual(got.toSorted(), sent.toSorted())
+    })
+
+    test('[INT-8] an interest whose backfill fails is not created', async () => {
+      const late = await tenant.agent()
+      await publish(service, agent.token, { type: 'failing.x' })
+      const caller = { kind: 'agent', id: late.id, tenantId: tenant.id } as Principal
+      const wanted = { event_type: 'failing.*', priority: 0, enrichment_depth: 'none', backfill: 5 } as const
+      const tools = { store: service.store, makeId: idMaker(service.clock.now), now: service.clock.now }
+      await assert.rejects(createInterest(tools, caller, wanted, () => Promise.reject(new Error('no record'))), /no record/)
+      assert.deepEqual(await poll(service, late.token), [])
+      assert.equal((await interest(service, late, wanted)).status, 201)
+      assert.equal((await poll(service, late.token)).length, 1)
     })
 
     test('[INT-8] [IDEM-1] an interest with backfill repeated with its key delivers once', async () => {

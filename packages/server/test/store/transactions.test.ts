@@ -9,7 +9,10 @@ onBothEngines((engine) => {
   let opened: OpenedStore
   before(async () => {
     opened = await emptyStore(engine)
-    await opened.store.tx((tx) => tx.run('create table counters (id text primary key, n bigint not null)'))
+    await opened.store.tx(async (tx) => {
+      await tx.run('create table counters (id text primary key, n bigint not null)')
+      await tx.run('create table done (id text primary key, n bigint not null, at bigint not null)')
+    })
   })
   after(() => opened.drop())
   beforeEach(() => opened.store.tx((tx) => tx.run('delete from counters')))
@@ -26,6 +29,29 @@ onBothEngines((engine) => {
     })
     await assert.rejects(failed, (error) => error === thrown)
     assert.deepEqual(await ids(opened.store), [])
+  })
+
+  test('[STO-2] rows that move are in one table or the other, and of many who move the same rows each is moved by one', async () => {
+    const names = Array.from({ length: 40 }, (_, i) => `m${i}`)
+    await opened.store.tx(async (tx) => {
+      for (const id of names) await add(tx, id)
+    })
+    const move = (from: number, at: number) =>
+      opened.store.tx((tx) =>
+        tx.move({ from: 'counters', to: 'done', columns: { id: 'id', n: 'n', at: 'cast(? as bigint)' } }, [at], tx.dialect.inList('id'), [tx.dialect.list(names.slice(from, from + 20))]),
+      )
+    const moved = await Promise.all([0, 5, 10, 15, 20, 0].map((from, i) => move(from, i)))
+    assert.equal(moved.reduce((sum, n) => sum + n, 0), 40)
+    assert.deepEqual(await ids(opened.store), [])
+    assert.deepEqual((await opened.store.rows<{ id: string }>('select id from done order by id')).map(({ id }) => id), names.toSorted())
+    await opened.store.tx((tx) => add(tx, 'x'))
+    await assert.rejects(
+      opened.store.tx(async (tx) => {
+        await tx.move({ from: 'counters', to: 'done', columns: { id: 'id', n: 'n', at: 'n' } }, [], 'n = ?', [1])
+        throw new Error('undone')
+      }),
+    )
+    assert.deepEqual(await ids(opened.store), ['x'])
   })
 
   test('[STO-2] what is written later commits with the rest, and a failure of it undoes the rest', async () => {

@@ -1,6 +1,7 @@
 // notify and listen: a wake-up only shortens a wait, so it may be lost; but where it is heard, it is heard by all.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { makeWakeups } from '../../src/delivery/wake.ts'
 import type { Store } from '../../src/store/db.ts'
 import { onBothEngines, postgres, POSTGRES_URL } from '../support/engines.ts'
 import { emptyStore } from '../support/store.ts'
@@ -76,4 +77,19 @@ test('[STO-3] PostgreSQL: a wake-up reaches the other node', { skip: !POSTGRES_U
   const both = [far.next('hello'), near.next('hello')]
   store.notify('mail', 'hello')
   await Promise.all(both)
+})
+
+test('[STO-3] PostgreSQL: a wake-up is heard on every node, and once on the one that sent it', { skip: !POSTGRES_URL && 'no PostgreSQL' }, async (t) => {
+  const { store, drop } = await emptyStore(postgres)
+  t.after(drop)
+  await ear(store, 'sensorium_mailbox')
+  const mailbox = { tenantId: 'ten_a', recipientId: 'agt_a' }
+  // Both hear by the same connection, the sender first: when the other has heard, so has it.
+  const [here, there] = [makeWakeups(store), makeWakeups(store)]
+  let woken = 0
+  here.wait(mailbox, () => void woken++)
+  const heard = new Promise<void>((resolve) => void there.wait(mailbox, () => resolve()))
+  here.wake([mailbox.recipientId])
+  await heard
+  assert.equal(woken, 1)
 })
