@@ -1,8 +1,9 @@
 // The search of the embedded store, inside the search thread: a connection of its own, read only, and the shelves of the tenants
 // that were searched lately.
-import { one } from '../store/db.ts'
+import { makeBreathe } from '../kernel/breathe.ts'
+import { one, type Value } from '../store/db.ts'
 import type { Cells, ReaderDb } from '../store/sqlite.ts'
-import { floatsOf, signedOf } from './embed/embedding.ts'
+import { bytesOf, floatsOf, signedOf } from './embed/embedding.ts'
 import type { Finder, Sought } from './memory-index.ts'
 import { posting, type Posting } from './postings.ts'
 import { idf, PICKED, rank, saturation, type Candidate, type Meaning, type Words } from './rank.ts'
@@ -14,6 +15,8 @@ import { wordToken } from './words.ts'
 const MAX_BYTES = 96 * 1_048_576
 /** Windows compared exactly after the signatures have chosen: of 50,000, 200 held 0.997 of the exact top ten, 400 all. */
 const RESCORED = 256
+/** Vectors fetched at once, in some two tenths of a millisecond. */
+const FETCHED = 64
 /** More new texts than this since the last search are not worth patching the words that were kept. */
 const MAX_RETOLD = 200
 
@@ -27,13 +30,15 @@ function shelfRow(cells: Cells): ShelfRow {
   return { tenant_id, id, agent_id, team_id, scope, status, type, confidence, importance, fresh_at, expires_at, doc, length, version } as ShelfRow
 }
 
-const SIGNATURES = 'select memory_id, part, signature from memory_vectors where tenant_id = ? and model = ?'
+const SIGNATURES = 'select memory_id, number, signature from memory_vectors where tenant_id = ? and model = ?'
 
 export function makeFinder(db: ReaderDb): Finder {
   // In the order of their last search.
   const shelves = new Map<string, Shelf>()
 
-  const sign = (shelf: Shelf) => ([id, part, signature]: Cells): void => shelf.sign(id as string, part as number, signature as Uint8Array)
+  const breathe = makeBreathe()
+
+  const sign = (shelf: Shelf) => ([id, number, signature]: Cells): void => shelf.sign(id as string, number as number, signature as Uint8Array)
 
   async function fill(tenantId: string, model: string, seq: number): Promise<Shelf> {
     const shelf = new Shelf()
@@ -139,51 +144,45 @@ export function makeFinder(db: ReaderDb): Finder {
     return highest(held, sums, PICKED, (place) => shelf.ids[place]!)
   }
 
-  // The cosine of given windows: sqlite-vec computes it where the vector lies, and only the nearest are brought here. The cross join
-  // keeps the order: the other way round every window of the tenant would meet every one of the list.
-  const distances = (tenantId: string, vector: Uint8Array, windows: readonly { id: string; part: number }[]) =>
-    db.rows<{ memory_id: string; part: number; distance: number }>(
-      `select v.memory_id, v.part, vec_distance_cosine(v.vector, ?) as distance
-       from json_each(?) w cross join memory_vectors v on v.tenant_id = ? and v.memory_id = w.value ->> 0 and v.part = w.value ->> 1
-       where length(v.vector) = ?`,
-      [vector, JSON.stringify(windows.map(({ id, part }) => [id, part])), tenantId, vector.length],
-    )
-
-  /** The nearest window of each memory that could be among the best, and those of the memories that the words brought. */
-  async function bestWindows(shelf: Shelf, view: View, { viewer, meaning, model }: Sought, byWords: readonly number[]): Promise<Map<number, number>> {
-    const best = new Map<number, { part: number; distance: number }>()
-    if (meaning === null) return new Map()
-    const note = (place: number, part: number, distance: number): void => {
-      if (distance < (best.get(place)?.distance ?? Infinity)) best.set(place, { part, distance })
+  /** Visits what a query says of windows with these numbers, which it is given as its last value, a few at a time. */
+  function eachOf(sql: string, values: readonly Value[], numbers: readonly number[], visit: (cells: Cells) => void): void {
+    for (let first = 0; first < numbers.length; first += FETCHED) {
+      db.each(sql, [...values, JSON.stringify(numbers.slice(first, first + FETCHED))], visit)
+      breathe()
     }
-    const bytes = new Uint8Array(meaning.vector.buffer, meaning.vector.byteOffset, meaning.vector.byteLength)
-    const likely = shelf.nearest(meaning.vector, view, RESCORED).map(({ place, part }) => ({ id: shelf.ids[place]!, part }))
-    for (const row of await distances(viewer.tenantId, bytes, likely)) note(shelf.placeOf(row.memory_id)!, row.part, row.distance)
-    const nearest = new Set([...best].sort((a, b) => a[1].distance - b[1].distance || a[0] - b[0]).slice(0, PICKED).map(([place]) => place))
-    const others = new Set(byWords.filter((place) => !best.has(place)))
-    for (const row of await distancesOf(viewer.tenantId, model, bytes, [...others].map((place) => shelf.ids[place]!))) {
-      note(shelf.placeOf(row.memory_id)!, row.part, row.distance)
-    }
-    const words = new Set(byWords)
-    return new Map([...best].filter(([place]) => nearest.has(place) || words.has(place)).map(([place, { part }]) => [place, part]))
   }
 
-  // The cosine of every window of given memories.
-  const distancesOf = (tenantId: string, model: string, vector: Uint8Array, ids: readonly string[]) =>
-    db.rows<{ memory_id: string; part: number; distance: number }>(
-      `select memory_id, part, vec_distance_cosine(vector, ?) as distance from memory_vectors
-       where tenant_id = ? and model = ? and length(vector) = ? and ${db.dialect.inList('memory_id')}`,
-      [vector, tenantId, model, vector.length, db.dialect.list(ids)],
+  /** The nearest window of each memory that could be among the best, and of those that the words brought: its number by its place. */
+  function bestWindows(shelf: Shelf, view: View, { meaning }: Sought, byWords: readonly number[]): Map<number, number> {
+    if (meaning === null) return new Map()
+    const likely = shelf.nearest(meaning.vector, view, RESCORED, breathe)
+    const found = new Set(likely.map(({ place }) => place))
+    const asked = [...likely, ...shelf.windowsAt(new Set(byWords.filter((place) => !found.has(place))))]
+    const placeOf = new Map(asked.map(({ number, place }) => [number, place]))
+    const best = new Map<number, { number: number; distance: number }>()
+    // sqlite-vec computes the cosine where the vector lies. The cross join keeps the order: the list first.
+    eachOf(
+      `select v.number, vec_distance_cosine(v.vector, ?) from json_each(?2) w cross join memory_vectors v on v.number = w.value where length(v.vector) = length(?1)`,
+      [bytesOf(meaning.vector)],
+      asked.map(({ number }) => number),
+      ([number, distance]) => {
+        const place = placeOf.get(number as number)!
+        if ((distance as number) < (best.get(place)?.distance ?? Infinity)) best.set(place, { number: number as number, distance: distance as number })
+      },
     )
+    const nearest = [...best].filter(([place]) => found.has(place)).sort((a, b) => a[1].distance - b[1].distance || a[0] - b[0]).slice(0, PICKED)
+    const kept = new Set([...nearest.map(([place]) => place), ...byWords])
+    return new Map([...best].filter(([place]) => kept.has(place)).map(([place, { number }]) => [place, number]))
+  }
 
-  async function meanings(tenantId: string, windows: readonly (readonly [id: string, part: number])[]): Promise<Map<string, Meaning>> {
-    // One window each of given memories.
-    const rows = await db.rows<{ memory_id: string; vector: Uint8Array; tokens: Uint8Array }>(
-      `select v.memory_id, v.vector, v.tokens
-       from json_each(?) w cross join memory_vectors v on v.tenant_id = ? and v.memory_id = w.value ->> 0 and v.part = w.value ->> 1`,
-      [JSON.stringify(windows), tenantId],
-    )
-    return new Map(rows.map((row) => [row.memory_id, { vector: floatsOf(row.vector), tokens: signedOf(row.tokens) }]))
+  /** What the windows mean, by the place of their memory. */
+  function meanings(windows: ReadonlyMap<number, number>): Map<number, Meaning> {
+    const placeOf = new Map([...windows].map(([place, number]) => [number, place]))
+    const meaningAt = new Map<number, Meaning>()
+    eachOf('select v.number, v.vector, v.tokens from json_each(?) w cross join memory_vectors v on v.number = w.value', [], [...placeOf.keys()], ([number, vector, tokens]) => {
+      meaningAt.set(placeOf.get(number as number)!, { vector: floatsOf(vector as Uint8Array), tokens: signedOf(tokens as Uint8Array) })
+    })
+    return meaningAt
   }
 
   return {
@@ -193,27 +192,30 @@ export function makeFinder(db: ReaderDb): Finder {
       const shelf = await shelfOf(tenantId, sought.model)
       const view = shelf.view(sought)
       const postings: Posting[] = []
-      for (const term of terms) postings.push(postingOf(shelf, tenantId, term))
+      for (const term of terms) {
+        postings.push(postingOf(shelf, tenantId, term))
+        breathe()
+      }
       const words: Words = { idf: postings.map((posting) => idf(view.memories, holding(view, posting))), averageLength: view.averageLength }
       const byWords = bestByWords(shelf, view, words, postings)
-      const windows = await bestWindows(shelf, view, sought, byWords)
+      breathe()
+      const windows = bestWindows(shelf, view, sought, byWords)
       const places = new Set([...byWords, ...windows.keys()])
       const frequencies = frequenciesAt(postings, (place) => places.has(place))
       const none = new Float64Array(terms.length)
-      const meaningOf = await meanings(tenantId, [...windows].map(([place, part]) => [shelf.ids[place]!, part] as const))
+      const meaningAt = meanings(windows)
       const candidates = [...places].map((place): Candidate => {
-        const id = shelf.ids[place]!
         return {
-          id,
+          id: shelf.ids[place]!,
           frequencies: frequencies.get(place) ?? none,
           length: shelf.lengths[place]!,
-          meaning: meaningOf.get(id) ?? null,
+          meaning: meaningAt.get(place) ?? null,
           confidence: shelf.confidence[place]!,
           importance: shelf.importance[place]!,
           freshAt: shelf.freshAt[place]!,
         }
       })
-      return rank(words, sought.meaning, candidates, now).slice(0, limit)
+      return rank(words, sought.meaning, candidates, now, breathe).slice(0, limit)
     },
   }
 }

@@ -12,6 +12,7 @@
 // The weights were chosen on two collections of different nature together and held on others; neighbouring values differ by less
 // than the noise. The factors multiply, because an addition would lift what is certain or new above what answers the question:
 // random values cost half a point of nDCG this way, four points added. Each weight of words alone or meaning alone loses 5 to 20.
+import { withoutBreath, type Breathe } from '../kernel/breathe.ts'
 import { TOKEN_SIZE } from './embed/tokens.ts'
 
 export const K1 = 1.2
@@ -112,13 +113,16 @@ export function tokenLikeness(query: Int8Array, memory: Int8Array): number {
   if (query.length === 0 || memory.length === 0) return 0
   let sum = 0
   for (let q = 0; q < query.length; q += TOKEN_SIZE) {
-    let best = -16_129
+    let best = -1_048_576
     for (let m = 0; m < memory.length; m += TOKEN_SIZE) {
-      let likeness = 0
+      // Two sums of integers, said to be so: a third faster than one that could be anything.
+      let even = 0
+      let odd = 0
       for (let i = 0; i < TOKEN_SIZE; i += 4) {
-        likeness +=
-          query[q + i]! * memory[m + i]! + query[q + i + 1]! * memory[m + i + 1]! + query[q + i + 2]! * memory[m + i + 2]! + query[q + i + 3]! * memory[m + i + 3]!
+        even = (even + Math.imul(query[q + i]!, memory[m + i]!) + Math.imul(query[q + i + 2]!, memory[m + i + 2]!)) | 0
+        odd = (odd + Math.imul(query[q + i + 1]!, memory[m + i + 1]!) + Math.imul(query[q + i + 3]!, memory[m + i + 3]!)) | 0
       }
+      const likeness = (even + odd) | 0
       if (likeness > best) best = likeness
     }
     sum += best
@@ -142,9 +146,10 @@ const factors = (confidence: number, fresh: number, importance: number): number 
 
 const within = (value: number): number => Math.min(1, Math.max(0, value))
 
-export function rank(words: Words, query: Meaning | null, candidates: readonly Candidate[], now: number): Ranked[] {
+export function rank(words: Words, query: Meaning | null, candidates: readonly Candidate[], now: number, breathe: Breathe = withoutBreath): Ranked[] {
   const blend = query && query.tokens.length > 0 ? BLEND : BLEND_WITHOUT_TOKENS
   const scored = candidates.map((candidate) => {
+    breathe()
     const lex = lexical(words, candidate.frequencies, candidate.length)
     const meaning = query === null ? null : candidate.meaning
     const cos = meaning ? Math.max(0, dot(query!.vector, meaning.vector)) : 0

@@ -7,6 +7,7 @@
 // 1. A shelf is brought up to date before each search, from the log of changes that triggers write with the changes themselves.
 // 2. A memory keeps its place while the shelf lives. The windows of a changed text are left behind; when they are many the shelf
 //    is filled anew.
+import type { Breathe } from '../kernel/breathe.ts'
 import { Postings } from './postings.ts'
 import { maySee, type Viewer, type Visibility } from './see.ts'
 
@@ -25,6 +26,8 @@ export interface ShelfRow extends Visibility {
 const SEEN = 1
 const WANTED = 2
 const BUCKETS = 4096
+/** Windows looked at in a stretch, about a tenth of a millisecond. */
+const STRETCH = 2048
 
 export interface Filter {
   viewer: Viewer
@@ -44,9 +47,10 @@ export interface View {
 export const isSeen = (view: View, place: number): boolean => view.mask[place]! >= SEEN
 export const isWanted = (view: View, place: number): boolean => view.mask[place] === WANTED
 
-export interface Likely {
+/** A window of the memory at a place, and the number its vector is stored under. */
+export interface Window {
   place: number
-  part: number
+  number: number
 }
 
 type Column = Float64Array | Int32Array | Uint8Array
@@ -83,12 +87,12 @@ export class Shelf {
   private signatureSize = 0 // in bytes; the first one says
   private signatures = new Uint8Array(0)
   private windowPlaces = new Int32Array(0)
-  private windowParts = new Int32Array(0)
+  private windowNumbers = new Float64Array(0)
   private windows = 0
   private left = 0
 
   get bytes(): number {
-    return this.ids.length * 250 + this.windows * (this.signatureSize + 8)
+    return this.ids.length * 250 + this.windows * (this.signatureSize + 12)
   }
 
   /** More is left behind than is worth stepping over. */
@@ -163,21 +167,21 @@ export class Shelf {
     }
   }
 
-  sign(id: string, part: number, signature: Uint8Array): void {
+  sign(id: string, number: number, signature: Uint8Array): void {
     const place = this.byId.get(id)
     if (place === undefined) return
     if (this.signatureSize === 0) this.signatureSize = signature.length
     if (signature.length !== this.signatureSize) return // the same model's name with other dimensions
     if (this.windows === this.windowPlaces.length) {
       this.windowPlaces = grown(this.windowPlaces, this.windows)
-      this.windowParts = grown(this.windowParts, this.windows)
+      this.windowNumbers = grown(this.windowNumbers, this.windows)
       const larger = new Uint8Array(this.windowPlaces.length * this.signatureSize)
       larger.set(this.signatures)
       this.signatures = larger
     }
     this.signatures.set(signature, this.windows * this.signatureSize)
     this.windowPlaces[this.windows] = place
-    this.windowParts[this.windows] = part
+    this.windowNumbers[this.windows] = number
     this.windows++
   }
 
@@ -205,7 +209,7 @@ export class Shelf {
    * the most when each counts with the vector's own number. Better by far than counting equal signs, and no dearer: a table holds
    * the sum for each value of each byte.
    */
-  nearest(vector: Float32Array, view: View, many: number): Likely[] {
+  nearest(vector: Float32Array, view: View, many: number, breathe: Breathe): Window[] {
     const size = this.signatureSize
     if (size !== Math.ceil(vector.length / 8)) return []
     const sums = sumsOf(vector, size)
@@ -215,6 +219,7 @@ export class Shelf {
     const bucketOf = new Int16Array(this.windows)
     const histogram = new Int32Array(BUCKETS)
     for (let i = 0; i < this.windows; i++) {
+      if (i % STRETCH === 0) breathe()
       const place = this.windowPlaces[i]!
       bucketOf[i] = -1
       if (place < 0 || view.mask[place] !== WANTED) continue
@@ -227,22 +232,32 @@ export class Shelf {
     }
     let least = BUCKETS - 1
     for (let found = histogram[least]!; least > 0 && found < many; ) found += histogram[--least]!
-    const nearest: Likely[] = []
-    for (let i = 0; i < this.windows; i++) if (bucketOf[i]! >= least) nearest.push({ place: this.windowPlaces[i]!, part: this.windowParts[i]! })
+    const nearest: Window[] = []
+    for (let i = 0; i < this.windows; i++) if (bucketOf[i]! >= least) nearest.push({ place: this.windowPlaces[i]!, number: this.windowNumbers[i]! })
     return nearest
+  }
+
+  /** Every window of the memories at these places. */
+  windowsAt(places: ReadonlySet<number>): Window[] {
+    const found: Window[] = []
+    if (places.size === 0) return found
+    for (let i = 0; i < this.windows; i++) {
+      const place = this.windowPlaces[i]!
+      if (place >= 0 && places.has(place)) found.push({ place, number: this.windowNumbers[i]! })
+    }
+    return found
   }
 }
 
+/** For each value of each byte of a signature, what its signs add up to. Each follows from the value without its lowest bit. */
 function sumsOf(vector: Float32Array, size: number): Float32Array {
   const sums = new Float32Array(size * 256)
   for (let byte = 0; byte < size; byte++) {
-    for (let value = 0; value < 256; value++) {
-      let sum = 0
-      for (let bit = 0; bit < 8; bit++) {
-        const x = vector[byte * 8 + bit] ?? 0
-        sum += (value >> bit) & 1 ? x : -x
-      }
-      sums[(byte << 8) | value] = sum
+    const at = byte << 8
+    for (let bit = 0; bit < 8; bit++) sums[at]! -= vector[byte * 8 + bit] ?? 0
+    for (let value = 1; value < 256; value++) {
+      const lowest = value & -value
+      sums[at | value] = sums[at | (value ^ lowest)]! + 2 * (vector[byte * 8 + 31 - Math.clz32(lowest)] ?? 0)
     }
   }
   return sums

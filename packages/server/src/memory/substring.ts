@@ -10,7 +10,7 @@
 //
 // Tried and rejected: FTS5 with the trigram tokenizer (nothing shorter than three characters, no audiences), an expression index
 // on PostgreSQL that makes the grams in SQL (quadratic on text beyond ASCII).
-import type { Db } from '../store/db.ts'
+import { one, type Db } from '../store/db.ts'
 import { fold } from './fold.ts'
 import type { Condition, Viewer, Visibility } from './see.ts'
 
@@ -68,7 +68,20 @@ function askedGrams(needle: string, seed: number): number[] {
   return [...new Set([...starts].map((at) => finish(points.slice(at, at + GRAM).reduce(mixIn, seed))))]
 }
 
-const word = (gram: number): string => (gram >>> 0).toString(36)
+// A gram as the word that the full-text index knows it by: its number in base 36, put together from pieces that were written
+// before. A short memory has a hundred grams, and writing each digit by digit took as long as inserting them all.
+const PAIR = 36 ** 2
+const QUAD = PAIR ** 2
+const pairs = Array.from({ length: PAIR }, (_, n) => n.toString(36).padStart(2, '0'))
+const heads = Array.from({ length: Math.ceil(2 ** 32 / QUAD) }, (_, n) => n.toString(36))
+
+function word(gram: number): string {
+  const number = gram >>> 0
+  if (number < QUAD) return number.toString(36)
+  const rest = number % QUAD
+  return heads[(number - rest) / QUAD]! + pairs[Math.floor(rest / PAIR)]! + pairs[rest % PAIR]!
+}
+
 const array = (grams: Iterable<number>): string => `{${[...grams].join(',')}}`
 
 /** Writes the searchable text of a memory, new or changed; its audience counts as part of it. */
@@ -94,15 +107,17 @@ export async function indexText(tx: Db, memory: Text): Promise<void> {
      on conflict (tenant_id, id) do update set title = excluded.title, content = excluded.content returning doc`,
     [tenant_id, id, title, content],
   )
-  await tx.run('insert or replace into memory_grams (rowid, grams) values (?, ?)', [row!.doc, Array.from(grams, word).join(' ')])
+  tx.runLast('insert or replace into memory_grams (rowid, grams) values (?, ?)', [row!.doc, Array.from(grams, word).join(' ')])
 }
 
 /** Removes the searchable text of a memory that is no longer live; of one without, nothing. */
 export async function unindexText(tx: Db, tenantId: string, id: string): Promise<void> {
   if (tx.dialect.engine === 'sqlite') {
-    await tx.run('delete from memory_grams where rowid = (select doc from memory_texts where tenant_id = ? and id = ?)', [tenantId, id])
+    const row = await one<{ doc: number }>(tx, 'delete from memory_texts where tenant_id = ? and id = ? returning doc', [tenantId, id])
+    if (row) tx.runLast('delete from memory_grams where rowid = ?', [row.doc])
+  } else {
+    await tx.run('delete from memory_texts where tenant_id = ? and id = ?', [tenantId, id])
   }
-  await tx.run('delete from memory_texts where tenant_id = ? and id = ?', [tenantId, id])
 }
 
 /** The condition on memory_texts, with the alias `t`, that its title or its content holds the text, whatever the case. */

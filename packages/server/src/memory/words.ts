@@ -35,10 +35,10 @@ export async function indexWords(tx: Db, memory: IndexedText): Promise<void> {
     )
     const tokens = (terms: string[]): string => terms.map((term) => wordToken(tenant_id, term)).join(' ')
     if (row!.version > 1) {
-      await tx.run('delete from memory_words where rowid = ?', [row!.doc])
+      tx.runLast('delete from memory_words where rowid = ?', [row!.doc])
       await forgetVectors(tx, tenant_id, id)
     }
-    await tx.run('insert into memory_words (rowid, title, content) values (?, ?, ?)', [row!.doc, tokens(title), tokens(content)])
+    tx.runLast('insert into memory_words (rowid, title, content) values (?, ?, ?)', [row!.doc, tokens(title), tokens(content)])
     return
   }
   // The same state; two writers of one memory take turns at this row.
@@ -60,11 +60,12 @@ export async function indexWords(tx: Db, memory: IndexedText): Promise<void> {
 /** Called when a memory goes, in the transaction that takes it away: neither its words nor its meaning find it any more. */
 export async function unindexWords(tx: Db, tenantId: string, id: string): Promise<void> {
   if (tx.dialect.engine === 'sqlite') {
-    await tx.run('delete from memory_words where rowid = (select doc from memory_recall where tenant_id = ? and memory_id = ?)', [tenantId, id])
+    const row = await one<{ doc: number }>(tx, 'delete from memory_recall where tenant_id = ? and memory_id = ? returning doc', [tenantId, id])
+    if (row) tx.runLast('delete from memory_words where rowid = ?', [row.doc])
   } else {
     await tx.run('delete from memory_words where tenant_id = ? and memory_id = ?', [tenantId, id])
+    await tx.run('delete from memory_recall where tenant_id = ? and memory_id = ?', [tenantId, id])
   }
-  await tx.run('delete from memory_recall where tenant_id = ? and memory_id = ?', [tenantId, id])
   await forgetVectors(tx, tenantId, id)
 }
 

@@ -56,6 +56,12 @@ export interface Db {
   /** A write whose answer nobody needs. The transaction commits only if it succeeds; on PostgreSQL it goes out with the commit. */
   runLater(sql: string, values?: readonly Value[]): void
   insertLater(insert: Insert, rows: readonly (readonly Value[])[]): void
+  /**
+   * The same for what nothing in the transaction reads: on SQLite it runs at the end, with that of all transactions that share the
+   * commit. A full-text index is written out at each savepoint, and so once for all of them. It must have no reason to fail: there
+   * it would fail them all.
+   */
+  runLast(sql: string, values?: readonly Value[]): void
 }
 
 export interface StoreStats {
@@ -91,10 +97,11 @@ const refuse = (): never => {
 }
 
 /** What a store answers to writes outside of `tx`. */
-export const writesNeedTx: Pick<Db, 'run' | 'insertMany' | 'move' | 'runLater' | 'insertLater'> = {
+export const writesNeedTx: Pick<Db, 'run' | 'insertMany' | 'move' | 'runLater' | 'insertLater' | 'runLast'> = {
   run: async () => refuse(),
   insertMany: async () => refuse(),
   move: async () => refuse(),
   runLater: refuse,
   insertLater: refuse,
+  runLast: refuse,
 }

@@ -43,6 +43,7 @@ function onClient(client: pg.ClientBase, later: (answer: Promise<unknown>) => vo
     insertMany: async <R>(insert: Insert, given: readonly (readonly Value[])[]) => (given.length === 0 ? [] : ((await sendMany(client, insert, given)).rows as R[])),
     move: async (move, given, where, values) => (await send(client, moveSql(move, where), [...values, ...given])).rowCount ?? 0,
     runLater: (sql, values = []) => later(send(client, sql, values)),
+    runLast: (sql, values = []) => later(send(client, sql, values)),
     insertLater: (insert, given) => (given.length === 0 ? undefined : later(sendMany(client, insert, given))),
   }
 }

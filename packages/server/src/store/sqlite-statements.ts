@@ -115,6 +115,7 @@ export function onConnection(connection: DatabaseSync, failed: (error: unknown) 
         failed(error)
       }
     },
+    runLast: (sql, values) => void run(sql, values),
   }
   return db
 }

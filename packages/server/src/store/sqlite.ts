@@ -30,6 +30,11 @@ interface Job {
   reject: (error: unknown) => void
 }
 
+interface Last {
+  sql: string
+  values: readonly Value[] | undefined
+}
+
 const BUSY = 5
 const SWITCH_WITHIN_MS = 5_000
 
@@ -107,6 +112,9 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
   const reader = openConnection(file, true)
   let failedLater: { error: unknown } | null = null
   const write = onConnection(writer, (error) => (failedLater ??= { error }))
+  /** What the transaction under way leaves for the end of its group. */
+  let last: Last[] = []
+  const inGroup: Db = { ...write, runLast: (sql, values) => void last.push({ sql, values }) }
   const read = onConnection(reader)
   const log = watchLog(file)
   const snapshot = makeSnapshot(reader)
@@ -120,6 +128,7 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
   // Runs the jobs one after the other; a failing job undoes its own savepoint only.
   async function runGroup(jobs: Job[]): Promise<void> {
     const settled: (() => void)[] = []
+    const atTheEnd: Last[] = []
     const started = performance.now()
     try {
       writer.exec('begin immediate')
@@ -127,9 +136,11 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
         writer.exec('savepoint job')
         try {
           failedLater = null
-          const value = await job.work(write)
+          last = []
+          const value = await job.work(inGroup)
           if (failedLater) throw (failedLater as { error: unknown }).error
           writer.exec('release job')
+          atTheEnd.push(...last)
           settled.push(() => job.resolve(value as never))
         } catch (error) {
           writer.exec('rollback to job')
@@ -137,6 +148,7 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
           settled.push(() => job.reject(error))
         }
       }
+      for (const { sql, values } of atTheEnd) write.runLast(sql, values)
       snapshot.hold()
       writer.exec('commit')
     } catch (error) {

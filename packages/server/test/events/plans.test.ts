@@ -28,6 +28,7 @@ async function statementsOf(real: Db, run: (db: Db) => Promise<unknown>): Promis
     insertMany: async () => [],
     runLater: note,
     insertLater: () => {},
+    runLast: note,
   })
   return seen
 }

@@ -24,6 +24,7 @@ function on(client: PGlite | Transaction, later: (answer: Promise<unknown>) => v
     dialect,
     lookUp: async <R>(sql: string, values?: readonly Value[]) => (await db.rows<R>(sql, values))[0],
     runLater: (sql, values) => later(db.run(sql, values)),
+    runLast: (sql, values) => later(db.run(sql, values)),
     insertLater: (insert, rows) => later(db.insertMany(insert, rows)),
     rows: async <R>(sql: string, values: readonly Value[] = []) => (await query<R>(sql, values)).rows,
     move: (move, given, where, values) => db.run(moveSql(move, where), [...values, ...given]),

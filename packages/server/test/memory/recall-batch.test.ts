@@ -14,7 +14,7 @@ test('[EMB-1] a batch takes at least one window, and computes little more than w
       if (size === 1) return
       const computed = size * sorted[size - 1]!
       const wanted = sorted.slice(0, size).reduce((sum, length) => sum + length, 0)
-      assert.ok(computed <= wanted * 1.15 && computed <= 1536 * share && sorted[size - 1]! <= 128)
+      assert.ok(computed <= wanted * 1.15 && computed <= 768 * share && sorted[size - 1]! <= 128)
     }),
   )
 })
@@ -22,6 +22,6 @@ test('[EMB-1] a batch takes at least one window, and computes little more than w
 test('[EMB-1] the rest of a long text does not go with a full window of another, and alike ones go together', () => {
   assert.equal(batchSize([40, 256, 256]), 1)
   assert.equal(batchSize([256, 256]), 1)
-  assert.equal(batchSize(Array<number>(40).fill(30)), 32)
-  assert.equal(batchSize(Array<number>(40).fill(30), 0.25), 8)
+  assert.equal(batchSize(Array<number>(40).fill(20)), 32)
+  assert.equal(batchSize(Array<number>(40).fill(20), 0.25), 8)
 })

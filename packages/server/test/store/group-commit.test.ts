@@ -58,6 +58,13 @@ test('[STO-2] one that fails leaves the others of its group committed, those bef
   assert.deepEqual((await store.rows<{ n: number }>('select n from t where n >= 3000 order by n')).map(({ n }) => n), [3000, 3001, 3002])
 })
 
+test('[STO-2] what comes last and fails fails the group: none of it is there, and all are told', async () => {
+  const failing = store.tx(async (tx) => tx.runLast('insert into t values (?)', [3000]))
+  const results = await Promise.allSettled([insert(3100), failing, insert(3101)])
+  assert.deepEqual(results.map(({ status }) => status), ['rejected', 'rejected', 'rejected'])
+  assert.deepEqual(await store.rows('select n from t where n >= 3100'), [])
+})
+
 test('[STO-1] a flood is committed in bounded groups, so that the first are answered before the last', async () => {
   commits = 0
   await Promise.all(Array.from({ length: 1000 }, (_, n) => insert(10_000 + n)))

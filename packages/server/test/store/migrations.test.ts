@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { readConfig } from '../../src/config.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { openStore } from '../../src/start.ts'
-import type { Store } from '../../src/store/db.ts'
+import type { Db, Store } from '../../src/store/db.ts'
 import { migrate, newestVersion, readMigrations, schemaVersion } from '../../src/store/migrate.ts'
 import { onBothEngines, postgres, POSTGRES_URL, sqlite } from '../support/engines.ts'
 import { COMPILE_CACHE, refusedStart } from '../support/process.ts'
@@ -26,6 +26,15 @@ async function columns(store: Store): Promise<{ table: string; column: string; k
                     left join information_schema.key_column_usage k
                       on k.constraint_name = t.constraint_name and k.table_name = c.table_name and k.column_name = c.column_name
                    where c.table_schema = current_schema() order by c.table_name, c.ordinal_position`)
+}
+
+/** A store as an older release left it. */
+async function migrateTo(tx: Db, newest: number): Promise<void> {
+  await tx.run('create table schema_migrations (version integer primary key, name text not null, applied_at bigint not null)')
+  for (const { version, name, statements } of readMigrations(tx.dialect.engine).filter(({ version }) => version <= newest)) {
+    for (const statement of statements) await tx.run(statement)
+    await tx.run('insert into schema_migrations (version, name, applied_at) values (?, ?, ?)', [version, name, NOW])
+  }
 }
 
 test('[STO-4] migrations are numbered without a gap', () => {
@@ -60,11 +69,7 @@ onBothEngines((engine) => {
     const { store, drop } = await emptyStore(engine)
     t.after(drop)
     await store.tx(async (tx) => {
-      await tx.run('create table schema_migrations (version integer primary key, name text not null, applied_at bigint not null)')
-      for (const { version, name, statements } of readMigrations(engine.name).filter(({ version }) => version <= 7)) {
-        for (const statement of statements) await tx.run(statement)
-        await tx.run('insert into schema_migrations (version, name, applied_at) values (?, ?, ?)', [version, name, NOW])
-      }
+      await migrateTo(tx, 7)
       const add = (id: string, state: string, dueAt: number | null, acknowledgedAt: number | null, deadAt: number | null) =>
         tx.run(
           `insert into deliveries (tenant_id, recipient_id, id, event_id, state, priority, enrichment, matched, attempts, due_at, created_at, acknowledged_at, dead_lettered_at, dlq_reason)
@@ -86,6 +91,30 @@ onBothEngines((engine) => {
     ])
     assert.deepEqual(await store.rows('select tenant_id, recipient_id, id, event_id, matched, attempts, created_at, acknowledged_at from acknowledged_deliveries'), [
       { tenant_id: 'ten_a', recipient_id: 'agt_a', id: 'd4', event_id: 'event of d4', matched: 'int_a', attempts: 1, created_at: 1, acknowledged_at: NOW - 1 },
+    ])
+  })
+
+  test('[STO-4] [SRCH-14] vectors of a store from before they had numbers are all there', async (t) => {
+    const { store, drop } = await emptyStore(engine)
+    t.after(drop)
+    const rows = [['mem_b', 0], ['mem_a', 1], ['mem_a', 0]] as const
+    const signature = engine.name === 'sqlite' ? '?' : '?::text::bit varying'
+    await store.tx(async (tx) => {
+      await migrateTo(tx, 9)
+      for (const [id, part] of rows) {
+        await tx.run(`insert into memory_vectors (tenant_id, memory_id, part, model, text_version, signature, vector, tokens) values ('ten_a', ?, ?, 'm', 2, ${signature}, ?, ?)`, [
+          id, part, engine.name === 'sqlite' ? Uint8Array.from([5]) : '101', Uint8Array.from([part, 1]), Uint8Array.from([part, 2]),
+        ])
+      }
+    })
+    await migrate(store, NOW)
+    const kept = await store.rows<{ vector: Uint8Array; tokens: Uint8Array }>(
+      'select memory_id, part, model, text_version, vector, tokens from memory_vectors where tenant_id = ? order by memory_id, part', ['ten_a'],
+    )
+    assert.deepEqual(kept.map((row) => ({ ...row, vector: [...row.vector], tokens: [...row.tokens] })), [
+      { memory_id: 'mem_a', part: 0, model: 'm', text_version: 2, vector: [0, 1], tokens: [0, 2] },
+      { memory_id: 'mem_a', part: 1, model: 'm', text_version: 2, vector: [1, 1], tokens: [1, 2] },
+      { memory_id: 'mem_b', part: 0, model: 'm', text_version: 2, vector: [0, 1], tokens: [0, 2] },
     ])
   })
 

@@ -71,6 +71,25 @@ onBothEngines((engine) => {
     assert.equal(await opened.store.lookUp('select n from counters where id = ?', ['d']), undefined)
   })
 
+  test('[STO-2] what comes last commits with the rest, in its order, and goes with a transaction that fails', async () => {
+    const last = (tx: Db, sql: string, id: string) => tx.runLast(sql, [id])
+    const all = await Promise.allSettled([
+      opened.store.tx(async (tx) => {
+        last(tx, 'insert into counters (id, n) values (?, 1)', 'a')
+        last(tx, 'update counters set n = n + 1 where id = ?', 'a')
+        await add(tx, 'b')
+      }),
+      opened.store.tx(async (tx) => {
+        last(tx, 'insert into counters (id, n) values (?, 1)', 'c')
+        throw new Error('undone')
+      }),
+      opened.store.tx(async (tx) => last(tx, 'insert into counters (id, n) values (?, 1)', 'd')),
+    ])
+    assert.deepEqual(all.map(({ status }) => status), ['fulfilled', 'rejected', 'fulfilled'])
+    assert.deepEqual(await ids(opened.store), ['a', 'b', 'd'])
+    assert.equal((await opened.store.lookUp<{ n: number }>('select n from counters where id = ?', ['a']))?.n, 2)
+  })
+
   test('[STO-2] texts come back as they went in, whatever they hold', async () => {
     const odd = ['"', '\\', '{', '}', ',', 'null', 'NULL', '', ' ', '\\"', 'ä\u{1F600}\n\t', '(a,"b")', "'"]
     await opened.store.tx((tx) => tx.insertMany({ into: 'counters', columns: { id: 'text', n: 'bigint' } }, odd.map((id, n) => [id, n])))
