@@ -15,9 +15,9 @@ const WINDOWS = 3
 
 interface WordRow {
   kind: 'all' | 'word' | 'hit'
-  /** The word, or how often each of them is in the memory, as JSON. */
-  text: string | null
+  word: string | null
   memory_id: string | null
+  /** How many memories the viewer sees, how many of them hold the word, how often the memory holds it. */
   amount: number | null
   average: number | null
 }
@@ -44,27 +44,29 @@ export function postgresFinder(store: Store, small?: number): Finder {
          select word, count(*) as n, ln(1 + (max(o.n) - count(*) + 0.5::double precision) / (count(*) + 0.5::double precision)) as weight
          from hits cross join overall o group by word
        ), best as (
-         select h.memory_id, json_object_agg(h.word, h.frequency)::text as frequencies
+         select h.memory_id
          from hits h join holding d on d.word = h.word cross join overall o where h.wanted group by h.memory_id
          order by sum(d.weight * h.frequency
            / (h.frequency + ?::double precision * (1 - ?::double precision + ?::double precision * h.length / greatest(o.average, 1e-9)))) desc,
            h.memory_id collate "C" desc
          limit ?
        )
-       select 'all' as kind, null as text, null as memory_id, n as amount, average from overall
+       select 'all' as kind, null as word, null as memory_id, n as amount, average from overall
        union all select 'word', word, null, n, null from holding
-       union all select 'hit', frequencies, memory_id, null, null from best`,
+       union all select 'hit', h.word, h.memory_id, h.frequency, null from best join hits h on h.memory_id = best.memory_id`,
       [...wanted.values, viewer.tenantId, terms, ...seen.values, viewer.tenantId, ...seen.values, K1, B, B, PICKED],
     )
     const overall = rows.find(({ kind }) => kind === 'all')!
     const memories = overall.amount!
-    const holding = new Map(rows.filter(({ kind }) => kind === 'word').map(({ text, amount }) => [text, amount!]))
+    const holding = new Map(rows.filter(({ kind }) => kind === 'word').map(({ word, amount }) => [word, amount!]))
     const words: Words = { idf: terms.map((term) => idf(memories, holding.get(term) ?? 0)), averageLength: overall.average! }
+    const place = new Map(terms.map((term, i) => [term, i]))
     const frequencies = new Map<string, Float64Array>()
-    for (const { kind, text, memory_id } of rows) {
+    for (const { kind, word, memory_id, amount } of rows) {
       if (kind !== 'hit') continue
-      const held = JSON.parse(text!) as Record<string, number>
-      frequencies.set(memory_id!, Float64Array.from(terms, (term) => (Object.hasOwn(held, term) ? held[term]! : 0)))
+      const counts = frequencies.get(memory_id!) ?? new Float64Array(terms.length)
+      counts[place.get(word!)!] = amount!
+      frequencies.set(memory_id!, counts)
     }
     return { words, frequencies }
   }
@@ -76,11 +78,13 @@ export function postgresFinder(store: Store, small?: number): Finder {
     if (near) return near
     const seen = seenBy(sought.viewer, sought.now)
     const wanted = wantedSql(sought)
-    // The windows of wanted memories that share the most signs with the query, with their vectors.
+    // The windows of wanted memories that share the most signs with the query, with their vectors, which are read after the choice.
     return store.rows<Window>(
-      `select v.memory_id, v.part, encode(v.vector, 'base64') as vector from memory_vectors v join memories m on m.tenant_id = v.tenant_id and m.id = v.memory_id
-       where v.tenant_id = ? and v.model = ? and bit_length(v.signature) = ? and ${seen.sql} and ${wanted.sql}
-       order by bit_count(v.signature # ?::bit varying), v.memory_id collate "C", v.part limit ?`,
+      `select memory_id, part, encode(vector, 'base64') as vector from (
+         select v.memory_id, v.part, v.vector from memory_vectors v join memories m on m.tenant_id = v.tenant_id and m.id = v.memory_id
+         where v.tenant_id = ? and v.model = ? and bit_length(v.signature) = ? and ${seen.sql} and ${wanted.sql}
+         order by bit_count(v.signature # ?::bit varying), v.memory_id collate "C", v.part limit ?
+       ) w`,
       [viewer.tenantId, model, meaning.vector.length, ...seen.values, ...wanted.values, bitsOf(meaning.vector), RESCORED],
     )
   }

@@ -116,7 +116,9 @@ const nearestSql = (dimensions: number, seen: string, wanted: string, exact: boo
   // Materialised, the filter comes first and no index of distances can be chosen.
   return exact
     ? `with w as materialized (select v.memory_id, v.part, v.vector, v.embedding from ${from})
-       select memory_id, part, encode(vector, 'base64') as vector from w order by embedding <=> ?::vector limit ?`
-    : `select v.memory_id, v.part, encode(v.vector, 'base64') as vector from ${from} and vector_dims(v.embedding) = ${dimensions}
-       order by v.embedding::vector(${dimensions}) <=> ?::vector(${dimensions}) limit ?`
+       select memory_id, part, encode(vector, 'base64') as vector from (select * from w order by embedding <=> ?::vector limit ?) n`
+    : `select memory_id, part, encode(vector, 'base64') as vector from (
+         select v.memory_id, v.part, v.vector from ${from} and vector_dims(v.embedding) = ${dimensions}
+         order by v.embedding::vector(${dimensions}) <=> ?::vector(${dimensions}) limit ?
+       ) n`
 }
