@@ -8,8 +8,12 @@ import { pgvector } from './pgvector.ts'
 import { B, dot, idf, K1, PICKED, rank, type Candidate, type Words } from './rank.ts'
 import { seenBy } from './see.ts'
 
-/** Windows compared exactly after the signatures have chosen: of 50,000, 200 held 0.978 of the exact top ten, 400 0.991, 800 0.996. */
-const RESCORED = 500
+/**
+ * Windows compared exactly after the signatures have chosen: of 50,000, 200 held 0.978 of the exact top ten, 400 0.991, 800 0.996.
+ * Of fewer, fewer do: each is two kilobytes that come over the wire and are thrown away.
+ */
+const RESCORED = { least: 200, most: 500, share: 0.02 } as const
+const rescored = (memories: number): number => Math.min(RESCORED.most, Math.max(RESCORED.least, Math.ceil(memories * RESCORED.share)))
 /** Of a memory that its words brought, so many windows are compared exactly. */
 const WINDOWS = 3
 
@@ -68,13 +72,13 @@ export function postgresFinder(store: Store, small?: number): Finder {
       counts[place.get(word!)!] = amount!
       frequencies.set(memory_id!, counts)
     }
-    return { words, frequencies }
+    return { words, frequencies, memories }
   }
 
-  async function byMeaning(sought: Sought): Promise<Window[]> {
+  async function byMeaning(sought: Sought, many: number): Promise<Window[]> {
     const { viewer, meaning, model } = sought
     if (meaning === null) return []
-    const near = await extension.nearest(sought, RESCORED)
+    const near = await extension.nearest(sought, many)
     if (near) return near
     const seen = seenBy(sought.viewer, sought.now)
     const wanted = wantedSql(sought)
@@ -85,7 +89,7 @@ export function postgresFinder(store: Store, small?: number): Finder {
          where v.tenant_id = ? and v.model = ? and bit_length(v.signature) = ? and ${seen.sql} and ${wanted.sql}
          order by bit_count(v.signature # ?::bit varying), v.memory_id collate "C", v.part limit ?
        ) w`,
-      [viewer.tenantId, model, meaning.vector.length, ...seen.values, ...wanted.values, bitsOf(meaning.vector), RESCORED],
+      [viewer.tenantId, model, meaning.vector.length, ...seen.values, ...wanted.values, bitsOf(meaning.vector), many],
     )
   }
 
@@ -126,8 +130,8 @@ export function postgresFinder(store: Store, small?: number): Finder {
     async find(sought) {
       const { meaning, viewer, now, limit } = sought
       // One after the other: a search takes one processor of the server, and leaves the others to the events.
-      const { words, frequencies } = await byWords(sought)
-      const picked = await byMeaning(sought)
+      const { words, frequencies, memories } = await byWords(sought)
+      const picked = await byMeaning(sought, rescored(memories))
       const best = new Map<string, { part: number; vector: Float32Array; cos: number }>()
       const note = ({ memory_id, part, vector }: Window): void => {
         const floats = floatsOf(Buffer.from(vector, 'base64'))
