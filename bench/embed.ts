@@ -1,7 +1,7 @@
 // What embedding and searching cost, as ratios of one run: `node bench/embed.ts [--memories 2000] [--words 15] [--search 50000] [--json FILE]`
 //
-//   throughput   creating memories through HTTP until all are embedded, against the bare model over the same texts in
-//                batches, with one thread or two, whichever is faster at the moment
+//   throughput   creating memories through HTTP until all are embedded, against the bare model over the same texts, cut
+//                into tokens and in batches, with one thread or two, whichever is faster at the moment
 //   search       p50 of POST /memories/search over a tenant of many memories, against one bare sqlite-vec query and one embedding
 //   memory       RSS with the model loaded
 import { writeFileSync } from 'node:fs'
@@ -26,8 +26,8 @@ const sentence = (words: number): string => Array.from({ length: words }, (_, i)
 async function throughput(served: Served, count: number): Promise<{ bare: number; service: number }> {
   const texts = Array.from({ length: count }, () => ({ title: sentence(3), content: sentence(Number(values.words)) }))
   const models = [await loadModel(1), await loadModel(2)]
-  const windows = texts.flatMap(({ title, content }) => models[0]!.windows(`${title}\n${content}`)).sort((a, b) => a.ids.length - b.ids.length)
-  for (const model of models) await model.run(windows.slice(0, 32))
+  const warm = models[0]!.windows('The model is loaded.')
+  for (const model of models) await model.run(warm)
   const { tokens } = await served.agents(1)
   await served.call('POST', '/memories', tokens[0]!, { type: 'semantic', scope: 'agent', title: 'Warm', content: 'The model is loaded.' })
   await served.app.memory.embedding.idle()
@@ -38,14 +38,14 @@ async function throughput(served: Served, count: number): Promise<{ bare: number
   let service = 0
   const turns = 4
   for (let turn = 0; turn < turns; turn++) {
-    const part = windows.filter((_, i) => i % turns === turn)
+    const mine = texts.filter((_, i) => i % turns === turn)
     for (const [which, model] of models.entries()) {
       const first = performance.now()
-      for (let i = 0; i < part.length; i += 32) await model.run(part.slice(i, i + 32))
+      const windows = mine.flatMap(({ title, content }) => model.windows(`${title}\n${content}`)).sort((a, b) => a.ids.length - b.ids.length)
+      for (let i = 0; i < windows.length; i += 32) await model.run(windows.slice(i, i + 32))
       bare[which]! += performance.now() - first
     }
     const second = performance.now()
-    const mine = texts.filter((_, i) => i % turns === turn)
     await Promise.all(
       clients.map(async (client, worker) => {
         for (let i = worker; i < mine.length; i += clients.length) {
