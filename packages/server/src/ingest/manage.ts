@@ -10,7 +10,7 @@ import { requireTenant } from '../tenants/create.ts'
 import { completeMapping, type FullMapping } from './mapping.ts'
 import { PRESET_MAPPINGS } from './presets.ts'
 import {
-  deleteConnectorRow, deleteWebhookRow, findConnector, findWebhook, insertConnector, insertWebhook, pageConnectors, pageWebhooks,
+  deleteConnectorRow, deleteWebhookRow, findConnector, findWebhook, holdingSecrets, insertConnector, insertWebhook, pageConnectors, pageWebhooks,
   replaceSecret, setPaused, webhooksOfSlug, type ConnectorWithLease, type WebhookRow,
 } from './sql.ts'
 
@@ -28,6 +28,8 @@ export interface Page {
 
 /** How long a secret holds beside the one that replaced it. */
 export const ROTATION_MS = 24 * 3_600_000
+/** Secrets from before that are kept at most: each one is tried with every signature that comes. */
+const MAX_OLD = 4
 /** Every refused request costs an HMAC for each secret of its tenant: their number is bounded. */
 export const MAX_WEBHOOKS = 32
 
@@ -83,8 +85,7 @@ export async function createWebhook(db: Db, tools: IngestTools, origin: string, 
     preset: wanted.preset ?? null,
     mapping: JSON.stringify(mapping),
     secret: tools.secrets.seal(signing_secret, webhookContext(id)),
-    previous_secret: null,
-    previous_until: null,
+    old_secrets: '[]',
     active: 1,
     created_at: tools.now(),
   }
@@ -124,7 +125,8 @@ export async function rotateWebhook(
   if (given !== undefined) refuseShared(tools.secrets, await webhooksOfSlug(db, row.slug), given)
   const signing_secret = secretOf(given)
   const sealed = tools.secrets.seal(signing_secret, webhookContext(id))
-  await replaceSecret(db, row.tenant_id, id, sealed, row.secret, tools.now() + ROTATION_MS)
+  const old = [{ sealed: row.secret, until: tools.now() + ROTATION_MS }, ...holdingSecrets(row, tools.now())].slice(0, MAX_OLD)
+  await replaceSecret(db, row.tenant_id, id, sealed, old)
   return { webhook: shownWebhook(row, origin), signing_secret }
 }
 

@@ -10,11 +10,21 @@ export interface WebhookRow {
   preset: string | null
   mapping: string
   secret: string
-  previous_secret: string | null
-  previous_until: number | null
+  /** `OldSecret[]` as JSON: those from before that still hold. */
+  old_secrets: string
   active: number
   created_at: number
 }
+
+/** A secret that was rotated away, and when it ends. */
+export interface OldSecret {
+  sealed: string
+  until: number
+}
+
+/** The secrets from before that hold at a time, newest first. */
+export const holdingSecrets = ({ old_secrets }: WebhookRow, time: number): OldSecret[] =>
+  (JSON.parse(old_secrets) as OldSecret[]).filter(({ until }) => time < until)
 
 interface Rows<R> {
   rows: R[]
@@ -22,14 +32,14 @@ interface Rows<R> {
 }
 
 const WEBHOOK = `w.tenant_id, t.slug, w.id, w.source, w.preset, w.mapping,
-  w.secret, w.previous_secret, w.previous_until, w.active, w.created_at
+  w.secret, w.old_secrets, w.active, w.created_at
   from webhooks w join tenants t on t.tenant_id = w.tenant_id`
 
 export const insertWebhook = (db: Db, r: WebhookRow): Promise<number> =>
   db.run(
-    `insert into webhooks (tenant_id, id, source, preset, mapping, secret, previous_secret, previous_until, active, created_at)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    [r.tenant_id, r.id, r.source, r.preset, r.mapping, r.secret, r.previous_secret, r.previous_until, r.active, r.created_at],
+    `insert into webhooks (tenant_id, id, source, preset, mapping, secret, old_secrets, active, created_at)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [r.tenant_id, r.id, r.source, r.preset, r.mapping, r.secret, r.old_secrets, r.active, r.created_at],
   )
 
 /** The active webhooks behind a slug, oldest first; none for an unknown slug. */
@@ -47,11 +57,9 @@ export async function pageWebhooks(db: Db, tenantId: string | null, offset: numb
   return { rows, total: count?.n ?? 0 }
 }
 
-/** Puts a new secret in the place of the current one, which stays as the previous one until then. */
-export const replaceSecret = (db: Db, tenantId: string, id: string, secret: string, previous: string, until: number): Promise<number> =>
-  db.run('update webhooks set secret = ?, previous_secret = ?, previous_until = ? where tenant_id = ? and id = ?', [
-    secret, previous, until, tenantId, id,
-  ])
+/** Puts a new secret in the place of the current one, and these beside it. */
+export const replaceSecret = (db: Db, tenantId: string, id: string, secret: string, old: readonly OldSecret[]): Promise<number> =>
+  db.run('update webhooks set secret = ?, old_secrets = ? where tenant_id = ? and id = ?', [secret, JSON.stringify(old), tenantId, id])
 
 export const deleteWebhookRow = (db: Db, tenantId: string, id: string): Promise<number> =>
   db.run('delete from webhooks where tenant_id = ? and id = ?', [tenantId, id])

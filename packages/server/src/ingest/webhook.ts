@@ -17,7 +17,7 @@ import { webhookContext } from './manage.ts'
 import { compileMapping, type FullMapping, type Mapper } from './mapping.ts'
 import { PRESET_MAPPINGS } from './presets.ts'
 import { readClaims, verifies, type Claims, type SignatureHeader } from './signature.ts'
-import { webhooksOfSlug, type WebhookRow } from './sql.ts'
+import { holdingSecrets, webhooksOfSlug, type WebhookRow } from './sql.ts'
 
 export interface WebhookTools {
   store: Store
@@ -53,9 +53,7 @@ export function makeReceive({ store, secrets, publish, now }: WebhookTools): Rec
     return rows.flatMap((webhook) => {
       const header = webhook.preset === null ? null : (PRESET_MAPPINGS[webhook.preset as keyof typeof PRESET_MAPPINGS]?.header ?? null)
       const candidate = { context: webhookContext(webhook.id), header, webhook }
-      const { secret, previous_secret, previous_until } = webhook
-      const holds = previous_secret !== null && time < previous_until!
-      return [{ ...candidate, sealed: secret }, ...(holds ? [{ ...candidate, sealed: previous_secret }] : [])]
+      return [webhook.secret, ...holdingSecrets(webhook, time).map(({ sealed }) => sealed)].map((sealed) => ({ ...candidate, sealed }))
     })
   }
 

@@ -118,6 +118,25 @@ onBothEngines((engine) => {
     ])
   })
 
+  test('[STO-4] [HOOK-6] a webhook in the middle of a rotation keeps its secret from before', async (t) => {
+    const { store, drop } = await emptyStore(engine)
+    t.after(drop)
+    await store.tx(async (tx) => {
+      await migrateTo(tx, 10)
+      const add = (id: string, previous: string | null, until: number | null) =>
+        tx.run(
+          `insert into webhooks (tenant_id, id, source, preset, mapping, secret, previous_secret, previous_until, active, created_at)
+           values ('ten_a', ?, 's', null, '{}', 'v1.now=', ?, ?, 1, 1)`,
+          [id, previous, until],
+        )
+      await add('whk_a', 'v1.Be+f/ore=', NOW)
+      await add('whk_b', null, null)
+    })
+    await migrate(store, NOW)
+    const rows = await store.rows<{ old_secrets: string }>('select old_secrets from webhooks order by id')
+    assert.deepEqual(rows.map(({ old_secrets }) => JSON.parse(old_secrets)), [[{ sealed: 'v1.Be+f/ore=', until: NOW }], []])
+  })
+
   test('[STO-4] a migration that fails leaves the store as it was', async (t) => {
     const { store, drop } = await emptyStore(engine)
     t.after(drop)
