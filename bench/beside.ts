@@ -1,8 +1,8 @@
-// What searches do to the events beside them: publish to receipt by long poll at a steady rate, in turns without searches and with
-// them, over memories of the same tenant.
+// What memory does to the events beside it: publish to receipt by long poll at a steady rate, in turns alone, beside searches over
+// memories of the same tenant, and while a burst of new memories is embedded.
 import { performance } from 'node:perf_hooks'
 import { Connection, quantile, type Call } from './support/load.ts'
-import { inParallel, steadily } from './support/far-ends.ts'
+import { steadily } from './support/far-ends.ts'
 import { report } from './support/report.ts'
 import { startService } from './support/servers.ts'
 
@@ -11,6 +11,8 @@ const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 4)
 const PER_SECOND = Number(process.env['BENCH_RATE'] ?? 200)
 const MEMORIES = Number(process.env['BENCH_MEMORIES'] ?? 3_000)
 const SEARCHES_PER_SECOND = Number(process.env['BENCH_SEARCHES'] ?? 10)
+/** New memories in a burst: at some 400 a second, about as many as the events' turn has time for. */
+const BURST = Number(process.env['BENCH_BURST'] ?? SECONDS * 400)
 const ENGINES = (process.env['BENCH_ENGINES'] ?? 'sqlite,postgres').split(',') as ('sqlite' | 'postgres')[]
 const SCOPES = ['send', 'receive', 'interests:write', 'memory:read', 'memory:write']
 const WORDS = 'order invoice server garden music train report customer deploy backup password meeting lunch printer badge coffee river engine'.split(' ')
@@ -21,9 +23,27 @@ for (const engine of ENGINES) {
   const service = await startService(engine, { LOG_LEVEL: 'warn' })
   const agent = await service.agent(SCOPES)
   await service.call('POST', `/v1/agents/${agent.id}/interests`, agent.token, { event_type: 'beside.*', filter_expression: null, priority: 0, enrichment_depth: 'none' })
-  await inParallel(MEMORIES, 16, async () => {
-    await service.call('POST', '/v1/memories', agent.token, { type: 'semantic', scope: 'agent', title: sentence(3), content: sentence(15) })
-  })
+  const creators = Array.from({ length: 16 }, () => new Connection(service.port))
+  const memory = (): string => JSON.stringify({ type: 'semantic', scope: 'agent', title: sentence(3), content: sentence(15) })
+  let created = 0
+  const create = (many: number): Promise<unknown> =>
+    Promise.all(
+      creators.map(async (creator, i) => {
+        for (let n = i; n < many; n += creators.length, created++) {
+          await creator.send({ method: 'POST', path: '/v1/memories', token: agent.token, body: memory() })
+        }
+      }),
+    )
+  /** Waits until the model has nothing left to do. */
+  async function embedded(): Promise<void> {
+    for (;;) {
+      const { body } = await creators[0]!.send({ method: 'GET', path: '/metrics' })
+      if (Number(/^sensorium_memories_embedded_total (\d+)/m.exec(body.toString())?.[1] ?? 0) >= created) return
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+  }
+  await create(MEMORIES)
+  await embedded()
   const search = (): Promise<{ results: unknown[] }> => service.call('POST', '/v1/memories/search', agent.token, { query: sentence(4), limit: 10 })
   await search()
 
@@ -49,9 +69,9 @@ for (const engine of ENGINES) {
     sentAt.set(id, performance.now())
     return { method: 'POST', path: '/v1/events', token: agent.token, body: `{"specversion":"1.0","type":"beside.x","source":"/bench","id":"${id}","data":{"n":${n}}}` }
   }
-  async function events(withSearches: boolean): Promise<number[]> {
+  async function events(withSearches: boolean, burst = 0): Promise<number[]> {
     times = []
-    const underWay: Promise<unknown>[] = []
+    const underWay: Promise<unknown>[] = [create(burst)]
     const every = Math.round(PER_SECOND / SEARCHES_PER_SECOND)
     await steadily(PER_SECOND, SECONDS, (i) => {
       underWay.push(senders[i % senders.length]!.send(publish()))
@@ -59,14 +79,17 @@ for (const engine of ENGINES) {
     })
     await Promise.all(underWay)
     while (times.length < PER_SECOND * SECONDS) await new Promise((resolve) => setTimeout(resolve, 5))
+    await embedded()
     return times
   }
   await events(true)
   const alone: number[] = []
   const beside: number[] = []
+  const burst: number[] = []
   for (let round = 0; round < ROUNDS; round++) {
     alone.push(...(await events(false)))
     beside.push(...(await events(true)))
+    if (BURST > 0) burst.push(...(await events(false, BURST)))
   }
   done = true
   await receiving
@@ -74,9 +97,10 @@ for (const engine of ENGINES) {
   rows.push({
     engine, memories: MEMORIES, searches_per_s: SEARCHES_PER_SECOND,
     alone_p50_ms: at(alone, 0.5), beside_p50_ms: at(beside, 0.5), alone_p99_ms: at(alone, 0.99), beside_p99_ms: at(beside, 0.99),
-    p99_ratio: at(beside, 0.99) / at(alone, 0.99), goal: 'at most 1.2', rss_mb: service.rssMb(),
+    p99_ratio: at(beside, 0.99) / at(alone, 0.99), goal: 'at most 1.2',
+    ...(BURST > 0 ? { burst_p50_ms: at(burst, 0.5), burst_p99_ms: at(burst, 0.99) } : {}), rss_mb: service.rssMb(),
   })
-  for (const sender of senders) sender.close()
+  for (const connection of [...senders, ...creators]) connection.close()
   await service.stop()
 }
 report('beside', rows)

@@ -19,8 +19,9 @@ import { watchLog } from './sqlite-wal.ts'
 /** The embedded store of a data directory. */
 export const databaseFile = (directory: string): string => path.join(directory, 'sensorium.db')
 
-/** More than this many share no commit, so that a flood cannot hold a commit back for ever. */
+/** More than this many, or what takes longer, share no commit: a flood neither holds a commit back for ever nor the event loop. */
 const MAX_GROUP = 256
+const MAX_GROUP_MS = 10
 /** Past this many waiting transactions the caller is told to come back later. */
 const MAX_WAITING = 20_000
 
@@ -125,14 +126,19 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
   /** The disk refused an fsync. What is on it nobody knows before the next start. */
   let refused: StoreUnavailable | null = null
 
-  // Runs the jobs one after the other; a failing job undoes its own savepoint only.
+  // Runs jobs one after the other, those there is time for; a failing job undoes its own savepoint only.
   async function runGroup(jobs: Job[]): Promise<void> {
     const settled: (() => void)[] = []
     const atTheEnd: Last[] = []
     const started = performance.now()
     try {
       writer.exec('begin immediate')
-      for (const job of jobs) {
+      const begun = performance.now()
+      for (const [i, job] of jobs.entries()) {
+        if (i > 0 && performance.now() - begun > MAX_GROUP_MS) {
+          queue.unshift(...jobs.splice(i))
+          break
+        }
         writer.exec('savepoint job')
         try {
           failedLater = null
