@@ -1,6 +1,7 @@
 // Joins a delivery with what its receiver remembers: computed when it is first handed out, kept for its redeliveries.
 //
-// 1. A publish never waits for it, and a poll waits no longer than BUDGET_MS: what is not ready by then goes out without.
+// 1. A publish never waits for it, and a poll waits no longer than BUDGET_MS: what is not ready by then goes out without, and what
+//    was not begun by then is not begun, so that nobody's next poll waits behind it.
 // 2. It shows only what the receiver itself may see at that moment.
 // 3. A failure leaves it out and is logged; the next hand-out tries again.
 import { setTimeout as delay } from 'node:timers/promises'
@@ -19,6 +20,8 @@ import { keepEnrichment, readEarlierEvents, readRecalled } from './sql.ts'
 const BUDGET_MS = 1_000
 const MEMORIES = { light: 3, full: 8 } as const
 const EARLIER_EVENTS = 5
+/** Deliveries of a poll that are worked on at once: more would only wait for each other. */
+const AT_ONCE = 4
 
 export interface EnrichTools {
   store: Store
@@ -59,17 +62,24 @@ export function makeEnrich({ store, recall, clock, log }: EnrichTools): Enrich {
       const viewer = await viewerOf(mailbox)
       // Deliveries about the same thing share one search.
       const searches = new Map<string, Promise<unknown[]>>()
-      const work = deliveries.map(async (delivery) => {
+      let over = false
+      async function enrichOne(delivery: ToEnrich): Promise<void> {
         const query = queryOf(delivery.envelope)
         const key = `${delivery.depth} ${query}`
         const memories = searches.get(key) ?? related(viewer, delivery.depth, query)
         searches.set(key, memories)
         blocks.set(delivery.id, await blockOf(viewer, delivery, memories))
+      }
+      // The walkers share one iterator: each takes the next delivery when it has done one.
+      const next = deliveries.values()
+      const walkers = Array.from({ length: AT_ONCE }, async () => {
+        for (const delivery of next) {
+          if (over) return
+          await enrichOne(delivery).catch((error: unknown) => log.warn({ err: error }, 'a delivery was not enriched'))
+        }
       })
-      const all = Promise.allSettled(work).then((results) => {
-        for (const result of results) if (result.status === 'rejected') log.warn({ err: result.reason as unknown }, 'a delivery was not enriched')
-      })
-      await Promise.race([all, delay(BUDGET_MS, undefined, { ref: false })])
+      await Promise.race([Promise.all(walkers), delay(BUDGET_MS, undefined, { ref: false })])
+      over = true
       const ready = new Map(blocks)
       if (ready.size > 0) await store.tx((tx) => keepEnrichment(tx, mailbox, ready))
       return ready

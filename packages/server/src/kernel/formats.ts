@@ -3,12 +3,18 @@
 // Year to second, fraction, zone. Which day a month ends on is asked of the calendar below.
 const DATE_TIME = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d{1,9})?(?:[Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/
 
+const FIRST = Date.parse('0000-01-01T00:00:00Z')
+const LAST = Date.parse('9999-12-31T23:59:59.999Z')
+
 export function isDateTime(text: string): boolean {
   const parts = DATE_TIME.exec(text)
   if (!parts) return false
   const [year, month, day, hour, minute, second] = parts.slice(1, 7).map(Number) as [number, number, number, number, number, number]
   if (month < 1 || month > 12 || day < 1 || hour > 23 || minute > 59 || second > 59) return false
-  return day <= new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate()
+  if (day > new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate()) return false
+  // At the edges a zone leads out of the four digits, and what is answered could not be sent again.
+  const at = Date.parse(text)
+  return at >= FIRST && at <= LAST
 }
 
 // RFC 3986, linear: what is optional begins with a character of its own. Without a scheme the first segment has no colon.

@@ -20,8 +20,8 @@ const RETRY_MS = 30_000
 const REFUSED_MS = 3_600_000
 /** Vectors of this many memories are written in one transaction: over it the embedded store would hold up events. */
 const WRITTEN_TOGETHER = 16
-/** Batches under way at once in a lane: while one is written, the next is embedded. */
-const AHEAD = 2
+/** Batches under way at once in a lane: while two are written, the next are embedded. */
+const AHEAD = 4
 /** Characters that surely fit one window of the model. Longer ones go by the slow lane, one at a time. */
 const SHORT = 1_000
 /** What `soon` waits for, and how long at most. */

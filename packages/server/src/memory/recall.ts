@@ -16,7 +16,7 @@ import { memoryColumns, shownMemory, touchMemories, type MemoryRow } from './sql
 import { termsOf } from './terms.ts'
 
 export type RecallOptions = Omit<Static<typeof MemorySearch>, 'query' | 'explain'> & {
-  /** When this has passed the query goes by words alone, and when it is over there is no result. */
+  /** When half of this has passed the query goes by words alone, and when all of it has there is no answer: it fails. */
   budgetMs?: number
 }
 
@@ -45,9 +45,9 @@ export function makeRecall({ index, embedder, embedding, clock, log }: RecallToo
 
   return async (viewer, query, { scope, type, limit = DEFAULT_LIMIT, min_confidence: minConfidence = 0, budgetMs } = {}) => {
     // Half of the time is for the meaning: a model that is still being loaded must leave enough for a search by words.
-    const within = <T>(share: number, work: Promise<T>, otherwise: T): Promise<T> =>
-      budgetMs === undefined ? work : Promise.race([work, delay(budgetMs * share, otherwise, { ref: false })])
-    const [meaning] = await within<[Meaning | null, void]>(0.5, Promise.all([meaningOf(query), embedding.soon()]), [null, undefined])
+    const within = <T>(work: Promise<T>, otherwise: () => T): Promise<T> =>
+      budgetMs === undefined ? work : Promise.race([work, delay(budgetMs / 2, undefined, { ref: false }).then(otherwise)])
+    const [meaning] = await within<[Meaning | null, void]>(Promise.all([meaningOf(query), embedding.soon()]), () => [null, undefined])
     const terms = [...new Set(termsOf(query))].slice(0, MAX_TERMS)
     const found = index.find({
       viewer: { kind: viewer.kind, id: viewer.id, tenantId: viewer.tenantId, teamId: viewer.teamId },
@@ -60,7 +60,10 @@ export function makeRecall({ index, embedder, embedding, clock, log }: RecallToo
       meaning,
       model: embedder.model,
     })
-    return within(0.5, found, [])
+    // An empty answer would say that there is nothing.
+    return within(found, () => {
+      throw new Error(`the search took longer than ${budgetMs} ms`)
+    })
   }
 }
 

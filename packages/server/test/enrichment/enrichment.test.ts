@@ -75,6 +75,14 @@ onBothEngines((engine) => {
       assert.deepEqual(large.recent_events!.map((event) => event.event_id), [earlier])
     })
 
+    test('[ENR-4] of events that came in the same millisecond the earlier ones are those before it', async () => {
+      const batch = ['a', 'b', 'c'].map((name) => ({ specversion: '1.0', id: `same-${name}`, type: 'com.shop.desk.moved', source: '/t', subject: 'desk/9', data: { name } }))
+      await service.call('POST /v1/events', { token: owner.token, raw: JSON.stringify(batch), headers: { 'content-type': 'application/cloudevents-batch+json' } })
+      const handed = (await poll(service, full.token)).filter(({ payload }) => payload['subject'] === 'desk/9')
+      const earlier = new Map(handed.map(({ payload }) => [payload['id'], (payload['enrichment'] as Block).recent_events!.map(({ event_id }) => event_id)]))
+      assert.deepEqual([...earlier], [['same-a', []], ['same-b', ['same-a']], ['same-c', ['same-b', 'same-a']]])
+    })
+
     test('[ENR-5] [DLQ-7] it is computed once and kept for redeliveries; dead letters come without it', async () => {
       await publish(service, owner.token, { type: 'com.shop.cup.broken', data: { note: 'a cup broke' } })
       const first = (await poll(service, light.token))[0]!

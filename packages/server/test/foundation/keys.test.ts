@@ -86,7 +86,7 @@ onBothEngines((engine) => {
     }
     const now = service.clock.now()
     const past = ['1970-01-01T00:00:00Z', '0000-01-01T00:00:00Z', new Date(now - 1).toISOString(), new Date(now).toISOString()]
-    const malformed = ['', 'soon', '2031-01-31', '2031-01-31T12:00:00', '2031-13-01T00:00:00Z', '2031-02-29T00:00:00Z', '2031-01-01T24:00:00Z',
+    const malformed = ['', 'soon', '9999-12-31T23:59:59-12:00', '2031-01-31', '2031-01-31T12:00:00', '2031-13-01T00:00:00Z', '2031-02-29T00:00:00Z', '2031-01-01T24:00:00Z',
       '2031-01-01T00:60:00Z', '2031-01-01 00:00:00Z', '2031-01-01T00:00:00+24:00', '2031-01-01T00:00:00Zx', 1_925_000_000, true, {}]
     for (const expires_at of [...past, ...malformed]) {
       assertError(await mint({ scopes: ['send'], expires_at }), 'validation_failed', { field: 'expires_at', value: expires_at })

@@ -17,9 +17,9 @@ test('[SRCH-7] words meet by their stems', () => {
   for (const [word, expected] of Object.entries(STEMS)) assert.equal(stem(word), expected, word)
 })
 
-test('[SRCH-7] a text becomes words in any script: case and accents fold, stop words go, scripts without spaces are cut in pairs', () => {
+test('[SRCH-7] a text becomes words in any script: case and accents fold, stop words go, scripts without spaces are cut in pairs, and ideographs stand alone too', () => {
   assert.deepEqual(termsOf('The Café at the END of “connections”'), ['cafe', 'end', 'connect'])
-  assert.deepEqual(termsOf('東京タワー v2'), ['東京', '京タ', 'タワ', 'ワー', 'v2'])
+  assert.deepEqual(termsOf('東京タワー v2'), ['東', '京', '東京', '京タ', 'タワ', 'ワー', 'v2'])
   assert.deepEqual(termsOf('Straße Привет नमस्ते'), ['straße', 'привет', 'नमस्ते'])
   assert.deepEqual(termsOf('... the of — !'), [])
   assert.deepEqual(termsOf('x'.repeat(500)).map((term) => term.length), [64])

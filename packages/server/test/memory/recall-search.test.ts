@@ -88,6 +88,42 @@ onBothEngines((engine) => {
     assert.equal((await search(agent, 'zyxwvut'))[0]!.memory.id, made.id)
   })
 
+  test('[SRCH-7] a word of one character is found inside a running text', async () => {
+    const agent = await tenant.agent()
+    for (const content of ['会議は火曜日に移った', '新しい橋が完成した', '昨日の売上は良かった']) await memory.make(agent, { title: 'メモ', content })
+    await memory.make(agent, { title: 'メモ', content: 'うちの猫は黒い' })
+    const [best] = await search(agent, '猫', { explain: true })
+    assert.equal(best!.memory.content, 'うちの猫は黒い')
+    assert.ok(best!.signals!.lexical > 0)
+  })
+
+  test('[SRCH-14] what a text means does not depend on what is embedded beside it', async () => {
+    const agent = await tenant.agent()
+    const text = { title: 'Invoice', content: 'Our invoice was paid late by the customer.' }
+    const alone = await memory.make(agent, text)
+    await embedded()
+    const long = 'The quarterly report speaks of bridges, volcanoes, 1,024 penguins and the price of copper in Chile. '.repeat(6)
+    const [crowded] = await Promise.all([memory.make(agent, text), ...Array.from({ length: 40 }, (_, i) => memory.make(agent, { title: `Noise ${i}`, content: long.slice(i * 7) }))])
+    await embedded()
+    const vectors = await service.store.rows<{ vector: Uint8Array; tokens: Uint8Array }>(
+      `select vector, tokens from memory_vectors where tenant_id = ? and ${service.store.dialect.inList('memory_id')}`,
+      [tenant.id, service.store.dialect.list([alone.id, crowded.id])],
+    )
+    assert.equal(vectors.length, 2)
+    assert.deepEqual(Buffer.from(vectors[0]!.vector), Buffer.from(vectors[1]!.vector))
+    assert.deepEqual(Buffer.from(vectors[0]!.tokens), Buffer.from(vectors[1]!.tokens))
+    const asked = (queries: string[]) => Promise.all(queries.map(async (query) => (await search(agent, query, { explain: true })).map(({ signals }) => signals!.similarity)))
+    const [lone] = await asked(['money owed'])
+    assert.deepEqual((await asked(['penguins of Chile and what they cost', 'money owed', long.slice(0, 300), 'copper', 'late']))[1], lone)
+  })
+
+  test('[ENR-6] a search with a budget that is over fails; it does not say that there is nothing', async () => {
+    const agent = await tenant.agent()
+    await memory.make(agent, { title: 'Note', content: 'There is something.' })
+    const viewer = { kind: 'agent', id: agent.id, tenantId: tenant.id, teamId: null } as const
+    await assert.rejects(service.app.memory.recall(viewer, 'something', { budgetMs: 1e-9 }), /longer than/)
+  })
+
   test('[SRCH-1] [SRCH-3] [SRCH-4] [SRCH-11] the answer: results with falling scores, total, signals when asked for', async () => {
     const agent = await tenant.agent()
     for (let i = 0; i < 15; i++) await memory.make(agent, { title: `Report ${i}`, content: `Sales of region ${i} in spring` })

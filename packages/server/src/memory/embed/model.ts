@@ -3,7 +3,6 @@
 import { createHash } from 'node:crypto'
 import { createReadStream, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import os from 'node:os'
 import path from 'node:path'
 import { Tokenizer } from '@huggingface/tokenizers'
 import { InferenceSession, Tensor } from 'onnxruntime-node'
@@ -45,14 +44,14 @@ async function hashOf(file: string): Promise<string> {
 
 const readJson = (file: string): object => JSON.parse(readFileSync(file, 'utf8')) as object
 
-export async function loadModel(threads = Math.min(2, os.availableParallelism())): Promise<Model> {
+export async function loadModel(threads = 1): Promise<Model> {
   const folder = modelFolder()
   const weights = path.join(folder, 'onnx/model_quantized.onnx')
   const hash = await hashOf(weights)
   if (hash !== SHA256) throw new Error(`the built-in model has sha256 ${hash} and not ${SHA256}: it was damaged or replaced`)
   // The file asks for padding to 128, which would make every short text as dear as a long one.
   const tokenizer = new Tokenizer({ ...readJson(path.join(folder, 'tokenizer.json')), padding: null, truncation: null }, readJson(path.join(folder, 'tokenizer_config.json')))
-  // Two threads at most, which do not spin while they wait for each other: events need the processors too.
+  // If there are more threads than one, they do not spin while they wait for each other: events need the processors too.
   const options: InferenceSession.SessionOptions = {
     intraOpNumThreads: threads,
     interOpNumThreads: 1,

@@ -1,8 +1,10 @@
-// The embedding thread. Queries go before the texts of memories, and a batch is short enough that a query never waits long.
+// An embedding thread. Queries go before the texts of memories, and wait for one window of a text at most.
+//
+// A window goes through the model alone. Its 8-bit weights meet numbers whose scale is taken from all that goes through together, so
+// in company a text would mean a little of what its neighbours say: similarities moved by up to 0.03, and with them the order.
 import { readlinkSync } from 'node:fs'
 import os from 'node:os'
 import { parentPort } from 'node:worker_threads'
-import { batchSize } from './batch.ts'
 import type { Embedded } from './embedding.ts'
 import { loadModel, type Model, type Windowed } from './model.ts'
 
@@ -14,8 +16,6 @@ export interface Question {
 type Asked = { id: number } & Question
 type Told = { id: number; answer: Embedded[][] } | { id: number; error: string }
 
-/** After a query more are to be expected: for this long batches are a quarter. */
-const ALERT_MS = 2_000
 /** Events come first when the processors are busy. Threads that the runtime starts take the same rank. */
 const NICE = 3
 
@@ -45,7 +45,6 @@ interface Job {
 const queries: Asked[] = []
 let pieces: Piece[] = []
 let busy = false
-let lastQuery = -Infinity
 let model: Promise<Model> | undefined
 
 const ready = (): Promise<Model> => (model ??= loadModel())
@@ -61,26 +60,31 @@ async function add(asked: Asked): Promise<void> {
     const job: Job = { id: asked.id, embedded: asked.texts.map(() => []), left: 0 }
     const added = asked.texts.flatMap((text, i) => windows(text).map((window, part): Piece => ({ job, text: i, part, window })))
     job.left = added.length
-    // Neighbours of one length waste no padding.
+    // What is short does not wait for what is long.
     pieces = [...pieces, ...added].sort((a, b) => a.window.ids.length - b.window.ids.length)
   } catch (error) {
     tell({ id: asked.id, error: (error as Error).message })
   }
 }
 
-const nextBatch = (): Piece[] =>
-  pieces.splice(0, batchSize(pieces.map(({ window }) => window.ids.length), performance.now() - lastQuery < ALERT_MS ? 0.25 : 1))
-
-async function answerQueries(): Promise<void> {
-  const asked = queries.splice(0, 8)
-  lastQuery = performance.now()
+async function answerQuery({ id, texts: [text] }: Asked): Promise<void> {
   try {
     const { windows, run } = await ready()
     // One window: what a query says beyond its first 254 tokens adds nothing to what it asks.
-    const embedded = await run(asked.map(({ texts }) => windows(texts[0]!)[0]!))
-    asked.forEach(({ id }, i) => tell({ id, answer: [[embedded[i]!]] }))
+    tell({ id, answer: [await run([windows(text!)[0]!])] })
   } catch (error) {
-    for (const { id } of asked) tell({ id, error: (error as Error).message })
+    tell({ id, error: (error as Error).message })
+  }
+}
+
+async function embedPiece({ job, text, part, window }: Piece): Promise<void> {
+  try {
+    const { run } = await ready()
+    job.embedded[text]![part] = (await run([window]))[0]!
+    if (--job.left === 0) tell({ id: job.id, answer: job.embedded })
+  } catch (error) {
+    pieces = pieces.filter((piece) => piece.job !== job)
+    tell({ id: job.id, error: (error as Error).message })
   }
 }
 
@@ -88,29 +92,12 @@ async function work(): Promise<void> {
   if (busy) return
   busy = true
   while (queries.length > 0 || pieces.length > 0) {
-    if (queries.length > 0) await answerQueries()
-    else await embedBatch()
+    const query = queries.shift()
+    await (query ? answerQuery(query) : embedPiece(pieces.shift()!))
     // Lets messages in: a query that came meanwhile goes next.
     await new Promise(setImmediate)
   }
   busy = false
-}
-
-async function embedBatch(): Promise<void> {
-  const batch = nextBatch()
-  const jobs = new Set(batch.map(({ job }) => job))
-  try {
-    const { run } = await ready()
-    const embedded = await run(batch.map(({ window }) => window))
-    batch.forEach(({ job, text, part }, i) => {
-      job.embedded[text]![part] = embedded[i]!
-      job.left--
-    })
-    for (const job of jobs) if (job.left === 0) tell({ id: job.id, answer: job.embedded })
-  } catch (error) {
-    pieces = pieces.filter(({ job }) => !jobs.has(job))
-    for (const { id } of jobs) tell({ id, error: (error as Error).message })
-  }
 }
 
 async function close(): Promise<void> {
