@@ -23,7 +23,8 @@ export interface Service extends Running {
 }
 
 function spawnServer(file: string, env: Record<string, string>): Promise<{ child: ChildProcess; port: number }> {
-  const child = spawn(process.execPath, [...(process.env['PROF'] ? ['--cpu-prof', '--cpu-prof-interval', '200', '--cpu-prof-dir', process.env['PROF']] : []), fileURLToPath(file)], {
+  // As `npm start` does it.
+  const child = spawn(process.execPath, ['--max-semi-space-size=8', ...(process.env['PROF'] ? ['--cpu-prof', '--cpu-prof-interval', '200', '--cpu-prof-dir', process.env['PROF']] : []), fileURLToPath(file)], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

@@ -20,7 +20,8 @@ if (Number(process.versions.node.split('.')[0]) >= OLDEST) {
     console.error(`sensorium needs Node.js ${OLDEST} or newer and this is ${process.versions.node}. Run npm install first, which brings one.`)
     process.exit(1)
   }
-  const child = spawn(pinned, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' })
+  // Left alone, V8 gives what is new up to 130 MB; with 16 it is as fast, and the service half as large.
+  const child = spawn(pinned, ['--max-semi-space-size=8', fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' })
   for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT']) {
     process.on(signal, () => {
       // Ctrl-C in a terminal reaches the child by itself; a second one would mean "at once".
