@@ -2,6 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { SearchResult } from '@sensorium/contract'
+import { systemClock } from '../../src/kernel/clock.ts'
+import { makeLogger } from '../../src/kernel/logger.ts'
+import { makeRecall } from '../../src/memory/recall.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { startService, type Service, type TestTenant } from '../support/service.ts'
@@ -115,13 +118,6 @@ onBothEngines((engine) => {
     const asked = (queries: string[]) => Promise.all(queries.map(async (query) => (await search(agent, query, { explain: true })).map(({ signals }) => signals!.similarity)))
     const [lone] = await asked(['money owed'])
     assert.deepEqual((await asked(['penguins of Chile and what they cost', 'money owed', long.slice(0, 300), 'copper', 'late']))[1], lone)
-  })
-
-  test('[ENR-6] a search with a budget that is over fails; it does not say that there is nothing', async () => {
-    const agent = await tenant.agent()
-    await memory.make(agent, { title: 'Note', content: 'There is something.' })
-    const viewer = { kind: 'agent', id: agent.id, tenantId: tenant.id, teamId: null } as const
-    await assert.rejects(service.app.memory.recall(viewer, 'something', { budgetMs: 1e-9 }), /longer than/)
   })
 
   test('[SRCH-1] [SRCH-3] [SRCH-4] [SRCH-11] the answer: results with falling scores, total, signals when asked for', async () => {
@@ -264,4 +260,16 @@ onBothEngines((engine) => {
     const [row] = await service.store.rows<{ amount: number }>("select sum(amount) as amount from usage_days where tenant_id = ? and metric = 'searches'", [here.id])
     assert.equal(Number(row!.amount), 1)
   })
+})
+
+test('[ENR-6] a search with a budget that is over fails; it does not say that there is nothing', async () => {
+  const never = new Promise<never>(() => {})
+  const recall = makeRecall({
+    index: { find: () => never, prepare: async () => {}, keep: async () => {}, close: async () => {} },
+    embedder: { model: 'm', batch: 1, embed: () => never, query: () => never, close: async () => {} },
+    embedding: { wake: () => {}, runOnce: async () => 0, idle: async () => {}, soon: async () => {}, close: async () => {} },
+    clock: systemClock,
+    log: makeLogger('silent'),
+  })
+  await assert.rejects(recall({ kind: 'agent', id: 'agt_a', tenantId: 'ten_a', teamId: null }, 'something', { budgetMs: 2 }), /longer than 2 ms/)
 })

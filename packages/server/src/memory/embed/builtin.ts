@@ -16,24 +16,36 @@ const FLOOD = 48
 interface Worker {
   thread: Thread<Question, Embedded[][]>
   waiting: number
+  /** It has answered: its model is loaded. */
+  loaded: boolean
 }
+
+const idlest = (workers: readonly Worker[]): Worker | undefined => workers.toSorted((a, b) => a.waiting - b.waiting)[0]
 
 export function builtinEmbedder(): Embedder {
   const workers: Worker[] = []
 
-  /** Who has the least to do; for a flood somebody new. */
-  function workerFor(texts: number): Worker {
-    const [idlest] = workers.toSorted((a, b) => a.waiting - b.waiting)
-    if (idlest && (idlest.waiting + texts <= FLOOD || workers.length >= MAX_THREADS)) return idlest
-    const worker = { thread: makeThread<Question, Embedded[][]>(new URL('./thread.ts', import.meta.url), 'embedding'), waiting: 0 }
+  function begin(): Worker {
+    const worker = { thread: makeThread<Question, Embedded[][]>(new URL('./thread.ts', import.meta.url), 'embedding'), waiting: 0, loaded: false }
     workers.push(worker)
     return worker
   }
 
+  /** Who has the least to do; for a flood somebody new. */
+  function forTexts(texts: number): Worker {
+    const found = idlest(workers)
+    return found && (found.waiting + texts <= FLOOD || workers.length >= MAX_THREADS) ? found : begin()
+  }
+
+  /** A query goes before all texts, and does not wait for a model that is being loaded while another is there. */
+  const forQuery = (): Worker => idlest(workers.filter(({ loaded }) => loaded)) ?? workers[0] ?? begin()
+
   async function ask(worker: Worker, question: Question): Promise<Embedded[][]> {
     worker.waiting += question.texts.length
     try {
-      return await worker.thread.ask(question)
+      const answer = await worker.thread.ask(question)
+      worker.loaded = true
+      return answer
     } finally {
       worker.waiting -= question.texts.length
     }
@@ -42,9 +54,8 @@ export function builtinEmbedder(): Embedder {
   return {
     model: BUILTIN_MODEL,
     batch: 32,
-    embed: (texts) => ask(workerFor(texts.length), { kind: 'texts', texts }),
-    // A query goes before all texts, and does not wait for a new thread.
-    query: async (text) => (await ask(workerFor(-Infinity), { kind: 'query', texts: [text] }))[0]![0]!,
+    embed: (texts) => ask(forTexts(texts.length), { kind: 'texts', texts }),
+    query: async (text) => (await ask(forQuery(), { kind: 'query', texts: [text] }))[0]![0]!,
     async close() {
       await Promise.all(workers.map(({ thread }) => thread.close()))
     },
