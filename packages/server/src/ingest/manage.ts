@@ -121,13 +121,15 @@ async function requireWebhook(db: Db, id: string): Promise<WebhookRow> {
 export async function rotateWebhook(
   db: Db, tools: IngestTools, origin: string, id: string, given?: string,
 ): Promise<Pick<MadeWebhook, 'webhook' | 'signing_secret'>> {
-  const row = await requireWebhook(db, id)
-  if (given !== undefined) refuseShared(tools.secrets, await webhooksOfSlug(db, row.slug), given)
   const signing_secret = secretOf(given)
   const sealed = tools.secrets.seal(signing_secret, webhookContext(id))
-  const old = [{ sealed: row.secret, until: tools.now() + ROTATION_MS }, ...holdingSecrets(row, tools.now())].slice(0, MAX_OLD)
-  await replaceSecret(db, row.tenant_id, id, sealed, old)
-  return { webhook: shownWebhook(row, origin), signing_secret }
+  for (;;) {
+    const row = await requireWebhook(db, id)
+    if (given !== undefined) refuseShared(tools.secrets, await webhooksOfSlug(db, row.slug), given)
+    const old = [{ sealed: row.secret, until: tools.now() + ROTATION_MS }, ...holdingSecrets(row, tools.now())].slice(0, MAX_OLD)
+    // Somebody who rotates at the same moment was told a secret too: read again, and it is one of the old ones.
+    if ((await replaceSecret(db, row, sealed, old)) > 0) return { webhook: shownWebhook(row, origin), signing_secret }
+  }
 }
 
 export async function deleteWebhook(db: Db, id: string): Promise<void> {

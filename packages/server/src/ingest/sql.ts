@@ -57,9 +57,11 @@ export async function pageWebhooks(db: Db, tenantId: string | null, offset: numb
   return { rows, total: count?.n ?? 0 }
 }
 
-/** Puts a new secret in the place of the current one, and these beside it. */
-export const replaceSecret = (db: Db, tenantId: string, id: string, secret: string, old: readonly OldSecret[]): Promise<number> =>
-  db.run('update webhooks set secret = ?, old_secrets = ? where tenant_id = ? and id = ?', [secret, JSON.stringify(old), tenantId, id])
+/** Puts a new secret in the place of the one the row has, and these beside it; changes nothing if that is another by now. */
+export const replaceSecret = (db: Db, row: WebhookRow, secret: string, old: readonly OldSecret[]): Promise<number> =>
+  db.run('update webhooks set secret = ?, old_secrets = ? where tenant_id = ? and id = ? and secret = ?', [
+    secret, JSON.stringify(old), row.tenant_id, row.id, row.secret,
+  ])
 
 export const deleteWebhookRow = (db: Db, tenantId: string, id: string): Promise<number> =>
   db.run('delete from webhooks where tenant_id = ? and id = ?', [tenantId, id])

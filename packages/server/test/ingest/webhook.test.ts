@@ -140,6 +140,15 @@ onBothEngines((engine) => {
     assert.deepEqual(await all('r-6'), [401, 401, 202])
   })
 
+  test('[HOOK-6] [OPS-3] of rotations at the same moment each is told a secret that holds', async () => {
+    const { webhook, signing_secret } = await calls.webhook({ tenant: tenant.slug, source: 'pos' })
+    const rotated = await Promise.all([1, 2, 3].map(() => calls.operator(`POST /operator/webhooks/${webhook.id}/rotate`)))
+    const secrets = [signing_secret, ...rotated.map(({ body }) => body.signing_secret)]
+    const statuses: number[] = []
+    for (const secret of secrets) statuses.push((await post(tenant.slug, secret, { id: 'at-once' })).status)
+    assert.deepEqual(statuses, [202, 200, 200, 200])
+  })
+
   test('[HOOK-9] [HOOK-10] what cannot be mapped is stored all the same, and its retry is a duplicate', async () => {
     const body = [{ anything: true }]
     const first = await post(tenant.slug, shop.signing_secret, body)
