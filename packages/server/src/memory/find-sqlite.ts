@@ -204,17 +204,15 @@ export function makeFinder(db: ReaderDb): Finder {
       const frequencies = frequenciesAt(postings, (place) => places.has(place))
       const none = new Float64Array(terms.length)
       const meaningAt = meanings(windows)
-      const candidates = [...places].map((place): Candidate => {
-        return {
-          id: shelf.ids[place]!,
-          frequencies: frequencies.get(place) ?? none,
-          length: shelf.lengths[place]!,
-          meaning: meaningAt.get(place) ?? null,
-          confidence: shelf.confidence[place]!,
-          importance: shelf.importance[place]!,
-          freshAt: shelf.freshAt[place]!,
-        }
-      })
+      const candidates = [...places].map((place): Candidate => ({
+        id: shelf.ids[place]!,
+        frequencies: frequencies.get(place) ?? none,
+        length: shelf.lengths[place]!,
+        meaning: meaningAt.get(place) ?? null,
+        confidence: shelf.confidence[place]!,
+        importance: shelf.importance[place]!,
+        freshAt: shelf.freshAt[place]!,
+      }))
       return rank(words, sought.meaning, candidates, now, breathe).slice(0, limit)
     },
   }

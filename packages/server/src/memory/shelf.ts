@@ -100,10 +100,6 @@ export class Shelf {
     return this.left > 1000 && this.left * 3 > this.windows
   }
 
-  placeOf(id: string): number | undefined {
-    return this.byId.get(id)
-  }
-
   /** Answers its place, and the version of the text it had there before if it was there. */
   put(row: ShelfRow): { place: number; before: number | undefined } {
     let place = this.byId.get(row.id)

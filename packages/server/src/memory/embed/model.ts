@@ -26,7 +26,7 @@ export interface Windowed {
 
 export interface Model {
   windows(text: string): Windowed[]
-  /** One pass over windows of any length; the caller keeps them few and alike. */
+  /** One pass over windows of any length. More than one at a time change each other's vectors: thread.ts says why. */
   run(batch: readonly Windowed[]): Promise<Embedded[]>
 }
 
