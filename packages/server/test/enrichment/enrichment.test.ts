@@ -3,7 +3,10 @@ import { after, before, describe, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
 import { interest, poll, publish } from '../events/tools.ts'
+import { makeEnrich } from '../../src/enrichment/enrich.ts'
 import { queryOf } from '../../src/enrichment/query.ts'
+import { makeLogger } from '../../src/kernel/logger.ts'
+import type { Recall } from '../../src/memory/recall.ts'
 
 interface Block {
   depth: string
@@ -75,7 +78,7 @@ onBothEngines((engine) => {
       assert.deepEqual(large.recent_events!.map((event) => event.event_id), [earlier])
     })
 
-    test('[ENR-4] of events that came in the same millisecond the earlier ones are those before it', async () => {
+    test('[ENR-3] of events that came in the same millisecond the earlier ones are those before it', async () => {
       const batch = ['a', 'b', 'c'].map((name) => ({ specversion: '1.0', id: `same-${name}`, type: 'com.shop.desk.moved', source: '/t', subject: 'desk/9', data: { name } }))
       await service.call('POST /v1/events', { token: owner.token, raw: JSON.stringify(batch), headers: { 'content-type': 'application/cloudevents-batch+json' } })
       const handed = (await poll(service, full.token)).filter(({ payload }) => payload['subject'] === 'desk/9')
@@ -96,7 +99,7 @@ onBothEngines((engine) => {
       assert.ok(!('enrichment' in dead[0].payload))
     })
 
-    test('[ENR-6] a failure leaves it out and the delivery goes out all the same', async () => {
+    test('[ENR-5] [ENR-6] a failure leaves it out and the delivery goes out all the same; the next hand-out has it', async () => {
       await publish(service, owner.token, { type: 'com.shop.x', data: { note: 'parcel' } })
       await service.store.tx((tx) => tx.run('alter table memories rename to memories_away'))
       try {
@@ -106,6 +109,27 @@ onBothEngines((engine) => {
       } finally {
         await service.store.tx((tx) => tx.run('alter table memories_away rename to memories'))
       }
+      await service.clock.advance(30_000)
+      assert.ok(((await block(full))?.memories.length ?? 0) > 0)
+    })
+
+    test('[ENR-6] a large poll is worked on a few at a time, and one that fails leaves only itself out', async () => {
+      let now = 0
+      let most = 0
+      let asked = 0
+      const recall: Recall = async () => {
+        const turn = ++asked
+        most = Math.max(most, ++now)
+        await new Promise(setImmediate)
+        now--
+        if (turn === 3) throw new Error('late')
+        return []
+      }
+      const enrich = makeEnrich({ store: service.store, recall, clock: service.clock, log: makeLogger('silent') })
+      const deliveries = Array.from({ length: 20 }, (_, i) => ({ id: `dlv_${i}`, eventId: `e${i}`, depth: 'light' as const, envelope: JSON.stringify({ type: 'a.b', data: `note ${i}` }) }))
+      const blocks = await enrich({ tenantId: tenant.id, recipientId: full.id }, deliveries)
+      assert.deepEqual([asked, most], [20, 4])
+      assert.deepEqual([...blocks.keys()].sort(), deliveries.map(({ id }) => id).filter((id) => id !== 'dlv_2').sort())
     })
   })
 })
