@@ -10,10 +10,17 @@ import { seenBy } from './see.ts'
 
 /**
  * Windows compared exactly after the signatures have chosen: of 50,000, 200 held 0.978 of the exact top ten, 400 0.991, 800 0.996.
- * Of fewer, fewer do: each is two kilobytes that come over the wire and are thrown away.
+ * Of fewer, fewer do: each is two kilobytes that come over the wire and are thrown away. Of long memories more are needed, because
+ * many windows may be of the same one.
  */
 const RESCORED = { least: 200, most: 500, share: 0.02 } as const
-const rescored = (memories: number): number => Math.min(RESCORED.most, Math.max(RESCORED.least, Math.ceil(memories * RESCORED.share)))
+/** Words, as they are counted for BM25, that fill a window of the built-in model. */
+const WORDS_OF_WINDOW = 120
+
+export function rescored(memories: number, averageLength: number): number {
+  const windowsEach = Math.max(1, averageLength / WORDS_OF_WINDOW)
+  return Math.min(RESCORED.most, Math.ceil(windowsEach * Math.max(RESCORED.least, memories * RESCORED.share)))
+}
 /** Of a memory that its words brought, so many windows are compared exactly. */
 const WINDOWS = 3
 
@@ -131,7 +138,7 @@ export function postgresFinder(store: Store, small?: number): Finder {
       const { meaning, viewer, now, limit } = sought
       // One after the other: a search takes one processor of the server, and leaves the others to the events.
       const { words, frequencies, memories } = await byWords(sought)
-      const picked = await byMeaning(sought, rescored(memories))
+      const picked = await byMeaning(sought, rescored(memories, words.averageLength))
       const best = new Map<string, { part: number; vector: Float32Array; cos: number }>()
       const note = ({ memory_id, part, vector }: Window): void => {
         const floats = floatsOf(Buffer.from(vector, 'base64'))

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { signatureOf, type Embedded } from '../../src/memory/embed/embedding.ts'
-import { postgresFinder } from '../../src/memory/find-postgres.ts'
+import { postgresFinder, rescored } from '../../src/memory/find-postgres.ts'
 import { postgresIndex } from '../../src/memory/index-postgres.ts'
 import { sqliteIndex } from '../../src/memory/index-sqlite.ts'
 import type { Finder, MemoryIndex, Sought } from '../../src/memory/memory-index.ts'
@@ -154,4 +154,13 @@ for (const [name, open] of Object.entries(WAYS)) {
 
 test('a signature has a bit for each number, set where it is positive', () => {
   assert.deepEqual([...signatureOf(Float32Array.from([1, -1, 0.5, 0, 0, 0, 0, -2, 3]))], [0b101, 1])
+})
+
+test('[SRCH-14] of few short memories few windows are compared exactly, of many or of long ones more', () => {
+  assert.equal(rescored(0, 0), 200)
+  assert.equal(rescored(9_000, 30), 200)
+  assert.equal(rescored(20_000, 30), 400)
+  assert.equal(rescored(1_000_000, 30), 500)
+  assert.equal(rescored(1_000, 240), 400)
+  assert.equal(rescored(1_000, 5_000), 500)
 })
