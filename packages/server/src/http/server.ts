@@ -88,6 +88,7 @@ export function makeServer(tools: ServerTools): HttpServer {
   }
 
   function send(exchange: Exchange, status: number, headers: Answer['headers'], type: string, body: string | undefined): void {
+    if (exchange.response.headersSent) return // its body broke, and it was refused while the answer was made
     if (draining || exchange.isLast) exchange.header('connection', 'close')
     exchange.send(status, headers, type, body)
   }
@@ -194,6 +195,7 @@ export function makeServer(tools: ServerTools): HttpServer {
       })
 
     const readOn = (exchange: Exchange): void => {
+      if (exchange.response.headersSent) return // its body broke while it was admitted
       const failed = (error: unknown): void => fail(error, exchange)
       const { request } = exchange
       if (withoutBody || !hasBody(request)) answer(NO_BYTES, exchange).catch(failed)

@@ -25,6 +25,7 @@ onBothEngines((engine) => {
       socket.on('error', reject).on('close', () => resolve(answer))
     })
 
+  const brokenGet = (path: string): string => head(`GET ${path} HTTP/1.1`, 'Transfer-Encoding: chunked') + 'zz\r\n'
   const head = (first: string, ...lines: string[]): string => [first, 'Host: localhost', `Authorization: Bearer ${token}`, ...lines, '', ''].join('\r\n')
   const publish = (id: string, ...lines: string[]): string => {
     const body = JSON.stringify({ specversion: '1.0', id, source: '/s', type: 'a.b', data: {} })
@@ -52,6 +53,16 @@ onBothEngines((engine) => {
     assert.match(answer, /x-request-id: mine-1/i)
     assert.match(answer, /"request_id":"mine-1"/)
   })
+
+  for (const path of ['/healthz', '/readyz', '/metrics', '/openapi.json', '/docs', '/v1/agents', '/v1/delivery/poll', '/v1/delivery/stream', '/nowhere']) {
+    test(`[HTTP-3] a broken body behind GET ${path} is answered once, and the service goes on`, async () => {
+      const answer = await exchange(brokenGet(path))
+      // A stream that had begun is cut.
+      assert.ok(statuses(answer).length === (path.endsWith('/stream') ? 0 : 1), answer)
+      assert.equal((await service.call('GET /healthz')).status, 200)
+      assert.match((await service.call('GET /metrics')).text, /^sensorium_streams 0$/m)
+    })
+  }
 
   test('[HTTP-3] what never was a request is refused in the envelope', async () => {
     assert.match(await exchange('nonsense\r\n\r\n'), /^HTTP\/1\.1 400 [^]*"code":"validation_failed"/)

@@ -33,10 +33,12 @@ async function fuzz(engine: Engine, count: number, say: (text: string) => void):
     const tools = await prepare(service.url)
     const problems = await attack(Number(new URL(service.url).port), tools, seed, count, say)
     const log = service.output().split('\n').filter((line) => line.includes('"level":"error"'))
-    assert.equal(problems.length + log.length, 0, `\nFUZZ_SEED=${seed}\n\n${[...problems, ...log.slice(0, 3)].join('\n\n')}\n`)
+    // Its last words too, in case it died.
+    assert.equal(problems.length + log.length, 0, `\nFUZZ_SEED=${seed}\n\n${[...problems, ...log.slice(0, 3), service.output().slice(-1500)].join('\n\n')}\n`)
     assert.equal(await inFlight(service.url), 1, 'every request that was taken is over')
-  } finally {
     assert.equal((await service.stop()).code, 0)
+  } finally {
+    await service.stop()
     await drop()
   }
 }

@@ -1,0 +1,20 @@
+// What would end the process ends a connection at most. In a process of its own: a test runner hears of what nobody caught, too.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sqlite } from '../support/engines.ts'
+import { startProcess } from '../support/process.ts'
+import { rawConnection } from '../support/raw-http.ts'
+
+test('[HTTP-3] a broken body behind a GET is refused, and what was being made for it is dropped', async (t) => {
+  const { env, drop } = await sqlite.fresh()
+  t.after(drop)
+  const service = await startProcess(env)
+  for (const path of ['/healthz', '/readyz', '/metrics', '/openapi.json', '/docs', '/v1/agents', '/v1/delivery/poll', '/v1/delivery/stream', '/nowhere']) {
+    const connection = await rawConnection(service.url)
+    connection.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`)
+    assert.ok([400, 401, 404].includes((await connection.reply()).status), path)
+    await connection.closed
+  }
+  assert.equal((await fetch(`${service.url}/readyz`)).status, 200)
+  assert.equal((await service.stop()).code, 0)
+})
