@@ -1,7 +1,7 @@
-// GET /v1/agents/{id} with a token: what authentication, limits, scope, metrics, a log line and a read from the embedded store cost
-// beside a bare Fastify route that answers the same body. Both are measured in turns in one run, each alone, so that what else
-// the machine does falls on both. The processor time of a request says the same with less noise than its rate. With two clients: a
-// very lean one, and Node's own fetch, which is what an agent uses.
+// GET /v1/agents/{id} with a token: what authentication, limits, scope, metrics, a log line and a read from the
+// embedded store cost beside a bare Fastify route that answers the same body. Both are measured in turns in one run,
+// each alone, so that what else the machine does falls on both. The processor time of a request says the same with less
+// noise than its rate. With two clients: a very lean one, and Node's own fetch, which is what an agent uses.
 import { readFileSync } from 'node:fs'
 import { Connection, FetchClient, hammer, type Call } from './support/load.ts'
 import { report } from './support/report.ts'
@@ -42,10 +42,14 @@ const agent = await service.agent(['receive'])
 const request = { method: 'GET', path: `/v1/agents/${agent.id}`, token: agent.token }
 
 const rows: Record<string, unknown>[] = []
-for (const [client, Kind] of [['fetch', FetchClient], ['sockets', Connection]] as const) {
+for (const [client, Kind] of [
+  ['fetch', FetchClient],
+  ['sockets', Connection],
+] as const) {
   for (const server of [bare, service]) await measure(server, request, Kind, 1)
   const rounds: { bare: Measured; service: Measured }[] = []
-  for (let round = 0; round < ROUNDS; round++) rounds.push({ bare: await measure(bare, request, Kind), service: await measure(service, request, Kind) })
+  for (let round = 0; round < ROUNDS; round++)
+    rounds.push({ bare: await measure(bare, request, Kind), service: await measure(service, request, Kind) })
   const of = (who: 'bare' | 'service', what: keyof Measured): number => median(rounds.map((round) => round[who][what]))
   rows.push({
     client,

@@ -1,5 +1,5 @@
-// Messages of 250 bytes from a durable queue of a real RabbitMQ into the store, one delivery each; every one is settled after its
-// event is on disk. Messages a second, from the first to the last that is stored.
+// Messages of 250 bytes from a durable queue of a real RabbitMQ into the store, one delivery each; every one is settled
+// after its event is on disk. Messages a second, from the first to the last that is stored.
 import { readFileSync } from 'node:fs'
 import { performance } from 'node:perf_hooks'
 import { jsonMessage, sendAll } from '../packages/server/test/alone/amqp-tools.ts'
@@ -23,13 +23,31 @@ const rabbit = await startRabbit()
 const rows: Record<string, unknown>[] = []
 for (const engine of ENGINES) {
   const queue = `bench-${engine}`
-  await sendAll(rabbit, queue, Array.from({ length: COUNT }, (_, i) => jsonMessage({ entity: 'order', action: 'created', id: `o-${i}`, text: PADDING })))
+  await sendAll(
+    rabbit,
+    queue,
+    Array.from({ length: COUNT }, (_, i) =>
+      jsonMessage({ entity: 'order', action: 'created', id: `o-${i}`, text: PADDING }),
+    ),
+  )
   const service = await startService(engine, { OPERATOR_TOKEN, LOG_LEVEL: 'warn' })
   const agent = await service.agent(['receive', 'interests:write'])
-  await service.call('POST', `/v1/agents/${agent.id}/interests`, agent.token, { event_type: 'com.erp.*', priority: 0, enrichment_depth: 'none' })
+  await service.call('POST', `/v1/agents/${agent.id}/interests`, agent.token, {
+    event_type: 'com.erp.*',
+    priority: 0,
+    enrichment_depth: 'none',
+  })
   const stored = async (): Promise<number> =>
-    (await service.call<{ days: { events: number }[] }>('GET', '/operator/usage?tenant=default', OPERATOR_TOKEN)).days.reduce((sum, { events }) => sum + events, 0)
-  await service.call('POST', '/operator/connectors', OPERATOR_TOKEN, { tenant: 'default', source: 'erp', url: rabbit.url, address: `/amq/queue/${queue}`, credit: CREDIT })
+    (
+      await service.call<{ days: { events: number }[] }>('GET', '/operator/usage?tenant=default', OPERATOR_TOKEN)
+    ).days.reduce((sum, { events }) => sum + events, 0)
+  await service.call('POST', '/operator/connectors', OPERATOR_TOKEN, {
+    tenant: 'default',
+    source: 'erp',
+    url: rabbit.url,
+    address: `/amq/queue/${queue}`,
+    credit: CREDIT,
+  })
   let first = 0
   while (first === 0) first = await stored()
   const started = performance.now()
@@ -42,7 +60,14 @@ for (const engine of ENGINES) {
   const seconds = (performance.now() - started) / 1000
   // On a machine that others use too, what it costs says more than how long it took.
   const cpu_us = Math.round(((cpuSeconds(service.pid) - cpuBefore) * 1e6) / (COUNT - first))
-  rows.push({ engine, messages: COUNT, seconds, per_s: Math.round((COUNT - first) / seconds), service_cpu_us: cpu_us, rss_mb: service.rssMb() })
+  rows.push({
+    engine,
+    messages: COUNT,
+    seconds,
+    per_s: Math.round((COUNT - first) / seconds),
+    service_cpu_us: cpu_us,
+    rss_mb: service.rssMb(),
+  })
   await service.stop()
 }
 await rabbit.stop()

@@ -1,5 +1,5 @@
-// What memory does to the events beside it: publish to receipt by long poll at a steady rate, in turns alone, beside searches over
-// memories of the same tenant, and while a burst of new memories is embedded.
+// What memory does to the events beside it: publish to receipt by long poll at a steady rate, in turns alone, beside
+// searches over memories of the same tenant, and while a burst of new memories is embedded.
 import { performance } from 'node:perf_hooks'
 import { Connection, quantile, type Call } from './support/load.ts'
 import { steadily } from './support/far-ends.ts'
@@ -15,16 +15,26 @@ const SEARCHES_PER_SECOND = Number(process.env['BENCH_SEARCHES'] ?? 10)
 const BURST = Number(process.env['BENCH_BURST'] ?? SECONDS * 400)
 const ENGINES = (process.env['BENCH_ENGINES'] ?? 'sqlite,postgres').split(',') as ('sqlite' | 'postgres')[]
 const SCOPES = ['send', 'receive', 'interests:write', 'memory:read', 'memory:write']
-const WORDS = 'order invoice server garden music train report customer deploy backup password meeting lunch printer badge coffee river engine'.split(' ')
-const sentence = (n: number): string => Array.from({ length: n }, () => WORDS[Math.floor(Math.random() * WORDS.length)]).join(' ')
+const WORDS =
+  'order invoice server garden music train report customer deploy backup password meeting lunch printer badge coffee river engine'.split(
+    ' ',
+  )
+const sentence = (n: number): string =>
+  Array.from({ length: n }, () => WORDS[Math.floor(Math.random() * WORDS.length)]).join(' ')
 
 const rows: Record<string, unknown>[] = []
 for (const engine of ENGINES) {
   const service = await startService(engine, { LOG_LEVEL: 'warn' })
   const agent = await service.agent(SCOPES)
-  await service.call('POST', `/v1/agents/${agent.id}/interests`, agent.token, { event_type: 'beside.*', filter_expression: null, priority: 0, enrichment_depth: 'none' })
+  await service.call('POST', `/v1/agents/${agent.id}/interests`, agent.token, {
+    event_type: 'beside.*',
+    filter_expression: null,
+    priority: 0,
+    enrichment_depth: 'none',
+  })
   const creators = Array.from({ length: 16 }, () => new Connection(service.port))
-  const memory = (): string => JSON.stringify({ type: 'semantic', scope: 'agent', title: sentence(3), content: sentence(15) })
+  const memory = (): string =>
+    JSON.stringify({ type: 'semantic', scope: 'agent', title: sentence(3), content: sentence(15) })
   let created = 0
   const create = (many: number): Promise<unknown> =>
     Promise.all(
@@ -44,7 +54,8 @@ for (const engine of ENGINES) {
   }
   await create(MEMORIES)
   await embedded()
-  const search = (): Promise<{ results: unknown[] }> => service.call('POST', '/v1/memories/search', agent.token, { query: sentence(4), limit: 10 })
+  const search = (): Promise<{ results: unknown[] }> =>
+    service.call('POST', '/v1/memories/search', agent.token, { query: sentence(4), limit: 10 })
   await search()
 
   const sentAt = new Map<string, number>()
@@ -54,12 +65,22 @@ for (const engine of ENGINES) {
   const receiving = (async () => {
     const connection = new Connection(service.port)
     while (!done) {
-      const { body } = await connection.send({ method: 'GET', path: '/v1/delivery/poll?limit=100&wait=2', token: agent.token })
+      const { body } = await connection.send({
+        method: 'GET',
+        path: '/v1/delivery/poll?limit=100&wait=2',
+        token: agent.token,
+      })
       const text = body.toString('latin1')
       const now = performance.now()
       for (const [, id] of text.matchAll(/"event_id":"([^"]+)"/g)) times.push(now - sentAt.get(id!)!)
       const ids = text.match(/"dlv_[0-9a-z]+"/g) ?? []
-      if (ids.length > 0) await connection.send({ method: 'POST', path: '/v1/delivery/ack', token: agent.token, body: `{"delivery_ids":[${ids.join(',')}]}` })
+      if (ids.length > 0)
+        await connection.send({
+          method: 'POST',
+          path: '/v1/delivery/ack',
+          token: agent.token,
+          body: `{"delivery_ids":[${ids.join(',')}]}`,
+        })
     }
     connection.close()
   })()
@@ -67,7 +88,12 @@ for (const engine of ENGINES) {
   const publish = (): Call => {
     const id = `b-${process.pid}-${n++}`
     sentAt.set(id, performance.now())
-    return { method: 'POST', path: '/v1/events', token: agent.token, body: `{"specversion":"1.0","type":"beside.x","source":"/bench","id":"${id}","data":{"n":${n}}}` }
+    return {
+      method: 'POST',
+      path: '/v1/events',
+      token: agent.token,
+      body: `{"specversion":"1.0","type":"beside.x","source":"/bench","id":"${id}","data":{"n":${n}}}`,
+    }
   }
   async function events(withSearches: boolean, burst = 0): Promise<number[]> {
     times = []
@@ -93,12 +119,23 @@ for (const engine of ENGINES) {
   }
   done = true
   await receiving
-  const at = (values: number[], q: number): number => quantile(values.toSorted((a, b) => a - b), q)
+  const at = (values: number[], q: number): number =>
+    quantile(
+      values.toSorted((a, b) => a - b),
+      q,
+    )
   rows.push({
-    engine, memories: MEMORIES, searches_per_s: SEARCHES_PER_SECOND,
-    alone_p50_ms: at(alone, 0.5), beside_p50_ms: at(beside, 0.5), alone_p99_ms: at(alone, 0.99), beside_p99_ms: at(beside, 0.99),
-    p99_ratio: at(beside, 0.99) / at(alone, 0.99), goal: 'at most 1.2',
-    ...(BURST > 0 ? { burst_p50_ms: at(burst, 0.5), burst_p99_ms: at(burst, 0.99) } : {}), rss_mb: service.rssMb(),
+    engine,
+    memories: MEMORIES,
+    searches_per_s: SEARCHES_PER_SECOND,
+    alone_p50_ms: at(alone, 0.5),
+    beside_p50_ms: at(beside, 0.5),
+    alone_p99_ms: at(alone, 0.99),
+    beside_p99_ms: at(beside, 0.99),
+    p99_ratio: at(beside, 0.99) / at(alone, 0.99),
+    goal: 'at most 1.2',
+    ...(BURST > 0 ? { burst_p50_ms: at(burst, 0.5), burst_p99_ms: at(burst, 0.99) } : {}),
+    rss_mb: service.rssMb(),
   })
   for (const connection of [...senders, ...creators]) connection.close()
   await service.stop()

@@ -1,9 +1,10 @@
-// What embedding and searching cost, as ratios of one run: `node bench/embed.ts [--memories 2000] [--words 15] [--search 50000] [--json FILE]`
+// What embedding and searching cost, as ratios of one run: `node bench/embed.ts [--memories 2000] [--words 15]
+// [--search 50000] [--json FILE]`
 //
 //   throughput   creating memories through HTTP until all are embedded, against the bare model over the same texts, cut
 //                into tokens and in batches, with one thread or two, whichever is faster at the moment
-//   search       p50 of POST /memories/search over a tenant of many memories, against one bare sqlite-vec query and one embedding
-//   memory       RSS with the model loaded
+//   search       p50 of POST /memories/search over a tenant of many memories, against one bare sqlite-vec query and one
+//   embedding memory       RSS with the model loaded
 import { writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import path from 'node:path'
@@ -17,11 +18,22 @@ import { indexWords } from '../packages/server/src/memory/words.ts'
 import { Connection } from './support/load.ts'
 import { quantile, serve, type Served } from './tools.ts'
 
-const { values } = parseArgs({ options: { memories: { type: 'string', default: '2000' }, words: { type: 'string', default: '15' }, search: { type: 'string', default: '50000' }, json: { type: 'string' } } })
+const { values } = parseArgs({
+  options: {
+    memories: { type: 'string', default: '2000' },
+    words: { type: 'string', default: '15' },
+    search: { type: 'string', default: '50000' },
+    json: { type: 'string' },
+  },
+})
 
-const WORDS = 'order invoice server garden music train report customer deploy backup password meeting lunch printer badge coffee river engine market window letter'.split(' ')
+const WORDS =
+  'order invoice server garden music train report customer deploy backup password meeting lunch printer badge coffee river engine market window letter'.split(
+    ' ',
+  )
 const pick = (): string => WORDS[Math.floor(Math.random() * WORDS.length)]!
-const sentence = (words: number): string => Array.from({ length: words }, (_, i) => (i % 3 ? pick() : `${pick()}${Math.floor(Math.random() * 500)}`)).join(' ')
+const sentence = (words: number): string =>
+  Array.from({ length: words }, (_, i) => (i % 3 ? pick() : `${pick()}${Math.floor(Math.random() * 500)}`)).join(' ')
 
 async function throughput(served: Served, count: number): Promise<{ bare: number; service: number }> {
   const texts = Array.from({ length: count }, () => ({ title: sentence(3), content: sentence(Number(values.words)) }))
@@ -29,7 +41,12 @@ async function throughput(served: Served, count: number): Promise<{ bare: number
   const warm = models[0]!.windows('The model is loaded.')
   for (const model of models) await model.run(warm)
   const { tokens } = await served.agents(1)
-  await served.call('POST', '/memories', tokens[0]!, { type: 'semantic', scope: 'agent', title: 'Warm', content: 'The model is loaded.' })
+  await served.call('POST', '/memories', tokens[0]!, {
+    type: 'semantic',
+    scope: 'agent',
+    title: 'Warm',
+    content: 'The model is loaded.',
+  })
   await served.app.memory.embedding.idle()
   // Lean clients: they run on the processors that are measured.
   const clients = Array.from({ length: 16 }, () => new Connection(Number(new URL(served.url).port)))
@@ -41,7 +58,9 @@ async function throughput(served: Served, count: number): Promise<{ bare: number
     const mine = texts.filter((_, i) => i % turns === turn)
     for (const [which, model] of models.entries()) {
       const first = performance.now()
-      const windows = mine.flatMap(({ title, content }) => model.windows(`${title}\n${content}`)).sort((a, b) => a.ids.length - b.ids.length)
+      const windows = mine
+        .flatMap(({ title, content }) => model.windows(`${title}\n${content}`))
+        .sort((a, b) => a.ids.length - b.ids.length)
       for (let i = 0; i < windows.length; i += 32) await model.run(windows.slice(i, i + 32))
       bare[which]! += performance.now() - first
     }
@@ -49,7 +68,12 @@ async function throughput(served: Served, count: number): Promise<{ bare: number
     await Promise.all(
       clients.map(async (client, worker) => {
         for (let i = worker; i < mine.length; i += clients.length) {
-          const { status } = await client.send({ method: 'POST', path: '/v1/memories', token: tokens[0]!, body: JSON.stringify({ type: 'semantic', scope: 'agent', ...mine[i] }) })
+          const { status } = await client.send({
+            method: 'POST',
+            path: '/v1/memories',
+            token: tokens[0]!,
+            body: JSON.stringify({ type: 'semantic', scope: 'agent', ...mine[i] }),
+          })
           if (status !== 201) throw new Error(`a memory was answered with ${status}`)
         }
       }),
@@ -62,13 +86,22 @@ async function throughput(served: Served, count: number): Promise<{ bare: number
 }
 
 const unit = (centre: Float32Array | null): Float32Array => {
-  const vector = Float32Array.from({ length: 384 }, (_, i) => (centre?.[i] ?? 0) + (Math.random() - 0.5) * (centre ? 0.15 : 1))
+  const vector = Float32Array.from(
+    { length: 384 },
+    (_, i) => (centre?.[i] ?? 0) + (Math.random() - 0.5) * (centre ? 0.15 : 1),
+  )
   const norm = Math.sqrt(vector.reduce((sum, x) => sum + x * x, 0))
   return vector.map((x) => x / norm)
 }
 
 // Vectors of chance: what a scan costs does not depend on what they mean.
-async function fill(served: Served, bare: DatabaseSync, tenantId: string, agentId: string, count: number): Promise<void> {
+async function fill(
+  served: Served,
+  bare: DatabaseSync,
+  tenantId: string,
+  agentId: string,
+  count: number,
+): Promise<void> {
   const centres = Array.from({ length: 100 }, () => unit(null))
   bare.exec('create virtual table v using vec0(tenant text partition key, e float[384] distance_metric=cosine)')
   const insert = bare.prepare('insert into v (tenant, e) values (?, ?)')
@@ -80,14 +113,41 @@ async function fill(served: Served, bare: DatabaseSync, tenantId: string, agentI
         const id = `mem_${String(i).padStart(26, '0')}`
         const vector = unit(centres[i % 100]!)
         const row: MemoryRow = {
-          tenant_id: tenantId, id, agent_id: agentId, team_id: null, project_id: null, type: 'semantic', scope: 'agent', status: 'active', title: sentence(3), content: sentence(15),
-          confidence: 1, importance: 0.5, metadata: '{}', source_type: null, source_id: null, source_url: null, source_event_id: null, freshness_date: null, expires_at: null,
-          created_at: now, updated_at: now, accessed_at: now, text_version: 1,
+          tenant_id: tenantId,
+          id,
+          agent_id: agentId,
+          team_id: null,
+          project_id: null,
+          type: 'semantic',
+          scope: 'agent',
+          status: 'active',
+          title: sentence(3),
+          content: sentence(15),
+          confidence: 1,
+          importance: 0.5,
+          metadata: '{}',
+          source_type: null,
+          source_id: null,
+          source_url: null,
+          source_event_id: null,
+          freshness_date: null,
+          expires_at: null,
+          created_at: now,
+          updated_at: now,
+          accessed_at: now,
+          text_version: 1,
         }
         await insertMemory(tx, row)
         await indexWords(tx, row)
-        await tx.run('insert into memory_vectors (tenant_id, memory_id, part, model, text_version, signature, vector, tokens) values (?, ?, 0, ?, 1, ?, ?, ?)', [tenantId, id, BUILTIN_MODEL, signatureOf(vector), bytesOf(vector), new Uint8Array(64 * 15).fill(7)])
-        await tx.run('update memory_recall set embedded = ? where tenant_id = ? and memory_id = ?', [BUILTIN_MODEL, tenantId, id])
+        await tx.run(
+          'insert into memory_vectors (tenant_id, memory_id, part, model, text_version, signature, vector, tokens) values (?, ?, 0, ?, 1, ?, ?, ?)',
+          [tenantId, id, BUILTIN_MODEL, signatureOf(vector), bytesOf(vector), new Uint8Array(64 * 15).fill(7)],
+        )
+        await tx.run('update memory_recall set embedded = ? where tenant_id = ? and memory_id = ?', [
+          BUILTIN_MODEL,
+          tenantId,
+          id,
+        ])
         insert.run(tenantId, bytesOf(vector))
       }
     })
@@ -95,7 +155,10 @@ async function fill(served: Served, bare: DatabaseSync, tenantId: string, agentI
   }
 }
 
-async function search(served: Served, count: number): Promise<{ bare: number; embedding: number; search: number; p99: number; first: number }> {
+async function search(
+  served: Served,
+  count: number,
+): Promise<{ bare: number; embedding: number; search: number; p99: number; first: number }> {
   const { tokens, ids, tenantId } = await served.agents(1)
   const bare = new DatabaseSync(path.join(served.folder, 'bare.db'), { allowExtension: true })
   bare.loadExtension(getLoadablePath())
@@ -123,7 +186,13 @@ async function search(served: Served, count: number): Promise<{ bare: number; em
     times[2].push(d - c)
   }
   bare.close()
-  return { bare: quantile(times[0], 0.5), embedding: quantile(times[1], 0.5), search: quantile(times[2], 0.5), p99: quantile(times[2], 0.99), first }
+  return {
+    bare: quantile(times[0], 0.5),
+    embedding: quantile(times[1], 0.5),
+    search: quantile(times[2], 0.5),
+    p99: quantile(times[2], 0.99),
+    first,
+  }
 }
 
 const served = await serve()

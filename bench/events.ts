@@ -1,7 +1,8 @@
-// One event of 350 bytes to three recipients, 64 publishers; each recipient pulls 100 at a time and acknowledges them. Every rate
-// is a multiple of a bare Fastify route that stores nothing, measured in turns in the same run and with the same client: Node's own
-// fetch, which is what an agent uses, and a very lean one, beside which the bare route is four times as fast. `sql` is what the
-// store alone does with the same rows in groups of 64, without anything in front of it.
+// One event of 350 bytes to three recipients, 64 publishers; each recipient pulls 100 at a time and acknowledges them.
+// Every rate is a multiple of a bare Fastify route that stores nothing, measured in turns in the same run and with the
+// same client: Node's own fetch, which is what an agent uses, and a very lean one, beside which the bare route is four
+// times as fast. `sql` is what the store alone does with the same rows in groups of 64, without anything in front of
+// it.
 import { performance } from 'node:perf_hooks'
 import { rawPublish } from './support/limits.ts'
 import { Connection, FetchClient, hammer, quantile, type Call } from './support/load.ts'
@@ -19,11 +20,18 @@ const event = (type = 'com.bench.order.created'): string =>
 
 const publishRequest = (token: string) => (): Call => ({ method: 'POST', path: '/v1/events', token, body: event() })
 const batchRequest = (token: string) => (): Call => ({
-  method: 'POST', path: '/v1/events', token, contentType: 'application/cloudevents-batch+json', body: `[${Array.from({ length: 100 }, () => event()).join(',')}]`,
+  method: 'POST',
+  path: '/v1/events',
+  token,
+  contentType: 'application/cloudevents-batch+json',
+  body: `[${Array.from({ length: 100 }, () => event()).join(',')}]`,
 })
 const pollOf = (token: string, query: string): Call => ({ method: 'GET', path: `/v1/delivery/poll?${query}`, token })
 const ackOf = (token: string, ids: readonly string[]): Call => ({
-  method: 'POST', path: '/v1/delivery/ack', token, body: `{"delivery_ids":[${ids.map((id) => id.slice('"id":'.length)).join(',')}]}`,
+  method: 'POST',
+  path: '/v1/delivery/ack',
+  token,
+  body: `{"delivery_ids":[${ids.map((id) => id.slice('"id":'.length)).join(',')}]}`,
 })
 const idsIn = (body: string): string[] => body.match(/"id":"dlv_[0-9a-z]+"/g) ?? []
 
@@ -53,7 +61,13 @@ async function drain(service: Service, tokens: string[], seconds: number, Kind: 
 }
 
 /** Publish to receipt by long poll at a steady rate. */
-async function latency(service: Service, sender: string, receiver: string, perSecond: number, seconds: number): Promise<number[]> {
+async function latency(
+  service: Service,
+  sender: string,
+  receiver: string,
+  perSecond: number,
+  seconds: number,
+): Promise<number[]> {
   const sentAt = new Map<string, number>()
   const times: number[] = []
   let done = false
@@ -79,7 +93,8 @@ async function latency(service: Service, sender: string, receiver: string, perSe
   const publishes: Promise<unknown>[] = []
   for (let i = 0; i < perSecond * seconds; i++) {
     const due = started + (i * 1000) / perSecond
-    while (performance.now() < due) await new Promise((resolve) => setTimeout(resolve, Math.max(0, due - performance.now())))
+    while (performance.now() < due)
+      await new Promise((resolve) => setTimeout(resolve, Math.max(0, due - performance.now())))
     const body = event('com.latency.probe')
     sentAt.set(/"id":"([^"]+)"/.exec(body)![1]!, performance.now())
     publishes.push(senders[i % senders.length]!.send({ method: 'POST', path: '/v1/events', token: sender, body }))
@@ -99,12 +114,24 @@ for (const engine of ENGINES) {
   const sender = await service.agent(['send'])
   const receivers = await Promise.all([1, 2, 3].map(() => service.agent(['receive', 'interests:write'])))
   for (const receiver of receivers) {
-    await service.call('POST', `/v1/agents/${receiver.id}/interests`, receiver.token, { event_type: 'com.bench.*', filter_expression: 'data.total >= 0', priority: 0, enrichment_depth: 'none' })
+    await service.call('POST', `/v1/agents/${receiver.id}/interests`, receiver.token, {
+      event_type: 'com.bench.*',
+      filter_expression: 'data.total >= 0',
+      priority: 0,
+      enrichment_depth: 'none',
+    })
   }
   const probe = await service.agent(['receive', 'interests:write'])
-  await service.call('POST', `/v1/agents/${probe.id}/interests`, probe.token, { event_type: 'com.latency.*', priority: 0, enrichment_depth: 'none' })
+  await service.call('POST', `/v1/agents/${probe.id}/interests`, probe.token, {
+    event_type: 'com.latency.*',
+    priority: 0,
+    enrichment_depth: 'none',
+  })
 
-  for (const [client, Kind] of [['fetch', FetchClient], ['sockets', Connection]] as const) {
+  for (const [client, Kind] of [
+    ['fetch', FetchClient],
+    ['sockets', Connection],
+  ] as const) {
     await hammer(bare.port, 64, 1, publishRequest('none'), [202], Kind)
     await hammer(service.port, 64, 1, publishRequest(sender.token), [202], Kind)
     const bareRates: number[] = []
@@ -115,7 +142,14 @@ for (const engine of ENGINES) {
       bareRates.push((await hammer(bare.port, 64, SECONDS, publishRequest('none'), [202], Kind)).perSecond)
       single.push((await hammer(service.port, 64, SECONDS, publishRequest(sender.token), [202], Kind)).perSecond)
       batch.push(100 * (await hammer(service.port, 8, SECONDS, batchRequest(sender.token), [200], Kind)).perSecond)
-      pulled.push(await drain(service, receivers.flatMap(({ token }) => [token, token]), SECONDS, Kind))
+      pulled.push(
+        await drain(
+          service,
+          receivers.flatMap(({ token }) => [token, token]),
+          SECONDS,
+          Kind,
+        ),
+      )
     }
     const times = await latency(service, sender.token, probe.token, 500, SECONDS)
     const base = mean(bareRates)

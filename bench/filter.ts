@@ -15,7 +15,11 @@ const event = {
     status: 'paid',
     customer: { id: 'c-17', tier: 'gold', email: 'ada@example.com' },
     tags: ['new', 'express', 'gift'],
-    items: [{ sku: 'A-1', qty: 2 }, { sku: 'B-7', qty: 12 }, { sku: 'C-3', qty: 1 }],
+    items: [
+      { sku: 'A-1', qty: 2 },
+      { sku: 'B-7', qty: 12 },
+      { sku: 'C-3', qty: 1 },
+    ],
   },
 }
 

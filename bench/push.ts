@@ -1,4 +1,5 @@
-// 2,000 deliveries a second pushed to a local endpoint, from publish to receipt, while 1,000 other agents have endpoints that hang.
+// 2,000 deliveries a second pushed to a local endpoint, from publish to receipt, while 1,000 other agents have
+// endpoints that hang.
 import { readFileSync } from 'node:fs'
 import { performance } from 'node:perf_hooks'
 import { Connection, quantile } from './support/load.ts'
@@ -20,8 +21,16 @@ const cpuSeconds = (pid: number): number => {
 
 async function pushed(service: Service, url: string, type: string): Promise<{ id: string; token: string }> {
   const agent = await service.agent(SCOPES)
-  await service.call('POST', `/v1/agents/${agent.id}/interests`, agent.token, { event_type: type, filter_expression: null, priority: 0, enrichment_depth: 'none' })
-  await service.call('PATCH', `/v1/agents/${agent.id}`, service.admin, { delivery_mode: 'push', delivery_endpoint: url })
+  await service.call('POST', `/v1/agents/${agent.id}/interests`, agent.token, {
+    event_type: type,
+    filter_expression: null,
+    priority: 0,
+    enrichment_depth: 'none',
+  })
+  await service.call('PATCH', `/v1/agents/${agent.id}`, service.admin, {
+    delivery_mode: 'push',
+    delivery_endpoint: url,
+  })
   return agent
 }
 
@@ -48,9 +57,11 @@ async function measure(engine: 'sqlite' | 'postgres', agents: number): Promise<R
     const body = `{"specversion":"1.0","type":"${type}","source":"/bench","id":"${id}","data":{"n":${n},"text":"${'x'.repeat(200)}"}}`
     const connection = connections.pop() ?? (opened++, new Connection(service.port))
     if (timed) sentAt.set(id, performance.now())
-    const { status } = await connection.send({ method: 'POST', path: '/v1/events', token: sender.token, body }).catch((error: unknown) => {
-      throw new Error(`publish ${n} (${opened} connections) failed: ${String(error)}`)
-    })
+    const { status } = await connection
+      .send({ method: 'POST', path: '/v1/events', token: sender.token, body })
+      .catch((error: unknown) => {
+        throw new Error(`publish ${n} (${opened} connections) failed: ${String(error)}`)
+      })
     connections.push(connection)
     if (status !== 202) throw new Error(`publish answered ${status}`)
   }
@@ -61,7 +72,8 @@ async function measure(engine: 'sqlite' | 'postgres', agents: number): Promise<R
   await steadily(rate, 2, () => void underWay.push(publish('good.x', false)))
   await Promise.all(underWay)
   const held = hanging.open()
-  if (process.env['BENCH_VERBOSE']) console.log(`warm: ${n} published, ${arrived} arrived, ${held} held, ${opened} connections`)
+  if (process.env['BENCH_VERBOSE'])
+    console.log(`warm: ${n} published, ${arrived} arrived, ${held} held, ${opened} connections`)
   const before = arrived
   const cpuBefore = cpuSeconds(service.pid)
   const started = performance.now()
@@ -72,13 +84,24 @@ async function measure(engine: 'sqlite' | 'postgres', agents: number): Promise<R
   await Promise.all(underWay)
   const wanted = before + rate * SECONDS * agents
   const limit = performance.now() + 20_000
-  while (times.length < rate * SECONDS * agents && performance.now() < limit) await new Promise((resolve) => setTimeout(resolve, 5))
+  while (times.length < rate * SECONDS * agents && performance.now() < limit)
+    await new Promise((resolve) => setTimeout(resolve, 5))
   const took = (performance.now() - started) / 1000
   const cpu = cpuSeconds(service.pid) - cpuBefore
   times.sort((a, b) => a - b)
   const row = {
-    engine, agents, hanging: HANGING, heldByHanging: held, wanted: wanted - before, received: times.length, perSecond: times.length / took,
-    p50: quantile(times, 0.5), p99: quantile(times, 0.99), max: times.at(-1), cpuShare: cpu / took, rssMb: service.rssMb(),
+    engine,
+    agents,
+    hanging: HANGING,
+    heldByHanging: held,
+    wanted: wanted - before,
+    received: times.length,
+    perSecond: times.length / took,
+    p50: quantile(times, 0.5),
+    p99: quantile(times, 0.99),
+    max: times.at(-1),
+    cpuShare: cpu / took,
+    rssMb: service.rssMb(),
   }
   for (const connection of connections) connection.close()
   endpoint.stop()

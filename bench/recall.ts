@@ -2,9 +2,9 @@
 //
 //   node bench/recall.ts FOLDER [--postgres URL] [--json FILE]
 //
-// FOLDER has a folder for each collection of judged queries, with docs.jsonl {id, title, content, collection?}, queries.jsonl {id, query,
-// collection?} and qrels.jsonl {query, doc, relevance}. Each collection is an agent, each document a memory of its own, each query
-// a search for ten. Prints nDCG@10, recall@10 and the time of a search.
+// FOLDER has a folder for each collection of judged queries, with docs.jsonl {id, title, content, collection?},
+// queries.jsonl {id, query, collection?} and qrels.jsonl {query, doc, relevance}. Each collection is an agent, each
+// document a memory of its own, each query a search for ten. Prints nDCG@10, recall@10 and the time of a search.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
@@ -23,11 +23,17 @@ interface Query {
   collection?: string
 }
 
-const { positionals, values } = parseArgs({ allowPositionals: true, options: { postgres: { type: 'string' }, json: { type: 'string' } } })
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { postgres: { type: 'string' }, json: { type: 'string' } },
+})
 const folder = positionals[0]
 if (!folder) throw new Error('usage: node bench/recall.ts FOLDER [--postgres URL] [--json FILE]')
 const read = <T>(...names: string[]): T[] =>
-  readFileSync(path.join(folder, ...names), 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line) as T)
+  readFileSync(path.join(folder, ...names), 'utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as T)
 
 function score(relevant: Map<string, Set<string>>, run: Map<string, string[]>): { ndcg: number; recall: number } {
   let ndcg = 0
@@ -61,7 +67,12 @@ for (const set of readdirSync(folder).filter((name) => existsSync(path.join(fold
     names.map(async (name, i) => {
       for (const { id, title, content, collection = '' } of docs) {
         if (collection !== name) continue
-        const made = await served.call<{ id: string }>('POST', '/memories', tokens[i]!, { type: 'semantic', scope: 'agent', title, content })
+        const made = await served.call<{ id: string }>('POST', '/memories', tokens[i]!, {
+          type: 'semantic',
+          scope: 'agent',
+          title,
+          content,
+        })
         docOf.set(made.id, id)
       }
     }),
@@ -73,9 +84,17 @@ for (const set of readdirSync(folder).filter((name) => existsSync(path.join(fold
   const times: number[] = []
   for (const { id, query, collection = '' } of queries) {
     const asked = performance.now()
-    const { results: found } = await served.call<{ results: { memory: { id: string } }[] }>('POST', '/memories/search', tokens[names.indexOf(collection)]!, { query, limit: 10 })
+    const { results: found } = await served.call<{ results: { memory: { id: string } }[] }>(
+      'POST',
+      '/memories/search',
+      tokens[names.indexOf(collection)]!,
+      { query, limit: 10 },
+    )
     times.push(performance.now() - asked)
-    run.set(id, found.map(({ memory }) => docOf.get(memory.id)!))
+    run.set(
+      id,
+      found.map(({ memory }) => docOf.get(memory.id)!),
+    )
   }
   const relevant = new Map<string, Set<string>>()
   for (const { query, doc, relevance } of read<{ query: string; doc: string; relevance: number }>(set, 'qrels.jsonl')) {
@@ -83,10 +102,17 @@ for (const set of readdirSync(folder).filter((name) => existsSync(path.join(fold
   }
   const { ndcg, recall } = score(relevant, run)
   const row = {
-    set, engine: served.store.dialect.engine, docs: docs.length, queries: queries.length,
-    'nDCG@10': +ndcg.toFixed(1), 'R@10': +recall.toFixed(1),
-    'stored s': +((stored - started) / 1000).toFixed(1), 'embedded s': +((embedded - started) / 1000).toFixed(1),
-    'search p50 ms': +quantile(times, 0.5).toFixed(1), 'search p99 ms': +quantile(times, 0.99).toFixed(1), 'RSS MB': Math.round(process.memoryUsage().rss / 1e6),
+    set,
+    engine: served.store.dialect.engine,
+    docs: docs.length,
+    queries: queries.length,
+    'nDCG@10': +ndcg.toFixed(1),
+    'R@10': +recall.toFixed(1),
+    'stored s': +((stored - started) / 1000).toFixed(1),
+    'embedded s': +((embedded - started) / 1000).toFixed(1),
+    'search p50 ms': +quantile(times, 0.5).toFixed(1),
+    'search p99 ms': +quantile(times, 0.99).toFixed(1),
+    'RSS MB': Math.round(process.memoryUsage().rss / 1e6),
   }
   results.push(row)
 }

@@ -1,5 +1,5 @@
-// What must not grow with what is stored: the cost of a publish with the interests that do not match, the cost of a poll with the
-// deliveries that wait. `ratio` compares the large store with the small one of the same run.
+// What must not grow with what is stored: the cost of a publish with the interests that do not match, the cost of a
+// poll with the deliveries that wait. `ratio` compares the large store with the small one of the same run.
 import { performance } from 'node:perf_hooks'
 import { Connection, hammer, quantile, type Call } from './support/load.ts'
 import { report } from './support/report.ts'
@@ -13,11 +13,20 @@ const SCOPES = ['send', 'receive', 'interests:write']
 const MAILBOXES = 20
 
 let n = 0
-const event = (type: string): string => `{"specversion":"1.0","type":"${type}","source":"/bench","id":"s-${process.pid}-${n++}","data":{"total":${n % 500},"text":"${'x'.repeat(200)}"}}`
-const publish = (token: string, type: string) => (): Call => ({ method: 'POST', path: '/v1/events', token, body: event(type) })
+const event = (type: string): string =>
+  `{"specversion":"1.0","type":"${type}","source":"/bench","id":"s-${process.pid}-${n++}","data":{"total":${n % 500},"text":"${'x'.repeat(200)}"}}`
+const publish = (token: string, type: string) => (): Call => ({
+  method: 'POST',
+  path: '/v1/events',
+  token,
+  body: event(type),
+})
 
 const interest = (id: string, token: string, event_type: string, filter_expression: string | null = null): Call => ({
-  method: 'POST', path: `/v1/agents/${id}/interests`, token, body: JSON.stringify({ event_type, filter_expression, priority: 0, enrichment_depth: 'none' }),
+  method: 'POST',
+  path: `/v1/agents/${id}/interests`,
+  token,
+  body: JSON.stringify({ event_type, filter_expression, priority: 0, enrichment_depth: 'none' }),
 })
 
 /** Sends so many requests, sixteen at a time. */
@@ -28,7 +37,8 @@ async function sendAll(service: Service, count: number, make: (i: number) => Cal
       const connection = new Connection(service.port)
       while (i < count) {
         const answer = await connection.send(make(i++))
-        if (answer.status !== status) throw new Error(`answered ${answer.status}: ${answer.body.toString('utf8', 0, 300)}`)
+        if (answer.status !== status)
+          throw new Error(`answered ${answer.status}: ${answer.body.toString('utf8', 0, 300)}`)
       }
       connection.close()
     }),
@@ -54,10 +64,20 @@ async function withFewInterests(engine: 'sqlite' | 'postgres'): Promise<Prepared
 async function interestsThatDoNotMatch(engine: 'sqlite' | 'postgres'): Promise<Record<string, unknown>> {
   const small = await withFewInterests(engine)
   const large = await withFewInterests(engine)
-  await sendAll(large.service, INTERESTS, (i) => {
-    const { id, token } = large.agents[i % large.agents.length]!
-    return interest(id, token, i % 2 === 0 ? `com.other.kind${i}.*` : `com.bench.kind${i}`, i % 4 === 0 ? `data.total > ${i % 1000}` : null)
-  }, 201)
+  await sendAll(
+    large.service,
+    INTERESTS,
+    (i) => {
+      const { id, token } = large.agents[i % large.agents.length]!
+      return interest(
+        id,
+        token,
+        i % 2 === 0 ? `com.other.kind${i}.*` : `com.bench.kind${i}`,
+        i % 4 === 0 ? `data.total > ${i % 1000}` : null,
+      )
+    },
+    201,
+  )
   const measure = async ({ service, sender }: Prepared): Promise<number> =>
     (await hammer(service.port, 64, SECONDS, publish(sender, 'com.bench.order'), [202])).perSecond
   await measure(small)
@@ -69,8 +89,13 @@ async function interestsThatDoNotMatch(engine: 'sqlite' | 'postgres'): Promise<R
   await small.service.stop()
   await large.service.stop()
   return {
-    engine, what: `publish beside ${INTERESTS} interests that do not match`, small: mean('small'), large: mean('large'),
-    ratio: mean('large') / mean('small'), goal: 'at least 0.9', rss_mb: rss,
+    engine,
+    what: `publish beside ${INTERESTS} interests that do not match`,
+    small: mean('small'),
+    large: mean('large'),
+    ratio: mean('large') / mean('small'),
+    goal: 'at least 0.9',
+    rss_mb: rss,
   }
 }
 
@@ -88,16 +113,31 @@ async function matchingFilters(engine: 'sqlite' | 'postgres'): Promise<Record<st
       times.push(performance.now() - sent)
     }
     connection.close()
-    return quantile(times.sort((a, b) => a - b), 0.5)
+    return quantile(
+      times.sort((a, b) => a - b),
+      0.5,
+    )
   }
   await sendAll(service, 1, () => interest(receiver.id, receiver.token, 'com.bench.*', 'data.total >= 0'), 201)
   await time()
   const one = await time()
-  await sendAll(service, 999, (i) => interest(receiver.id, receiver.token, 'com.bench.*', `data.total >= 0 && data.text != "${i}"`), 201)
+  await sendAll(
+    service,
+    999,
+    (i) => interest(receiver.id, receiver.token, 'com.bench.*', `data.total >= 0 && data.text != "${i}"`),
+    201,
+  )
   await time()
   const thousand = await time()
   await service.stop()
-  return { engine, what: 'publish beside 1,000 filters that match, p50 ms', small: one, large: thousand, ratio: (thousand - one), goal: 'at most 2 (µs each)' }
+  return {
+    engine,
+    what: 'publish beside 1,000 filters that match, p50 ms',
+    small: one,
+    large: thousand,
+    ratio: thousand - one,
+    goal: 'at most 2 (µs each)',
+  }
 }
 
 /** The median of polls that each hand out ten, one at a time; what they took is given back as acknowledged. */
@@ -110,10 +150,18 @@ async function pollTime(service: Service, token: string, polls: number): Promise
     times.push(performance.now() - sent)
     const ids = body.toString('latin1').match(/"dlv_[0-9a-z]+"/g) ?? []
     if (ids.length < 10) throw new Error(`a poll found ${ids.length}`)
-    await connection.send({ method: 'POST', path: '/v1/delivery/ack', token, body: `{"delivery_ids":[${ids.join(',')}]}` })
+    await connection.send({
+      method: 'POST',
+      path: '/v1/delivery/ack',
+      token,
+      body: `{"delivery_ids":[${ids.join(',')}]}`,
+    })
   }
   connection.close()
-  return quantile(times.sort((a, b) => a - b), 0.5)
+  return quantile(
+    times.sort((a, b) => a - b),
+    0.5,
+  )
 }
 
 async function pending(engine: 'sqlite' | 'postgres'): Promise<Record<string, unknown>[]> {
@@ -122,10 +170,18 @@ async function pending(engine: 'sqlite' | 'postgres'): Promise<Record<string, un
   const other = await service.agent(SCOPES)
   await sendAll(service, 1, () => interest(other.id, other.token, 'com.small.*'), 201)
   const fill = (type: string, events: number): Promise<void> =>
-    sendAll(service, events / 100, () => ({
-      method: 'POST', path: '/v1/events', token: sender.token, contentType: 'application/cloudevents-batch+json',
-      body: `[${Array.from({ length: 100 }, () => event(type)).join(',')}]`,
-    }), 200)
+    sendAll(
+      service,
+      events / 100,
+      () => ({
+        method: 'POST',
+        path: '/v1/events',
+        token: sender.token,
+        contentType: 'application/cloudevents-batch+json',
+        body: `[${Array.from({ length: 100 }, () => event(type)).join(',')}]`,
+      }),
+      200,
+    )
   await fill('com.small.x', 10_000)
   await pollTime(service, other.token, 100)
   const small = await pollTime(service, other.token, 200)
@@ -137,8 +193,22 @@ async function pending(engine: 'sqlite' | 'postgres'): Promise<Record<string, un
   const beside = await pollTime(service, other.token, 200)
   await service.stop()
   return [
-    { engine, what: `poll of 10 in a store of ${PENDING} pending, p50 ms`, small, large, ratio: large / small, goal: 'at most 1.3' },
-    { engine, what: `the same of a mailbox beside them, p50 ms`, small, large: beside, ratio: beside / small, goal: 'at most 1.3' },
+    {
+      engine,
+      what: `poll of 10 in a store of ${PENDING} pending, p50 ms`,
+      small,
+      large,
+      ratio: large / small,
+      goal: 'at most 1.3',
+    },
+    {
+      engine,
+      what: `the same of a mailbox beside them, p50 ms`,
+      small,
+      large: beside,
+      ratio: beside / small,
+      goal: 'at most 1.3',
+    },
   ]
 }
 

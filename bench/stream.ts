@@ -36,14 +36,19 @@ async function measure(engine: 'sqlite' | 'postgres'): Promise<Record<string, un
   const sentAt = new Map<string, number>()
   const times: number[] = []
   const acks = new Connection(service.port)
-  let toAck: string[] = []
+  const toAck: string[] = []
   let acking = false
   async function acknowledge(): Promise<void> {
     if (acking) return
     acking = true
     while (toAck.length > 0) {
       const ids = toAck.splice(0, 100)
-      await acks.send({ method: 'POST', path: '/v1/delivery/ack', token: reader.token, body: JSON.stringify({ delivery_ids: ids }) })
+      await acks.send({
+        method: 'POST',
+        path: '/v1/delivery/ack',
+        token: reader.token,
+        body: JSON.stringify({ delivery_ids: ids }),
+      })
     }
     acking = false
   }
@@ -78,7 +83,8 @@ async function measure(engine: 'sqlite' | 'postgres'): Promise<Record<string, un
     await steadily(PER_SECOND, seconds, () => void underWay.push(publish()))
     await Promise.all(underWay)
     const limit = performance.now() + 10_000
-    while (times.length < PER_SECOND * seconds && performance.now() < limit) await new Promise((resolve) => setTimeout(resolve, 5))
+    while (times.length < PER_SECOND * seconds && performance.now() < limit)
+      await new Promise((resolve) => setTimeout(resolve, 5))
     const sorted = [...times].sort((a, b) => a - b)
     return { p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99), received: sorted.length }
   }
@@ -89,13 +95,27 @@ async function measure(engine: 'sqlite' | 'postgres'): Promise<Record<string, un
   const before = service.rssMb()
   const crowd = await Promise.all(Array.from({ length: Math.ceil(STREAMS / 100) }, () => service.agent(SCOPES)))
   const opened: net.Socket[] = []
-  await inParallel(STREAMS, 50, async (i) => void opened.push(await openStream(service, crowd[Math.floor(i / 100)]!.token, () => {})))
+  await inParallel(
+    STREAMS,
+    50,
+    async (i) => void opened.push(await openStream(service, crowd[Math.floor(i / 100)]!.token, () => {})),
+  )
   await new Promise((resolve) => setTimeout(resolve, 2_000))
   const rss = service.rssMb()
   const crowded = await run(SECONDS)
   const row = {
-    engine, perSecond: PER_SECOND, p50: alone.p50, p99: alone.p99, received: alone.received, streams: opened.length, rssBeforeMb: before,
-    rssMb: rss, kbPerStream: ((rss - before) * 1024) / opened.length, p50Crowded: crowded.p50, p99Crowded: crowded.p99, rssAfterMb: service.rssMb(),
+    engine,
+    perSecond: PER_SECOND,
+    p50: alone.p50,
+    p99: alone.p99,
+    received: alone.received,
+    streams: opened.length,
+    rssBeforeMb: before,
+    rssMb: rss,
+    kbPerStream: ((rss - before) * 1024) / opened.length,
+    p50Crowded: crowded.p50,
+    p99Crowded: crowded.p99,
+    rssAfterMb: service.rssMb(),
   }
   for (const socket of [stream, ...opened]) socket.destroy()
   for (const connection of [acks, ...connections]) connection.close()

@@ -1,4 +1,5 @@
-// A whole service for a measurement of memories: a real store, a real port, limits off. Shared by recall.ts and embed.ts.
+// A whole service for a measurement of memories: a real store, a real port, limits off. Shared by recall.ts and
+// embed.ts.
 import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -27,7 +28,13 @@ export interface Served {
 export async function serve(databaseUrl?: string): Promise<Served> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'sensorium-bench-'))
   const config = readConfig({
-    HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'warn', RATE_LIMIT_AGENT: 'off', RATE_LIMIT_TENANT: 'off', DATA_DIR: folder, SENSORIUM_SECRET: 'a-secret-for-benchmarks',
+    HOST: '127.0.0.1',
+    PORT: '0',
+    LOG_LEVEL: 'warn',
+    RATE_LIMIT_AGENT: 'off',
+    RATE_LIMIT_TENANT: 'off',
+    DATA_DIR: folder,
+    SENSORIUM_SECRET: 'a-secret-for-benchmarks',
     ...(databaseUrl ? { DATABASE_URL: databaseUrl } : {}),
   })
   const { store, secrets } = await openStore(config, systemClock)
@@ -37,7 +44,10 @@ export async function serve(databaseUrl?: string): Promise<Served> {
   async function call<T>(method: string, where: string, token: string, body?: unknown): Promise<T> {
     const response = await fetch(`${url}/v1${where}`, {
       method,
-      headers: { ...(token ? { authorization: `Bearer ${token}` } : {}), ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      headers: {
+        ...(token ? { authorization: `Bearer ${token}` } : {}),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
     const text = await response.text()
@@ -45,10 +55,15 @@ export async function serve(databaseUrl?: string): Promise<Served> {
     return JSON.parse(text) as T
   }
 
-  const exchange = async (api_key: string): Promise<string> => (await call<{ access_token: string }>('POST', '/auth/token', '', { api_key })).access_token
+  const exchange = async (api_key: string): Promise<string> =>
+    (await call<{ access_token: string }>('POST', '/auth/token', '', { api_key })).access_token
 
   return {
-    url, app, store, folder, call,
+    url,
+    app,
+    store,
+    folder,
+    call,
     async agents(count) {
       const tools = { makeId: idMaker(systemClock.now), secrets, now: systemClock.now }
       const { tenant, admin_key } = await store.tx((tx) => createTenant(tx, tools, `bench-${Date.now().toString(36)}`))
@@ -56,8 +71,14 @@ export async function serve(databaseUrl?: string): Promise<Served> {
       const tokens: string[] = []
       const ids: string[] = []
       for (let i = 0; i < count; i++) {
-        const agent = await call<{ id: string }>('POST', '/agents', admin, { name: `Agent ${i}`, delivery_mode: 'poll', client_type: 'other' })
-        const { key } = await call<{ key: string }>('POST', `/agents/${agent.id}/keys`, admin, { scopes: ['memory:read', 'memory:write', 'send', 'receive', 'interests:write'] })
+        const agent = await call<{ id: string }>('POST', '/agents', admin, {
+          name: `Agent ${i}`,
+          delivery_mode: 'poll',
+          client_type: 'other',
+        })
+        const { key } = await call<{ key: string }>('POST', `/agents/${agent.id}/keys`, admin, {
+          scopes: ['memory:read', 'memory:write', 'send', 'receive', 'interests:write'],
+        })
         ids.push(agent.id)
         tokens.push(await exchange(key))
       }
@@ -70,4 +91,5 @@ export async function serve(databaseUrl?: string): Promise<Served> {
   }
 }
 
-export const quantile = (values: readonly number[], share: number): number => [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))]!
+export const quantile = (values: readonly number[], share: number): number =>
+  [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))]!

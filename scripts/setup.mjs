@@ -9,9 +9,14 @@ import path from 'node:path'
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
 const stamp = path.join(root, 'node_modules', '.sensorium-setup')
-const wanted = createHash('sha256').update(readFileSync(path.join(root, 'package-lock.json'))).digest('hex')
+const wanted = createHash('sha256')
+  .update(readFileSync(path.join(root, 'package-lock.json')))
+  .digest('hex')
 
-const installed = existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted && existsSync(path.join(root, 'node_modules', '.bin', 'node'))
+const installed =
+  existsSync(stamp) &&
+  readFileSync(stamp, 'utf8') === wanted &&
+  existsSync(path.join(root, 'node_modules', '.bin', 'node'))
 if (!installed) {
   console.error('Installing dependencies (once)…')
   // npm_execpath is the npm that runs this script; its output goes to stderr so that stdout stays the service's own.
@@ -28,17 +33,21 @@ if (!installed) {
 }
 
 /**
- * Starts the service on an empty folder and stops it again: what it compiles on the way is kept, so that the first real start is as
- * quick and as small as the second. It is only that; a start that fails here will say why when it is meant.
+ * Starts the service on an empty folder and stops it again: what it compiles on the way is kept, so that the first real
+ * start is as quick and as small as the second. It is only that; a start that fails here will say why when it is meant.
  */
 async function startOnce() {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'sensorium-setup-'))
   const env = { PATH: process.env.PATH, PORT: '0', HOST: '127.0.0.1', DATA_DIR: folder, LOG_LEVEL: 'error' }
-  const service = spawn(path.join(root, 'node_modules', '.bin', 'node'), [path.join(root, 'packages/server/bin/sensorium.js'), 'start'], {
-    cwd: folder,
-    env,
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
+  const service = spawn(
+    path.join(root, 'node_modules', '.bin', 'node'),
+    [path.join(root, 'packages/server/bin/sensorium.js'), 'start'],
+    {
+      cwd: folder,
+      env,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    },
+  )
   const impatient = setTimeout(() => service.kill('SIGKILL'), 20_000)
   let printed = ''
   service.stdout.on('data', (text) => {

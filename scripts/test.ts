@@ -1,5 +1,5 @@
-// `npm test`: the type check, then every test file in a process of its own, with one PostgreSQL for all.
-// Arguments choose files whose path contains one of them; `types` chooses the type check.
+// `npm test`: the type check, the linter, then every test file in a process of its own, with one PostgreSQL for all.
+// Arguments choose files whose path contains one of them; `types` and `lint` choose those checks.
 import { execFile } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { availableParallelism, constants } from 'node:os'
@@ -13,7 +13,11 @@ const root = path.dirname(import.meta.dirname)
 // A file that hangs must fail by name rather than hold the whole run.
 const fileLimitMs = 10 * 60_000
 
-interface Failure { name: string, where: string, text: string }
+interface Failure {
+  name: string
+  where: string
+  text: string
+}
 interface Result {
   title: string
   passed: string[]
@@ -29,7 +33,9 @@ const filters = process.argv.slice(2)
 const files = globSync(['packages/*/test/**/*.test.ts', 'examples/**/*.test.ts'], {
   cwd: root,
   exclude: (name) => name === 'node_modules' || name.endsWith('/node_modules'),
-}).filter((file) => filters.length === 0 || filters.some((filter) => file.includes(filter))).sort()
+})
+  .filter((file) => filters.length === 0 || filters.some((filter) => file.includes(filter)))
+  .sort()
 const isAlone = (file: string) => file.split(path.sep).includes('alone')
 const results: Result[] = []
 const interrupted = new AbortController()
@@ -48,11 +54,15 @@ const starting = files.length > 0 ? startPostgres().catch((error: Error) => erro
 let postgres: PostgresServer | undefined
 try {
   if (filters.length === 0 || filters.includes('types')) report(await checkTypes())
+  if (filters.length === 0 || filters.includes('lint')) report(await checkLint())
   const started = await starting
   if (started instanceof Error) withoutPostgres(started)
   else postgres = started
   if (postgres !== undefined) process.env.TEST_POSTGRES_URL = postgres.url
-  await runAll(files.filter((file) => !isAlone(file)), Math.min(4, Math.max(2, availableParallelism())))
+  await runAll(
+    files.filter((file) => !isAlone(file)),
+    Math.min(4, Math.max(2, availableParallelism())),
+  )
   await runAll(files.filter(isAlone), 1)
 } finally {
   await postgres?.stop()
@@ -60,19 +70,27 @@ try {
 // The loop may still hold what an interrupted run left open.
 process.exit(conclude())
 
-async function checkTypes(): Promise<Result> {
-  const result = newResult('types')
+function checkTypes(): Promise<Result> {
+  return checkWith('types', path.join('typescript', 'bin', 'tsc'), '--noEmit')
+}
+
+function checkLint(): Promise<Result> {
+  return checkWith('lint', path.join('@biomejs', 'biome', 'bin', 'biome'), 'check')
+}
+
+/** A tool of node_modules that says nothing is wrong by its exit code. */
+async function checkWith(title: string, tool: string, argument: string): Promise<Result> {
+  const result = newResult(title)
   const since = performance.now()
-  const tsc = path.join(root, 'node_modules', 'typescript', 'bin', 'tsc')
   const options = { cwd: root, signal: interrupted.signal, maxBuffer: 1 << 26 }
   const text = await new Promise<string | undefined>((resolve) => {
-    execFile(process.execPath, [tsc, '--noEmit'], options, (error, stdout, stderr) => {
+    execFile(process.execPath, [path.join(root, 'node_modules', tool), argument], options, (error, stdout, stderr) => {
       resolve(error ? `${stdout}${stderr}`.trim() || error.message : undefined)
     })
   })
   result.ms = performance.now() - since
-  if (text === undefined) result.passed.push('types')
-  else result.failures.push({ name: 'types', where: 'tsc --noEmit', text })
+  if (text === undefined) result.passed.push(title)
+  else result.failures.push({ name: title, where: `${path.basename(tool)} ${argument}`, text })
   return result
 }
 
@@ -153,8 +171,11 @@ async function runFile(file: string): Promise<Result> {
 
   function fail(name: string, where: string, error: { cause?: unknown }): void {
     const cause = error.cause ?? error
-    const text = limit.aborted ? `took longer than ${fileLimitMs / 1000} s`
-      : typeof cause === 'string' ? cause : inspect(cause, { depth: 8, colors: process.stdout.isTTY === true })
+    const text = limit.aborted
+      ? `took longer than ${fileLimitMs / 1000} s`
+      : typeof cause === 'string'
+        ? cause
+        : inspect(cause, { depth: 8, colors: process.stdout.isTTY === true })
     result.failures.push({ name, where: path.relative(root, where), text })
   }
 }

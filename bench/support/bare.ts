@@ -1,8 +1,11 @@
-// The bare route everything is held against: Fastify as it comes, a JSON body in, a small JSON body out, nothing stored.
+// The bare route everything is held against: Fastify as it comes, a JSON body in, a small JSON body out, nothing
+// stored.
 import { fastify } from 'fastify'
 
 const app = fastify()
-app.post('/v1/events', async (request, reply) => reply.code(202).send({ event_id: (request.body as { id: string }).id, status: 'accepted' }))
+app.post('/v1/events', async (request, reply) =>
+  reply.code(202).send({ event_id: (request.body as { id: string }).id, status: 'accepted' }),
+)
 app.get('/v1/agents/:id', async (request) => ({
   id: (request.params as { id: string }).id,
   tenant_id: 'ten_01hv3k8z9q4m7t2x5c6w8r0s1d',

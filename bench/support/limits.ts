@@ -1,5 +1,5 @@
-// What the store does by itself with the rows of a publish: an event and three deliveries, 64 events a transaction, one after the
-// other. Nothing that stands in front of it can be faster.
+// What the store does by itself with the rows of a publish: an event and three deliveries, 64 events a transaction, one
+// after the other. Nothing that stands in front of it can be faster.
 import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -27,14 +27,36 @@ export async function rawPublish(engine: 'sqlite' | 'postgres', seconds: number)
   const group = async (): Promise<void> => {
     const numbers = Array.from({ length: GROUP }, () => ++n)
     await store.tx(async (tx) => {
-      await insertEvents(tx, numbers.map((i) => ({
-        tenant_id: TENANT, id: `e-${i}`, type: 'com.bench.order.created', source: '/bench', subject: null, sender_id: RECIPIENTS[0]!,
-        envelope: ENVELOPE, causation_id: null, received_at: i, place: 0,
-      })))
-      insertDeliveries(tx, numbers.flatMap((i) => RECIPIENTS.map((recipient_id, at) => ({
-        tenant_id: TENANT, recipient_id, id: `dlv_${String(i * 3 + at).padStart(26, '0')}`, event_id: `e-${i}`, priority: 0, enrichment: 'none',
-        matched: '[["i","int_01hv3k8z9q4m7t2x5c6w8r0s1d"]]', created_at: i,
-      }))))
+      await insertEvents(
+        tx,
+        numbers.map((i) => ({
+          tenant_id: TENANT,
+          id: `e-${i}`,
+          type: 'com.bench.order.created',
+          source: '/bench',
+          subject: null,
+          sender_id: RECIPIENTS[0]!,
+          envelope: ENVELOPE,
+          causation_id: null,
+          received_at: i,
+          place: 0,
+        })),
+      )
+      insertDeliveries(
+        tx,
+        numbers.flatMap((i) =>
+          RECIPIENTS.map((recipient_id, at) => ({
+            tenant_id: TENANT,
+            recipient_id,
+            id: `dlv_${String(i * 3 + at).padStart(26, '0')}`,
+            event_id: `e-${i}`,
+            priority: 0,
+            enrichment: 'none',
+            matched: '[["i","int_01hv3k8z9q4m7t2x5c6w8r0s1d"]]',
+            created_at: i,
+          })),
+        ),
+      )
     })
   }
   const started = performance.now()

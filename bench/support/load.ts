@@ -1,6 +1,6 @@
-// Two clients. `Connection` costs little itself: a kept-alive socket, answers read by their length only, so what it measures is the
-// server. `FetchClient` is what an agent written for Node uses; it costs more than a small server does, and what it measures is
-// what such an agent gets.
+// Two clients. `Connection` costs little itself: a kept-alive socket, answers read by their length only, so what it
+// measures is the server. `FetchClient` is what an agent written for Node uses; it costs more than a small server does,
+// and what it measures is what such an agent gets.
 import net from 'node:net'
 import { performance } from 'node:perf_hooks'
 
@@ -35,7 +35,11 @@ export class FetchClient implements Client {
   async send({ method, path, token, contentType = 'application/json', headers, body }: Call): Promise<Answer> {
     const response = await fetch(this.#origin + path, {
       method,
-      headers: { ...headers, ...(token ? { authorization: `Bearer ${token}` } : {}), ...(body === undefined ? {} : { 'content-type': contentType }) },
+      headers: {
+        ...headers,
+        ...(token ? { authorization: `Bearer ${token}` } : {}),
+        ...(body === undefined ? {} : { 'content-type': contentType }),
+      },
       ...(body === undefined ? {} : { body }),
     })
     return { status: response.status, body: Buffer.from(await response.arrayBuffer()) }
@@ -88,10 +92,20 @@ export class Connection implements Client {
   }
 }
 
-export function httpRequest({ method, path, token, contentType = 'application/json', headers = {}, body }: Call): string {
-  const further = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join('')
+export function httpRequest({
+  method,
+  path,
+  token,
+  contentType = 'application/json',
+  headers = {},
+  body,
+}: Call): string {
+  const further = Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('')
   const authorization = token ? `authorization: Bearer ${token}\r\n` : ''
-  const content = body === undefined ? '' : `content-type: ${contentType}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n`
+  const content =
+    body === undefined ? '' : `content-type: ${contentType}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n`
   return `${method} ${path} HTTP/1.1\r\nhost: localhost\r\n${authorization}${further}${content}\r\n${body ?? ''}`
 }
 
@@ -102,7 +116,8 @@ export interface Rate {
   p99: number
 }
 
-export const quantile = (sorted: readonly number[], q: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? NaN
+export const quantile = (sorted: readonly number[], q: number): number =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? NaN
 
 /** Keeps `connections` requests under way for `seconds`; a status that is not expected ends the run. */
 export async function hammer(
@@ -130,5 +145,10 @@ export async function hammer(
   )
   const took = (performance.now() - started) / 1000
   times.sort((a, b) => a - b)
-  return { perSecond: times.length / took, requests: times.length, p50: quantile(times, 0.5), p99: quantile(times, 0.99) }
+  return {
+    perSecond: times.length / took,
+    requests: times.length,
+    p50: quantile(times, 0.5),
+    p99: quantile(times, 0.99),
+  }
 }

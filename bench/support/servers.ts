@@ -24,10 +24,20 @@ export interface Service extends Running {
 
 function spawnServer(file: string, env: Record<string, string>): Promise<{ child: ChildProcess; port: number }> {
   // As `npm start` does it.
-  const child = spawn(process.execPath, ['--max-semi-space-size=8', ...(process.env['PROF'] ? ['--cpu-prof', '--cpu-prof-interval', '200', '--cpu-prof-dir', process.env['PROF']] : []), fileURLToPath(file)], {
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const child = spawn(
+    process.execPath,
+    [
+      '--max-semi-space-size=8',
+      ...(process.env['PROF']
+        ? ['--cpu-prof', '--cpu-prof-interval', '200', '--cpu-prof-dir', process.env['PROF']]
+        : []),
+      fileURLToPath(file),
+    ],
+    {
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
   return new Promise((resolve, reject) => {
     let text = ''
     const hear = (chunk: Buffer): void => {
@@ -71,7 +81,10 @@ export async function startService(engine: 'sqlite' | 'postgres', env: Record<st
   async function call<T>(method: string, target: string, token: string | null, body?: unknown): Promise<T> {
     const response = await fetch(`http://127.0.0.1:${port}${target}`, {
       method,
-      headers: { ...(token ? { authorization: `Bearer ${token}` } : {}), ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      headers: {
+        ...(token ? { authorization: `Bearer ${token}` } : {}),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
     const text = await response.text()
@@ -89,7 +102,11 @@ export async function startService(engine: 'sqlite' | 'postgres', env: Record<st
     admin,
     call,
     async agent(scopes) {
-      const { id } = await call<{ id: string }>('POST', '/v1/agents', admin, { name: 'bench', delivery_mode: 'poll', client_type: 'other' })
+      const { id } = await call<{ id: string }>('POST', '/v1/agents', admin, {
+        name: 'bench',
+        delivery_mode: 'poll',
+        client_type: 'other',
+      })
       const { key } = await call<{ key: string }>('POST', `/v1/agents/${id}/keys`, admin, { scopes })
       return { id, token: await exchange(key) }
     },

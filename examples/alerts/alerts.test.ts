@@ -14,7 +14,14 @@ const ADMIN_KEY = `ak_live_${'example0'.repeat(4)}`
 async function start(t: TestContext): Promise<string> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'sensorium-example-'))
   const service = spawn(process.execPath, [MAIN], {
-    env: { PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: '0', DATA_DIR: folder, BOOTSTRAP_ADMIN_KEY: ADMIN_KEY, LOG_LEVEL: 'warn' },
+    env: {
+      PATH: process.env['PATH'],
+      HOST: '127.0.0.1',
+      PORT: '0',
+      DATA_DIR: folder,
+      BOOTSTRAP_ADMIN_KEY: ADMIN_KEY,
+      LOG_LEVEL: 'warn',
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   t.after(async () => {
@@ -34,9 +41,16 @@ async function start(t: TestContext): Promise<string> {
 test('an alarm arrives with the lesson of the one before', async (t) => {
   const { handled, receipts, found } = await alerts(await start(t), ADMIN_KEY)
 
-  assert.deepEqual(handled.map(({ celsius }) => celsius), [93, 97], 'the filter let the hot ones through')
+  assert.deepEqual(
+    handled.map(({ celsius }) => celsius),
+    [93, 97],
+    'the filter let the hot ones through',
+  )
   assert.deepEqual(handled[0]!.remembered, [], 'nothing was known at first')
   assert.deepEqual(handled[1]!.remembered, ['Pump 7 overheated at 93 degrees'])
-  assert.deepEqual(receipts.map(({ deliveries }) => deliveries.map(({ state }: { state: string }) => state)), [['acknowledged'], [], ['acknowledged']])
+  assert.deepEqual(
+    receipts.map(({ deliveries }) => deliveries.map(({ state }: { state: string }) => state)),
+    [['acknowledged'], [], ['acknowledged']],
+  )
   assert.deepEqual([...found].sort(), ['Pump 7 overheated at 93 degrees', 'Pump 7 overheated at 97 degrees'])
 })

@@ -1,5 +1,5 @@
-// A sensor reports temperatures. A triage agent hears only of the hot ones, looks at what it remembers, and remembers what it
-// did, so that the next alarm arrives together with the lesson of the last.
+// A sensor reports temperatures. A triage agent hears only of the hot ones, looks at what it remembers, and remembers
+// what it did, so that the next alarm arrives together with the lesson of the last.
 //
 // Run it against a service: node_modules/.bin/node examples/alerts/alerts.ts http://localhost:8080 ak_live_…
 import { randomUUID } from 'node:crypto'
@@ -41,7 +41,10 @@ export interface Handled {
   remembered: string[]
 }
 
-export async function alerts(url: string, adminKey: string): Promise<{ handled: Handled[]; receipts: Json[]; found: string[] }> {
+export async function alerts(
+  url: string,
+  adminKey: string,
+): Promise<{ handled: Handled[]; receipts: Json[]; found: string[] }> {
   const admin = await connect(url, adminKey)
   const sensor = await register(url, admin, 'Sensor', ['send'])
   const triage = await register(url, admin, 'Triage', ['receive', 'interests:write', 'memory:read', 'memory:write'])
@@ -55,7 +58,12 @@ export async function alerts(url: string, adminKey: string): Promise<{ handled: 
 
   const report = (id: string, celsius: number): Promise<Json> =>
     sensor.call('POST', '/events', {
-      specversion: '1.0', type: 'com.plant.pump.measured', source: '/plant/north', id, subject: 'pump/7', data: { pump: 7, celsius },
+      specversion: '1.0',
+      type: 'com.plant.pump.measured',
+      source: '/plant/north',
+      id,
+      subject: 'pump/7',
+      data: { pump: 7, celsius },
     })
 
   /** Waits for one delivery, handles it, acknowledges it. */
@@ -68,9 +76,12 @@ export async function alerts(url: string, adminKey: string): Promise<{ handled: 
       remembered: (payload.enrichment?.memories ?? []).map(({ title }: Json) => title),
     }
     await triage.call('POST', '/memories', {
-      type: 'episodic', scope: 'agent', title: `Pump 7 overheated at ${payload.data.celsius} degrees`,
+      type: 'episodic',
+      scope: 'agent',
+      title: `Pump 7 overheated at ${payload.data.celsius} degrees`,
       content: 'Opening the coolant valve by hand brought the temperature down in four minutes.',
-      confidence: 0.9, source_event_id: event_id,
+      confidence: 0.9,
+      source_event_id: event_id,
     })
     await triage.call('POST', '/delivery/ack', { delivery_ids: [id] })
     return handled

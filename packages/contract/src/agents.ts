@@ -1,7 +1,16 @@
 // Agents, their API keys, and the exchange of a key for a token.
 import { operation, SCOPES } from './operation.ts'
 import {
-  Type, type Static, dateTime, filledText, id, nullableDateTime, nullableText, nullableUri, oneOf, page,
+  Type,
+  type Static,
+  dateTime,
+  filledText,
+  id,
+  nullableDateTime,
+  nullableText,
+  nullableUri,
+  oneOf,
+  page,
 } from './shapes.ts'
 
 export const DELIVERY_MODES = ['poll', 'push', 'sse'] as const
@@ -38,8 +47,14 @@ export const AgentCreate = Type.Object(
     name: filledText(255, { examples: ['Watcher'] }),
     description: Type.Optional(nullableText(4096)),
     delivery_mode: oneOf(DELIVERY_MODES),
-    client_type: Type.String({ format: 'client-type', expected: 'a configured client type, or "other"', examples: ['other'] }),
-    team_id: Type.Optional(nullableText(255, { minLength: 1, expected: 'a non-empty string of at most 255 characters, or null' })),
+    client_type: Type.String({
+      format: 'client-type',
+      expected: 'a configured client type, or "other"',
+      examples: ['other'],
+    }),
+    team_id: Type.Optional(
+      nullableText(255, { minLength: 1, expected: 'a non-empty string of at most 255 characters, or null' }),
+    ),
   },
   { $id: 'AgentCreate' },
 )
@@ -201,7 +216,9 @@ export const agentOperations = {
     method: 'GET',
     path: '/agents/{id}/keys',
     access: { scope: 'admin' },
-    success: { 200: { description: 'The keys', schema: Type.Object({ keys: Type.Array(ApiKey) }, { $id: 'KeyList' }) } },
+    success: {
+      200: { description: 'The keys', schema: Type.Object({ keys: Type.Array(ApiKey) }, { $id: 'KeyList' }) },
+    },
   }),
   mintKey: operation({
     id: 'mintKey',

@@ -136,7 +136,9 @@ export const channelOperations = {
     method: 'GET',
     path: '/channels/{id}/members',
     access: reading,
-    success: { 200: { description: 'The members', schema: Type.Object({ members: Type.Array(Member) }, { $id: 'MemberList' }) } },
+    success: {
+      200: { description: 'The members', schema: Type.Object({ members: Type.Array(Member) }, { $id: 'MemberList' }) },
+    },
   }),
   addMember: operation({
     id: 'addMember',
@@ -170,7 +172,9 @@ export const channelOperations = {
     method: 'GET',
     path: '/channels/{id}/feeds',
     access: reading,
-    success: { 200: { description: 'The feeds', schema: Type.Object({ feeds: Type.Array(Feed) }, { $id: 'FeedList' }) } },
+    success: {
+      200: { description: 'The feeds', schema: Type.Object({ feeds: Type.Array(Feed) }, { $id: 'FeedList' }) },
+    },
   }),
   createFeed: operation({
     id: 'createFeed',

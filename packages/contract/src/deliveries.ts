@@ -49,7 +49,9 @@ const RecentEvent = Type.Object(
 
 const PushState = Type.Object(
   {
-    state: oneOf(['closed', 'open', 'half_open'], { description: 'The circuit breaker: `open` leaves the endpoint alone for a while, `half_open` tries one request.' }),
+    state: oneOf(['closed', 'open', 'half_open'], {
+      description: 'The circuit breaker: `open` leaves the endpoint alone for a while, `half_open` tries one request.',
+    }),
     consecutive_failures: Type.Integer(),
     last_status: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
     last_error: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
@@ -73,32 +75,53 @@ export const deliveryOperations = {
   pollDeliveries: operation({
     id: 'pollDeliveries',
     summary: 'Poll the mailbox',
-    description: 'Hands out what is due, highest priority first, then oldest. Each delivery is leased for the visibility timeout: acknowledge it before then.',
-    tag, access,
+    description:
+      'Hands out what is due, highest priority first, then oldest. Each delivery is leased for the visibility timeout: acknowledge it before then.',
+    tag,
+    access,
     method: 'GET',
     path: '/delivery/poll',
     query: Type.Object({
       limit: clampedLimit(MAX_POLL, 10),
-      wait: Type.Optional(Type.Integer({ minimum: 0, maximum: 20, default: 0, examples: [10], description: 'Seconds to wait for something to be due.' })),
+      wait: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: 20,
+          default: 0,
+          examples: [10],
+          description: 'Seconds to wait for something to be due.',
+        }),
+      ),
     }),
     success: {
-      200: { description: 'Leased deliveries', schema: Type.Object({ deliveries: Type.Array(Delivery), count: Type.Integer() }, { $id: 'DeliveryList' }) },
+      200: {
+        description: 'Leased deliveries',
+        schema: Type.Object({ deliveries: Type.Array(Delivery), count: Type.Integer() }, { $id: 'DeliveryList' }),
+      },
     },
   }),
   ackDeliveries: operation({
     id: 'ackDeliveries',
     summary: 'Acknowledge deliveries',
-    tag, access,
+    tag,
+    access,
     method: 'POST',
     path: '/delivery/ack',
     body: Type.Object({ delivery_ids: deliveryIds }, { $id: 'AckRequest' }),
-    success: { 200: { description: 'How many were acknowledged by this call', schema: Type.Object({ acknowledged: Type.Integer() }) } },
+    success: {
+      200: {
+        description: 'How many were acknowledged by this call',
+        schema: Type.Object({ acknowledged: Type.Integer() }),
+      },
+    },
   }),
   nackDeliveries: operation({
     id: 'nackDeliveries',
     summary: 'Give deliveries back',
-    description: 'Due again at once or after `retry_after_seconds`, or dead-lettered with your own reason. Counts as an attempt; on the last one it dead-letters.',
-    tag, access,
+    description:
+      'Due again at once or after `retry_after_seconds`, or dead-lettered with your own reason. Counts as an attempt; on the last one it dead-letters.',
+    tag,
+    access,
     method: 'POST',
     path: '/delivery/nack',
     body: Type.Object(
@@ -116,32 +139,49 @@ export const deliveryOperations = {
     id: 'extendDeliveries',
     summary: 'Lengthen leases',
     description: 'For a handler that needs longer: the leases it still holds last `seconds` from now.',
-    tag, access,
+    tag,
+    access,
     method: 'POST',
     path: '/delivery/extend',
-    body: Type.Object({ delivery_ids: deliveryIds, seconds: Type.Integer({ minimum: 1, maximum: 3600, examples: [120] }) }, { $id: 'ExtendRequest' }),
-    success: { 200: { description: 'How many leases were lengthened', schema: Type.Object({ extended: Type.Integer() }) } },
+    body: Type.Object(
+      { delivery_ids: deliveryIds, seconds: Type.Integer({ minimum: 1, maximum: 3600, examples: [120] }) },
+      { $id: 'ExtendRequest' },
+    ),
+    success: {
+      200: { description: 'How many leases were lengthened', schema: Type.Object({ extended: Type.Integer() }) },
+    },
   }),
   listDeadLetters: operation({
     id: 'listDeadLetters',
     summary: 'List dead letters',
     description: 'Those of the calling agent; of the whole tenant for an org-admin. Newest first.',
-    tag, access,
+    tag,
+    access,
     method: 'GET',
     path: '/delivery/dlq',
     query: Type.Object({ ...page }),
     success: {
-      200: { description: 'A page of dead letters', schema: Type.Object({ dlq_items: Type.Array(DeadLetter), total: Type.Integer() }, { $id: 'DeadLetterList' }) },
+      200: {
+        description: 'A page of dead letters',
+        schema: Type.Object({ dlq_items: Type.Array(DeadLetter), total: Type.Integer() }, { $id: 'DeadLetterList' }),
+      },
     },
   }),
   replayDeadLetter: operation({
     id: 'replayDeadLetter',
     summary: 'Replay a dead letter',
-    description: 'Back into the mailbox of its recipient, due at once, attempt 1, with the priority and enrichment that apply today.',
-    tag, access,
+    description:
+      'Back into the mailbox of its recipient, due at once, attempt 1, with the priority and enrichment that apply today.',
+    tag,
+    access,
     method: 'POST',
     path: '/delivery/dlq/{id}/replay',
-    success: { 200: { description: 'Replayed', schema: Type.Object({ status: Type.Literal('replayed'), delivery_id: id('dlv') }) } },
+    success: {
+      200: {
+        description: 'Replayed',
+        schema: Type.Object({ status: Type.Literal('replayed'), delivery_id: id('dlv') }),
+      },
+    },
   }),
   listRecentEvents: operation({
     id: 'listRecentEvents',
@@ -151,7 +191,9 @@ export const deliveryOperations = {
     path: '/agents/{id}/events',
     access: { scope: 'admin', self: 'receive' },
     query: Type.Object({ limit: clampedLimit(100, 5) }),
-    success: { 200: { description: 'Last acknowledged first', schema: Type.Object({ events: Type.Array(RecentEvent) }) } },
+    success: {
+      200: { description: 'Last acknowledged first', schema: Type.Object({ events: Type.Array(RecentEvent) }) },
+    },
   }),
   getQueue: operation({
     id: 'getQueue',

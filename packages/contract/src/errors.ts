@@ -1,5 +1,5 @@
-// The error catalogue: every code the service answers with, its status, and the shape of its details. One table; the server
-// throws from it, OpenAPI and the documentation are generated from it.
+// The error catalogue: every code the service answers with, its status, and the shape of its details. One table; the
+// server throws from it, OpenAPI and the documentation are generated from it.
 import { Type, oneOf, type Static, type TSchema } from './shapes.ts'
 
 interface CatalogueEntry {
@@ -67,7 +67,11 @@ export const ERRORS = {
   rate_limited: {
     status: 429,
     when: 'The sliding-window limit of the agent, the tenant or the client address is used up. Retry-After says when to come back.',
-    details: Type.Object({ retry_after_seconds: Type.Integer(), limit: Type.Integer(), window_seconds: Type.Integer() }),
+    details: Type.Object({
+      retry_after_seconds: Type.Integer(),
+      limit: Type.Integer(),
+      window_seconds: Type.Integer(),
+    }),
   },
   internal_error: {
     status: 500,

@@ -2,22 +2,40 @@
 import { operation } from './operation.ts'
 import { Type, type Static, dateTime, id, jsonObject, oneOf } from './shapes.ts'
 
-export const EVENT_MEDIA_TYPES = ['application/json', 'application/cloudevents+json', 'application/cloudevents-batch+json'] as const
+export const EVENT_MEDIA_TYPES = [
+  'application/json',
+  'application/cloudevents+json',
+  'application/cloudevents-batch+json',
+] as const
 export const MAX_EVENT_ID = 512
 
 /** The envelope. Documentation and types only: what reads an envelope answers invalid_event, not validation_failed. */
 export const Event = Type.Object(
   {
     specversion: oneOf(['1.0']),
-    type: Type.String({ minLength: 1, maxLength: 255, examples: ['com.example.order.created'], description: 'Printable characters without spaces.' }),
+    type: Type.String({
+      minLength: 1,
+      maxLength: 255,
+      examples: ['com.example.order.created'],
+      description: 'Printable characters without spaces.',
+    }),
     source: Type.String({ format: 'uri-reference', examples: ['/orders'] }),
-    id: Type.String({ minLength: 1, maxLength: MAX_EVENT_ID, examples: ['order-1-created'], description: 'The deduplication key, unique in the tenant.' }),
+    id: Type.String({
+      minLength: 1,
+      maxLength: MAX_EVENT_ID,
+      examples: ['order-1-created'],
+      description: 'The deduplication key, unique in the tenant.',
+    }),
     time: Type.Optional(dateTime()),
     datacontenttype: Type.Optional(Type.String({ examples: ['application/json'] })),
     subject: Type.Optional(Type.String({ examples: ['order/1'] })),
     data: Type.Optional(Type.Unknown({ description: 'Any JSON. Filters are evaluated against it.' })),
   },
-  { $id: 'Event', additionalProperties: true, description: 'A CloudEvents 1.0 envelope; extension attributes are kept as they came.' },
+  {
+    $id: 'Event',
+    additionalProperties: true,
+    description: 'A CloudEvents 1.0 envelope; extension attributes are kept as they came.',
+  },
 )
 export type Event = Static<typeof Event>
 
@@ -36,7 +54,10 @@ const Matched = Type.Object(
     id: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
     channel_id: Type.Optional(id('chn')),
   },
-  { $id: 'Matched', description: 'What made a delivery: an interest, a channel feed, or a test event sent to the agent.' },
+  {
+    $id: 'Matched',
+    description: 'What made a delivery: an interest, a channel feed, or a test event sent to the agent.',
+  },
 )
 export type Matched = Static<typeof Matched>
 
@@ -95,14 +116,24 @@ export const eventOperations = {
       202: { description: 'Accepted', schema: Published },
       200: {
         description: 'A duplicate, or the results of a batch',
-        schema: Type.Unsafe({ anyOf: [Published, { type: 'object', properties: { results: { type: 'array', items: { type: 'object' } } }, required: ['results'] }] }),
+        schema: Type.Unsafe({
+          anyOf: [
+            Published,
+            {
+              type: 'object',
+              properties: { results: { type: 'array', items: { type: 'object' } } },
+              required: ['results'],
+            },
+          ],
+        }),
       },
     },
   }),
   getEvent: operation({
     id: 'getEvent',
     summary: 'Trace an event: its receipts',
-    description: 'The event and, for each recipient, how far its delivery got and what matched. For its publisher and for admins.',
+    description:
+      'The event and, for each recipient, how far its delivery got and what matched. For its publisher and for admins.',
     tag,
     method: 'GET',
     path: '/events/{id}',
@@ -110,7 +141,10 @@ export const eventOperations = {
     success: {
       200: {
         description: 'The event and its receipts',
-        schema: Type.Object({ event: Type.Unsafe<Event | null>({ anyOf: [Type.Ref('Event'), { type: 'null' }] }), deliveries: Type.Array(Receipt) }),
+        schema: Type.Object({
+          event: Type.Unsafe<Event | null>({ anyOf: [Type.Ref('Event'), { type: 'null' }] }),
+          deliveries: Type.Array(Receipt),
+        }),
       },
     },
   }),
@@ -123,7 +157,20 @@ export const eventOperations = {
     path: '/events/explain',
     access: { scope: 'send' },
     body: Type.Object(
-      { event: jsonObject({ examples: [{ specversion: '1.0', type: 'com.example.order.created', source: '/orders', id: 'order-1-created', data: { total: 120 } }] }), agent_id: Type.Optional(Type.String()) },
+      {
+        event: jsonObject({
+          examples: [
+            {
+              specversion: '1.0',
+              type: 'com.example.order.created',
+              source: '/orders',
+              id: 'order-1-created',
+              data: { total: 120 },
+            },
+          ],
+        }),
+        agent_id: Type.Optional(Type.String()),
+      },
       { $id: 'ExplainRequest' },
     ),
     success: {
@@ -131,8 +178,12 @@ export const eventOperations = {
         description: 'The recipients',
         schema: Type.Object(
           {
-            recipients: Type.Array(Type.Object({ agent_id: Type.String(), via: Type.Array(Matched), priority: Type.Integer() })),
-            agent: Type.Optional(Type.Object({ agent_id: Type.String(), receives: Type.Boolean(), reasons: Type.Array(Reason) })),
+            recipients: Type.Array(
+              Type.Object({ agent_id: Type.String(), via: Type.Array(Matched), priority: Type.Integer() }),
+            ),
+            agent: Type.Optional(
+              Type.Object({ agent_id: Type.String(), receives: Type.Boolean(), reasons: Type.Array(Reason) }),
+            ),
           },
           { $id: 'Explanation' },
         ),
@@ -147,6 +198,11 @@ export const eventOperations = {
     method: 'POST',
     path: '/agents/{id}/test-event',
     access: { scope: 'admin', self: 'send' },
-    success: { 202: { description: 'Accepted', schema: Type.Object({ event_id: Type.String() }, { additionalProperties: true }) } },
+    success: {
+      202: {
+        description: 'Accepted',
+        schema: Type.Object({ event_id: Type.String() }, { additionalProperties: true }),
+      },
+    },
   }),
 } as const

@@ -1,5 +1,5 @@
-// Every id says what it is: a prefix, then 26 characters of time-sortable base32 (48 bits of milliseconds, 80 of chance).
-// Sorting ids as text sorts them by age, so a list needs no other tie-breaker.
+// Every id says what it is: a prefix, then 26 characters of time-sortable base32 (48 bits of milliseconds, 80 of
+// chance). Sorting ids as text sorts them by age, so a list needs no other tie-breaker.
 
 export const ID_PREFIXES = {
   tenant: 'ten',

@@ -24,4 +24,14 @@ export * from './operator.ts'
 export * from './outbound.ts'
 export { Type, type Static, type TSchema } from './shapes.ts'
 
-export const operations = { ...agentOperations, ...eventOperations, ...deliveryOperations, ...outboundOperations, ...interestOperations, ...channelOperations, ...memoryOperations, ...operatorOperations, ...ingestOperations } as const
+export const operations = {
+  ...agentOperations,
+  ...eventOperations,
+  ...deliveryOperations,
+  ...outboundOperations,
+  ...interestOperations,
+  ...channelOperations,
+  ...memoryOperations,
+  ...operatorOperations,
+  ...ingestOperations,
+} as const

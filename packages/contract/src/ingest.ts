@@ -1,5 +1,5 @@
-// What comes in from outside: webhooks that other systems sign, and connectors that receive from an AMQP 1.0 broker. The operator
-// registers both; whoever holds a webhook's secret posts to it.
+// What comes in from outside: webhooks that other systems sign, and connectors that receive from an AMQP 1.0 broker.
+// The operator registers both; whoever holds a webhook's secret posts to it.
 import { Published } from './events.ts'
 import { operation } from './operation.ts'
 import { SLUG } from './operator.ts'
@@ -23,7 +23,9 @@ const source = Type.String({
 })
 
 const expression = (example: string) =>
-  Type.Optional(text(4096, { minLength: 1, expected: 'a CEL expression of at most 4096 characters', examples: [example] }))
+  Type.Optional(
+    text(4096, { minLength: 1, expected: 'a CEL expression of at most 4096 characters', examples: [example] }),
+  )
 
 export const IngestMapping = Type.Object(
   {
@@ -55,7 +57,10 @@ export const Webhook = Type.Object(
     source: Type.String({ examples: ['shop'] }),
     mapping: IngestMapping,
     preset: Type.Optional(preset),
-    url: Type.String({ description: 'Where the provider posts to.', examples: ['https://events.example.com/ingest/w/acme'] }),
+    url: Type.String({
+      description: 'Where the provider posts to.',
+      examples: ['https://events.example.com/ingest/w/acme'],
+    }),
     active: Type.Boolean(),
     created_at: dateTime(),
   },
@@ -71,7 +76,10 @@ export const Connector = Type.Object(
     id: id('cnr'),
     tenant: Type.String({ examples: ['acme'] }),
     source: Type.String({ examples: ['erp'] }),
-    url: Type.String({ description: 'The broker, its user and password left out.', examples: ['amqps://***@broker.example.com:5671'] }),
+    url: Type.String({
+      description: 'The broker, its user and password left out.',
+      examples: ['amqps://***@broker.example.com:5671'],
+    }),
     address: Type.String({ examples: ['/queue/orders'] }),
     credit: Type.Integer(),
     mapping: IngestMapping,
@@ -117,43 +125,71 @@ export const ingestOperations = {
   createWebhook: operation({
     id: 'createWebhook',
     summary: 'Register a webhook',
-    tag, access, base,
+    tag,
+    access,
+    base,
     method: 'POST',
     path: '/operator/webhooks',
     body: Type.Object(
-      { tenant, source: Type.Optional(source), preset: Type.Optional(preset), mapping: Type.Optional(IngestMapping), signing_secret: givenSecret },
-      { $id: 'WebhookCreate', description: '`source` may be left out with a `preset`, whose name it then is.', examples: [{ tenant: 'acme', source: 'shop' }] },
+      {
+        tenant,
+        source: Type.Optional(source),
+        preset: Type.Optional(preset),
+        mapping: Type.Optional(IngestMapping),
+        signing_secret: givenSecret,
+      },
+      {
+        $id: 'WebhookCreate',
+        description: '`source` may be left out with a `preset`, whose name it then is.',
+        examples: [{ tenant: 'acme', source: 'shop' }],
+      },
     ),
     secrets: ['signing_secret'],
     success: {
-      201: { description: 'The webhook and its secret', schema: Type.Object({ webhook: Webhook, url: Type.String(), signing_secret: signingSecret }) },
+      201: {
+        description: 'The webhook and its secret',
+        schema: Type.Object({ webhook: Webhook, url: Type.String(), signing_secret: signingSecret }),
+      },
     },
   }),
   listWebhooks: operation({
     id: 'listWebhooks',
     summary: 'List the webhooks, newest first',
-    tag, access, base,
+    tag,
+    access,
+    base,
     method: 'GET',
     path: '/operator/webhooks',
     query: ofTenant,
-    success: { 200: { description: 'A page of webhooks', schema: Type.Object({ webhooks: Type.Array(Webhook), total: Type.Integer() }) } },
+    success: {
+      200: {
+        description: 'A page of webhooks',
+        schema: Type.Object({ webhooks: Type.Array(Webhook), total: Type.Integer() }),
+      },
+    },
   }),
   rotateWebhook: operation({
     id: 'rotateWebhook',
     summary: "Replace a webhook's secret",
     description: 'The secret before it holds for another 24 hours.',
-    tag, access, base,
+    tag,
+    access,
+    base,
     method: 'POST',
     path: '/operator/webhooks/{id}/rotate',
     body: Type.Object({ signing_secret: givenSecret }, { $id: 'WebhookRotate', examples: [{}] }),
     bodyOptional: true,
     secrets: ['signing_secret'],
-    success: { 200: { description: 'The new secret', schema: Type.Object({ webhook: Webhook, signing_secret: signingSecret }) } },
+    success: {
+      200: { description: 'The new secret', schema: Type.Object({ webhook: Webhook, signing_secret: signingSecret }) },
+    },
   }),
   deleteWebhook: operation({
     id: 'deleteWebhook',
     summary: 'Delete a webhook; its secret verifies no longer',
-    tag, access, base,
+    tag,
+    access,
+    base,
     method: 'DELETE',
     path: '/operator/webhooks/{id}',
     success: { 204: { description: 'Deleted' } },
@@ -161,7 +197,9 @@ export const ingestOperations = {
   createConnector: operation({
     id: 'createConnector',
     summary: 'Register an AMQP 1.0 connector',
-    tag, access, base,
+    tag,
+    access,
+    base,
     method: 'POST',
     path: '/operator/connectors',
     body: Type.Object(
@@ -177,7 +215,8 @@ export const ingestOperations = {
         }),
         address: text(1024, {
           minLength: 1,
-          description: 'What to receive from, as the broker spells it; for RabbitMQ 3 `/amq/queue/<name>` is a queue that exists.',
+          description:
+            'What to receive from, as the broker spells it; for RabbitMQ 3 `/amq/queue/<name>` is a queue that exists.',
           expected: 'the address of a queue, of 1 to 1024 characters',
           examples: ['/amq/queue/orders'],
         }),
@@ -207,17 +246,26 @@ export const ingestOperations = {
   listConnectors: operation({
     id: 'listConnectors',
     summary: 'List the connectors, newest first',
-    tag, access, base,
+    tag,
+    access,
+    base,
     method: 'GET',
     path: '/operator/connectors',
     query: ofTenant,
-    success: { 200: { description: 'A page of connectors', schema: Type.Object({ connectors: Type.Array(Connector), total: Type.Integer() }) } },
+    success: {
+      200: {
+        description: 'A page of connectors',
+        schema: Type.Object({ connectors: Type.Array(Connector), total: Type.Integer() }),
+      },
+    },
   }),
   pauseConnector: operation({
     id: 'pauseConnector',
     summary: 'Stop receiving, until resumed',
     description: 'Messages under way are finished. Takes effect within two seconds.',
-    tag, access, base,
+    tag,
+    access,
+    base,
     method: 'POST',
     path: '/operator/connectors/{id}/pause',
     success: { 200: { description: 'The connector', schema: Type.Object({ connector: Connector }) } },
@@ -225,7 +273,9 @@ export const ingestOperations = {
   resumeConnector: operation({
     id: 'resumeConnector',
     summary: 'Receive again',
-    tag, access, base,
+    tag,
+    access,
+    base,
     method: 'POST',
     path: '/operator/connectors/{id}/resume',
     success: { 200: { description: 'The connector', schema: Type.Object({ connector: Connector }) } },
@@ -233,7 +283,9 @@ export const ingestOperations = {
   deleteConnector: operation({
     id: 'deleteConnector',
     summary: 'Delete a connector',
-    tag, access, base,
+    tag,
+    access,
+    base,
     method: 'DELETE',
     path: '/operator/connectors/{id}',
     success: { 204: { description: 'Deleted' } },
@@ -246,11 +298,15 @@ export const ingestOperations = {
       'signing secret, in hex, with or without `sha256=` in front. ' +
       'A webhook with a preset takes its provider’s own signature header too. The body is JSON of any shape; the answer is that of a publish. ' +
       'A wrong signature and an unknown tenant are told apart by nothing: 401.',
-    tag, base,
+    tag,
+    base,
     access: { scope: 'public' },
     method: 'POST',
     path: '/ingest/w/{tenant_slug}',
-    body: Type.Unknown({ description: 'Any JSON.', examples: [{ entity: 'order', action: 'created', id: 'o-1', total: 40 }] }),
+    body: Type.Unknown({
+      description: 'Any JSON.',
+      examples: [{ entity: 'order', action: 'created', id: 'o-1', total: 40 }],
+    }),
     checksBody: true,
     bodyLimit: 'event',
     success: {

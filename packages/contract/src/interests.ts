@@ -7,13 +7,18 @@ export const MAX_FILTER = 4096
 
 /** A type glob: as long as a type may be, with room for classes and escapes. */
 export const globText = () =>
-  filledText(512, { expected: 'a non-empty glob of at most 512 characters', examples: ['com.example.order.*'], description: '`*` any run of characters, `?` one, `[a-z]` a class, `\\` escapes. Case-sensitive, whole type.' })
+  filledText(512, {
+    expected: 'a non-empty glob of at most 512 characters',
+    examples: ['com.example.order.*'],
+    description: '`*` any run of characters, `?` one, `[a-z]` a class, `\\` escapes. Case-sensitive, whole type.',
+  })
 
 export const filterText = () =>
   nullableText(MAX_FILTER, {
     expected: `a CEL expression of at most ${MAX_FILTER} characters, or null`,
     examples: ['data.total > 100'],
-    description: 'A CEL predicate over the event: `data` is its data, `event` the envelope, a bare name a field of the data.',
+    description:
+      'A CEL predicate over the event: `data` is its data, `event` the envelope, a bare name a field of the data.',
   })
 
 export const Interest = Type.Object(
@@ -39,7 +44,14 @@ export const InterestCreate = Type.Object(
     filter_expression: Type.Optional(filterText()),
     priority: Type.Integer({ minimum: 0, maximum: 1_000_000_000, examples: [0] }),
     enrichment_depth: oneOf(ENRICHMENT_DEPTHS),
-    backfill: Type.Optional(Type.Integer({ minimum: 0, maximum: 1000, examples: [0], description: 'Deliver this many of the newest events that match, oldest first, before the answer.' })),
+    backfill: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 1000,
+        examples: [0],
+        description: 'Deliver this many of the newest events that match, oldest first, before the answer.',
+      }),
+    ),
   },
   { $id: 'InterestCreate' },
 )
@@ -54,7 +66,12 @@ export const interestOperations = {
     method: 'GET',
     path: '/agents/{id}/interests',
     access: { scope: 'interests:read' },
-    success: { 200: { description: 'The interests', schema: Type.Object({ interests: Type.Array(Interest) }, { $id: 'InterestList' }) } },
+    success: {
+      200: {
+        description: 'The interests',
+        schema: Type.Object({ interests: Type.Array(Interest) }, { $id: 'InterestList' }),
+      },
+    },
   }),
   createInterest: operation({
     id: 'createInterest',

@@ -1,13 +1,32 @@
 // Memories: what agents keep, find again, share more widely, and link.
 import { operation } from './operation.ts'
 import {
-  Type, type Static, dateTime, filledText, fraction, id, jsonObject, nullableDateTime, nullableText, nullableUri, oneOf, page, text,
+  Type,
+  type Static,
+  dateTime,
+  filledText,
+  fraction,
+  id,
+  jsonObject,
+  nullableDateTime,
+  nullableText,
+  nullableUri,
+  oneOf,
+  page,
+  text,
 } from './shapes.ts'
 
 export const MEMORY_TYPES = ['episodic', 'semantic', 'procedural', 'entity', 'reflection', 'reasoning'] as const
 export const MEMORY_SCOPES = ['agent', 'team', 'institutional'] as const
 export const MEMORY_STATUSES = ['active', 'deleted', 'expired'] as const
-export const RELATIONSHIP_TYPES = ['caused_by', 'related_to', 'contradicts', 'supports', 'derived_from', 'part_of'] as const
+export const RELATIONSHIP_TYPES = [
+  'caused_by',
+  'related_to',
+  'contradicts',
+  'supports',
+  'derived_from',
+  'part_of',
+] as const
 export const DIRECTIONS = ['out', 'in', 'both'] as const
 export const MAX_CONTENT = 32_768
 export const DEFAULT_CONFIDENCE = 1
@@ -33,9 +52,16 @@ const content = () =>
     examples: ['Three of the last four Friday deploys were rolled back.'],
   })
 const memoryScope = () =>
-  oneOf(MEMORY_SCOPES, { description: '`agent`: its owner alone. `team`: agents of that team. `institutional`: the whole tenant.' })
+  oneOf(MEMORY_SCOPES, {
+    description: '`agent`: its owner alone. `team`: agents of that team. `institutional`: the whole tenant.',
+  })
 const teamId = (description: string) =>
-  nullableText(255, { minLength: 1, expected: 'a non-empty string of at most 255 characters, or null', examples: ['team-blue'], description })
+  nullableText(255, {
+    minLength: 1,
+    expected: 'a non-empty string of at most 255 characters, or null',
+    examples: ['team-blue'],
+    description,
+  })
 const expiresAt = () => nullableDateTime({ expected: 'an ISO 8601 date-time with a time zone, in the future, or null' })
 
 const fields = {
@@ -121,19 +147,33 @@ export const MemoryPromote = Type.Object(
 
 export const MemorySearch = Type.Object(
   {
-    query: filledText(MAX_CONTENT, { examples: ['why do deploys fail at the end of the week?'], description: 'Natural language.' }),
+    query: filledText(MAX_CONTENT, {
+      examples: ['why do deploys fail at the end of the week?'],
+      description: 'Natural language.',
+    }),
     scope: Type.Optional(memoryScope()),
     type: Type.Optional(oneOf(MEMORY_TYPES)),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 10, examples: [10] })),
     min_confidence: Type.Optional(fraction()),
-    explain: Type.Optional(Type.Boolean({ default: false, examples: [true], description: 'Adds `signals` to each result.' })),
+    explain: Type.Optional(
+      Type.Boolean({ default: false, examples: [true], description: 'Adds `signals` to each result.' }),
+    ),
   },
   { $id: 'MemorySearch' },
 )
 
 export const SearchSignals = Type.Object(
-  { similarity: Type.Number(), lexical: Type.Number(), confidence: Type.Number(), recency: Type.Number(), importance: Type.Number() },
-  { $id: 'SearchSignals', description: 'What the score is made of, each 0 to 1. The signals may change; the keys beside them do not.' },
+  {
+    similarity: Type.Number(),
+    lexical: Type.Number(),
+    confidence: Type.Number(),
+    recency: Type.Number(),
+    importance: Type.Number(),
+  },
+  {
+    $id: 'SearchSignals',
+    description: 'What the score is made of, each 0 to 1. The signals may change; the keys beside them do not.',
+  },
 )
 export type SearchSignals = Static<typeof SearchSignals>
 
@@ -145,7 +185,11 @@ export type SearchResult = Static<typeof SearchResult>
 
 const strength = () => fraction({ examples: [0.9] })
 const nullableObject = () =>
-  Type.Unsafe<Record<string, unknown> | null>({ type: ['object', 'null'], examples: [{ key: 'value' }], expected: 'an object or null' })
+  Type.Unsafe<Record<string, unknown> | null>({
+    type: ['object', 'null'],
+    examples: [{ key: 'value' }],
+    expected: 'an object or null',
+  })
 
 export const Relationship = Type.Object(
   {
@@ -179,7 +223,10 @@ export const RelatedMemory = Type.Object(
     depth: Type.Integer({ minimum: 1, maximum: MAX_TRAVERSAL_DEPTH }),
     cumulative_strength: fraction({ description: 'The product of the strengths along the path.' }),
   },
-  { $id: 'RelatedMemory', description: 'A memory reached by a traversal, with the last relationship of the path to it.' },
+  {
+    $id: 'RelatedMemory',
+    description: 'A memory reached by a traversal, with the last relationship of the path to it.',
+  },
 )
 export type RelatedMemory = Static<typeof RelatedMemory>
 
@@ -201,7 +248,10 @@ export const memoryOperations = {
       type: Type.Optional(oneOf(MEMORY_TYPES)),
       scope: Type.Optional(oneOf(MEMORY_SCOPES)),
       search: Type.Optional(
-        text(MAX_CONTENT, { examples: ['deploy'], description: 'One literal substring of the title or the content, in any case. Not semantic.' }),
+        text(MAX_CONTENT, {
+          examples: ['deploy'],
+          description: 'One literal substring of the title or the content, in any case. Not semantic.',
+        }),
       ),
     }),
     success: {
@@ -307,7 +357,12 @@ export const memoryOperations = {
     access: reading,
     query: Type.Object({
       depth: Type.Optional(
-        Type.Integer({ default: 1, examples: [2], expected: 'an integer', description: `Less than 1 is taken as 1, more than ${MAX_TRAVERSAL_DEPTH} as ${MAX_TRAVERSAL_DEPTH}.` }),
+        Type.Integer({
+          default: 1,
+          examples: [2],
+          expected: 'an integer',
+          description: `Less than 1 is taken as 1, more than ${MAX_TRAVERSAL_DEPTH} as ${MAX_TRAVERSAL_DEPTH}.`,
+        }),
       ),
       direction: Type.Optional(oneOf(DIRECTIONS, { default: 'out', description: 'Which relationships are followed.' })),
     }),

@@ -8,7 +8,11 @@ type JsonObject = { [key: string]: Json }
 
 const INTERNAL = new Set(['$id', 'expected'])
 /** Formats that only our validator knows. */
-const OWN_FORMATS: Record<string, string | undefined> = { 'http-url': 'uri', 'filled-text': undefined, 'client-type': undefined }
+const OWN_FORMATS: Record<string, string | undefined> = {
+  'http-url': 'uri',
+  'filled-text': undefined,
+  'client-type': undefined,
+}
 
 /** A schema as OpenAPI shows it; named schemas are put into `components` and referred to. */
 function shown(schema: unknown, components: Map<string, Json>, top = false): Json {
@@ -76,7 +80,8 @@ function parametersOf(operation: Operation, components: Map<string, Json>): Json
 }
 
 /** A batch is a list of what is otherwise sent alone. */
-const ofMedia = (type: string, body: unknown): unknown => (type.includes('-batch+') ? { type: 'array', minItems: 1, maxItems: 100, items: body } : body)
+const ofMedia = (type: string, body: unknown): unknown =>
+  type.includes('-batch+') ? { type: 'array', minItems: 1, maxItems: 100, items: body } : body
 
 export function openapi(operations: readonly Operation[]): JsonObject {
   const components = new Map<string, Json>()
@@ -86,7 +91,12 @@ export function openapi(operations: readonly Operation[]): JsonObject {
     const path = (operation.base === 'v1' ? '/v1' : '') + operation.path
     const responses: JsonObject = {}
     for (const [status, { description, schema }] of Object.entries(operation.success)) {
-      responses[status] = { description, ...(schema ? { content: { [operation.produces ?? 'application/json']: { schema: shown(schema, components) } } } : {}) }
+      responses[status] = {
+        description,
+        ...(schema
+          ? { content: { [operation.produces ?? 'application/json']: { schema: shown(schema, components) } } }
+          : {}),
+      }
     }
     const byStatus = Map.groupBy(errorsOf(operation), (code) => ERRORS[code].status)
     for (const [status, codes] of [...byStatus].sort(([a], [b]) => a - b)) responses[status] = errorResponse(codes)
@@ -94,8 +104,13 @@ export function openapi(operations: readonly Operation[]): JsonObject {
     const media = operation.consumes ?? ['application/json']
     const { scope, self } = operation.access
     const needs =
-      scope === 'public' ? 'Public.' : scope === 'any' ? 'Any principal of the tenant.' : scope === 'operator' ? 'The operator.'
-        : `Scope \`${scope}\`${self === undefined ? '' : self === 'any' ? ', or the agent itself' : `, or \`${self}\` for the agent itself`}.`
+      scope === 'public'
+        ? 'Public.'
+        : scope === 'any'
+          ? 'Any principal of the tenant.'
+          : scope === 'operator'
+            ? 'The operator.'
+            : `Scope \`${scope}\`${self === undefined ? '' : self === 'any' ? ', or the agent itself' : `, or \`${self}\` for the agent itself`}.`
     ;(paths[path] ??= {})[operation.method.toLowerCase()] = {
       operationId: operation.id,
       tags: [operation.tag],
@@ -104,7 +119,14 @@ export function openapi(operations: readonly Operation[]): JsonObject {
       security: scope === 'public' ? [] : scope === 'operator' ? [{ operator: [] }] : [{ bearer: [] }],
       parameters: parametersOf(operation, components),
       ...(operation.body
-        ? { requestBody: { required: !operation.bodyOptional, content: Object.fromEntries(media.map((type) => [type, { schema: shown(ofMedia(type, operation.body), components) }])) } }
+        ? {
+            requestBody: {
+              required: !operation.bodyOptional,
+              content: Object.fromEntries(
+                media.map((type) => [type, { schema: shown(ofMedia(type, operation.body), components) }]),
+              ),
+            },
+          }
         : {}),
       responses,
     }
@@ -114,7 +136,8 @@ export function openapi(operations: readonly Operation[]): JsonObject {
     info: {
       title: 'Sensorium',
       version: '1.0.0',
-      description: 'The sensing and memory back end that autonomous agents plug into: events in, one durable mailbox per agent, and a memory beside it.',
+      description:
+        'The sensing and memory back end that autonomous agents plug into: events in, one durable mailbox per agent, and a memory beside it.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
@@ -122,7 +145,12 @@ export function openapi(operations: readonly Operation[]): JsonObject {
     paths,
     components: {
       securitySchemes: {
-        bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The access token of POST /v1/auth/token.' },
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'JWT',
+          description: 'The access token of POST /v1/auth/token.',
+        },
         operator: { type: 'http', scheme: 'bearer', description: 'The operator token of this installation.' },
       },
       parameters: {

@@ -1,5 +1,5 @@
-// An operation is one line of the interface: method, path, who may call it, what goes in and what comes out. The server binds a
-// handler to each, and OpenAPI is generated from them, so that none of the three can drift from the others.
+// An operation is one line of the interface: method, path, who may call it, what goes in and what comes out. The server
+// binds a handler to each, and OpenAPI is generated from them, so that none of the three can drift from the others.
 import type { Static, TSchema } from './shapes.ts'
 
 export const SCOPES = [
@@ -65,4 +65,6 @@ export type BodyOf<O> = O extends { body: infer B extends TSchema } ? Static<B> 
 export type QueryOf<O> = O extends { query: infer Q extends TSchema } ? Static<Q> : Record<string, never>
 
 type ParamNames<P extends string> = P extends `${string}{${infer N}}${infer Rest}` ? N | ParamNames<Rest> : never
-export type ParamsOf<O> = O extends { path: infer P extends string } ? Record<ParamNames<P>, string> : Record<string, string>
+export type ParamsOf<O> = O extends { path: infer P extends string }
+  ? Record<ParamNames<P>, string>
+  : Record<string, string>

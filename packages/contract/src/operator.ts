@@ -1,4 +1,5 @@
-// What the operator of the installation does: tenants, org-admin keys, usage. Closed unless an operator token is configured.
+// What the operator of the installation does: tenants, org-admin keys, usage. Closed unless an operator token is
+// configured.
 import { operation } from './operation.ts'
 import { Type, type Static, dateTime, filledText, id } from './shapes.ts'
 
@@ -10,7 +11,10 @@ const slug = Type.String({
   examples: ['acme'],
 })
 
-export const Tenant = Type.Object({ id: id('ten'), slug, name: Type.String(), created_at: dateTime() }, { $id: 'Tenant' })
+export const Tenant = Type.Object(
+  { id: id('ten'), slug, name: Type.String(), created_at: dateTime() },
+  { $id: 'Tenant' },
+)
 export type Tenant = Static<typeof Tenant>
 
 const adminKey = Type.String({ description: 'An org-admin API key. Shown here once and never again.' })
@@ -36,18 +40,25 @@ export const operatorOperations = {
   createTenant: operation({
     id: 'createTenant',
     summary: 'Create a tenant',
-    tag, access, base,
+    tag,
+    access,
+    base,
     method: 'POST',
     path: '/operator/tenants',
     body: Type.Object({ slug, name: Type.Optional(filledText(255, { examples: ['Acme'] })) }, { $id: 'TenantCreate' }),
     success: {
-      201: { description: 'The tenant and its first org-admin key', schema: Type.Object({ tenant: Tenant, admin_key: adminKey }) },
+      201: {
+        description: 'The tenant and its first org-admin key',
+        schema: Type.Object({ tenant: Tenant, admin_key: adminKey }),
+      },
     },
   }),
   listTenants: operation({
     id: 'listTenants',
     summary: 'List the tenants, newest first',
-    tag, access, base,
+    tag,
+    access,
+    base,
     method: 'GET',
     path: '/operator/tenants',
     query: Type.Object({
@@ -55,13 +66,18 @@ export const operatorOperations = {
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
     }),
     success: {
-      200: { description: 'A page of tenants', schema: Type.Object({ tenants: Type.Array(Type.Ref('Tenant')), total: Type.Integer() }) },
+      200: {
+        description: 'A page of tenants',
+        schema: Type.Object({ tenants: Type.Array(Type.Ref('Tenant')), total: Type.Integer() }),
+      },
     },
   }),
   createAdminKey: operation({
     id: 'createAdminKey',
     summary: 'Make another org-admin key',
-    tag, access, base,
+    tag,
+    access,
+    base,
     method: 'POST',
     path: '/operator/tenants/{slug}/admin-keys',
     success: { 201: { description: 'The key', schema: Type.Object({ admin_key: adminKey }) } },
@@ -69,12 +85,17 @@ export const operatorOperations = {
   getUsage: operation({
     id: 'getUsage',
     summary: 'What a tenant used, per day',
-    tag, access, base,
+    tag,
+    access,
+    base,
     method: 'GET',
     path: '/operator/usage',
     query: Type.Object({ tenant: slug }),
     success: {
-      200: { description: 'Usage by day, newest first', schema: Type.Object({ tenant: Type.String(), days: Type.Array(UsageDay) }) },
+      200: {
+        description: 'Usage by day, newest first',
+        schema: Type.Object({ tenant: Type.String(), days: Type.Array(UsageDay) }),
+      },
     },
   }),
 } as const

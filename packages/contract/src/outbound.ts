@@ -40,7 +40,13 @@ export const outboundOperations = {
     access: { scope: 'receive' },
     query: Type.Object({
       max_in_flight: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: MAX_IN_FLIGHT, default: 50, examples: [50], description: 'How many unacknowledged deliveries the stream may hold.' }),
+        Type.Integer({
+          minimum: 1,
+          maximum: MAX_IN_FLIGHT,
+          default: 50,
+          examples: [50],
+          description: 'How many unacknowledged deliveries the stream may hold.',
+        }),
       ),
     }),
     produces: 'text/event-stream',

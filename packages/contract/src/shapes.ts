@@ -1,8 +1,9 @@
-// The small shapes that all wire schemas are made of. A schema is JSON Schema 2020-12 (so OpenAPI 3.1 takes it as it is) and a
-// TypeScript type at once. Two annotations feed the error messages: `expected` (the sentence of validation_failed where the
-// schema alone would say it badly) and `examples[0]` (a value that passes).
+// The small shapes that all wire schemas are made of. A schema is JSON Schema 2020-12 (so OpenAPI 3.1 takes it as it
+// is) and a TypeScript type at once. Two annotations feed the error messages: `expected` (the sentence of
+// validation_failed where the schema alone would say it badly) and `examples[0]` (a value that passes).
 //
-// Nullable is a type union (`['string', 'null']`), never `anyOf`: a failed validation then names one field and one reason.
+// Nullable is a type union (`['string', 'null']`), never `anyOf`: a failed validation then names one field and one
+// reason.
 import { Type, type Static, type TSchema, type SchemaOptions } from '@sinclair/typebox'
 
 export { Type }
@@ -43,7 +44,12 @@ export const oneOf = <const T extends readonly string[]>(values: T, notes: Notes
   Type.Unsafe<T[number]>({ type: 'string', enum: [...values], examples: [values[0]], ...notes })
 
 export const dateTime = (notes: Notes = {}) =>
-  Type.String({ format: 'date-time', examples: ['2030-01-31T12:00:00Z'], expected: 'an ISO 8601 date-time with a time zone', ...notes })
+  Type.String({
+    format: 'date-time',
+    examples: ['2030-01-31T12:00:00Z'],
+    expected: 'an ISO 8601 date-time with a time zone',
+    ...notes,
+  })
 
 export const nullableDateTime = (notes: Notes = {}) =>
   Type.Unsafe<string | null>({
@@ -67,7 +73,8 @@ export const nullableUri = (notes: Notes = {}) =>
 /** 0..1: confidence, importance, strength. */
 export const fraction = (notes: Notes = {}) => Type.Number({ minimum: 0, maximum: 1, examples: [0.8], ...notes })
 
-export const jsonObject = (notes: Notes = {}) => Type.Unsafe<Record<string, unknown>>({ type: 'object', examples: [{ key: 'value' }], ...notes })
+export const jsonObject = (notes: Notes = {}) =>
+  Type.Unsafe<Record<string, unknown>>({ type: 'object', examples: [{ key: 'value' }], ...notes })
 
 export const id = (prefix: string, notes: Notes = {}) =>
   Type.String({ examples: [`${prefix}_01hv3k8z9q4m7t2x5c6w8r0s1d`], ...notes })

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// The command. The sources are TypeScript that Node 24 runs as it is: an older Node hands over to the one pinned beside it.
+// The command. The sources are TypeScript that Node 24 runs as it is: an older Node hands over to the one pinned beside
+// it.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import module from 'node:module'
@@ -17,11 +18,16 @@ if (Number(process.versions.node.split('.')[0]) >= OLDEST) {
     .map((file) => fileURLToPath(new URL(file, import.meta.url)))
     .find(existsSync)
   if (pinned === undefined) {
-    console.error(`sensorium needs Node.js ${OLDEST} or newer and this is ${process.versions.node}. Run npm install first, which brings one.`)
+    console.error(
+      `sensorium needs Node.js ${OLDEST} or newer and this is ${process.versions.node}. Run npm install first, which brings one.`,
+    )
     process.exit(1)
   }
-  // Left alone, V8 gives what is new up to 130 MB. With 24 the service is as fast, and smaller by 30 to 50 MB under load.
-  const child = spawn(pinned, ['--max-semi-space-size=8', fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' })
+  // Left alone, V8 gives what is new up to 130 MB. With 24 the service is as fast, and smaller by 30 to 50 MB under
+  // load.
+  const child = spawn(pinned, ['--max-semi-space-size=8', fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
+    stdio: 'inherit',
+  })
   for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT']) {
     process.on(signal, () => {
       // Ctrl-C in a terminal reaches the child by itself; a second one would mean "at once".

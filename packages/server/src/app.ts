@@ -61,7 +61,17 @@ export interface App {
   /** Refuses what is new, finishes what was taken, stops the loops and closes the store. */
   close(): Promise<void>
   /** One run of each background service, for tests. */
-  runOnce: Record<'purgeIdempotency' | 'syncRateLimits' | 'sweepLapsed' | 'retain' | 'superviseConnectors' | 'push' | 'expireMemories' | 'embed', () => Promise<unknown>>
+  runOnce: Record<
+    | 'purgeIdempotency'
+    | 'syncRateLimits'
+    | 'sweepLapsed'
+    | 'retain'
+    | 'superviseConnectors'
+    | 'push'
+    | 'expireMemories'
+    | 'embed',
+    () => Promise<unknown>
+  >
   /** Recall in process, and a way to wait until what was written is embedded. */
   memory: Pick<MemoryParts, 'recall' | 'embedding'>
 }
@@ -80,11 +90,17 @@ export function makeApp({ config, store, secrets, clock, log, metrics = makeMetr
   const failedExchanges = makeRateLimiter(FAILED_EXCHANGES_WINDOW_S, clock, shared)
 
   // Memories are found by their words at once, by their meaning as soon as the model has read them.
-  const embedded = metrics.counter('sensorium_memories_embedded_total', 'Memories whose meaning was embedded on this node')
+  const embedded = metrics.counter(
+    'sensorium_memories_embedded_total',
+    'Memories whose meaning was embedded on this node',
+  )
   const memory = makeMemory({ config, store, clock, log, embedded: (memories) => embedded.inc(memories) })
 
   // From an event to a delivery: the router says who, the publisher writes, the wake-ups shorten the wait of who polls.
-  const overBudget = metrics.counter('sensorium_filters_over_budget_total', 'Filters that took too much work and counted as no match')
+  const overBudget = metrics.counter(
+    'sensorium_filters_over_budget_total',
+    'Filters that took too much work and counted as no match',
+  )
   const router = makeRouter(store, () => overBudget.inc())
   const wakeups = makeWakeups(store)
   const publish = makePublish({ store, router, wakeups, makeId: tools.makeId, clock })
@@ -95,44 +111,101 @@ export function makeApp({ config, store, secrets, clock, log, metrics = makeMetr
 
   // What is ready goes out by itself to who is pushed to, and to whoever has a stream open.
   const streams = makeStreams({ store, claim, wakeups, identify, clock, log, maxAttempts })
-  const pushSeconds = metrics.histogram('sensorium_push_seconds', 'Pushes by outcome, and how long the endpoint took', ['outcome'])
+  const pushSeconds = metrics.histogram('sensorium_push_seconds', 'Pushes by outcome, and how long the endpoint took', [
+    'outcome',
+  ])
   const push = makePush({
-    store, claim, wakeups, secrets, clock, log, maxAttempts,
+    store,
+    claim,
+    wakeups,
+    secrets,
+    clock,
+    log,
+    maxAttempts,
     post: makePost(clock, safeAddress(makeResolve(clock.now), config.pushAllowPrivate ? () => true : isPublicAddress)),
     settled: streams.settled,
     observe: (outcome, seconds) => pushSeconds.observe({ outcome }, seconds),
   })
   metrics.gauge('sensorium_push_under_way', 'Pushes under way', push.underWay)
-  metrics.gauge('sensorium_push_endpoints_open', 'Endpoints that failed too often and are left alone for a while', push.open)
+  metrics.gauge(
+    'sensorium_push_endpoints_open',
+    'Endpoints that failed too often and are left alone for a while',
+    push.open,
+  )
   metrics.gauge('sensorium_streams', 'Open streams', streams.count)
 
   // What comes from outside is published like the rest.
   const receive = makeReceive({ store, secrets, publish, now: clock.now })
-  const connectorMessages = metrics.counter('sensorium_connector_messages_total', 'Messages of AMQP connectors on this node, by what became of them', ['outcome'])
+  const connectorMessages = metrics.counter(
+    'sensorium_connector_messages_total',
+    'Messages of AMQP connectors on this node, by what became of them',
+    ['outcome'],
+  )
   for (const outcome of OUTCOMES) connectorMessages.inc({ outcome }, 0)
-  const supervisor = makeSupervisor({ store, secrets, publish, clock, log, maxEventBytes, count: (outcome) => connectorMessages.inc({ outcome }) })
+  const supervisor = makeSupervisor({
+    store,
+    secrets,
+    publish,
+    clock,
+    log,
+    maxEventBytes,
+    count: (outcome) => connectorMessages.inc({ outcome }),
+  })
   metrics.gauges('sensorium_connectors', 'AMQP connectors that this node runs, by state', 'state', () => ({
     ...Object.fromEntries(CONNECTOR_STATES.map((state) => [state, 0])),
     ...supervisor.states(),
   }))
 
   const server = makeServer({
-    store, identify, limiter, idempotency, log, metrics,
+    store,
+    identify,
+    limiter,
+    idempotency,
+    log,
+    metrics,
     agentLimit: config.rateLimitAgent,
     tenantLimit: config.rateLimitTenant,
     operatorToken: config.operatorToken,
     compileCheck: makeCompileCheck([...config.clientTypes, 'other']),
     pages: makePages({ store, metrics, operations: Object.values(operations) }),
-    bodyLimits: { small: 1_048_576, event: config.maxEventBytes, event_batch: 10 * config.maxEventBytes, memory: config.maxMemoryBytes },
+    bodyLimits: {
+      small: 1_048_576,
+      event: config.maxEventBytes,
+      event_batch: 10 * config.maxEventBytes,
+      memory: config.maxMemoryBytes,
+    },
     routes: [
       ...authRoutes(store, tools, failedExchanges),
       ...agentRoutes({ ...tools, identify, changed: push.changed }),
-      ...eventRoutes({ store, publish, router, now: clock.now, maxEventBytes, maxAttempts, maySeeChannel: (principal, id) => maySeeChannel(store, principal, id) }),
-      ...deliveryRoutes({ store, claim, identify, router, wakeups, now: clock.now, maxAttempts, settled: streams.settled, extended: streams.extended, pushHealth: push.health }),
+      ...eventRoutes({
+        store,
+        publish,
+        router,
+        now: clock.now,
+        maxEventBytes,
+        maxAttempts,
+        maySeeChannel: (principal, id) => maySeeChannel(store, principal, id),
+      }),
+      ...deliveryRoutes({
+        store,
+        claim,
+        identify,
+        router,
+        wakeups,
+        now: clock.now,
+        maxAttempts,
+        settled: streams.settled,
+        extended: streams.extended,
+        pushHealth: push.health,
+      }),
       ...outboundRoutes({ secrets, streams, now: clock.now }),
       ...interestRoutes({ store, makeId: tools.makeId, now: clock.now, wakeups }),
       ...channelRoutes(tools),
-      ...memoryRoutes({ ...tools, written: ({ tenant_id, agent_id, id, title, content }) => memory.embedding.wake(tenant_id, agent_id, id, title.length + content.length) }),
+      ...memoryRoutes({
+        ...tools,
+        written: ({ tenant_id, agent_id, id, title, content }) =>
+          memory.embedding.wake(tenant_id, agent_id, id, title.length + content.length),
+      }),
       ...searchRoutes({ store, recall: memory.recall, now: clock.now }),
       ...operatorRoutes(tools),
       ...ingestRoutes({ ...tools, receive, publicUrl: config.publicUrl, connectorsChanged: supervisor.changed }),
@@ -169,7 +242,9 @@ export function makeApp({ config, store, secrets, clock, log, metrics = makeMetr
         startLoop('find what to push', 1_000, clock, log, runOnce.push),
         startLoop('embed what was left', 2_000, clock, log, runOnce.embed),
         startLoop('expire memories', 10_000, clock, log, runOnce.expireMemories),
-        ...(store.dialect.engine === 'postgres' ? [startLoop('gather statistics', 2_000, clock, log, async () => void (await gatherStatistics(store)))] : []),
+        ...(store.dialect.engine === 'postgres'
+          ? [startLoop('gather statistics', 2_000, clock, log, async () => void (await gatherStatistics(store)))]
+          : []),
         startLoop('share rate limits', 1_000, clock, log, runOnce.syncRateLimits),
       ]
       // Connectors need not wait for the first round.
@@ -180,7 +255,13 @@ export function makeApp({ config, store, secrets, clock, log, metrics = makeMetr
       // A client that never reads its answer must not hold the process for ever.
       const impatient = setTimeout(server.hangUp, DRAIN_MS)
       // The port stays open meanwhile: who comes is told 503 and to try elsewhere, rather than nothing at all.
-      await Promise.all([server.drain(), streams.close(), push.close(), supervisor.close(), ...loops.map((loop) => loop.stop())])
+      await Promise.all([
+        server.drain(),
+        streams.close(),
+        push.close(),
+        supervisor.close(),
+        ...loops.map((loop) => loop.stop()),
+      ])
       await server.close()
       clearTimeout(impatient)
       await memory.close()

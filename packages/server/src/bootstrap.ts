@@ -5,12 +5,20 @@ import { Failure } from './kernel/failure.ts'
 import { one, type Store } from './store/db.ts'
 import { createTenant } from './tenants/create.ts'
 
-/** The org-admin key if this was the first start, null if a tenant was there. Nodes that start together make one tenant. */
+/**
+ * The org-admin key if this was the first start, null if a tenant was there. Nodes that start together make one tenant.
+ */
 export async function bootstrap(store: Store, config: Config, tools: KeyTools): Promise<string | null> {
   try {
     return await store.tx(async (tx) => {
       if (await one(tx, 'select 1 as there from tenants limit 1')) return null
-      const { admin_key } = await createTenant(tx, tools, config.bootstrapTenant, config.bootstrapTenant, config.bootstrapAdminKey ?? undefined)
+      const { admin_key } = await createTenant(
+        tx,
+        tools,
+        config.bootstrapTenant,
+        config.bootstrapTenant,
+        config.bootstrapAdminKey ?? undefined,
+      )
       return admin_key
     })
   } catch (error) {
@@ -23,7 +31,9 @@ export function welcome(url: string, adminKey: string | null, givenKey: boolean)
   const lines = [``, `  Sensorium listens on ${url}`, `  Reference  ${url}/docs`, ``]
   if (adminKey === null) return lines.join('\n')
   lines.push(
-    givenKey ? `  The org-admin key is the one in BOOTSTRAP_ADMIN_KEY.` : `  Org-admin key (shown this once):  ${adminKey}`,
+    givenKey
+      ? `  The org-admin key is the one in BOOTSTRAP_ADMIN_KEY.`
+      : `  Org-admin key (shown this once):  ${adminKey}`,
     ``,
     `  Publish an event:`,
     ``,

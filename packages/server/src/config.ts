@@ -67,34 +67,61 @@ export function readConfig(env: Env): Config {
       text === 'off' ? null : /^[1-9]\d{0,9}$/.test(text) && Number(text) <= 1e9 ? Number(text) : undefined,
     )
 
-  const url = (protocols: string[]) => (text: string): string | undefined => {
-    const parsed = URL.parse(text)
-    return parsed && protocols.includes(parsed.protocol) ? text.replace(/\/+$/, '') : undefined
-  }
+  const url =
+    (protocols: string[]) =>
+    (text: string): string | undefined => {
+      const parsed = URL.parse(text)
+      return parsed && protocols.includes(parsed.protocol) ? text.replace(/\/+$/, '') : undefined
+    }
 
   const text = (name: string): string | null => read<string | null>(name, null, 'a text', (value) => value)
 
-  const clientTypes = read<readonly string[]>('CLIENT_TYPES', DEFAULT_CLIENT_TYPES, 'five different names, separated by commas', (value) => {
-    const names = value.split(',').map((name) => name.trim())
-    const fine = names.length === 5 && new Set(names).size === 5 && names.every((name) => /^[a-z0-9][a-z0-9_.-]{0,62}$/i.test(name) && name !== 'other')
-    return fine ? names : undefined
-  })
+  const clientTypes = read<readonly string[]>(
+    'CLIENT_TYPES',
+    DEFAULT_CLIENT_TYPES,
+    'five different names, separated by commas',
+    (value) => {
+      const names = value.split(',').map((name) => name.trim())
+      const fine =
+        names.length === 5 &&
+        new Set(names).size === 5 &&
+        names.every((name) => /^[a-z0-9][a-z0-9_.-]{0,62}$/i.test(name) && name !== 'other')
+      return fine ? names : undefined
+    },
+  )
 
-  const embeddings = read<Config['embeddings']>('EMBEDDINGS', { kind: 'builtin' }, 'builtin, or an http or https URL', (value) => {
-    if (value === 'builtin') return { kind: 'builtin' }
-    const parsed = url(['http:', 'https:'])(value)
-    return parsed ? { kind: 'http', url: parsed, model: text('EMBEDDINGS_MODEL') ?? '', apiKey: text('EMBEDDINGS_API_KEY') } : undefined
-  })
-  if (embeddings.kind === 'http' && embeddings.model === '') wrong.push('EMBEDDINGS_MODEL takes the name of a model; it is required when EMBEDDINGS is a URL')
+  const embeddings = read<Config['embeddings']>(
+    'EMBEDDINGS',
+    { kind: 'builtin' },
+    'builtin, or an http or https URL',
+    (value) => {
+      if (value === 'builtin') return { kind: 'builtin' }
+      const parsed = url(['http:', 'https:'])(value)
+      return parsed
+        ? { kind: 'http', url: parsed, model: text('EMBEDDINGS_MODEL') ?? '', apiKey: text('EMBEDDINGS_API_KEY') }
+        : undefined
+    },
+  )
+  if (embeddings.kind === 'http' && embeddings.model === '')
+    wrong.push('EMBEDDINGS_MODEL takes the name of a model; it is required when EMBEDDINGS is a URL')
 
   const config: Config = {
     host: read('HOST', '0.0.0.0', 'a host name or address', (value) => (/^[\w.:-]+$/.test(value) ? value : undefined)),
     port: whole('PORT', 8080, 0, 65_535),
     dataDir: read('DATA_DIR', './data', 'a folder', (value) => (value.includes('\0') ? undefined : value)),
-    databaseUrl: read<string | null>('DATABASE_URL', null, 'a postgres:// or postgresql:// URL', url(['postgres:', 'postgresql:'])),
+    databaseUrl: read<string | null>(
+      'DATABASE_URL',
+      null,
+      'a postgres:// or postgresql:// URL',
+      url(['postgres:', 'postgresql:']),
+    ),
     publicUrl: read<string | null>('PUBLIC_URL', null, 'an http or https URL', url(['http:', 'https:'])),
-    logLevel: read<string>('LOG_LEVEL', 'info', `one of ${LOG_LEVELS.join(', ')}`, (value) => LOG_LEVELS.find((level) => level === value)),
-    secret: read<string | null>('SENSORIUM_SECRET', null, 'at least 16 characters', (value) => (value.length >= 16 ? value : undefined)),
+    logLevel: read<string>('LOG_LEVEL', 'info', `one of ${LOG_LEVELS.join(', ')}`, (value) =>
+      LOG_LEVELS.find((level) => level === value),
+    ),
+    secret: read<string | null>('SENSORIUM_SECRET', null, 'at least 16 characters', (value) =>
+      value.length >= 16 ? value : undefined,
+    ),
     visibilityTimeoutMs: whole('VISIBILITY_TIMEOUT_S', 30, 1, 43_200) * 1000,
     maxAttempts: whole('MAX_ATTEMPTS', 5, 1, 1000),
     rateLimitAgent: limit('RATE_LIMIT_AGENT', 6000),
@@ -111,15 +138,24 @@ export function readConfig(env: Env): Config {
     operatorToken: read<string | null>('OPERATOR_TOKEN', null, 'at least 16 characters without spaces', (value) =>
       /^[\x21-\x7e]{16,}$/.test(value) ? value : undefined,
     ),
-    bootstrapTenant: read('BOOTSTRAP_TENANT', 'default', 'a slug: 1 to 63 lower-case letters, digits and inner hyphens', (value) =>
-      new RegExp(SLUG).test(value) ? value : undefined,
+    bootstrapTenant: read(
+      'BOOTSTRAP_TENANT',
+      'default',
+      'a slug: 1 to 63 lower-case letters, digits and inner hyphens',
+      (value) => (new RegExp(SLUG).test(value) ? value : undefined),
     ),
     bootstrapAdminKey: read<string | null>('BOOTSTRAP_ADMIN_KEY', null, 'ak_live_ and 32 letters or digits', (value) =>
       /^ak_live_[A-Za-z0-9]{32}$/.test(value) ? value : undefined,
     ),
   }
-  if (config.databaseUrl !== null && config.secret === null && !wrong.some((line) => line.startsWith('SENSORIUM_SECRET'))) {
-    wrong.push('SENSORIUM_SECRET takes at least 16 characters; it is required with DATABASE_URL, the same on every node')
+  if (
+    config.databaseUrl !== null &&
+    config.secret === null &&
+    !wrong.some((line) => line.startsWith('SENSORIUM_SECRET'))
+  ) {
+    wrong.push(
+      'SENSORIUM_SECRET takes at least 16 characters; it is required with DATABASE_URL, the same on every node',
+    )
   }
   if (wrong.length > 0) throw new ConfigError(wrong)
   return config

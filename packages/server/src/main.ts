@@ -29,7 +29,9 @@ async function run(): Promise<void> {
     ownDirectory(config.dataDir)
   }
   const metrics = makeMetrics()
-  const { store, secrets } = await openStore(config, systemClock, metrics.store, (what, error) => log.warn({ err: error }, what))
+  const { store, secrets } = await openStore(config, systemClock, metrics.store, (what, error) =>
+    log.warn({ err: error }, what),
+  )
   const adminKey = await bootstrap(store, config, { makeId: idMaker(systemClock.now), secrets, now: systemClock.now })
   const app = makeApp({ config, store, secrets, clock: systemClock, log, metrics })
   const url = address(config, await app.listen())

@@ -14,7 +14,12 @@ export interface Opened {
   secrets: Secrets
 }
 
-export async function openStore(config: Config, clock: Clock, observe?: Observe, warn?: (what: string, error: unknown) => void): Promise<Opened> {
+export async function openStore(
+  config: Config,
+  clock: Clock,
+  observe?: Observe,
+  warn?: (what: string, error: unknown) => void,
+): Promise<Opened> {
   if (config.databaseUrl === null) mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
   const secrets = makeSecrets(config.secret ?? keepSecret(config.dataDir))
   const store =
@@ -31,9 +36,15 @@ export async function openStore(config: Config, clock: Clock, observe?: Observe,
   return { store, secrets }
 }
 
-// With another master secret no key would be found and nothing sealed could be opened: say so instead of answering 401 to all.
+// With another master secret no key would be found and nothing sealed could be opened: say so instead of answering 401
+// to all.
 async function checkSecret(store: Store, secrets: Secrets): Promise<void> {
-  await store.tx((tx) => tx.run("insert into settings (name, value) values ('secret_fingerprint', ?) on conflict (name) do nothing", [secrets.fingerprint]))
+  await store.tx((tx) =>
+    tx.run("insert into settings (name, value) values ('secret_fingerprint', ?) on conflict (name) do nothing", [
+      secrets.fingerprint,
+    ]),
+  )
   const row = await one<{ value: string }>(store, "select value from settings where name = 'secret_fingerprint'")
-  if (row?.value !== secrets.fingerprint) throw new Error('SENSORIUM_SECRET is not the secret this store was made with.')
+  if (row?.value !== secrets.fingerprint)
+    throw new Error('SENSORIUM_SECRET is not the secret this store was made with.')
 }

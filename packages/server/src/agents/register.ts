@@ -4,7 +4,13 @@ import type { MakeId } from '../kernel/ids.ts'
 import type { Db } from '../store/db.ts'
 import { insertAgent, shownAgent, type AgentRow } from './sql.ts'
 
-export async function registerAgent(db: Db, makeId: MakeId, now: number, tenantId: string, wanted: Static<typeof AgentCreate>): Promise<Agent> {
+export async function registerAgent(
+  db: Db,
+  makeId: MakeId,
+  now: number,
+  tenantId: string,
+  wanted: Static<typeof AgentCreate>,
+): Promise<Agent> {
   const row: AgentRow = {
     tenant_id: tenantId,
     id: makeId('agent'),

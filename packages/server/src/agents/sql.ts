@@ -17,7 +17,8 @@ export interface AgentRow {
   updated_at: number
 }
 
-const COLUMNS = 'tenant_id, id, name, description, status, delivery_mode, delivery_endpoint, client_type, team_id, created_at, updated_at'
+const COLUMNS =
+  'tenant_id, id, name, description, status, delivery_mode, delivery_endpoint, client_type, team_id, created_at, updated_at'
 
 export function shownAgent(row: AgentRow): Agent {
   const shown: Agent = {
@@ -38,8 +39,17 @@ export function shownAgent(row: AgentRow): Agent {
 
 export const insertAgent = (db: Db, row: AgentRow): Promise<number> =>
   db.run(`insert into agents (${COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
-    row.tenant_id, row.id, row.name, row.description, row.status, row.delivery_mode, row.delivery_endpoint, row.client_type,
-    row.team_id, row.created_at, row.updated_at,
+    row.tenant_id,
+    row.id,
+    row.name,
+    row.description,
+    row.status,
+    row.delivery_mode,
+    row.delivery_endpoint,
+    row.client_type,
+    row.team_id,
+    row.created_at,
+    row.updated_at,
   ])
 
 // Put together once: a statement is found by its text, and a text that is new every time has to be hashed every time.
@@ -49,12 +59,18 @@ export const findAgent = (db: Db, tenantId: string, id: string) => db.lookUp<Age
 
 /** The agent, held against other writers until the transaction ends. */
 export const lockAgent = (db: Db, tenantId: string, id: string) =>
-  one<AgentRow>(db, `select ${COLUMNS} from agents where tenant_id = ? and id = ? ${db.dialect.forUpdate}`, [tenantId, id])
+  one<AgentRow>(db, `select ${COLUMNS} from agents where tenant_id = ? and id = ? ${db.dialect.forUpdate}`, [
+    tenantId,
+    id,
+  ])
 
 export async function pageAgents(db: Db, tenantId: string, status: string | undefined, offset: number, limit: number) {
   const where = status === undefined ? 'tenant_id = ?' : 'tenant_id = ? and status = ?'
   const values: Value[] = status === undefined ? [tenantId] : [tenantId, status]
-  const rows = await db.rows<AgentRow>(`select ${COLUMNS} from agents where ${where} order by id desc limit ? offset ?`, [...values, limit, offset])
+  const rows = await db.rows<AgentRow>(
+    `select ${COLUMNS} from agents where ${where} order by id desc limit ? offset ?`,
+    [...values, limit, offset],
+  )
   const count = await one<{ n: number }>(db, `select count(*) as n from agents where ${where}`, values)
   return { rows, total: count?.n ?? 0 }
 }
@@ -64,5 +80,14 @@ export const saveAgent = (db: Db, row: AgentRow): Promise<number> =>
   db.run(
     `update agents set name = ?, description = ?, status = ?, delivery_mode = ?, delivery_endpoint = ?, updated_at = ?
       where tenant_id = ? and id = ?`,
-    [row.name, row.description, row.status, row.delivery_mode, row.delivery_endpoint, row.updated_at, row.tenant_id, row.id],
+    [
+      row.name,
+      row.description,
+      row.status,
+      row.delivery_mode,
+      row.delivery_endpoint,
+      row.updated_at,
+      row.tenant_id,
+      row.id,
+    ],
   )

@@ -8,22 +8,38 @@ import { lockAgent, saveAgent, shownAgent, type AgentRow } from './sql.ts'
 async function change(db: Db, now: number, tenantId: string, id: string, changes: Partial<AgentRow>): Promise<Agent> {
   const row = isId('agent', id) ? await lockAgent(db, tenantId, id) : undefined
   if (!row) throw notFound('agent', id)
-  const fields = Object.entries(changes).filter(([name, value]) => value !== undefined && row[name as keyof AgentRow] !== value)
+  const fields = Object.entries(changes).filter(
+    ([name, value]) => value !== undefined && row[name as keyof AgentRow] !== value,
+  )
   if (fields.length === 0) return shownAgent(row)
   const changed: AgentRow = { ...row, ...Object.fromEntries(fields), updated_at: now }
   await saveAgent(db, changed)
   return shownAgent(changed)
 }
 
-export function updateAgent(db: Db, now: number, tenantId: string, id: string, wanted: Static<typeof AgentUpdate>): Promise<Agent> {
+export function updateAgent(
+  db: Db,
+  now: number,
+  tenantId: string,
+  id: string,
+  wanted: Static<typeof AgentUpdate>,
+): Promise<Agent> {
   // Only these: a body may carry anything else, and it is ignored.
   const { name, description, delivery_mode, delivery_endpoint } = wanted
-  const given = Object.entries({ name, description, delivery_mode, delivery_endpoint }).filter(([, value]) => value !== undefined)
+  const given = Object.entries({ name, description, delivery_mode, delivery_endpoint }).filter(
+    ([, value]) => value !== undefined,
+  )
   return change(db, now, tenantId, id, Object.fromEntries(given))
 }
 
 /** An inactive agent receives nothing new, so this also changes who receives what. */
-export async function setAgentStatus(db: Db, now: number, tenantId: string, id: string, status: AgentRow['status']): Promise<Agent> {
+export async function setAgentStatus(
+  db: Db,
+  now: number,
+  tenantId: string,
+  id: string,
+  status: AgentRow['status'],
+): Promise<Agent> {
   const agent = await change(db, now, tenantId, id, { status })
   await recordRoutingChange(db, tenantId, 'agent', id, now)
   return agent

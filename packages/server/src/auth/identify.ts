@@ -1,7 +1,8 @@
-// Who is calling? A token is verified once and remembered; whether its key still stands is read again every half second.
+// Who is calling? A token is verified once and remembered; whether its key still stands is read again every half
+// second.
 //
-// 1. A revoked key or a deactivated agent ends its tokens at once on the node that did it (`forget`), and on every other within
-//    STANDING_MS plus one read: nothing has to be sent between nodes, so nothing can get lost.
+// 1. A revoked key or a deactivated agent ends its tokens at once on the node that did it (`forget`), and on every
+//    other within STANDING_MS plus one read: nothing has to be sent between nodes, so nothing can get lost.
 // 2. Reads that are due in the same turn of the event loop share one query.
 import type { Clock } from '../kernel/clock.ts'
 import type { Store } from '../store/db.ts'
@@ -111,7 +112,9 @@ export function makeIdentify(store: Store, tokenKey: Uint8Array, clock: Clock): 
     const known = tokens.get(token)
     if (!known || known.generation !== generation) return null
     const now = clock.now()
-    return known.claims.expiresAt > now && isFresh(known.standing, now) && known.standing.live ? known.claims.principal : null
+    return known.claims.expiresAt > now && isFresh(known.standing, now) && known.standing.live
+      ? known.claims.principal
+      : null
   }
 
   identify.stands = async (principal) => {

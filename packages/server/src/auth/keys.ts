@@ -1,4 +1,5 @@
-// API keys: minted, listed, revoked. The plaintext exists in the answer to the mint and nowhere else; the store has a keyed hash.
+// API keys: minted, listed, revoked. The plaintext exists in the answer to the mint and nowhere else; the store has a
+// keyed hash.
 import { isId, type ApiKey, type MintedKey, type Scope } from '@sensorium/contract'
 import { iso, isoOrNull } from '../kernel/clock.ts'
 import { insufficientScope, invalid, notFound } from '../kernel/failure.ts'
@@ -21,7 +22,13 @@ const PREFIX_LENGTH = 12
 export async function createKey(
   db: Db,
   tools: KeyTools,
-  owner: { tenantId: string; type: KeyRow['owner_type']; id: string; scopes: readonly string[]; expiresAt: number | null },
+  owner: {
+    tenantId: string
+    type: KeyRow['owner_type']
+    id: string
+    scopes: readonly string[]
+    expiresAt: number | null
+  },
   plaintext = `ak_live_${randomBase62(32)}`,
 ): Promise<MintedKey> {
   const row: KeyRow = {
@@ -53,7 +60,12 @@ export async function mintKey(
   if (missing) throw insufficientScope(missing)
   const expiresAt = wanted.expires_at ? Date.parse(wanted.expires_at) : null
   if (expiresAt !== null && expiresAt <= tools.now()) {
-    throw invalid({ field: 'expires_at', value: wanted.expires_at, expected: 'a date-time in the future', example: iso(tools.now() + 86_400_000) })
+    throw invalid({
+      field: 'expires_at',
+      value: wanted.expires_at,
+      expected: 'a date-time in the future',
+      example: iso(tools.now() + 86_400_000),
+    })
   }
   await requireAgent(db, caller.tenantId, agentId)
   return createKey(db, tools, { tenantId: caller.tenantId, type: 'agent', id: agentId, scopes, expiresAt })

@@ -14,4 +14,5 @@ export const ALL_SCOPES: readonly Scope[] = SCOPES
 
 export const isOrgAdmin = (principal: Principal): boolean => principal.kind === 'org_admin'
 
-export const holds = (principal: Principal, scope: string): boolean => isOrgAdmin(principal) || principal.scopes.has(scope)
+export const holds = (principal: Principal, scope: string): boolean =>
+  isOrgAdmin(principal) || principal.scopes.has(scope)

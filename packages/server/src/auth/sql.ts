@@ -16,10 +16,18 @@ export interface KeyRow {
 const COLUMNS = 'tenant_id, id, owner_type, owner_id, prefix, scopes, expires_at, created_at, last_used_at'
 
 export const insertKey = (db: Db, row: KeyRow, hash: string): Promise<number> =>
-  db.run(
-    `insert into api_keys (${COLUMNS}, hash) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    [row.tenant_id, row.id, row.owner_type, row.owner_id, row.prefix, row.scopes, row.expires_at, row.created_at, row.last_used_at, hash],
-  )
+  db.run(`insert into api_keys (${COLUMNS}, hash) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
+    row.tenant_id,
+    row.id,
+    row.owner_type,
+    row.owner_id,
+    row.prefix,
+    row.scopes,
+    row.expires_at,
+    row.created_at,
+    row.last_used_at,
+    hash,
+  ])
 
 /** The live key with that hash, with the status and team of its agent. */
 export const findKeyByHash = (db: Db, hash: string, now: number) =>
@@ -44,7 +52,10 @@ export const listKeyRows = (db: Db, tenantId: string, ownerId: string): Promise<
 /** Revokes a live key once; a second time changes nothing. */
 export const revokeKeyRow = (db: Db, tenantId: string, ownerId: string, id: string, now: number): Promise<number> =>
   db.run('update api_keys set revoked_at = ? where tenant_id = ? and owner_id = ? and id = ? and revoked_at is null', [
-    now, tenantId, ownerId, id,
+    now,
+    tenantId,
+    ownerId,
+    id,
   ])
 
 export interface StandingRow {

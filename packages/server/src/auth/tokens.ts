@@ -14,10 +14,18 @@ export interface Claims {
   expiresAt: number
 }
 
-export async function signToken(key: Uint8Array, principal: Principal, now: number, keyExpiresAt: number | null): Promise<{ token: string; expiresAt: number }> {
+export async function signToken(
+  key: Uint8Array,
+  principal: Principal,
+  now: number,
+  keyExpiresAt: number | null,
+): Promise<{ token: string; expiresAt: number }> {
   const issued = Math.floor(now / 1000)
   // A token never outlives its key.
-  const expires = Math.min(issued + TOKEN_LIFETIME_S, keyExpiresAt === null ? Infinity : Math.floor(keyExpiresAt / 1000))
+  const expires = Math.min(
+    issued + TOKEN_LIFETIME_S,
+    keyExpiresAt === null ? Infinity : Math.floor(keyExpiresAt / 1000),
+  )
   const token = await new SignJWT({
     tid: principal.tenantId,
     key: principal.keyId,
@@ -37,7 +45,11 @@ export async function signToken(key: Uint8Array, principal: Principal, now: numb
 /** The claims of a token that this installation signed and that has not expired; null for anything else. */
 export async function verifyToken(key: Uint8Array, token: string, now: number): Promise<Claims | null> {
   try {
-    const { payload } = await jwtVerify(token, key, { algorithms: [ALGORITHM], issuer: ISSUER, currentDate: new Date(now) })
+    const { payload } = await jwtVerify(token, key, {
+      algorithms: [ALGORITHM],
+      issuer: ISSUER,
+      currentDate: new Date(now),
+    })
     const { sub, exp, tid, key: keyId, scope, team } = payload
     if (!sub || !exp || typeof tid !== 'string' || typeof keyId !== 'string' || typeof scope !== 'string') return null
     return {

@@ -12,7 +12,10 @@ export interface ChannelTools {
 }
 
 export async function createChannel(
-  tx: Db, { makeId, now }: ChannelTools, principal: Principal, wanted: Static<typeof ChannelCreate>,
+  tx: Db,
+  { makeId, now }: ChannelTools,
+  principal: Principal,
+  wanted: Static<typeof ChannelCreate>,
 ): Promise<Channel> {
   const at = now()
   const row: ChannelRow = {

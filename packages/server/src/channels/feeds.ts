@@ -16,7 +16,11 @@ export async function listFeeds(db: Db, principal: Principal, channelId: string)
 }
 
 export async function createFeed(
-  tx: Db, { makeId, now }: ChannelTools, principal: Principal, channelId: string, wanted: Static<typeof FeedCreate>,
+  tx: Db,
+  { makeId, now }: ChannelTools,
+  principal: Principal,
+  channelId: string,
+  wanted: Static<typeof FeedCreate>,
 ): Promise<Feed> {
   // The shape of the request comes before the question whether the channel is there.
   checkFilter('filter_expression', wanted.filter_expression)
@@ -36,7 +40,13 @@ export async function createFeed(
   return shownFeed(row)
 }
 
-export async function deleteFeed(tx: Db, now: number, principal: Principal, channelId: string, id: string): Promise<void> {
+export async function deleteFeed(
+  tx: Db,
+  now: number,
+  principal: Principal,
+  channelId: string,
+  id: string,
+): Promise<void> {
   const { tenantId } = principal
   const { channel, caller } = await requireChannel(tx, principal, channelId)
   const feed = isId('feed', id) ? await findFeed(tx, tenantId, channelId, id) : undefined

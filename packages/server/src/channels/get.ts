@@ -22,10 +22,12 @@ async function see(db: Db, principal: Principal, id: string, find: typeof findCh
   return { channel, caller }
 }
 
-export const requireChannel = (db: Db, principal: Principal, id: string): Promise<SeenChannel> => see(db, principal, id, findChannel)
+export const requireChannel = (db: Db, principal: Principal, id: string): Promise<SeenChannel> =>
+  see(db, principal, id, findChannel)
 
 /** The same, and nobody else changes its members before the transaction ends. */
-export const holdChannel = (tx: Db, principal: Principal, id: string): Promise<SeenChannel> => see(tx, principal, id, lockChannel)
+export const holdChannel = (tx: Db, principal: Principal, id: string): Promise<SeenChannel> =>
+  see(tx, principal, id, lockChannel)
 
 export const getChannel = async (db: Db, principal: Principal, id: string): Promise<Channel> =>
   shownChannel((await requireChannel(db, principal, id)).channel)
@@ -33,7 +35,10 @@ export const getChannel = async (db: Db, principal: Principal, id: string): Prom
 export async function maySeeChannel(db: Db, principal: Principal, id: string): Promise<boolean> {
   const channel = await findChannel(db, principal.tenantId, id)
   const member = await findMember(db, principal.tenantId, id, { type: principal.kind, id: principal.id })
-  return channel !== undefined && maySee(channel.type, { type: principal.kind, id: principal.id, role: member?.role ?? null })
+  return (
+    channel !== undefined &&
+    maySee(channel.type, { type: principal.kind, id: principal.id, role: member?.role ?? null })
+  )
 }
 
 /** Turns a refusal of the rules into the answer. */

@@ -5,7 +5,9 @@ import type { Db } from '../store/db.ts'
 import { pageAllChannels, pageSeenChannels, shownChannel } from './sql.ts'
 
 export async function listChannels(
-  db: Db, principal: Principal, { offset = 0, limit = 50 }: { offset?: number; limit?: number },
+  db: Db,
+  principal: Principal,
+  { offset = 0, limit = 50 }: { offset?: number; limit?: number },
 ): Promise<{ channels: Channel[]; total: number }> {
   const { rows, total } = isOrgAdmin(principal)
     ? await pageAllChannels(db, principal.tenantId, offset, limit)

@@ -1,5 +1,5 @@
-// Joining, adding, leaving, removing. Both changes hold the channel, so that two at once cannot make a third member of a direct
-// channel or leave a channel without an owner.
+// Joining, adding, leaving, removing. Both changes hold the channel, so that two at once cannot make a third member of
+// a direct channel or leave a channel without an owner.
 import { PARTICIPANT_TYPES, isId, type Member, type MemberAdd, type Static } from '@sensorium/contract'
 import { requireAgent } from '../agents/get.ts'
 import type { Principal } from '../auth/principal.ts'
@@ -11,7 +11,14 @@ import type { ChannelTools } from './create.ts'
 import { holdChannel, insist, requireChannel } from './get.ts'
 import { refuseAdding, refuseCrowding, refuseRemoving, type Participant } from './rules.ts'
 import {
-  countMembers, countOwners, deleteMember, findMember, insertMember, listMemberRows, shownMember, type MemberRow,
+  countMembers,
+  countOwners,
+  deleteMember,
+  findMember,
+  insertMember,
+  listMemberRows,
+  shownMember,
+  type MemberRow,
 } from './sql.ts'
 
 export async function listMembers(db: Db, principal: Principal, channelId: string): Promise<Member[]> {
@@ -26,7 +33,11 @@ async function requireParticipant(db: Db, tenantId: string, { type, id }: Partic
 
 // First what does not exist, then what is not allowed: a role, a second time, a third member.
 export async function addMember(
-  tx: Db, { makeId, now }: ChannelTools, principal: Principal, channelId: string, wanted: Static<typeof MemberAdd>,
+  tx: Db,
+  { makeId, now }: ChannelTools,
+  principal: Principal,
+  channelId: string,
+  wanted: Static<typeof MemberAdd>,
 ): Promise<Member> {
   const { tenantId } = principal
   const { channel, caller } = await holdChannel(tx, principal, channelId)
@@ -44,16 +55,25 @@ export async function addMember(
     joined_at: now(),
   }
   if ((await insertMember(tx, row)) === 0) {
-    throw taken(`The place of ${place.id} in this channel`, (await findMember(tx, tenantId, channelId, place))?.id ?? null)
+    throw taken(
+      `The place of ${place.id} in this channel`,
+      (await findMember(tx, tenantId, channelId, place))?.id ?? null,
+    )
   }
   // Counted with the new one in it: the refusal undoes the insert.
-  if (channel.type === 'direct') insist(channel, refuseCrowding(channel.type, await countMembers(tx, tenantId, channelId)))
+  if (channel.type === 'direct')
+    insist(channel, refuseCrowding(channel.type, await countMembers(tx, tenantId, channelId)))
   await recordRoutingChange(tx, tenantId, 'channel', channelId, row.joined_at)
   return shownMember(row)
 }
 
 export async function removeMember(
-  tx: Db, now: number, principal: Principal, channelId: string, participantType: string, participantId: string,
+  tx: Db,
+  now: number,
+  principal: Principal,
+  channelId: string,
+  participantType: string,
+  participantId: string,
 ): Promise<void> {
   const { tenantId } = principal
   const { channel, caller } = await holdChannel(tx, principal, channelId)

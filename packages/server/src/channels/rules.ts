@@ -43,14 +43,20 @@ export function refuseAdding(channel: ChannelType, caller: Caller, wanted: Place
   if (mayDispose(caller, wanted.role)) return null
   const joins = channel === 'open' && isSame(caller, wanted)
   if (joins && wanted.role === 'member') return null
-  if (joins) return roleRequired('Whoever joins an open channel becomes a plain member; only an owner or admin gives more')
-  return roleRequired(wanted.role === 'owner' ? 'Only an owner makes an owner' : 'Only an owner or admin of the channel adds others')
+  if (joins)
+    return roleRequired('Whoever joins an open channel becomes a plain member; only an owner or admin gives more')
+  return roleRequired(
+    wanted.role === 'owner' ? 'Only an owner makes an owner' : 'Only an owner or admin of the channel adds others',
+  )
 }
 
 /** `owners` counts those of the channel, the one to be removed among them. */
 export function refuseRemoving(caller: Caller, member: Place, owners: number): Refusal | null {
   if (!isSame(caller, member) && !mayDispose(caller, member.role)) {
-    const text = member.role === 'owner' ? 'Only an owner removes an owner' : 'Only an owner or admin of the channel removes others'
+    const text =
+      member.role === 'owner'
+        ? 'Only an owner removes an owner'
+        : 'Only an owner or admin of the channel removes others'
     return roleRequired(text)
   }
   if (member.role !== 'owner' || owners > 1) return null

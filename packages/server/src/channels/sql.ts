@@ -71,19 +71,27 @@ const MEMBER = 'tenant_id, channel_id, id, participant_type, participant_id, rol
 const FEED = 'tenant_id, channel_id, id, event_type_glob, filter_expression, active, created_at'
 
 export const insertChannel = (db: Db, row: ChannelRow): Promise<number> =>
-  db.run(
-    `insert into channels (${CHANNEL}) values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    [
-      row.tenant_id, row.id, row.name, row.description, row.type, row.created_by_type, row.created_by_id, row.created_at, row.updated_at,
-    ],
-  )
+  db.run(`insert into channels (${CHANNEL}) values (?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
+    row.tenant_id,
+    row.id,
+    row.name,
+    row.description,
+    row.type,
+    row.created_by_type,
+    row.created_by_id,
+    row.created_at,
+    row.updated_at,
+  ])
 
 export const findChannel = (db: Db, tenantId: string, id: string) =>
   one<ChannelRow>(db, `select ${CHANNEL} from channels where tenant_id = ? and id = ?`, [tenantId, id])
 
 /** The channel, held against every other change of its members until the transaction ends. */
 export const lockChannel = (db: Db, tenantId: string, id: string) =>
-  one<ChannelRow>(db, `select ${CHANNEL} from channels where tenant_id = ? and id = ? ${db.dialect.forUpdate}`, [tenantId, id])
+  one<ChannelRow>(db, `select ${CHANNEL} from channels where tenant_id = ? and id = ? ${db.dialect.forUpdate}`, [
+    tenantId,
+    id,
+  ])
 
 interface Page {
   rows: ChannelRow[]
@@ -92,9 +100,10 @@ interface Page {
 
 /** All channels of the tenant, newest first. */
 export async function pageAllChannels(db: Db, tenantId: string, offset: number, limit: number): Promise<Page> {
-  const rows = await db.rows<ChannelRow>(`select ${CHANNEL} from channels where tenant_id = ? order by id desc limit ? offset ?`, [
-    tenantId, limit, offset,
-  ])
+  const rows = await db.rows<ChannelRow>(
+    `select ${CHANNEL} from channels where tenant_id = ? order by id desc limit ? offset ?`,
+    [tenantId, limit, offset],
+  )
   const count = await one<{ n: number }>(db, 'select count(*) as n from channels where tenant_id = ?', [tenantId])
   return { rows, total: count?.n ?? 0 }
 }
@@ -106,7 +115,13 @@ const OWN = `from channels where tenant_id = ? and type <> 'open'
   and id in (select channel_id from channel_members where tenant_id = ? and participant_id = ?)`
 
 /** The open channels and those the participant is a member of, newest first. */
-export async function pageSeenChannels(db: Db, tenantId: string, participantId: string, offset: number, limit: number): Promise<Page> {
+export async function pageSeenChannels(
+  db: Db,
+  tenantId: string,
+  participantId: string,
+  offset: number,
+  limit: number,
+): Promise<Page> {
   const values: Value[] = [tenantId, tenantId, tenantId, participantId]
   const rows = await db.rows<ChannelRow>(
     `select ${CHANNEL} ${OPEN} union all select ${CHANNEL} ${OWN} order by id desc limit ? offset ?`,
@@ -135,13 +150,16 @@ export const findMember = (db: Db, tenantId: string, channelId: string, { type, 
 /** The members of a channel, newest first. */
 export const listMemberRows = (db: Db, tenantId: string, channelId: string): Promise<MemberRow[]> =>
   db.rows<MemberRow>(`select ${MEMBER} from channel_members where tenant_id = ? and channel_id = ? order by id desc`, [
-    tenantId, channelId,
+    tenantId,
+    channelId,
   ])
 
 export async function countMembers(db: Db, tenantId: string, channelId: string): Promise<number> {
-  const count = await one<{ n: number }>(db, 'select count(*) as n from channel_members where tenant_id = ? and channel_id = ?', [
-    tenantId, channelId,
-  ])
+  const count = await one<{ n: number }>(
+    db,
+    'select count(*) as n from channel_members where tenant_id = ? and channel_id = ?',
+    [tenantId, channelId],
+  )
   return count?.n ?? 0
 }
 
@@ -159,15 +177,28 @@ export const deleteMember = (db: Db, tenantId: string, channelId: string, id: st
 
 export const insertFeed = (db: Db, row: FeedRow): Promise<number> =>
   db.run(`insert into channel_feeds (${FEED}) values (?, ?, ?, ?, ?, ?, ?)`, [
-    row.tenant_id, row.channel_id, row.id, row.event_type_glob, row.filter_expression, row.active, row.created_at,
+    row.tenant_id,
+    row.channel_id,
+    row.id,
+    row.event_type_glob,
+    row.filter_expression,
+    row.active,
+    row.created_at,
   ])
 
 export const findFeed = (db: Db, tenantId: string, channelId: string, id: string) =>
-  one<FeedRow>(db, `select ${FEED} from channel_feeds where tenant_id = ? and channel_id = ? and id = ?`, [tenantId, channelId, id])
+  one<FeedRow>(db, `select ${FEED} from channel_feeds where tenant_id = ? and channel_id = ? and id = ?`, [
+    tenantId,
+    channelId,
+    id,
+  ])
 
 /** The feeds of a channel, newest first. */
 export const listFeedRows = (db: Db, tenantId: string, channelId: string): Promise<FeedRow[]> =>
-  db.rows<FeedRow>(`select ${FEED} from channel_feeds where tenant_id = ? and channel_id = ? order by id desc`, [tenantId, channelId])
+  db.rows<FeedRow>(`select ${FEED} from channel_feeds where tenant_id = ? and channel_id = ? order by id desc`, [
+    tenantId,
+    channelId,
+  ])
 
 /** Deletes a feed once; a second time changes nothing. */
 export const deleteFeedRow = (db: Db, tenantId: string, channelId: string, id: string): Promise<number> =>

@@ -13,7 +13,10 @@ export const backup: Command = {
     const { databaseUrl, dataDir, secret } = config()
     const file = args[0]!
     if (databaseUrl !== null) {
-      throw new Unsupported('PostgreSQL is backed up with its own tool', `pg_dump --format=custom --file=${quoted(file)} "$DATABASE_URL"`)
+      throw new Unsupported(
+        'PostgreSQL is backed up with its own tool',
+        `pg_dump --format=custom --file=${quoted(file)} "$DATABASE_URL"`,
+      )
     }
     const database = databaseFile(dataDir)
     if (!existsSync(database)) throw ruleBroken('no_store', `There is no store in ${dataDir} yet`)

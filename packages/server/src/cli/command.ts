@@ -1,5 +1,5 @@
-// A command of the line: the words that name it, what follows them, and what it answers. A command of the operator that is also
-// an operation of the HTTP door gives the same checks and the same answer; `--json` prints it.
+// A command of the line: the words that name it, what follows them, and what it answers. A command of the operator that
+// is also an operation of the HTTP door gives the same checks and the same answer; `--json` prints it.
 import type { Operation, TSchema } from '@sensorium/contract'
 import type { KeyTools } from '../auth/keys.ts'
 import type { Config } from '../config.ts'
@@ -38,7 +38,11 @@ export interface Command {
 
 /** `tenant create <slug> [--name <text>]` */
 export const usageOf = ({ words, parameters, options = {} }: Command): string =>
-  [...words, ...parameters.map((name) => `<${name}>`), ...Object.entries(options).map(([name, what]) => `[--${name} <${what}>]`)].join(' ')
+  [
+    ...words,
+    ...parameters.map((name) => `<${name}>`),
+    ...Object.entries(options).map(([name, what]) => `[--${name} <${what}>]`),
+  ].join(' ')
 
 function check(schema: TSchema, value: unknown, secrets?: readonly string[]): void {
   const wrong = makeCompileCheck([])(schema, secrets)(value)

@@ -18,8 +18,21 @@ import { webhookList } from './webhook-list.ts'
 import { webhookRotate } from './webhook-rotate.ts'
 
 export const commands: readonly Command[] = [
-  tenantCreate, tenantList, adminKeyCreate,
-  webhookCreate, webhookList, webhookRotate, webhookDelete,
-  connectorCreate, connectorList, connectorPause, connectorResume, connectorDelete,
-  usage, doctor, backup, restore, reindex,
+  tenantCreate,
+  tenantList,
+  adminKeyCreate,
+  webhookCreate,
+  webhookList,
+  webhookRotate,
+  webhookDelete,
+  connectorCreate,
+  connectorList,
+  connectorPause,
+  connectorResume,
+  connectorDelete,
+  usage,
+  doctor,
+  backup,
+  restore,
+  reindex,
 ]

@@ -12,9 +12,29 @@ export const connectorList: Command = {
     const page = checkedQuery(operations.listConnectors, { ...options }) as Page
     const json = await withStore((store) => listConnectors(store, clock.now(), page))
     const rows = json.connectors.map(({ id, tenant, source, address, state, counters, last_error }) => [
-      id, tenant, source, address, state, counters.accepted, counters.duplicates, counters.released, counters.rejected, last_error ?? '',
+      id,
+      tenant,
+      source,
+      address,
+      state,
+      counters.accepted,
+      counters.duplicates,
+      counters.released,
+      counters.rejected,
+      last_error ?? '',
     ])
-    const head = ['id', 'tenant', 'source', 'address', 'state', 'accepted', 'duplicates', 'released', 'rejected', 'last error']
+    const head = [
+      'id',
+      'tenant',
+      'source',
+      'address',
+      'state',
+      'accepted',
+      'duplicates',
+      'released',
+      'rejected',
+      'last error',
+    ]
     return { json, text: `${table(head, rows)}\n${rows.length} of ${json.total}` }
   },
 }

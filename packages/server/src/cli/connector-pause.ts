@@ -7,7 +7,9 @@ const command = (word: 'pause' | 'resume', summary: string): Command => ({
   parameters: ['id'],
   summary,
   async run({ args, clock, withStore }) {
-    const json = await withStore((store) => store.tx((tx) => pauseConnector(tx, clock.now(), args[0]!, word === 'pause')))
+    const json = await withStore((store) =>
+      store.tx((tx) => pauseConnector(tx, clock.now(), args[0]!, word === 'pause')),
+    )
     return { json, text: `Connector ${json.connector.id}: ${json.connector.state}` }
   },
 })

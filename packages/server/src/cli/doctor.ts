@@ -57,12 +57,16 @@ export const doctor: Command = {
         if (error instanceof ConfigError) return wrong(error.problems.join('; '))
         throw error
       }
-      return fine(settings.databaseUrl === null ? `the embedded store in ${path.resolve(settings.dataDir)}` : 'PostgreSQL')
+      return fine(
+        settings.databaseUrl === null ? `the embedded store in ${path.resolve(settings.dataDir)}` : 'PostgreSQL',
+      )
     })
     if (settings) await examine(settings, clock, look)
 
     const ok = checks.every((check) => check.ok)
-    const text = checks.map(({ check, ok: good, detail }) => `${good ? 'ok    ' : 'failed'}  ${check.padEnd(13)}  ${detail}`).join('\n')
+    const text = checks
+      .map(({ check, ok: good, detail }) => `${good ? 'ok    ' : 'failed'}  ${check.padEnd(13)}  ${detail}`)
+      .join('\n')
     return { json: { ok, checks }, text, exitCode: ok ? 0 : 1 }
   },
 }
@@ -92,16 +96,22 @@ function open({ databaseUrl, dataDir }: Config, clock: Clock): Store | null {
 async function examineStore(store: Store): Promise<Finding> {
   const [current, newest] = [await schemaVersion(store), newestVersion(store.dialect.engine)]
   if (current > newest) return wrong(`schema version ${current}; this release knows up to ${newest}`)
-  return fine(`${store.dialect.engine}, schema version ${current}${current < newest ? `; the next start brings it to ${newest}` : ''}`)
+  return fine(
+    `${store.dialect.engine}, schema version ${current}${current < newest ? `; the next start brings it to ${newest}` : ''}`,
+  )
 }
 
 async function examineSecret({ secret, dataDir }: Config, store: Store | null): Promise<Finding> {
   const master = secret ?? readSecret(dataDir)
   const source = secret === null ? 'kept in DATA_DIR' : 'SENSORIUM_SECRET'
   const made = store && (await schemaVersion(store)) > 0
-  const row = made ? await one<{ value: string }>(store, "select value from settings where name = 'secret_fingerprint'") : undefined
-  if (row && master === null) return wrong('the secret this store was made with is missing: set SENSORIUM_SECRET, or bring its file back')
-  if (row && master !== null && makeSecrets(master).fingerprint !== row.value) return wrong(`${source}: not the secret this store was made with`)
+  const row = made
+    ? await one<{ value: string }>(store, "select value from settings where name = 'secret_fingerprint'")
+    : undefined
+  if (row && master === null)
+    return wrong('the secret this store was made with is missing: set SENSORIUM_SECRET, or bring its file back')
+  if (row && master !== null && makeSecrets(master).fingerprint !== row.value)
+    return wrong(`${source}: not the secret this store was made with`)
   return fine(master === null ? 'none yet; the first start makes it' : source)
 }
 
@@ -114,14 +124,19 @@ function examineDisk({ dataDir, databaseUrl }: Config): Finding {
   accessSync(folder, constants.W_OK)
   const { bavail, bsize } = statfsSync(folder)
   const text = `${Math.floor((bavail * bsize) / MIB)} MiB free in ${folder}`
-  return bavail * bsize < LEAST_FREE_BYTES ? wrong(`${text}; at least ${LEAST_FREE_BYTES / MIB} MiB are needed`) : fine(text)
+  return bavail * bsize < LEAST_FREE_BYTES
+    ? wrong(`${text}; at least ${LEAST_FREE_BYTES / MIB} MiB are needed`)
+    : fine(text)
 }
 
 async function examineClock(store: Store | null, clock: Clock): Promise<Finding> {
   const before = clock.now()
   if (before < EARLIEST) return wrong(`it says ${iso(before)}`)
   if (store?.dialect.engine !== 'postgres') return fine(iso(before))
-  const row = await one<{ now: number }>(store, 'select cast(extract(epoch from clock_timestamp()) * 1000 as bigint) as now')
+  const row = await one<{ now: number }>(
+    store,
+    'select cast(extract(epoch from clock_timestamp()) * 1000 as bigint) as now',
+  )
   // The database read its clock somewhere between the question and the answer.
   const after = clock.now()
   const skew = row!.now < before ? row!.now - before : row!.now > after ? row!.now - after : 0
@@ -132,8 +147,10 @@ async function examineClock(store: Store | null, clock: Clock): Promise<Finding>
 async function examineModel({ embeddings }: Config): Promise<Finding> {
   if (embeddings.kind === 'builtin') return fine('builtin')
   // Any answer shows that somebody is there; what it says of an empty question is its own affair.
-  await fetch(embeddings.url, { method: 'HEAD', signal: AbortSignal.timeout(MODEL_TIMEOUT_MS) }).catch((error: Error) => {
-    throw new Error(`${embeddings.url} cannot be reached: ${error.message}`)
-  })
+  await fetch(embeddings.url, { method: 'HEAD', signal: AbortSignal.timeout(MODEL_TIMEOUT_MS) }).catch(
+    (error: Error) => {
+      throw new Error(`${embeddings.url} cannot be reached: ${error.message}`)
+    },
+  )
   return fine(`${embeddings.model} at ${embeddings.url}`)
 }

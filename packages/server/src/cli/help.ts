@@ -2,7 +2,11 @@
 import { usageOf, type Command } from './command.ts'
 
 export function help(commands: readonly Command[]): string {
-  const lines = [['start', 'Run the service'], ...commands.map((command) => [usageOf(command), command.summary]), ['help', 'Print this']]
+  const lines = [
+    ['start', 'Run the service'],
+    ...commands.map((command) => [usageOf(command), command.summary]),
+    ['help', 'Print this'],
+  ]
   const width = Math.max(...lines.map(([usage]) => usage!.length))
   return [
     'sensorium: the sensing and memory back end that autonomous agents plug into',

@@ -12,7 +12,12 @@ import { help } from './help.ts'
 
 /** Not a command line that means something: the sentence says which would. */
 const misused = (sentence: string, given: readonly string[], expected: string): Failure =>
-  new Failure('validation_failed', sentence, { field: 'command', value: given.join(' '), expected, example: 'sensorium help' })
+  new Failure('validation_failed', sentence, {
+    field: 'command',
+    value: given.join(' '),
+    expected,
+    example: 'sensorium help',
+  })
 
 function find(words: readonly string[]): Command {
   const command = commands.find((one) => one.words.every((word, i) => words[i] === word))
@@ -23,11 +28,22 @@ function find(words: readonly string[]): Command {
     : misused(`There is no command ${words.join(' ')}. \`sensorium help\` lists them.`, words, 'a command')
 }
 
-function parse(argv: readonly string[]): { command: Command; args: string[]; options: Record<string, string | undefined> } {
-  const loose = parseArgs({ args: [...argv], options: { json: { type: 'boolean' } }, allowPositionals: true, strict: false })
+function parse(argv: readonly string[]): {
+  command: Command
+  args: string[]
+  options: Record<string, string | undefined>
+} {
+  const loose = parseArgs({
+    args: [...argv],
+    options: { json: { type: 'boolean' } },
+    allowPositionals: true,
+    strict: false,
+  })
   const command = find(loose.positionals)
   const usage = `Usage: sensorium ${usageOf(command)}`
-  const taken = Object.fromEntries(Object.keys(command.options ?? {}).map((name) => [name, { type: 'string' as const }]))
+  const taken = Object.fromEntries(
+    Object.keys(command.options ?? {}).map((name) => [name, { type: 'string' as const }]),
+  )
   let parsed
   try {
     parsed = parseArgs({ args: [...argv], options: { json: { type: 'boolean' }, ...taken }, allowPositionals: true })

@@ -32,8 +32,14 @@ export const reindex: Command = {
       const log = { ...quiet, warn: ({ err }: { err?: Error }) => void (reason = err) } as typeof quiet
       const memory = makeMemory({ config: config(), store, clock, log })
       try {
-        const memories = await reindexMemories({ store, embedding: memory.embedding, model: memory.model, clock, failure: () => reason }, show)
-        return { json: { memories, model: memory.model }, text: `${memories} memories are embedded with ${memory.model}.` }
+        const memories = await reindexMemories(
+          { store, embedding: memory.embedding, model: memory.model, clock, failure: () => reason },
+          show,
+        )
+        return {
+          json: { memories, model: memory.model },
+          text: `${memories} memories are embedded with ${memory.model}.`,
+        }
       } finally {
         if (isTTY && shown) process.stderr.write('\n')
         await memory.close()

@@ -12,7 +12,17 @@ export const webhookList: Command = {
   async run({ options, config, withStore }) {
     const page = checkedQuery(operations.listWebhooks, { ...options }) as Page
     const json = await withStore((store) => listWebhooks(store, originOf(config()), page))
-    const rows = json.webhooks.map(({ id, tenant, source, preset, url, created_at }) => [id, tenant, source, preset ?? '', url, created_at])
-    return { json, text: `${table(['id', 'tenant', 'source', 'preset', 'url', 'created'], rows)}\n${rows.length} of ${json.total}` }
+    const rows = json.webhooks.map(({ id, tenant, source, preset, url, created_at }) => [
+      id,
+      tenant,
+      source,
+      preset ?? '',
+      url,
+      created_at,
+    ])
+    return {
+      json,
+      text: `${table(['id', 'tenant', 'source', 'preset', 'url', 'created'], rows)}\n${rows.length} of ${json.total}`,
+    }
   },
 }

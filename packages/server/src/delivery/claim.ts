@@ -1,5 +1,5 @@
-// Hands out what is due in a mailbox, and waits for it if asked to. What comes out is the JSON of the deliveries: the envelope is
-// stored as the text that came in, and goes out as that text.
+// Hands out what is due in a mailbox, and waits for it if asked to. What comes out is the JSON of the deliveries: the
+// envelope is stored as the text that came in, and goes out as that text.
 //
 // 1. A delivery handed out is leased: nobody else gets it until the lease lapses or is given back.
 // 2. An empty mailbox costs one read and no transaction.
@@ -24,7 +24,10 @@ export interface ToEnrich {
   envelope: string
 }
 
-/** What to add to the payloads of deliveries that are handed out for the first time, by delivery id, as JSON text. Never rejects. */
+/**
+ * What to add to the payloads of deliveries that are handed out for the first time, by delivery id, as JSON text. Never
+ * rejects.
+ */
 export type Enrich = (mailbox: Mailbox, deliveries: readonly ToEnrich[]) => Promise<ReadonlyMap<string, string>>
 
 /** A delivery on its way out: its row, and its wire form as JSON text. */
@@ -38,15 +41,28 @@ export interface HandedOut {
 
 export interface Claim {
   (mailbox: Mailbox, limit: number): Promise<HandedOut[]>
-  /** The same, waiting up to `waitMs` for something to be due. `insist` is asked before each further look, and throws to end it. */
-  waiting(mailbox: Mailbox, limit: number, waitMs: number, gone: AbortSignal, insist: () => Promise<void>): Promise<HandedOut[]>
+  /**
+   * The same, waiting up to `waitMs` for something to be due. `insist` is asked before each further look, and throws to
+   * end it.
+   */
+  waiting(
+    mailbox: Mailbox,
+    limit: number,
+    waitMs: number,
+    gone: AbortSignal,
+    insist: () => Promise<void>,
+  ): Promise<HandedOut[]>
   /** When this node last polled the mailbox, which the store may not have been told yet. */
   lastPoll(mailbox: Mailbox): number | null
   /**
-   * The same for several mailboxes in one transaction, each with a lease of at least `leaseMs`. `admit` is asked in that
-   * transaction whether a mailbox is still to be served; null leaves it alone.
+   * The same for several mailboxes in one transaction, each with a lease of at least `leaseMs`. `admit` is asked in
+   * that transaction whether a mailbox is still to be served; null leaves it alone.
    */
-  many<T>(wanted: readonly Wanted[], leaseMs: number, admit: (tx: Db, mailbox: Mailbox, now: number) => Promise<T | null>): Promise<Served<T>[]>
+  many<T>(
+    wanted: readonly Wanted[],
+    leaseMs: number,
+    admit: (tx: Db, mailbox: Mailbox, now: number) => Promise<T | null>,
+  ): Promise<Served<T>[]>
 }
 
 export interface Wanted {
@@ -87,7 +103,9 @@ export function makeClaim({ store, clock, wakeups, visibilityTimeoutMs, maxAttem
     // `returning` has no order of its own.
     rows.sort((a, b) => b.priority - a.priority || (a.id < b.id ? -1 : 1))
     const missing = rows.flatMap(({ id, event_id, enriched, enrichment, envelope }): ToEnrich[] =>
-      enriched === null && (enrichment === 'light' || enrichment === 'full') ? [{ id, eventId: event_id, depth: enrichment, envelope }] : [],
+      enriched === null && (enrichment === 'light' || enrichment === 'full')
+        ? [{ id, eventId: event_id, depth: enrichment, envelope }]
+        : [],
     )
     const blocks = missing.length > 0 ? await enrich(mailbox, missing) : null
     return rows.map((row) => ({
@@ -114,7 +132,10 @@ export function makeClaim({ store, clock, wakeups, visibilityTimeoutMs, maxAttem
     return { write: true, last }
   }
 
-  /** `surely`: something was just put into the mailbox. Then, and where the last poll got all it asked for, looking first would only cost time. */
+  /**
+   * `surely`: something was just put into the mailbox. Then, and where the last poll got all it asked for, looking
+   * first would only cost time.
+   */
   async function take(mailbox: Mailbox, limit: number, surely: boolean): Promise<HandedOut[]> {
     const now = clock.now()
     const { write: note, last } = notice(mailbox, now)
@@ -143,11 +164,20 @@ export function makeClaim({ store, clock, wakeups, visibilityTimeoutMs, maxAttem
       Promise.all(
         wanted.map(async ({ mailbox, limit }) => {
           const admitted = await admit(tx, mailbox, now)
-          return { mailbox, admitted, leased: admitted === null ? NOTHING : unawaited(claimRows(tx, mailbox, limit, until, now, maxAttempts)) }
+          return {
+            mailbox,
+            admitted,
+            leased: admitted === null ? NOTHING : unawaited(claimRows(tx, mailbox, limit, until, now, maxAttempts)),
+          }
         }),
       ),
     )
-    return Promise.all(served.map(async ({ mailbox, admitted, leased }) => ({ admitted, deliveries: await handOut(mailbox, await leased(), until) })))
+    return Promise.all(
+      served.map(async ({ mailbox, admitted, leased }) => ({
+        admitted,
+        deliveries: await handOut(mailbox, await leased(), until),
+      })),
+    )
   }
 
   claim.lastPoll = ({ tenantId, recipientId }) => noted.get(`${tenantId} ${recipientId}`)?.polled ?? null
@@ -169,7 +199,10 @@ export function makeClaim({ store, clock, wakeups, visibilityTimeoutMs, maxAttem
         const left = deadline - clock.now()
         if (found.length > 0 || left <= 0 || gone.aborted) return found
         const due = await nextDue(store, mailbox)
-        await clock.sleep(Math.min(left, LOOK_AGAIN_MS, due === null ? Infinity : Math.max(1, due - clock.now())), woken.signal)
+        await clock.sleep(
+          Math.min(left, LOOK_AGAIN_MS, due === null ? Infinity : Math.max(1, due - clock.now())),
+          woken.signal,
+        )
         if (gone.aborted) return []
         // Of many who wait at one mailbox the first takes; the others look whether it left something.
         surely = first

@@ -24,8 +24,11 @@ export interface DeadLetterScope {
 
 function whereOf({ tenantId, recipientId }: DeadLetterScope): { where: string; values: Value[] } {
   return recipientId === null
-    ? { where: "d.tenant_id = ? and d.dead_lettered_at is not null", values: [tenantId] }
-    : { where: "d.tenant_id = ? and d.recipient_id = ? and d.dead_lettered_at is not null", values: [tenantId, recipientId] }
+    ? { where: 'd.tenant_id = ? and d.dead_lettered_at is not null', values: [tenantId] }
+    : {
+        where: 'd.tenant_id = ? and d.recipient_id = ? and d.dead_lettered_at is not null',
+        values: [tenantId, recipientId],
+      }
 }
 
 /** A page as JSON text, newest first, and how many there are. */
@@ -46,7 +49,11 @@ const deadLetterJson = (row: DeadRow): string =>
   `"dlq_reason":${JSON.stringify(row.dlq_reason)},"payload":${row.envelope},"created_at":"${iso(row.created_at)}","dead_lettered_at":"${iso(row.dead_lettered_at)}"}`
 
 /** The dead letter, held until the transaction ends, with what is needed to route it again. */
-export async function lockDeadLetter(tx: Db, scope: DeadLetterScope, id: string): Promise<{ mailbox: Mailbox; envelope: string }> {
+export async function lockDeadLetter(
+  tx: Db,
+  scope: DeadLetterScope,
+  id: string,
+): Promise<{ mailbox: Mailbox; envelope: string }> {
   const { where, values } = whereOf(scope)
   const row = isId('delivery', id)
     ? await one<{ recipient_id: string; event_id: string }>(
@@ -56,12 +63,20 @@ export async function lockDeadLetter(tx: Db, scope: DeadLetterScope, id: string)
       )
     : undefined
   if (!row) throw notFound('delivery', id)
-  const event = await one<{ envelope: string }>(tx, 'select envelope from events where tenant_id = ? and id = ?', [scope.tenantId, row.event_id])
+  const event = await one<{ envelope: string }>(tx, 'select envelope from events where tenant_id = ? and id = ?', [
+    scope.tenantId,
+    row.event_id,
+  ])
   return { mailbox: { tenantId: scope.tenantId, recipientId: row.recipient_id }, envelope: event!.envelope }
 }
 
 /** Starts a dead letter over: due at once, no attempt yet. `fresh` is what applies today; null leaves it as it was. */
-export async function revive(tx: Db, { tenantId, recipientId }: Mailbox, id: string, fresh: { priority: number; enrichment: string; matched: string } | null): Promise<void> {
+export async function revive(
+  tx: Db,
+  { tenantId, recipientId }: Mailbox,
+  id: string,
+  fresh: { priority: number; enrichment: string; matched: string } | null,
+): Promise<void> {
   await tx.run(
     `update deliveries set state = 'ready', attempts = 0, due_at = null, wake_at = null, first_attempt_at = null, last_error = null, dead_lettered_at = null,
             dlq_reason = null, enriched = null, priority = coalesce(?, priority), enrichment = coalesce(?, enrichment), matched = coalesce(?, matched)

@@ -1,5 +1,6 @@
-// Sees to what the clock alone decides: a delivery whose last lease has run out is a dead letter, one that has waited is ready and its
-// mailbox is woken. An ordinary lease that runs out needs nothing: every verb asks the time, and a poll hands the delivery out again.
+// Sees to what the clock alone decides: a delivery whose last lease has run out is a dead letter, one that has waited
+// is ready and its mailbox is woken. An ordinary lease that runs out needs nothing: every verb asks the time, and a
+// poll hands the delivery out again.
 import type { Db, Store } from '../store/db.ts'
 import { afterLapse, type Next } from './rules.ts'
 import { lapsedAnywhere, lapsedOfTenant, lapsedRow, setDead, setReady, type TimedRow } from './sql.ts'
@@ -23,7 +24,12 @@ async function apply(tx: Db, rows: TimedRow[], now: number, maxAttempts: number)
 }
 
 /** A few hundred deliveries a transaction, until there are no more; answers them. */
-async function inSteps(store: Store, find: (tx: Db) => Promise<TimedRow[]>, now: number, maxAttempts: number): Promise<TimedRow[]> {
+async function inSteps(
+  store: Store,
+  find: (tx: Db) => Promise<TimedRow[]>,
+  now: number,
+  maxAttempts: number,
+): Promise<TimedRow[]> {
   const all: TimedRow[] = []
   for (;;) {
     const rows = await store.tx(async (tx) => {
@@ -46,4 +52,6 @@ export const lapse = async (store: Store, tenantId: string, now: number, maxAtte
 
 /** Everything, but for what somebody else is at; answers the recipients for whom something became due. */
 export const sweepLapsed = async (store: Store, now: number, maxAttempts: number): Promise<Set<string>> =>
-  new Set((await inSteps(store, (tx) => lapsedAnywhere(tx, now, AT_ONCE), now, maxAttempts)).map((row) => row.recipient_id))
+  new Set(
+    (await inSteps(store, (tx) => lapsedAnywhere(tx, now, AT_ONCE), now, maxAttempts)).map((row) => row.recipient_id),
+  )

@@ -11,8 +11,17 @@ export interface QueueHealth {
   last_poll_at: string | null
 }
 
-/** A lease that has run out counts as pending, and the last of a delivery as dead, buried or not. Goes through the mailbox once. */
-export async function queueHealth(db: Db, { tenantId, recipientId }: Mailbox, now: number, maxAttempts: number, polledHere: number | null = null): Promise<QueueHealth> {
+/**
+ * A lease that has run out counts as pending, and the last of a delivery as dead, buried or not. Goes through the
+ * mailbox once.
+ */
+export async function queueHealth(
+  db: Db,
+  { tenantId, recipientId }: Mailbox,
+  now: number,
+  maxAttempts: number,
+  polledHere: number | null = null,
+): Promise<QueueHealth> {
   const mine = 'tenant_id = ? and recipient_id = ?'
   const box = [tenantId, recipientId]
   const open = await db.rows<{ standing: string; n: number; oldest: number }>(
@@ -23,7 +32,11 @@ export async function queueHealth(db: Db, { tenantId, recipientId }: Mailbox, no
     [now, maxAttempts, ...box],
   )
   const count = (standing: string): number => open.find((row) => row.standing === standing)?.n ?? 0
-  const dead = await one<{ n: number }>(db, `select count(*) as n from deliveries where ${mine} and dead_lettered_at is not null`, box)
+  const dead = await one<{ n: number }>(
+    db,
+    `select count(*) as n from deliveries where ${mine} and dead_lettered_at is not null`,
+    box,
+  )
   const poll = await one<{ last_poll_at: number }>(db, `select last_poll_at from mailboxes where ${mine}`, box)
   return {
     pending: count('pending'),

@@ -1,6 +1,7 @@
 // The rules of a delivery, pure. Everything that changes a delivery's state asks here first.
 //
-// Nouns: a delivery is one event in one recipient's mailbox. An attempt is one hand-out. A lease is the time an attempt has.
+// Nouns: a delivery is one event in one recipient's mailbox. An attempt is one hand-out. A lease is the time an attempt
+// has.
 //
 // 1. ready → leased → acknowledged is the ordinary way; a lease that lapses, or is given back, leads to ready again.
 // 2. attempts counts hand-outs. After the last one only an acknowledgement saves a delivery from the dead letters.
@@ -30,7 +31,10 @@ const spanOf = (ms: number): string => {
 function exhausted(delivery: Attempted, now: number, what: string): Next {
   const times = delivery.attempts === 1 ? '1 attempt' : `${delivery.attempts} attempts`
   const error = delivery.last_error ? `; last error: ${delivery.last_error}` : ''
-  return { state: 'dead_lettered', reason: `${what} after ${times} over ${spanOf(now - (delivery.first_attempt_at ?? now))}${error}` }
+  return {
+    state: 'dead_lettered',
+    reason: `${what} after ${times} over ${spanOf(now - (delivery.first_attempt_at ?? now))}${error}`,
+  }
 }
 
 /** A lease lapsed, or was dropped with its stream. */
@@ -45,7 +49,8 @@ export function afterNack(
   maxAttempts: number,
 ): Next {
   if (nack.deadLetter) return { state: 'dead_lettered', reason: nack.reason ?? 'The handler gave it up' }
-  if (delivery.attempts >= maxAttempts) return exhausted({ ...delivery, last_error: nack.reason ?? delivery.last_error }, now, 'Given back')
+  if (delivery.attempts >= maxAttempts)
+    return exhausted({ ...delivery, last_error: nack.reason ?? delivery.last_error }, now, 'Given back')
   return nack.retryAfterMs > 0 ? { state: 'waiting', dueAt: now + nack.retryAfterMs } : { state: 'ready' }
 }
 

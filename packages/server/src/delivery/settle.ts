@@ -1,5 +1,5 @@
-// What a recipient does with a delivery it was handed: acknowledge it, give it back, or ask for more time. Ids that are not in
-// the caller's mailbox, or are settled already, are not counted and not touched.
+// What a recipient does with a delivery it was handed: acknowledge it, give it back, or ask for more time. Ids that are
+// not in the caller's mailbox, or are settled already, are not counted and not touched.
 import { isId } from '@sensorium/contract'
 import type { Db } from '../store/db.ts'
 import { meter } from '../tenants/usage.ts'
@@ -22,9 +22,19 @@ export interface Nack {
   dead_letter?: boolean
 }
 
-export async function giveBack(tx: Db, mailbox: Mailbox, nack: Nack, now: number, maxAttempts: number): Promise<number> {
+export async function giveBack(
+  tx: Db,
+  mailbox: Mailbox,
+  nack: Nack,
+  now: number,
+  maxAttempts: number,
+): Promise<number> {
   const rows = await leasedRows(tx, mailbox, distinct(nack.delivery_ids), now)
-  const wanted = { retryAfterMs: (nack.retry_after_seconds ?? 0) * 1000, reason: nack.reason || null, deadLetter: nack.dead_letter ?? false }
+  const wanted = {
+    retryAfterMs: (nack.retry_after_seconds ?? 0) * 1000,
+    reason: nack.reason || null,
+    deadLetter: nack.dead_letter ?? false,
+  }
   const ready: string[] = []
   const waiting: string[] = []
   for (const row of rows) {
@@ -37,8 +47,13 @@ export async function giveBack(tx: Db, mailbox: Mailbox, nack: Nack, now: number
   return rows.length
 }
 
-export const extend = (tx: Db, mailbox: Mailbox, ids: readonly string[], seconds: number, now: number): Promise<number> =>
-  extendRows(tx, mailbox, distinct(ids), now + seconds * 1000, now)
+export const extend = (
+  tx: Db,
+  mailbox: Mailbox,
+  ids: readonly string[],
+  seconds: number,
+  now: number,
+): Promise<number> => extendRows(tx, mailbox, distinct(ids), now + seconds * 1000, now)
 
 /** A lease by what identifies it: the delivery, and which hand-out of it, counted over replays. */
 export interface Lease {
@@ -47,10 +62,16 @@ export interface Lease {
 }
 
 /**
- * Gives back leases whose holder is gone, at once instead of when they lapse; the attempt counts. A lease that is no longer held
- * is left alone: the delivery may be in other hands by now.
+ * Gives back leases whose holder is gone, at once instead of when they lapse; the attempt counts. A lease that is no
+ * longer held is left alone: the delivery may be in other hands by now.
  */
-export async function release(tx: Db, mailbox: Mailbox, leases: readonly Lease[], now: number, maxAttempts: number): Promise<number> {
+export async function release(
+  tx: Db,
+  mailbox: Mailbox,
+  leases: readonly Lease[],
+  now: number,
+  maxAttempts: number,
+): Promise<number> {
   const held = new Map(leases.map(({ id, lease }) => [id, lease]))
   const rows = (await leasedRows(tx, mailbox, [...held.keys()], now)).filter((row) => row.leases === held.get(row.id))
   const ready: string[] = []

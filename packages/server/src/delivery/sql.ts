@@ -1,7 +1,7 @@
 // The rows of deliveries. A mailbox is (tenant_id, recipient_id), and every query but the sweeps names it.
 //
-// `deliveries` holds what is open, and the dead letters; what is acknowledged moves to `acknowledged_deliveries`. An open delivery may
-// be handed out when it is due: when nothing holds it, or what held it has run out (DUE).
+// `deliveries` holds what is open, and the dead letters; what is acknowledged moves to `acknowledged_deliveries`. An
+// open delivery may be handed out when it is due: when nothing holds it, or what held it has run out (DUE).
 import type { Db, Insert, Move, Value } from '../store/db.ts'
 import type { Attempted, DeliveryState } from './rules.ts'
 
@@ -10,8 +10,8 @@ export interface Mailbox {
   recipientId: string
 }
 
-// Deliveries that are named are found by their ids. Whose they are is asked of the rows found, in words that no index knows:
-// given the choice PostgreSQL may take the whole mailbox instead and look for the ids in it.
+// Deliveries that are named are found by their ids. Whose they are is asked of the rows found, in words that no index
+// knows: given the choice PostgreSQL may take the whole mailbox instead and look for the ids in it.
 export const MINE = "recipient_id || '' = ?"
 // The other way round: a mailbox is found by its recipient, and not among all that its tenant has.
 export const OF_TENANT = "tenant_id || '' = ?"
@@ -30,22 +30,45 @@ export interface NewDeliveryRow {
 const NEW_DELIVERIES: Insert = {
   into: 'deliveries',
   columns: {
-    tenant_id: 'text', recipient_id: 'text', id: 'text', event_id: 'text', priority: 'bigint', enrichment: 'text', matched: 'text', created_at: 'bigint',
+    tenant_id: 'text',
+    recipient_id: 'text',
+    id: 'text',
+    event_id: 'text',
+    priority: 'bigint',
+    enrichment: 'text',
+    matched: 'text',
+    created_at: 'bigint',
   },
 }
 
 const valuesOf = (r: NewDeliveryRow): Value[] => [
-  r.tenant_id, r.recipient_id, r.id, r.event_id, r.priority, r.enrichment, r.matched, r.created_at,
+  r.tenant_id,
+  r.recipient_id,
+  r.id,
+  r.event_id,
+  r.priority,
+  r.enrichment,
+  r.matched,
+  r.created_at,
 ]
 
 /** Puts the deliveries of new events into mailboxes, ready. */
-export const insertDeliveries = (db: Db, rows: readonly NewDeliveryRow[]) => db.insertLater(NEW_DELIVERIES, rows.map(valuesOf))
+export const insertDeliveries = (db: Db, rows: readonly NewDeliveryRow[]) =>
+  db.insertLater(NEW_DELIVERIES, rows.map(valuesOf))
 
 /** Which of these events a recipient was sent, whatever became of the delivery. */
-export async function eventsSentTo(db: Db, { tenantId, recipientId }: Mailbox, eventIds: string[]): Promise<Set<string>> {
-  const sent = (table: string): string => `select event_id from ${table} where tenant_id = ? and recipient_id = ? and ${db.dialect.inList('event_id')}`
+export async function eventsSentTo(
+  db: Db,
+  { tenantId, recipientId }: Mailbox,
+  eventIds: string[],
+): Promise<Set<string>> {
+  const sent = (table: string): string =>
+    `select event_id from ${table} where tenant_id = ? and recipient_id = ? and ${db.dialect.inList('event_id')}`
   const values = [tenantId, recipientId, db.dialect.list(eventIds)]
-  const rows = await db.rows<{ event_id: string }>(`${sent('deliveries')} union all ${sent('acknowledged_deliveries')}`, [...values, ...values])
+  const rows = await db.rows<{ event_id: string }>(
+    `${sent('deliveries')} union all ${sent('acknowledged_deliveries')}`,
+    [...values, ...values],
+  )
   return new Set(rows.map((row) => row.event_id))
 }
 
@@ -72,10 +95,17 @@ export interface ClaimedRow {
 }
 
 /**
- * Leases what is due, highest priority first, then oldest. Rows that another poll is taking are passed over. After the last of
- * `maxAttempts` leases the clock sees to the delivery.
+ * Leases what is due, highest priority first, then oldest. Rows that another poll is taking are passed over. After the
+ * last of `maxAttempts` leases the clock sees to the delivery.
  */
-export const claimRows = (db: Db, { tenantId, recipientId }: Mailbox, limit: number, until: number, now: number, maxAttempts: number) =>
+export const claimRows = (
+  db: Db,
+  { tenantId, recipientId }: Mailbox,
+  limit: number,
+  until: number,
+  now: number,
+  maxAttempts: number,
+) =>
   db.rows<ClaimedRow>(
     `with next as (select id from deliveries where ${NEXT} limit ? ${db.dialect.skipLocked})
      update deliveries set state = 'leased', attempts = attempts + 1, leases = leases + 1, due_at = ?, first_attempt_at = coalesce(first_attempt_at, ?),
@@ -90,12 +120,22 @@ const ACKNOWLEDGED: Move = {
   from: 'deliveries',
   to: 'acknowledged_deliveries',
   columns: {
-    acknowledged_at: 'cast(? as bigint)', created_at: 'created_at', attempts: 'attempts', tenant_id: 'tenant_id', event_id: 'event_id',
-    recipient_id: 'recipient_id', id: 'id', matched: 'matched', first_attempt_at: 'first_attempt_at',
+    acknowledged_at: 'cast(? as bigint)',
+    created_at: 'created_at',
+    attempts: 'attempts',
+    tenant_id: 'tenant_id',
+    event_id: 'event_id',
+    recipient_id: 'recipient_id',
+    id: 'id',
+    matched: 'matched',
+    first_attempt_at: 'first_attempt_at',
   },
 }
 
-/** Acknowledges what is open, and answers how many that were. A last lease that has run out is a dead letter, buried or not. */
+/**
+ * Acknowledges what is open, and answers how many that were. A last lease that has run out is a dead letter, buried or
+ * not.
+ */
 export const acknowledgeRows = (db: Db, { tenantId, recipientId }: Mailbox, ids: string[], now: number) =>
   db.move(
     ACKNOWLEDGED,
@@ -123,10 +163,16 @@ export const lapsedOfTenant = (db: Db, tenantId: string, now: number, limit: num
 
 /** The same of one delivery. */
 export const lapsedRow = (db: Db, tenantId: string, id: string, now: number) =>
-  db.rows<TimedRow>(`select ${TIMED} from deliveries where tenant_id = ? and id = ? and wake_at is not null and wake_at <= ? ${db.dialect.forUpdate}`, [tenantId, id, now])
+  db.rows<TimedRow>(
+    `select ${TIMED} from deliveries where tenant_id = ? and id = ? and wake_at is not null and wake_at <= ? ${db.dialect.forUpdate}`,
+    [tenantId, id, now],
+  )
 
 export const hasLapsed = async (db: Db, tenantId: string, now: number): Promise<boolean> =>
-  (await db.lookUp(`select 1 as lapsed from deliveries where ${OF_TENANT} and wake_at is not null and wake_at <= ? limit 1`, [tenantId, now])) !== undefined
+  (await db.lookUp(
+    `select 1 as lapsed from deliveries where ${OF_TENANT} and wake_at is not null and wake_at <= ? limit 1`,
+    [tenantId, now],
+  )) !== undefined
 
 /** The same anywhere; rows that somebody else is working on are passed over. */
 export const lapsedAnywhere = (db: Db, now: number, limit: number) =>
@@ -150,7 +196,13 @@ export const setReady = (db: Db, { tenantId, recipientId }: Mailbox, ids: string
     [lastError, tenantId, recipientId, db.dialect.list(ids)],
   )
 
-export const setWaiting = (db: Db, { tenantId, recipientId }: Mailbox, ids: string[], dueAt: number, lastError: string | null) =>
+export const setWaiting = (
+  db: Db,
+  { tenantId, recipientId }: Mailbox,
+  ids: string[],
+  dueAt: number,
+  lastError: string | null,
+) =>
   db.run(
     `update deliveries set state = 'waiting', due_at = ?, wake_at = ?, last_error = coalesce(?, last_error)
       where tenant_id = ? and ${MINE} and ${db.dialect.inList('id')}`,
@@ -172,12 +224,17 @@ export const extendRows = (db: Db, { tenantId, recipientId }: Mailbox, ids: stri
     [until, until, tenantId, recipientId, db.dialect.list(ids), now],
   )
 
-/** When the next lease or wait of a mailbox runs out. For a mailbox in which nothing is due: it goes through what is handed out. */
+/**
+ * When the next lease or wait of a mailbox runs out. For a mailbox in which nothing is due: it goes through what is
+ * handed out.
+ */
 export const nextDue = async (db: Db, { tenantId, recipientId }: Mailbox): Promise<number | null> =>
-  (await db.lookUp<{ due: number | null }>(
-    `select min(due_at) as due from deliveries where ${OF_TENANT} and recipient_id = ? and dead_lettered_at is null and due_at is not null`,
-    [tenantId, recipientId],
-  ))?.due ?? null
+  (
+    await db.lookUp<{ due: number | null }>(
+      `select min(due_at) as due from deliveries where ${OF_TENANT} and recipient_id = ? and dead_lettered_at is null and due_at is not null`,
+      [tenantId, recipientId],
+    )
+  )?.due ?? null
 
 export const notePoll = (db: Db, { tenantId, recipientId }: Mailbox, now: number) =>
   db.runLater(

@@ -1,5 +1,5 @@
-// Who waits at a mailbox is woken when something arrives in it, on whichever node. A wake-up only shortens a wait: every waiter
-// looks again by itself, so a lost one costs time and never a delivery.
+// Who waits at a mailbox is woken when something arrives in it, on whichever node. A wake-up only shortens a wait:
+// every waiter looks again by itself, so a lost one costs time and never a delivery.
 import { randomBytes } from 'node:crypto'
 import type { Store } from '../store/db.ts'
 import type { Mailbox } from './sql.ts'
@@ -33,7 +33,8 @@ export function makeWakeups(store: Store): Wakeups {
     }
   }
 
-  // On PostgreSQL a notice also comes back to the node that sent it, where everybody is awake already: who is woken twice claims twice.
+  // On PostgreSQL a notice also comes back to the node that sent it, where everybody is awake already: who is woken
+  // twice claims twice.
   const overNodes = store.dialect.engine === 'postgres'
   const me = randomBytes(6).toString('hex')
   if (overNodes) {
@@ -46,7 +47,8 @@ export function makeWakeups(store: Store): Wakeups {
     })
   }
 
-  // The other nodes are told at once, and then for a moment what came meanwhile: a notice costs them as much as a statement.
+  // The other nodes are told at once, and then for a moment what came meanwhile: a notice costs them as much as a
+  // statement.
   const untold = new Set<string>()
   let told = false
   function tellOthers(): void {

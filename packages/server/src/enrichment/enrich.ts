@@ -1,7 +1,7 @@
 // Joins a delivery with what its receiver remembers: computed when it is first handed out, kept for its redeliveries.
 //
-// 1. A publish never waits for it, and a poll waits no longer than BUDGET_MS: what is not ready by then goes out without, and what
-//    was not begun by then is not begun, so that nobody's next poll waits behind it.
+// 1. A publish never waits for it, and a poll waits no longer than BUDGET_MS: what is not ready by then goes out
+//    without, and what was not begun by then is not begun, so that nobody's next poll waits behind it.
 // 2. It shows only what the receiver itself may see at that moment.
 // 3. A failure leaves it out and is logged; the next hand-out tries again.
 import { setTimeout as delay } from 'node:timers/promises'
@@ -39,13 +39,23 @@ export function makeEnrich({ store, recall, clock, log }: EnrichTools): Enrich {
   async function related(viewer: Viewer, depth: 'light' | 'full', query: string): Promise<unknown[]> {
     if (query === '') return []
     const ranked = await recall(viewer, query, { limit: MEMORIES[depth], budgetMs: BUDGET_MS })
-    const rows = await readRecalled(store, viewer, ranked.map(({ id }) => id), clock.now())
+    const rows = await readRecalled(
+      store,
+      viewer,
+      ranked.map(({ id }) => id),
+      clock.now(),
+    )
     const found = ranked.flatMap(({ id, score }) => (rows.has(id) ? [{ ...rows.get(id)!, score }] : []))
     if (depth === 'light') return found.map(({ id, title, score }) => ({ id, title, score }))
     return Promise.all(
       found.map(async ({ id, title, content, score }) => ({
-        id, title, content, score,
-        relationships: (await reachedFrom(store, viewer, id, 1, 'out', clock.now())).map(({ relationship }) => relationship),
+        id,
+        title,
+        content,
+        score,
+        relationships: (await reachedFrom(store, viewer, id, 1, 'out', clock.now())).map(
+          ({ relationship }) => relationship,
+        ),
       })),
     )
   }

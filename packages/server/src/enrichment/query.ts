@@ -1,4 +1,5 @@
-// What to remember about an event: its own words. The subject, the words of its type, and the texts and numbers in its data.
+// What to remember about an event: its own words. The subject, the words of its type, and the texts and numbers in its
+// data.
 
 const MAX_LENGTH = 1_000
 

@@ -23,7 +23,12 @@ export interface EarlierEvent {
 }
 
 /** The latest events before this one about the same subject that the viewer was sent too, latest first. */
-export async function readEarlierEvents(db: Db, viewer: Viewer, eventId: string, limit: number): Promise<EarlierEvent[]> {
+export async function readEarlierEvents(
+  db: Db,
+  viewer: Viewer,
+  eventId: string,
+  limit: number,
+): Promise<EarlierEvent[]> {
   const rows = await db.rows<{ id: string; envelope: string }>(
     `select e.id, e.envelope from events this join events e
         on e.tenant_id = this.tenant_id and substr(e.subject, 1, 100) = substr(this.subject, 1, 100) and e.subject = this.subject
@@ -35,14 +40,28 @@ export async function readEarlierEvents(db: Db, viewer: Viewer, eventId: string,
     [viewer.tenantId, eventId, viewer.id, viewer.id, limit],
   )
   return rows.map(({ id, envelope }) => {
-    const { type, source, time = null, ...rest } = JSON.parse(envelope) as { type: string; source: string; time?: string; data?: unknown }
+    const {
+      type,
+      source,
+      time = null,
+      ...rest
+    } = JSON.parse(envelope) as { type: string; source: string; time?: string; data?: unknown }
     return { event_id: id, type, source, time, ...('data' in rest ? { data: rest.data } : {}) }
   })
 }
 
 /** Keeps the blocks of deliveries that have none yet. */
-export async function keepEnrichment(tx: Db, { tenantId, recipientId }: Mailbox, blocks: ReadonlyMap<string, string>): Promise<void> {
+export async function keepEnrichment(
+  tx: Db,
+  { tenantId, recipientId }: Mailbox,
+  blocks: ReadonlyMap<string, string>,
+): Promise<void> {
   for (const [id, block] of blocks) {
-    await tx.run(`update deliveries set enriched = ? where tenant_id = ? and ${MINE} and id = ? and enriched is null`, [block, tenantId, recipientId, id])
+    await tx.run(`update deliveries set enriched = ? where tenant_id = ? and ${MINE} and id = ? and enriched is null`, [
+      block,
+      tenantId,
+      recipientId,
+      id,
+    ])
   }
 }

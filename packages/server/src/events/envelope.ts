@@ -22,24 +22,38 @@ const TYPE = /^[^\s\p{C}]{1,255}$/u
 const MAX_ATTRIBUTE = 4096
 
 const isText = (value: unknown, max: number): value is string =>
-  typeof value === 'string' && value.length > 0 && value.length <= max * 2 && [...value].length <= max && !value.includes('\0') && value.isWellFormed()
+  typeof value === 'string' &&
+  value.length > 0 &&
+  value.length <= max * 2 &&
+  [...value].length <= max &&
+  !value.includes('\0') &&
+  value.isWellFormed()
 
 /** Checks an envelope and takes it apart; throws invalid_event for the first thing that is wrong. */
 export function prepareEvent(envelope: unknown, text: string): PreparedEvent {
-  if (typeof envelope !== 'object' || envelope === null || Array.isArray(envelope)) throw invalidEvent('body', envelope, 'a CloudEvents envelope, a JSON object')
+  if (typeof envelope !== 'object' || envelope === null || Array.isArray(envelope))
+    throw invalidEvent('body', envelope, 'a CloudEvents envelope, a JSON object')
   const event = envelope as Envelope
   const { specversion, type, source, id, time, subject, datacontenttype, dataschema, causationid } = event
   if (specversion !== '1.0') throw invalidEvent('specversion', specversion, 'the string 1.0')
-  if (typeof type !== 'string' || !TYPE.test(type)) throw invalidEvent('type', type, 'a string of 1 to 255 printable characters without spaces')
-  if (typeof source !== 'string' || source.length > MAX_ATTRIBUTE || !isUriReference(source)) throw invalidEvent('source', source, 'a URI reference')
-  if (!isText(id, MAX_EVENT_ID)) throw invalidEvent('id', id, `a non-empty string of at most ${MAX_EVENT_ID} characters`)
-  if (time !== undefined && (typeof time !== 'string' || !isDateTime(time))) throw invalidEvent('time', time, 'an ISO 8601 date-time with a time zone')
-  if (subject !== undefined && !isText(subject, MAX_ATTRIBUTE)) throw invalidEvent('subject', subject, `a non-empty string of at most ${MAX_ATTRIBUTE} characters`)
-  if (datacontenttype !== undefined && !isText(datacontenttype, MAX_ATTRIBUTE)) throw invalidEvent('datacontenttype', datacontenttype, 'a media type')
-  if (dataschema !== undefined && (typeof dataschema !== 'string' || !isUriReference(dataschema))) throw invalidEvent('dataschema', dataschema, 'a URI')
+  if (typeof type !== 'string' || !TYPE.test(type))
+    throw invalidEvent('type', type, 'a string of 1 to 255 printable characters without spaces')
+  if (typeof source !== 'string' || source.length > MAX_ATTRIBUTE || !isUriReference(source))
+    throw invalidEvent('source', source, 'a URI reference')
+  if (!isText(id, MAX_EVENT_ID))
+    throw invalidEvent('id', id, `a non-empty string of at most ${MAX_EVENT_ID} characters`)
+  if (time !== undefined && (typeof time !== 'string' || !isDateTime(time)))
+    throw invalidEvent('time', time, 'an ISO 8601 date-time with a time zone')
+  if (subject !== undefined && !isText(subject, MAX_ATTRIBUTE))
+    throw invalidEvent('subject', subject, `a non-empty string of at most ${MAX_ATTRIBUTE} characters`)
+  if (datacontenttype !== undefined && !isText(datacontenttype, MAX_ATTRIBUTE))
+    throw invalidEvent('datacontenttype', datacontenttype, 'a media type')
+  if (dataschema !== undefined && (typeof dataschema !== 'string' || !isUriReference(dataschema)))
+    throw invalidEvent('dataschema', dataschema, 'a URI')
   if (event['data_base64'] !== undefined) {
     const base64 = event['data_base64']
-    if (typeof base64 !== 'string' || !/^[A-Za-z0-9+/]*={0,2}$/.test(base64) || base64.length % 4 !== 0) throw invalidEvent('data_base64', base64, 'base64')
+    if (typeof base64 !== 'string' || !/^[A-Za-z0-9+/]*={0,2}$/.test(base64) || base64.length % 4 !== 0)
+      throw invalidEvent('data_base64', base64, 'base64')
     if ('data' in event) throw invalidEvent('data_base64', base64, 'data or data_base64, not both')
   }
   return {
@@ -54,15 +68,25 @@ export function prepareEvent(envelope: unknown, text: string): PreparedEvent {
 }
 
 /** An event whose attributes and data came apart, the binary mode of every wire. JSON data is kept as it came. */
-export function eventWithData(attributes: Readonly<Record<string, unknown>>, mediaType: string, raw: Buffer): PreparedEvent {
+export function eventWithData(
+  attributes: Readonly<Record<string, unknown>>,
+  mediaType: string,
+  raw: Buffer,
+): PreparedEvent {
   if (raw.length === 0) return prepareEvent(attributes, JSON.stringify(attributes))
   if (mediaType === '' || mediaType === 'application/json' || mediaType.endsWith('+json')) {
     const parsed = parseJson(raw, -1)
     if (!parsed.ok) throw invalidEvent('data', raw.toString('utf8', 0, 400), parsed.problem)
     const text = JSON.stringify(attributes)
-    return prepareEvent({ ...attributes, data: withExactNumbers(parsed.text, parsed.value) }, `${text.slice(0, -1)}${text === '{}' ? '' : ','}"data":${parsed.text}}`)
+    return prepareEvent(
+      { ...attributes, data: withExactNumbers(parsed.text, parsed.value) },
+      `${text.slice(0, -1)}${text === '{}' ? '' : ','}"data":${parsed.text}}`,
+    )
   }
   // Text is a string only where it is UTF-8, and says nothing else of itself.
-  const full = mediaType.startsWith('text/') && !mediaType.includes(';') && isUtf8(raw) ? { ...attributes, data: raw.toString('utf8') } : { ...attributes, data_base64: raw.toString('base64') }
+  const full =
+    mediaType.startsWith('text/') && !mediaType.includes(';') && isUtf8(raw)
+      ? { ...attributes, data: raw.toString('utf8') }
+      : { ...attributes, data_base64: raw.toString('base64') }
   return prepareEvent(full, JSON.stringify(full))
 }

@@ -25,27 +25,47 @@ function reasonOf(event: PreparedEvent, subscription: Subscription): Reason {
     type_matches: typeMatches,
     filter: subscription.filter,
   }
-  if (!typeMatches) return { ...base, matches: false, explanation: `the type ${event.type} does not match ${subscription.glob}` }
-  if (subscription.filter === null) return { ...base, matches: true, explanation: `the type matches ${subscription.glob}` }
+  if (!typeMatches)
+    return { ...base, matches: false, explanation: `the type ${event.type} does not match ${subscription.glob}` }
+  if (subscription.filter === null)
+    return { ...base, matches: true, explanation: `the type matches ${subscription.glob}` }
   const outcome = compileFilter(subscription.filter).evaluate(event.envelope)
-  return { ...base, matches: outcome.outcome === 'match', explanation: `the type matches ${subscription.glob}; ${describeOutcome(outcome)}` }
+  return {
+    ...base,
+    matches: outcome.outcome === 'match',
+    explanation: `the type matches ${subscription.glob}; ${describeOutcome(outcome)}`,
+  }
 }
 
 function reasonsFor(event: PreparedEvent, table: RoutingTable, agentId: string): Reason[] {
   const reasons: Reason[] = []
-  if (table.inactive.has(agentId)) reasons.push({ kind: 'agent', id: agentId, matches: false, explanation: 'the agent is inactive' })
+  if (table.inactive.has(agentId))
+    reasons.push({ kind: 'agent', id: agentId, matches: false, explanation: 'the agent is inactive' })
   for (const subscription of table.subscriptions.values()) {
     if (reasons.length >= MAX_REASONS) break
     if (subscription.kind === 'interest') {
       if (subscription.agentId === agentId) reasons.push(reasonOf(event, subscription))
-    } else if (table.members.get(subscription.channelId!)?.includes(agentId)) reasons.push(reasonOf(event, subscription))
+    } else if (table.members.get(subscription.channelId!)?.includes(agentId))
+      reasons.push(reasonOf(event, subscription))
     else {
       const reason = reasonOf(event, subscription)
-      // A feed that would have matched, had the agent been a member, is worth a word; the others are not about this event.
-      if (reason.matches) reasons.push({ ...reason, matches: false, explanation: 'the feed matches, but the agent is not a member of its channel' })
+      // A feed that would have matched, had the agent been a member, is worth a word; the others are not about this
+      // event.
+      if (reason.matches)
+        reasons.push({
+          ...reason,
+          matches: false,
+          explanation: 'the feed matches, but the agent is not a member of its channel',
+        })
     }
   }
-  if (reasons.length === 0) reasons.push({ kind: 'agent', id: agentId, matches: false, explanation: 'the agent has no interest, and no feed matches the event' })
+  if (reasons.length === 0)
+    reasons.push({
+      kind: 'agent',
+      id: agentId,
+      matches: false,
+      explanation: 'the agent has no interest, and no feed matches the event',
+    })
   return reasons
 }
 
@@ -64,11 +84,17 @@ export async function explainEvent(
   const matches = table.match(event.envelope)
   const seen = new Map<string, boolean>()
   for (const { matched } of matches.values()) {
-    for (const { channelId } of matched) if (channelId !== null && !seen.has(channelId)) seen.set(channelId, await maySeeChannel(channelId))
+    for (const { channelId } of matched)
+      if (channelId !== null && !seen.has(channelId)) seen.set(channelId, await maySeeChannel(channelId))
   }
   // That a feed leads there may be told; which one, of a channel that the caller may not see, may not.
-  const via = (s: Subscription): Matched => (s.channelId === null || seen.get(s.channelId) ? shownSubscription(s) : { kind: 'feed', id: null })
-  const recipients = [...matches.values()].map((match) => ({ agent_id: match.recipientId, via: match.matched.map(via), priority: match.priority }))
+  const via = (s: Subscription): Matched =>
+    s.channelId === null || seen.get(s.channelId) ? shownSubscription(s) : { kind: 'feed', id: null }
+  const recipients = [...matches.values()].map((match) => ({
+    agent_id: match.recipientId,
+    via: match.matched.map(via),
+    priority: match.priority,
+  }))
   if (request.agent_id === undefined) return { recipients }
   const reasons: Reason[] = []
   for (const reason of reasonsFor(event, table, request.agent_id)) {
@@ -76,7 +102,9 @@ export async function explainEvent(
   }
   if (reasons.length === 0) {
     const receives = matches.has(request.agent_id)
-    const explanation = receives ? 'a feed of a channel that you may not see matches' : 'no interest of the agent, and no feed that you may see, matches'
+    const explanation = receives
+      ? 'a feed of a channel that you may not see matches'
+      : 'no interest of the agent, and no feed that you may see, matches'
     reasons.push({ kind: 'agent', id: request.agent_id, matches: receives, explanation })
   }
   return { recipients, agent: { agent_id: request.agent_id, receives: matches.has(request.agent_id), reasons } }

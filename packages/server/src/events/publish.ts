@@ -1,15 +1,16 @@
 // Publishing: dedupe → route → deliver, in one transaction that many publishers share.
 //
-// Nouns: a submission is what one request publishes, one event or a batch. A group is the submissions that share a transaction.
+// Nouns: a submission is what one request publishes, one event or a batch. A group is the submissions that share a
+// transaction.
 //
 // 1. A submission is answered after its events, their deliveries and the record of its answer are on disk together.
-// 2. Submissions that arrive in the same turn of the event loop, or while every lane is busy, form the next group; a lone one
-//    waits for nothing. One by one PostgreSQL took 2,300 events a second, in groups of 50 it takes 20,000.
+// 2. Submissions that arrive in the same turn of the event loop, or while every lane is busy, form the next group; a
+//    lone one waits for nothing. One by one PostgreSQL took 2,300 events a second, in groups of 50 it takes 20,000.
 // 3. An id that was accepted before makes nothing; which event of a group is first is decided by the primary key.
 // 4. Tenants take turns in a group, and senders inside a tenant: a flood waits behind itself.
 import type { Clock } from '../kernel/clock.ts'
 import { fairQueue } from '../kernel/fair-queue.ts'
-import { Failure, ruleBroken, unavailable } from '../kernel/failure.ts'
+import { type Failure, ruleBroken, unavailable } from '../kernel/failure.ts'
 import type { MakeId } from '../kernel/ids.ts'
 import type { Router } from '../routing/router.ts'
 import { joinRouting } from '../routing/changes.ts'
@@ -24,7 +25,10 @@ import { insertEvents, readChains, type NewEventRow } from './sql.ts'
 
 export const MAX_ANCESTORS = 32
 
-export type Outcome = { status: 'accepted'; eventId: string; recipients: number } | { status: 'duplicate'; eventId: string } | { status: 'refused'; failure: Failure }
+export type Outcome =
+  | { status: 'accepted'; eventId: string; recipients: number }
+  | { status: 'duplicate'; eventId: string }
+  | { status: 'refused'; failure: Failure }
 
 export interface Submission {
   tenantId: string
@@ -53,9 +57,10 @@ const MAX_WAITING_BYTES = 256_000_000
 /** Transactions under way at once. SQLite has one writer; on PostgreSQL four overlap their round trips and fsyncs. */
 const LANES = { sqlite: 1, postgres: 4 }
 /**
- * Beside a transaction under way another begins when this many events wait, or when one has waited this long. A transaction has a
- * cost of its own, mostly of waking the other side: an event costs 115 µs in groups of 16 and 47 in groups of 64. While there are
- * only a few events altogether that cost is nobody's trouble, and none of them waits for another.
+ * Beside a transaction under way another begins when this many events wait, or when one has waited this long. A
+ * transaction has a cost of its own, mostly of waking the other side: an event costs 115 µs in groups of 16 and 47 in
+ * groups of 64. While there are only a few events altogether that cost is nobody's trouble, and none of them waits for
+ * another.
  */
 const WORTH_A_LANE = 48
 const PATIENCE_MS = 4
@@ -99,7 +104,10 @@ export function makePublish({ store, router, wakeups, makeId, clock }: PublishTo
     busy++
     let events = 0
     let bytes = 0
-    const group = queue.take((submission) => (events += submission.events.length) >= MAX_GROUP_EVENTS || (bytes += submission.bytes) >= MAX_GROUP_BYTES)
+    const group = queue.take(
+      (submission) =>
+        (events += submission.events.length) >= MAX_GROUP_EVENTS || (bytes += submission.bytes) >= MAX_GROUP_BYTES,
+    )
     const taken = group.reduce((sum, submission) => sum + submission.events.length, 0)
     underWay += taken
     waitingEvents -= taken
@@ -149,7 +157,13 @@ export function makePublish({ store, router, wakeups, makeId, clock }: PublishTo
       const now = clock.now()
       joinRouting(tx, tenantIds)
       const ancestors = await ancestorsOf(tx, group)
-      const [tables, inserted] = await Promise.all([router.tables(tx, tenantIds), insertEvents(tx, eventRows(group, ancestors, now, () => placeAt(now)))])
+      const [tables, inserted] = await Promise.all([
+        router.tables(tx, tenantIds),
+        insertEvents(
+          tx,
+          eventRows(group, ancestors, now, () => placeAt(now)),
+        ),
+      ])
       const fresh = new Set(inserted.map((row) => `${row.tenant_id} ${row.id}`))
 
       const deliveries: NewDeliveryRow[] = []
@@ -175,9 +189,15 @@ export function makePublish({ store, router, wakeups, makeId, clock }: PublishTo
     })
   }
 
-  function deliveriesOf(event: PreparedEvent, { tenantId, alsoTo }: Submission, table: RoutingTable, now: number): NewDeliveryRow[] {
+  function deliveriesOf(
+    event: PreparedEvent,
+    { tenantId, alsoTo }: Submission,
+    table: RoutingTable,
+    now: number,
+  ): NewDeliveryRow[] {
     const matches = table.match(event.envelope)
-    if (alsoTo !== undefined && !matches.has(alsoTo)) matches.set(alsoTo, { recipientId: alsoTo, priority: 0, enrichment: 'none', matched: [] })
+    if (alsoTo !== undefined && !matches.has(alsoTo))
+      matches.set(alsoTo, { recipientId: alsoTo, priority: 0, enrichment: 'none', matched: [] })
     return [...matches.values()].map((match: Match) => ({
       tenant_id: tenantId,
       recipient_id: match.recipientId,
@@ -205,8 +225,9 @@ export function makePublish({ store, router, wakeups, makeId, clock }: PublishTo
 }
 
 /**
- * How long the chain above each event is, where it names a cause. The chain is walked, not remembered: what is published later
- * may lengthen the chain of what was published before. A cause may be in the same group, before the event.
+ * How long the chain above each event is, where it names a cause. The chain is walked, not remembered: what is
+ * published later may lengthen the chain of what was published before. A cause may be in the same group, before the
+ * event.
  */
 async function ancestorsOf(tx: Db, group: readonly Submission[]): Promise<Map<PreparedEvent, number>> {
   const counts = new Map<PreparedEvent, number>()
@@ -232,13 +253,19 @@ async function ancestorsOf(tx: Db, group: readonly Submission[]): Promise<Map<Pr
     for (const event of events) {
       const count = lengthFrom(tenantId, event.causationId)
       counts.set(event, count)
-      if (count <= MAX_ANCESTORS && !before.has(`${tenantId} ${event.id}`)) before.set(`${tenantId} ${event.id}`, event.causationId)
+      if (count <= MAX_ANCESTORS && !before.has(`${tenantId} ${event.id}`))
+        before.set(`${tenantId} ${event.id}`, event.causationId)
     }
   }
   return counts
 }
 
-function eventRows(group: readonly Submission[], ancestors: ReadonlyMap<PreparedEvent, number>, now: number, nextPlace: () => number): NewEventRow[] {
+function eventRows(
+  group: readonly Submission[],
+  ancestors: ReadonlyMap<PreparedEvent, number>,
+  now: number,
+  nextPlace: () => number,
+): NewEventRow[] {
   const rows = new Map<string, NewEventRow>()
   for (const { tenantId, senderId, events } of group) {
     for (const event of events) {
@@ -246,8 +273,16 @@ function eventRows(group: readonly Submission[], ancestors: ReadonlyMap<Prepared
       const key = `${tenantId} ${event.id}`
       if (count > MAX_ANCESTORS || rows.has(key)) continue
       rows.set(key, {
-        tenant_id: tenantId, id: event.id, type: event.type, source: event.source, subject: event.subject, sender_id: senderId,
-        envelope: event.text, causation_id: event.causationId, received_at: now, place: nextPlace(),
+        tenant_id: tenantId,
+        id: event.id,
+        type: event.type,
+        source: event.source,
+        subject: event.subject,
+        sender_id: senderId,
+        envelope: event.text,
+        causation_id: event.causationId,
+        received_at: now,
+        place: nextPlace(),
       })
     }
   }
@@ -273,4 +308,7 @@ function countsOf(group: readonly Submission[], outcomes: Outcome[][]): [string,
 }
 
 const tooDeep = (event: PreparedEvent): Failure =>
-  ruleBroken('causation_too_deep', `The chain of causation above this event is longer than ${MAX_ANCESTORS}`, { event_id: event.id, causation_id: event.causationId })
+  ruleBroken('causation_too_deep', `The chain of causation above this event is longer than ${MAX_ANCESTORS}`, {
+    event_id: event.id,
+    causation_id: event.causationId,
+  })

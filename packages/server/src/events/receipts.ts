@@ -32,7 +32,14 @@ function shown(row: ReceiptRow, now: number, maxAttempts: number): Receipt {
   return {
     delivery_id: row.id,
     agent_id: row.recipient_id,
-    state: dead !== null ? 'dead_lettered' : row.state === 'leased' && !lapsed ? 'leased' : row.state === 'acknowledged' || row.state === 'dead_lettered' ? row.state : 'pending',
+    state:
+      dead !== null
+        ? 'dead_lettered'
+        : row.state === 'leased' && !lapsed
+          ? 'leased'
+          : row.state === 'acknowledged' || row.state === 'dead_lettered'
+            ? row.state
+            : 'pending',
     attempts: row.attempts,
     matched: shownMatched(row.matched),
     created_at: iso(row.created_at),

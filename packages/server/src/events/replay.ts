@@ -8,11 +8,23 @@ import type { Mailbox } from '../delivery/sql.ts'
 import type { Db } from '../store/db.ts'
 import { matchedText } from './matched.ts'
 
-export async function replayDeadLetter(tx: Db, router: Router, scope: DeadLetterScope, id: string, now: number, maxAttempts: number): Promise<Mailbox> {
+export async function replayDeadLetter(
+  tx: Db,
+  router: Router,
+  scope: DeadLetterScope,
+  id: string,
+  now: number,
+  maxAttempts: number,
+): Promise<Mailbox> {
   if (isId('delivery', id)) await lapseOne(tx, scope.tenantId, id, now, maxAttempts)
   const { mailbox, envelope } = await lockDeadLetter(tx, scope, id)
   const table = (await router.tables(tx, [scope.tenantId])).get(scope.tenantId)!
   const match = table.match(JSON.parse(envelope) as Envelope).get(mailbox.recipientId)
-  await revive(tx, mailbox, id, match ? { priority: match.priority, enrichment: match.enrichment, matched: matchedText(match.matched) } : null)
+  await revive(
+    tx,
+    mailbox,
+    id,
+    match ? { priority: match.priority, enrichment: match.enrichment, matched: matchedText(match.matched) } : null,
+  )
   return mailbox
 }

@@ -1,6 +1,7 @@
-// Retention: acknowledged deliveries go after the retention time, and an event's content with the last of them. The id of an
-// event stays known for another retention time, so that a late duplicate is still one. Dead letters and pending deliveries,
-// and the events they point at, are never purged. Small steps: a few hundred rows a transaction, none while there is no work.
+// Retention: acknowledged deliveries go after the retention time, and an event's content with the last of them. The id
+// of an event stays known for another retention time, so that a late duplicate is still one. Dead letters and pending
+// deliveries, and the events they point at, are never purged. Small steps: a few hundred rows a transaction, none while
+// there is no work.
 import type { Store } from '../store/db.ts'
 import { purgeChanges } from '../routing/sql.ts'
 import { deleteAcknowledged, emptyEvents, forgetEvents, pageOldEvents, type Place } from './sql.ts'
@@ -31,7 +32,10 @@ export function makeRetain(store: Store, now: () => number, retentionDays: numbe
       const last = page.at(-1)
       if (!last) return total
       const ids = page.map((event) => event.id)
-      total += await store.tx(async (tx) => (await deleteAcknowledged(tx, tenantId, ids, before)) + (await emptyEvents(tx, tenantId, ids, now())))
+      total += await store.tx(
+        async (tx) =>
+          (await deleteAcknowledged(tx, tenantId, ids, before)) + (await emptyEvents(tx, tenantId, ids, now())),
+      )
       after = last
       await new Promise(setImmediate) // others may have their turn
     }
@@ -40,7 +44,8 @@ export function makeRetain(store: Store, now: () => number, retentionDays: numbe
   return async () => {
     const before = now() - retentionDays * DAY_MS
     let total = 0
-    for (const { tenant_id } of await store.rows<{ tenant_id: string }>('select tenant_id from tenants')) total += await ofTenant(tenant_id, before)
+    for (const { tenant_id } of await store.rows<{ tenant_id: string }>('select tenant_id from tenants'))
+      total += await ofTenant(tenant_id, before)
     total += await inSteps(() => store.tx((tx) => forgetEvents(tx, before, STEP)))
     total += await inSteps(() => store.tx((tx) => purgeChanges(tx, now() - CHANGES_KEPT_MS, STEP)))
     return total

@@ -18,17 +18,39 @@ export interface NewEventRow {
 const EVENTS: Insert = {
   into: 'events',
   columns: {
-    tenant_id: 'text', id: 'text', type: 'text', source: 'text', subject: 'text', sender_id: 'text', envelope: 'text', causation_id: 'text', received_at: 'bigint', place: 'integer',
+    tenant_id: 'text',
+    id: 'text',
+    type: 'text',
+    source: 'text',
+    subject: 'text',
+    sender_id: 'text',
+    envelope: 'text',
+    causation_id: 'text',
+    received_at: 'bigint',
+    place: 'integer',
   },
   conflict: 'on conflict (tenant_id, id) do nothing',
   returning: 'tenant_id, id',
 }
 
-/** Inserts the events whose id is new and answers those; on PostgreSQL it waits for a competing insert of the same id. */
+/**
+ * Inserts the events whose id is new and answers those; on PostgreSQL it waits for a competing insert of the same id.
+ */
 export const insertEvents = (db: Db, rows: readonly NewEventRow[]) =>
   db.insertMany<{ tenant_id: string; id: string }>(
     EVENTS,
-    rows.map((r) => [r.tenant_id, r.id, r.type, r.source, r.subject, r.sender_id, r.envelope, r.causation_id, r.received_at, r.place]),
+    rows.map((r) => [
+      r.tenant_id,
+      r.id,
+      r.type,
+      r.source,
+      r.subject,
+      r.sender_id,
+      r.envelope,
+      r.causation_id,
+      r.received_at,
+      r.place,
+    ]),
   )
 
 export interface Chain {
@@ -54,7 +76,10 @@ export const readChains = (db: Db, tenantIds: string[], ids: string[], most: num
   )
 
 export const findEvent = (db: Db, tenantId: string, id: string) =>
-  db.lookUp<{ sender_id: string; envelope: string | null }>('select sender_id, envelope from events where tenant_id = ? and id = ?', [tenantId, id])
+  db.lookUp<{ sender_id: string; envelope: string | null }>(
+    'select sender_id, envelope from events where tenant_id = ? and id = ?',
+    [tenantId, id],
+  )
 
 /** A place in the order in which events came. */
 export interface Place {

@@ -19,7 +19,8 @@ export async function sendTestEvent(
 ): Promise<Outcome> {
   const agent = isId('agent', agentId) ? await findAgent(store, caller.tenantId, agentId) : undefined
   if (!agent) throw notFound('agent', agentId)
-  if (agent.status !== 'active') throw ruleBroken('agent_inactive', 'An inactive agent receives no test event', { agent_id: agentId })
+  if (agent.status !== 'active')
+    throw ruleBroken('agent_inactive', 'An inactive agent receives no test event', { agent_id: agentId })
   const envelope = {
     specversion: '1.0',
     type: 'test.dashboard',
@@ -31,6 +32,12 @@ export async function sendTestEvent(
     data: { message: 'A test event', agent_id: agentId },
   }
   const event = prepareEvent(envelope, JSON.stringify(envelope))
-  const outcomes = await publish({ tenantId: caller.tenantId, senderId: caller.id, events: [event], alsoTo: agentId, ...(remember ? { remember } : {}) })
+  const outcomes = await publish({
+    tenantId: caller.tenantId,
+    senderId: caller.id,
+    events: [event],
+    alsoTo: agentId,
+    ...(remember ? { remember } : {}),
+  })
   return outcomes[0]!
 }

@@ -25,7 +25,8 @@ export type Admit = (exchange: Exchange) => Promise<void> | void
 function bearer(exchange: Exchange): string {
   const header = exchange.headers.authorization
   // The scheme is case-insensitive; one space, one token, nothing else.
-  if (header === undefined || header.length < 8 || header.slice(0, 7).toLowerCase() !== 'bearer ') throw unauthenticated()
+  if (header === undefined || header.length < 8 || header.slice(0, 7).toLowerCase() !== 'bearer ')
+    throw unauthenticated()
   return header.slice(7)
 }
 
@@ -41,8 +42,10 @@ export function makeAdmit(operation: Operation, tools: AdmitTools): Admit {
     if (known) return known
     const subjects: Subject[] = []
     counted.set(principal, subjects)
-    if (tools.agentLimit !== null) subjects.push({ tenantId: principal.tenantId, name: principal.id, limit: tools.agentLimit })
-    if (tools.tenantLimit !== null) subjects.push({ tenantId: principal.tenantId, name: 'tenant', limit: tools.tenantLimit })
+    if (tools.agentLimit !== null)
+      subjects.push({ tenantId: principal.tenantId, name: principal.id, limit: tools.agentLimit })
+    if (tools.tenantLimit !== null)
+      subjects.push({ tenantId: principal.tenantId, name: 'tenant', limit: tools.tenantLimit })
     return subjects
   }
 
@@ -69,14 +72,18 @@ export function makeAdmit(operation: Operation, tools: AdmitTools): Admit {
     const subjects = subjectsOf(principal)
     if (subjects.length === 0) return checkScope(principal, exchange)
     const verdict = limiter.take(subjects)
-    return verdict instanceof Promise ? verdict.then((v) => limit(principal, v, exchange)) : limit(principal, verdict, exchange)
+    return verdict instanceof Promise
+      ? verdict.then((v) => limit(principal, v, exchange))
+      : limit(principal, verdict, exchange)
   }
 
   // The ordinary case, a token seen within the last half second, is answered without leaving the turn.
   return (exchange) => {
     const token = bearer(exchange)
     const known = identify.cached(token)
-    return known ? admitPrincipal(known, exchange) : identify(token).then((principal) => admitPrincipal(principal, exchange))
+    return known
+      ? admitPrincipal(known, exchange)
+      : identify(token).then((principal) => admitPrincipal(principal, exchange))
   }
 }
 

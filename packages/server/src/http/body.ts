@@ -4,7 +4,10 @@ import { tooLarge } from '../kernel/failure.ts'
 
 export { jsonDepth, MAX_DEPTH, mediaType, parseJson, type ParsedJson } from '../kernel/json.ts'
 
-/** The whole body, or payload_too_large as soon as it is certain. The rest of a refused body is thrown away as it arrives. */
+/**
+ * The whole body, or payload_too_large as soon as it is certain. The rest of a refused body is thrown away as it
+ * arrives.
+ */
 export function readBody(stream: IncomingMessage, limit: number): Promise<Buffer> {
   const declared = stream.headers['content-length']
   const length = declared === undefined ? NaN : Number(declared)

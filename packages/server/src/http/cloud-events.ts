@@ -1,5 +1,5 @@
-// CloudEvents over HTTP: structured, binary and batch mode, read into events that may be published. The text of an envelope is
-// kept as it came: numbers too long for JavaScript, the order of keys and the bytes of strings all survive.
+// CloudEvents over HTTP: structured, binary and batch mode, read into events that may be published. The text of an
+// envelope is kept as it came: numbers too long for JavaScript, the order of keys and the bytes of strings all survive.
 import type { IncomingHttpHeaders } from 'node:http'
 import { Failure, invalidEvent, tooLarge } from '../kernel/failure.ts'
 import { eventWithData, prepareEvent, type PreparedEvent } from '../events/envelope.ts'
@@ -12,7 +12,9 @@ const MAX_BATCH = 100
 
 /** Binary mode: the attributes are headers, whatever the media type of the body, which is the data. */
 export const isBinaryMode = (headers: IncomingHttpHeaders, mediaType: string): boolean =>
-  mediaType !== STRUCTURED_TYPE && mediaType !== BATCH_TYPE && Object.keys(headers).some((name) => name.startsWith('ce-'))
+  mediaType !== STRUCTURED_TYPE &&
+  mediaType !== BATCH_TYPE &&
+  Object.keys(headers).some((name) => name.startsWith('ce-'))
 
 export function readEvent(headers: IncomingHttpHeaders, mediaType: string, raw: Buffer): PreparedEvent {
   return withoutOurs(isBinaryMode(headers, mediaType) ? binaryEvent(headers, mediaType, raw) : structuredEvent(raw))
@@ -21,7 +23,8 @@ export function readEvent(headers: IncomingHttpHeaders, mediaType: string, raw: 
 // What the service adds to a payload no publisher may forge.
 function withoutOurs(event: PreparedEvent): PreparedEvent {
   for (const name of ['enrichment', 'original']) {
-    if (Object.hasOwn(event.envelope, name)) throw invalidEvent(name, event.envelope[name], 'no attribute of this name: the service adds it')
+    if (Object.hasOwn(event.envelope, name))
+      throw invalidEvent(name, event.envelope[name], 'no attribute of this name: the service adds it')
   }
   return event
 }
@@ -80,7 +83,10 @@ export function readBatch(raw: Buffer, maxEventBytes: number): (PreparedEvent | 
 
 const isSpace = (c: number | undefined): boolean => c === 0x20 || c === 0x0a || c === 0x0d || c === 0x09
 
-/** The elements of a JSON array as bytes, found by their commas; null where the outside is no array. Each is parsed later. */
+/**
+ * The elements of a JSON array as bytes, found by their commas; null where the outside is no array. Each is parsed
+ * later.
+ */
 export function splitArray(bytes: Buffer): Buffer[] | null {
   let start = 0
   let end = bytes.length

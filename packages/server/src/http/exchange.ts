@@ -60,7 +60,12 @@ export class Exchange {
   }
 
   /** Writes the whole response. */
-  send(status: number, headers: Readonly<Record<string, string>> | undefined, type: string, body: string | undefined): void {
+  send(
+    status: number,
+    headers: Readonly<Record<string, string>> | undefined,
+    type: string,
+    body: string | undefined,
+  ): void {
     const head = this.#head
     for (const name in headers) head.push(name, headers[name]!)
     if (body !== undefined) head.push('content-type', type, 'content-length', String(Buffer.byteLength(body)))

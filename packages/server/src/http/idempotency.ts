@@ -1,8 +1,9 @@
 // Idempotency-Key: the same request twice is one effect and one answer.
 //
-// 1. The record of an answer commits in the transaction of the effect it reports, so neither can exist without the other.
-// 2. Two equal requests on one node: the second waits for the first. On two nodes: the primary key lets one commit, the other
-//    undoes its work and answers with what the first one stored.
+// 1. The record of an answer commits in the transaction of the effect it reports, so neither can exist without the
+//    other.
+// 2. Two equal requests on one node: the second waits for the first. On two nodes: the primary key lets one commit, the
+//    other undoes its work and answers with what the first one stored.
 // 3. A refusal (4xx) that would come out the same again is kept too; 401, 403, 429 and 5xx never are.
 // 4. An answer that shows a secret is kept encrypted.
 import { createHash } from 'node:crypto'
@@ -36,7 +37,10 @@ export class LostRace extends Error {}
 
 export interface Idempotency {
   /** Runs `work` unless an equal request was answered before; answers whether this is a replay. */
-  once(request: RequestKey, work: (remember: Remember) => Promise<Answer>): Promise<{ answer: Answer; replayed: boolean }>
+  once(
+    request: RequestKey,
+    work: (remember: Remember) => Promise<Answer>,
+  ): Promise<{ answer: Answer; replayed: boolean }>
   /** Throws away all records older than the retention, some at a time so that nobody waits long; answers how many. */
   purge(): Promise<number>
 }
@@ -50,7 +54,10 @@ export const hashBody = (...parts: (string | Uint8Array)[]): string => {
   return hash.digest('base64url')
 }
 
-/** A kept refusal comes out the same the next time: it depends on the request alone, or on what the key already stands for. */
+/**
+ * A kept refusal comes out the same the next time: it depends on the request alone, or on what the key already stands
+ * for.
+ */
 const isKept = (status: number): boolean => status < 500 && ![401, 403, 429].includes(status)
 
 const find = (db: Db, r: RequestKey) =>
@@ -60,12 +67,27 @@ const find = (db: Db, r: RequestKey) =>
     [r.tenantId, r.principalId, r.method, r.path, r.key],
   )
 
-/** Inserts unless the key is taken, and answers how many rows were written. On PostgreSQL it waits for a competing insert. */
+/**
+ * Inserts unless the key is taken, and answers how many rows were written. On PostgreSQL it waits for a competing
+ * insert.
+ */
 const insert = (db: Db, r: RequestKey, row: Row, now: number): Promise<number> =>
   db.run(
     `insert into idempotency (tenant_id, principal_id, method, path, idempotency_key, body_hash, status, body, sealed, resource_id, created_at)
      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
-    [r.tenantId, r.principalId, r.method, r.path, r.key, row.body_hash, row.status, row.body, row.sealed, row.resource_id, now],
+    [
+      r.tenantId,
+      r.principalId,
+      r.method,
+      r.path,
+      r.key,
+      row.body_hash,
+      row.status,
+      row.body,
+      row.sealed,
+      row.resource_id,
+      now,
+    ],
   )
 
 export function makeIdempotency(store: Store, secrets: Secrets, now: () => number): Idempotency {
@@ -88,7 +110,10 @@ export function makeIdempotency(store: Store, secrets: Secrets, now: () => numbe
     const row = await find(store, request)
     if (!row) return null
     if (row.body_hash !== request.bodyHash) throw keyReused(request.key, row.resource_id)
-    const shown = JSON.parse(row.sealed ? secrets.open(row.body, nameOf(request)) : row.body) as Pick<Answer, 'json' | 'text' | 'headers'>
+    const shown = JSON.parse(row.sealed ? secrets.open(row.body, nameOf(request)) : row.body) as Pick<
+      Answer,
+      'json' | 'text' | 'headers'
+    >
     return { status: row.status, ...shown }
   }
 

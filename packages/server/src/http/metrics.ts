@@ -23,7 +23,12 @@ export function makeMetrics(): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const registers = [registry]
-  const requests = addHistogram(registry, 'sensorium_http_request_seconds', 'Requests by route, method and status, and how long they took', SECONDS)
+  const requests = addHistogram(
+    registry,
+    'sensorium_http_request_seconds',
+    'Requests by route, method and status, and how long they took',
+    SECONDS,
+  )
   const storeSeconds = addHistogram(
     registry,
     'sensorium_store_seconds',
@@ -56,12 +61,21 @@ export function makeMetrics(): Metrics {
     gauge,
     watch(store, inFlight) {
       gauge('sensorium_http_in_flight', 'Requests taken and not answered yet', inFlight)
-      gauge('sensorium_store_waiting', 'Transactions waiting for their turn or for a connection', () => store.stats().waiting)
+      gauge(
+        'sensorium_store_waiting',
+        'Transactions waiting for their turn or for a connection',
+        () => store.stats().waiting,
+      )
       gauge('sensorium_store_connections', 'Open connections to the store', () => store.stats().connections)
-      gauge('sensorium_store_idle_connections', 'Open connections to the store that nobody uses', () => store.stats().idle)
+      gauge(
+        'sensorium_store_idle_connections',
+        'Open connections to the store that nobody uses',
+        () => store.stats().idle,
+      )
     },
     counter: (name, help, labels = []) => new Counter({ name, help, labelNames: labels, registers }),
-    histogram: (name, help, labels = []) => new Histogram({ name, help, labelNames: labels, buckets: [...SECONDS, 15], registers }),
+    histogram: (name, help, labels = []) =>
+      new Histogram({ name, help, labelNames: labels, buckets: [...SECONDS, 15], registers }),
     gauges(name, help, label, read) {
       new Gauge({
         name,

@@ -1,4 +1,5 @@
-// The answers that are owed on a connection, in their order, for the case that something on it turns out not to be HTTP.
+// The answers that are owed on a connection, in their order, for the case that something on it turns out not to be
+// HTTP.
 import type { Socket } from 'node:net'
 import type { Exchange } from './exchange.ts'
 

@@ -29,7 +29,8 @@ export function makePages({ store, metrics, operations }: PageTools): Page[] {
     // The process is up: nothing else is asked.
     { path: '/healthz', show: async () => ({ body: '{"status":"ok"}' }) },
 
-    // Traffic may come: the store answers. Migrations ran before the port opened, and a node on its way out answers nothing but 503.
+    // Traffic may come: the store answers. Migrations ran before the port opened, and a node on its way out answers
+    // nothing but 503.
     {
       path: '/readyz',
       show: () =>
@@ -39,16 +40,26 @@ export function makePages({ store, metrics, operations }: PageTools): Page[] {
         ),
     },
 
-    { path: '/metrics', show: async () => ({ type: metrics.registry.contentType, body: asPrometheusReads(await metrics.registry.metrics()) }) },
+    {
+      path: '/metrics',
+      show: async () => ({
+        type: metrics.registry.contentType,
+        body: asPrometheusReads(await metrics.registry.metrics()),
+      }),
+    },
 
-    { path: '/openapi.json', show: async () => ({ body: (specText ??= JSON.stringify(openapi(operations), null, 2) + '\n') }) },
+    {
+      path: '/openapi.json',
+      show: async () => ({ body: (specText ??= JSON.stringify(openapi(operations), null, 2) + '\n') }),
+    },
 
     {
       path: '/docs',
       show: async () => ({
         type: 'text/html; charset=utf-8',
         headers: {
-          'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
+          'content-security-policy':
+            "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
           'referrer-policy': 'no-referrer',
         },
         body: (page ??= docsPage(openapi(operations))),

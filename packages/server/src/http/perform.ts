@@ -32,7 +32,8 @@ export const refusal = (failure: Failure): Answer => ({
 })
 
 function idempotencyKey(operation: Operation, exchange: Exchange): string | undefined {
-  if ((operation.method !== 'POST' && operation.method !== 'PATCH') || operation.access.scope === 'public') return undefined
+  if ((operation.method !== 'POST' && operation.method !== 'PATCH') || operation.access.scope === 'public')
+    return undefined
   const key = exchange.headers['idempotency-key']
   if (key === undefined || key === '') return undefined
   if (typeof key === 'string' && [...key].length <= MAX_KEY_LENGTH) return key
@@ -46,12 +47,17 @@ function idempotencyKey(operation: Operation, exchange: Exchange): string | unde
 
 // In the binary mode of CloudEvents the headers are part of the event.
 const eventHeaders = (exchange: Exchange): string =>
-  JSON.stringify(Object.entries(exchange.headers).filter(([name]) => name.startsWith('ce-')).sort())
+  JSON.stringify(
+    Object.entries(exchange.headers)
+      .filter(([name]) => name.startsWith('ce-'))
+      .sort(),
+  )
 
 export function makePerform(route: Route, { store, idempotency, compileCheck, whenLeaving }: PerformTools): Perform {
   const { operation } = route
   const consumes = operation.consumes ?? (operation.body && !operation.checksBody ? JSON_ONLY : [])
-  const checkBody: Check | null = operation.body && !operation.checksBody ? compileCheck(operation.body, operation.secrets) : null
+  const checkBody: Check | null =
+    operation.body && !operation.checksBody ? compileCheck(operation.body, operation.secrets) : null
   const bodyExample = operation.body ? exampleOf(operation.body) : null
   const checkQuery: Check | null = operation.query ? compileCheck(operation.query) : null
 
@@ -60,7 +66,8 @@ export function makePerform(route: Route, { store, idempotency, compileCheck, wh
     const type = mediaType(header)
     if (consumes.length === 0 || (header === undefined && raw.length === 0)) return type
     const encoding = headers['content-encoding']
-    if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw unsupportedMediaType(`${header ?? ''}; content-encoding=${encoding}`, consumes)
+    if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
+      throw unsupportedMediaType(`${header ?? ''}; content-encoding=${encoding}`, consumes)
     if (operation.consumes && isBinaryMode(headers, type)) return type
     if (!consumes.includes(type)) throw unsupportedMediaType(header ?? '', consumes)
     return type
@@ -92,7 +99,11 @@ export function makePerform(route: Route, { store, idempotency, compileCheck, wh
     return handleInTransaction(route.handle, call, remember)
   }
 
-  async function handleInTransaction(work: Handler<never, Db>, call: Call<never>, remember: Remember | null): Promise<Answer> {
+  async function handleInTransaction(
+    work: Handler<never, Db>,
+    call: Call<never>,
+    remember: Remember | null,
+  ): Promise<Answer> {
     let committed: (() => void)[] = []
     const answer = await store.tx(async (tx) => {
       committed = [] // the transaction may have been tried before
@@ -133,8 +144,18 @@ export function makePerform(route: Route, { store, idempotency, compileCheck, wh
     if (key === undefined) return { answer: await run(null), replayed: false }
     const path = exchange.resource
     // In binary mode the media type is part of the event; otherwise two names of the same JSON are the same body.
-    const bodyHash = operation.consumes && isBinaryMode(exchange.headers, type) ? hashBody(raw, type, eventHeaders(exchange)) : hashBody(raw)
-    const id = { tenantId: principal.tenantId, principalId: principal.id, method: operation.method, path, key, bodyHash }
+    const bodyHash =
+      operation.consumes && isBinaryMode(exchange.headers, type)
+        ? hashBody(raw, type, eventHeaders(exchange))
+        : hashBody(raw)
+    const id = {
+      tenantId: principal.tenantId,
+      principalId: principal.id,
+      method: operation.method,
+      path,
+      key,
+      bodyHash,
+    }
     return idempotency.once(id, async (remember) => {
       try {
         return await run(remember)

@@ -1,9 +1,10 @@
-// Sliding-window limits. A window is cut into slices; a slice counts until all of it has left the window, so the limit is never
-// exceeded in any window, and a caller told to wait n seconds gets through after n seconds.
+// Sliding-window limits. A window is cut into slices; a slice counts until all of it has left the window, so the limit
+// is never exceeded in any window, and a caller told to wait n seconds gets through after n seconds.
 //
-// One node counts in memory. Several nodes on one database add their counts together: a node that has taken 2 % of a limit (at
-// least one request) tells the store before it takes more, and learns what the others took. So n nodes overshoot by at most
-// 2 % · n, and a busy node asks the store about once per 2 % of the limit instead of once per request.
+// One node counts in memory. Several nodes on one database add their counts together: a node that has taken 2 % of a
+// limit (at least one request) tells the store before it takes more, and learns what the others took. So n nodes
+// overshoot by at most 2 % · n, and a busy node asks the store about once per 2 % of the limit instead of once per
+// request.
 import type { Clock } from '../kernel/clock.ts'
 import type { Insert, Store } from '../store/db.ts'
 
@@ -68,7 +69,14 @@ export function makeRateLimiter(windowSeconds: number, clock: Clock, shared: Sto
     const key = keyOf(subject)
     let window = windows.get(key)
     if (!window) {
-      window = { counts: new Uint32Array(ring), newest: slice, total: 0, untold: new Map(), untoldTotal: 0, forgotten: false }
+      window = {
+        counts: new Uint32Array(ring),
+        newest: slice,
+        total: 0,
+        untold: new Map(),
+        untoldTotal: 0,
+        forgotten: false,
+      }
       windows.set(key, window)
     }
     held.set(subject, window)
@@ -110,8 +118,14 @@ export function makeRateLimiter(windowSeconds: number, clock: Clock, shared: Sto
       const remaining = Math.max(0, subject.limit - window.total)
       if (tightest && remaining >= tightest.remaining) continue
       // When the next request leaves the window; for a full one, when there is room for one more.
-      const wait = window.total === 0 ? windowSeconds * 1000 : waitUntil(window, Math.min(window.total, subject.limit) - 1)
-      tightest = { allowed: remaining > 0, limit: subject.limit, remaining, resetSeconds: Math.max(1, Math.ceil(wait / 1000)) }
+      const wait =
+        window.total === 0 ? windowSeconds * 1000 : waitUntil(window, Math.min(window.total, subject.limit) - 1)
+      tightest = {
+        allowed: remaining > 0,
+        limit: subject.limit,
+        remaining,
+        resetSeconds: Math.max(1, Math.ceil(wait / 1000)),
+      }
     }
     return tightest!
   }
@@ -129,7 +143,8 @@ export function makeRateLimiter(windowSeconds: number, clock: Clock, shared: Sto
     return verdict
   }
 
-  const owes = (subject: Subject): boolean => windowOf(subject).untoldTotal >= Math.max(1, Math.floor(subject.limit * UNTOLD_SHARE))
+  const owes = (subject: Subject): boolean =>
+    windowOf(subject).untoldTotal >= Math.max(1, Math.floor(subject.limit * UNTOLD_SHARE))
 
   // Tells the store what was taken here and learns what was taken everywhere; answers whether that was possible.
   async function tell(store: Store): Promise<boolean> {
@@ -142,7 +157,9 @@ export function makeRateLimiter(windowSeconds: number, clock: Clock, shared: Sto
     if (telling.length === 0) return true
     const split = (key: string): [string, string] => [key.slice(0, key.indexOf(' ')), key.slice(key.indexOf(' ') + 1)]
     const rows = telling
-      .flatMap(({ key, untold }) => [...untold].map(([slice, n]) => [...split(key), slice, n, Math.ceil((slice + 2 * ring) * sliceMs)] as const))
+      .flatMap(({ key, untold }) =>
+        [...untold].map(([slice, n]) => [...split(key), slice, n, Math.ceil((slice + 2 * ring) * sliceMs)] as const),
+      )
       // Every node in the same order, so that two of them never wait for each other in a circle.
       .sort((a, b) => (a[0] + a[1] + a[2] < b[0] + b[1] + b[2] ? -1 : 1))
     try {

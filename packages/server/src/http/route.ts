@@ -1,9 +1,8 @@
-// A route binds an operation of the contract to its handler. The door does the rest: who is calling, limits, scope, size and
-// type of the body, idempotency, shape. A handler sees only requests that passed all of it.
+// A route binds an operation of the contract to its handler. The door does the rest: who is calling, limits, scope,
+// size and type of the body, idempotency, shape. A handler sees only requests that passed all of it.
 //
-//   read   is given the store
-//   write  is given a transaction; the record of its answer commits with it
-//   own    does its own transaction (micro-batches, streams) and calls `remember` inside it where one is given
+//   read   is given the store write  is given a transaction; the record of its answer commits with it own    does its
+//   own transaction (micro-batches, streams) and calls `remember` inside it where one is given
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import type { BodyOf, Operation, ParamsOf, QueryOf } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
@@ -23,7 +22,9 @@ export interface Call<O> {
   requestId: string
   /** The caller's address. */
   address: string
-  /** Aborted when the client goes away before the answer, or the node shuts down: the time to answer with what there is. */
+  /**
+   * Aborted when the client goes away before the answer, or the node shuts down: the time to answer with what there is.
+   */
   gone(): AbortSignal
   /** Runs once the transaction is on disk. */
   afterCommit(run: () => void): void
@@ -41,7 +42,9 @@ interface Kinds {
   own: Remember | null
 }
 
-export type Route = { [K in keyof Kinds]: { operation: Operation; kind: K; handle: Handler<never, Kinds[K]> } }[keyof Kinds]
+export type Route = {
+  [K in keyof Kinds]: { operation: Operation; kind: K; handle: Handler<never, Kinds[K]> }
+}[keyof Kinds]
 
 const bind =
   <K extends keyof Kinds>(kind: K) =>

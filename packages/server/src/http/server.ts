@@ -1,5 +1,5 @@
-// The HTTP door. Everything that holds for every request stands here once: request id, error envelope, draining, limits, log
-// line, metrics. A route only brings its operation and its handler.
+// The HTTP door. Everything that holds for every request stands here once: request id, error envelope, draining,
+// limits, log line, metrics. A route only brings its operation and its handler.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
@@ -32,7 +32,9 @@ export interface ServerTools extends AdmitTools, Omit<PerformTools, 'whenLeaving
 export interface HttpServer {
   /** Answers the address it listens on. */
   listen(host: string, port: number): Promise<string>
-  /** Refuses new requests with 503 and resolves when those taken are finished; what only waits is told to stop waiting. */
+  /**
+   * Refuses new requests with 503 and resolves when those taken are finished; what only waits is told to stop waiting.
+   */
   drain(): Promise<void>
   /** Closes the port, and idle connections with it. */
   close(): Promise<void>
@@ -59,15 +61,19 @@ function requestIdMaker(): (request: IncomingMessage) => string {
   let n = 0
   return ({ headers }) => {
     const given = headers['x-request-id']
-    return typeof given === 'string' && REQUEST_ID.test(given) ? given : `req_${node}${(n++).toString(36).padStart(8, '0')}`
+    return typeof given === 'string' && REQUEST_ID.test(given)
+      ? given
+      : `req_${node}${(n++).toString(36).padStart(8, '0')}`
   }
 }
 
 /** `/agents/{id}` of the contract is `/v1/agents/:id` of the router. */
-export const routePath = ({ base, path }: Operation): string => (base === 'v1' ? '/v1' : '') + path.replace(/\{(\w+)\}/g, ':$1')
+export const routePath = ({ base, path }: Operation): string =>
+  (base === 'v1' ? '/v1' : '') + path.replace(/\{(\w+)\}/g, ':$1')
 
 const hasBody = ({ headers }: IncomingMessage): boolean =>
-  headers['transfer-encoding'] !== undefined || (headers['content-length'] !== undefined && headers['content-length'] !== '0')
+  headers['transfer-encoding'] !== undefined ||
+  (headers['content-length'] !== undefined && headers['content-length'] !== '0')
 
 export function makeServer(tools: ServerTools): HttpServer {
   const { log, metrics, bodyLimits, routes, pages } = tools
@@ -79,7 +85,8 @@ export function makeServer(tools: ServerTools): HttpServer {
 
   // A parameter may be as long as a request line gets (16 KiB): how long an id is, its own check knows.
   const router = makeRouter({ maxParamLength: 16_384, ignoreTrailingSlash: false, caseSensitive: true })
-  const add = (method: (typeof METHODS)[number], url: string, serve: Serve): void => router.on(method, url, () => {}, { url, serve })
+  const add = (method: (typeof METHODS)[number], url: string, serve: Serve): void =>
+    router.on(method, url, () => {}, { url, serve })
 
   function noRoute({ method, path, request }: Exchange): Failure {
     const closed = tools.operatorToken === null && path.startsWith('/operator')
@@ -87,7 +94,13 @@ export function makeServer(tools: ServerTools): HttpServer {
     return allowed.length > 0 ? methodNotAllowed(method, allowed) : notFound('path', path)
   }
 
-  function send(exchange: Exchange, status: number, headers: Answer['headers'], type: string, body: string | undefined): void {
+  function send(
+    exchange: Exchange,
+    status: number,
+    headers: Answer['headers'],
+    type: string,
+    body: string | undefined,
+  ): void {
     if (exchange.response.headersSent) return // its body broke, and it was refused while the answer was made
     if (draining || exchange.isLast) exchange.header('connection', 'close')
     exchange.send(status, headers, type, body)
@@ -97,7 +110,14 @@ export function makeServer(tools: ServerTools): HttpServer {
     if (text !== undefined || json === undefined) return send(exchange, status, headers, JSON_TYPE, text)
     if (status >= 400) {
       const { error } = json as { error?: Record<string, unknown> }
-      if (error) return send(exchange, status, headers, JSON_TYPE, JSON.stringify({ error: { ...error, request_id: exchange.id } }))
+      if (error)
+        return send(
+          exchange,
+          status,
+          headers,
+          JSON_TYPE,
+          JSON.stringify({ error: { ...error, request_id: exchange.id } }),
+        )
     }
     send(exchange, status, headers, JSON_TYPE, JSON.stringify(json))
   }
@@ -107,7 +127,8 @@ export function makeServer(tools: ServerTools): HttpServer {
     const { id, path, request, response } = exchange
     if (response.writableEnded) return // it was refused before, and this is what follows from that
     // A client that hangs up in the middle of its body is no failure of ours, and nobody reads the answer.
-    if (failure.code === 'internal_error' && !request.socket.destroyed) log.error({ err: error, request_id: id, path }, 'unexpected failure')
+    if (failure.code === 'internal_error' && !request.socket.destroyed)
+      log.error({ err: error, request_id: id, path }, 'unexpected failure')
     if (failure.code === 'service_unavailable') log.warn({ err: error, request_id: id }, 'request not taken')
     if (response.headersSent) response.destroy()
     else sendAnswer(refusal(failure), exchange)
@@ -123,7 +144,11 @@ export function makeServer(tools: ServerTools): HttpServer {
     metrics.request(method, route, status, ms / 1000)
     const known = principal !== null && principal.tenantId !== ''
     log.request({
-      requestId: id, method, path, status, ms,
+      requestId: id,
+      method,
+      path,
+      status,
+      ms,
       tenant: known ? principal.tenantId : null,
       principal: known ? principal.id : null,
     })
@@ -150,8 +175,8 @@ export function makeServer(tools: ServerTools): HttpServer {
     const exchange = new Exchange(makeRequestId(request), request, response)
     inFlight++
     response.on('error', () => {}) // nobody is there any more, as `close` says too
-    // Closed, not answered: a client that goes away before its answer must be counted out as well. A stream is counted out when it
-    // begins: it is answered, and bounded elsewhere.
+    // Closed, not answered: a client that goes away before its answer must be counted out as well. A stream is counted
+    // out when it begins: it is answered, and bounded elsewhere.
     response.on('close', () => {
       settle(exchange)
       countOut(exchange, response.writableFinished ? response.statusCode : CLIENT_WENT_AWAY)
@@ -199,7 +224,10 @@ export function makeServer(tools: ServerTools): HttpServer {
       const failed = (error: unknown): void => fail(error, exchange)
       const { request } = exchange
       if (withoutBody || !hasBody(request)) answer(NO_BYTES, exchange).catch(failed)
-      else readBody(request, limitOf(exchange)).then((raw) => answer(raw, exchange)).catch(failed)
+      else
+        readBody(request, limitOf(exchange))
+          .then((raw) => answer(raw, exchange))
+          .catch(failed)
     }
 
     const serve = (exchange: Exchange): void => {
@@ -223,7 +251,8 @@ export function makeServer(tools: ServerTools): HttpServer {
     add('HEAD', page.path, serve)
   }
 
-  // Slow senders lose their socket, not our memory. Node would answer a request without Host by itself and without our envelope.
+  // Slow senders lose their socket, not our memory. Node would answer a request without Host by itself and without our
+  // envelope.
   const server = createServer({ requestTimeout: 60_000, keepAliveTimeout: 65_000, requireHostHeader: false }, take)
   // The same for an Expect that it does not know, which a server may ignore.
   server.on('checkExpectation', take)
@@ -231,7 +260,8 @@ export function makeServer(tools: ServerTools): HttpServer {
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
     const last = lastOwed(socket)
     if (!last) return answerBrokenRequest(socket)
-    // What came before the broken bytes is answered, and only then the connection ends; a request that they are part of is refused.
+    // What came before the broken bytes is answered, and only then the connection ends; a request that they are part of
+    // is refused.
     last.isLast = true
     if (!last.request.complete) fail(brokenRequest(), last)
   })
@@ -280,13 +310,16 @@ function asFailure(error: unknown): Failure {
   return internal()
 }
 
-const brokenRequest = (): Failure => invalid({ field: 'request', value: null, expected: 'a well-formed HTTP request', example: null })
+const brokenRequest = (): Failure =>
+  invalid({ field: 'request', value: null, expected: 'a well-formed HTTP request', example: null })
 
 // What is not HTTP at all never becomes a request; the socket still gets our envelope.
 function answerBrokenRequest(socket: Socket): void {
   const id = `req_${randomBytes(10).toString('hex')}`
   const failure = brokenRequest()
-  const body = JSON.stringify({ error: { code: failure.code, message: failure.message, request_id: id, details: failure.details } })
+  const body = JSON.stringify({
+    error: { code: failure.code, message: failure.message, request_id: id, details: failure.details },
+  })
   socket.end(
     `HTTP/1.1 400 Bad Request\r\nX-Request-Id: ${id}\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n` +
       `Content-Type: ${JSON_TYPE}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,

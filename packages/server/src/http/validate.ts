@@ -1,5 +1,5 @@
-// Compiles the schemas of the contract into checks that answer with the details of validation_failed: one field, what was sent,
-// what would have been right, and a value that passes.
+// Compiles the schemas of the contract into checks that answer with the details of validation_failed: one field, what
+// was sent, what would have been right, and a value that passes.
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { TSchema } from '@sensorium/contract'
 import type { Invalid } from '../kernel/failure.ts'
@@ -26,11 +26,23 @@ interface Described {
 }
 
 const ARTICLES: Record<string, string> = {
-  string: 'a string', integer: 'an integer', number: 'a number', boolean: 'true or false', object: 'an object', array: 'an array', null: 'null',
+  string: 'a string',
+  integer: 'an integer',
+  number: 'a number',
+  boolean: 'true or false',
+  object: 'an object',
+  array: 'an array',
+  null: 'null',
 }
 
 const range = (min: number | undefined, max: number | undefined): string =>
-  min !== undefined && max !== undefined ? ` from ${min} to ${max}` : min !== undefined ? ` of at least ${min}` : max !== undefined ? ` of at most ${max}` : ''
+  min !== undefined && max !== undefined
+    ? ` from ${min} to ${max}`
+    : min !== undefined
+      ? ` of at least ${min}`
+      : max !== undefined
+        ? ` of at most ${max}`
+        : ''
 
 /** What a schema takes, in words. */
 export function describe(schema: Described): string {
@@ -39,12 +51,19 @@ export function describe(schema: Described): string {
   const types = [schema.type ?? []].flat()
   const words = types.map((type) => ARTICLES[type] ?? type).join(' or ') || 'a value'
   if (types.includes('integer') || types.includes('number')) return words + range(schema.minimum, schema.maximum)
-  if (types.includes('array')) return `${words}${range(schema.minItems, schema.maxItems)} items${schema.items ? `, each ${describe(schema.items)}` : ''}`
+  if (types.includes('array'))
+    return `${words}${range(schema.minItems, schema.maxItems)} items${schema.items ? `, each ${describe(schema.items)}` : ''}`
   if (schema.maxLength !== undefined) return `${words} of ${schema.minLength ?? 0} to ${schema.maxLength} characters`
   return words
 }
 
-const PLAIN_EXAMPLES: Record<string, unknown> = { string: 'example', integer: 1, number: 0.5, boolean: true, null: null }
+const PLAIN_EXAMPLES: Record<string, unknown> = {
+  string: 'example',
+  integer: 1,
+  number: 0.5,
+  boolean: true,
+  null: null,
+}
 
 /** A value the schema takes. */
 export function exampleOf(schema: Described): unknown {
@@ -53,7 +72,8 @@ export function exampleOf(schema: Described): unknown {
   if (schema.enum) return schema.enum[0]
   const type = [schema.type ?? 'object'].flat()[0]!
   if (type === 'array') return schema.items ? [exampleOf(schema.items)] : []
-  if (type === 'object') return Object.fromEntries((schema.required ?? []).map((name) => [name, exampleOf(schema.properties?.[name] ?? {})]))
+  if (type === 'object')
+    return Object.fromEntries((schema.required ?? []).map((name) => [name, exampleOf(schema.properties?.[name] ?? {})]))
   if (schema.minimum !== undefined) return schema.minimum
   return PLAIN_EXAMPLES[type] ?? null
 }
@@ -69,7 +89,8 @@ function jsonPath(pointer: string): string {
 
 function explain(error: ErrorObject, secrets: readonly string[]): Invalid {
   const parent = error.parentSchema as Described
-  const missing = error.keyword === 'required' ? (error.params as { missingProperty: string }).missingProperty : undefined
+  const missing =
+    error.keyword === 'required' ? (error.params as { missingProperty: string }).missingProperty : undefined
   const at = jsonPath(error.instancePath)
   const field = missing === undefined ? at || 'body' : at ? `${at}.${missing}` : missing
   const schema = missing === undefined ? parent : (parent.properties?.[missing] ?? {})
@@ -103,7 +124,10 @@ export function makeCompileCheck(clientTypes: readonly string[]): CompileCheck {
       const validate = (compiled ??= ajv.compile(schema))
       if (validate(value)) return null
       const found = explain(validate.errors![0]!, secrets)
-      if (validate.errors![0]!.schemaPath.endsWith('/format') && /client-type/.test(JSON.stringify(validate.errors![0]!.params))) {
+      if (
+        validate.errors![0]!.schemaPath.endsWith('/format') &&
+        /client-type/.test(JSON.stringify(validate.errors![0]!.params))
+      ) {
         found.expected = `one of: ${clientTypes.join(', ')}`
       }
       return found

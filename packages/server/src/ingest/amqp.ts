@@ -1,11 +1,13 @@
 // One AMQP 1.0 connector: receives, publishes, settles, and comes back when the connection is lost.
 //
 // 1. Never more unsettled than `credit`: room for the next message is made by settling one, not by receiving it.
-// 2. Accepted after its event is on disk. Released when the store cannot take it, and then asked for again more slowly, one at
-//    first: a broker gives back at once what is released, and the two would spin.
+// 2. Accepted after its event is on disk. Released when the store cannot take it, and then asked for again more slowly,
+//    one at first: a broker gives back at once what is released, and the two would spin.
 // 3. Rejected when it can never become an event; the connector goes on.
-// 4. Whatever ends the connection, an unsettled message is the broker's and comes again; the event id makes it a duplicate.
-// 5. Certificates are always verified. The password is in no error: what brokers and TLS say about a connection names none.
+// 4. Whatever ends the connection, an unsettled message is the broker's and comes again; the event id makes it a
+//    duplicate.
+// 5. Certificates are always verified. The password is in no error: what brokers and TLS say about a connection names
+//    none.
 import { isIP } from 'node:net'
 import type { ConnectorState } from '@sensorium/contract'
 import rhea, { type Connection, type ConnectionOptions, type Delivery, type EventContext, type Receiver } from 'rhea'
@@ -56,7 +58,8 @@ const CLOSE_WITHIN_MS = 2_000
 const DRAIN_MS = 5_000
 
 /** Turned away, not out of reach: the same again will not help unless somebody changes something. */
-const REFUSED_CONDITIONS = /^amqp:(unauthorized-access|not-found|not-allowed|not-implemented|invalid-field|precondition-failed)$/
+const REFUSED_CONDITIONS =
+  /^amqp:(unauthorized-access|not-found|not-allowed|not-implemented|invalid-field|precondition-failed)$/
 const REFUSED_CERTIFICATES = /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO|DEPTH_ZERO|SELF_SIGNED)/
 
 const none = (): Counts => ({ received: 0, accepted: 0, duplicates: 0, released: 0, rejected: 0 })
@@ -84,13 +87,24 @@ function connectionOptions({ id, url, tlsCa }: AmqpSettings): ConnectionOptions 
 }
 
 const describe = (error: unknown): { text: string; refused: boolean } => {
-  const { condition, code, description, message } = (error ?? {}) as { condition?: string; code?: string; description?: string; message?: string }
+  const { condition, code, description, message } = (error ?? {}) as {
+    condition?: string
+    code?: string
+    description?: string
+    message?: string
+  }
   const name = condition ?? code ?? ''
   const text = description || message || name || 'the connection was closed'
-  return { text: (name !== '' && !text.includes(name) ? `${name}: ${text}` : text).slice(0, 500), refused: REFUSED_CONDITIONS.test(name) || REFUSED_CERTIFICATES.test(name) }
+  return {
+    text: (name !== '' && !text.includes(name) ? `${name}: ${text}` : text).slice(0, 500),
+    refused: REFUSED_CONDITIONS.test(name) || REFUSED_CERTIFICATES.test(name),
+  }
 }
 
-export function startConnector(settings: AmqpSettings, { publish, clock, maxEventBytes, count }: AmqpTools): RunningConnector {
+export function startConnector(
+  settings: AmqpSettings,
+  { publish, clock, maxEventBytes, count }: AmqpTools,
+): RunningConnector {
   const { tenantId, id, address, credit, mapper } = settings
   const stopping = new AbortController()
   let state: ConnectorState = 'starting'
@@ -126,8 +140,8 @@ export function startConnector(settings: AmqpSettings, { publish, clock, maxEven
         resolve(error)
       }
 
-      // Settling happens in bursts, when a group is on disk: one flow for all of it. And none while messages may be on their way:
-      // RabbitMQ 3 takes the number as credit from then on, forgets those, and sends more than was granted.
+      // Settling happens in bursts, when a group is on disk: one flow for all of it. And none while messages may be on
+      // their way: RabbitMQ 3 takes the number as credit from then on, forgets those, and sends more than was granted.
       function grant(): void {
         if (scheduled || over || granted > 0) return
         scheduled = true
@@ -174,7 +188,9 @@ export function startConnector(settings: AmqpSettings, { publish, clock, maxEven
         } catch (error) {
           if (error instanceof Unreadable || (error instanceof Failure && error.status < 500)) {
             lastError = `a message was rejected: ${error.message}`.slice(0, 500)
-            settle('rejected', () => delivery.reject({ condition: 'amqp:decode-error', description: error.message.slice(0, 200) }))
+            settle('rejected', () =>
+              delivery.reject({ condition: 'amqp:decode-error', description: error.message.slice(0, 200) }),
+            )
             return
           }
           const known = error instanceof StoreUnavailable || error instanceof Failure
@@ -203,7 +219,9 @@ export function startConnector(settings: AmqpSettings, { publish, clock, maxEven
       const closedBy = (what: string) => new Error(`the broker closed the ${what}`)
       container.on('receiver_close', (context: EventContext) => finish(context.receiver?.error ?? closedBy('link')))
       container.on('session_close', (context: EventContext) => finish(context.session?.error ?? closedBy('session')))
-      container.on('connection_close', (context: EventContext) => finish(context.error ?? context.connection.error ?? closedBy('connection')))
+      container.on('connection_close', (context: EventContext) =>
+        finish(context.error ?? context.connection.error ?? closedBy('connection')),
+      )
       container.on('disconnected', ({ error }: EventContext) => end(error ?? new Error('the connection was lost')))
       // Each is told by one of the above as well; unheard, an `error` would end the process.
       for (const name of ['receiver_error', 'session_error', 'connection_error'] as const) container.on(name, () => {})
@@ -217,10 +235,14 @@ export function startConnector(settings: AmqpSettings, { publish, clock, maxEven
         const socket = (connection as unknown as { socket?: { destroy(): void } } | undefined)?.socket
         setTimeout(() => socket?.destroy(), CLOSE_WITHIN_MS).unref()
       }
-      const tooLong = setTimeout(() => finish(new Error(`the broker did not open the link within ${OPEN_WITHIN_MS / 1000} s`)), OPEN_WITHIN_MS)
+      const tooLong = setTimeout(
+        () => finish(new Error(`the broker did not open the link within ${OPEN_WITHIN_MS / 1000} s`)),
+        OPEN_WITHIN_MS,
+      )
 
       async function leave(): Promise<void> {
-        if (unsettled > 0) await Promise.race([new Promise<void>((done) => (idle = done)), clock.sleep(DRAIN_MS, ended.signal)])
+        if (unsettled > 0)
+          await Promise.race([new Promise<void>((done) => (idle = done)), clock.sleep(DRAIN_MS, ended.signal)])
         // What was just settled goes out before the farewell.
         await new Promise(setImmediate)
         finish(undefined)
@@ -229,7 +251,13 @@ export function startConnector(settings: AmqpSettings, { publish, clock, maxEven
 
       try {
         connection = container.connect(connectionOptions(settings))
-        receiver = connection.open_receiver({ source: { address }, credit_window: 0, autoaccept: false, snd_settle_mode: 0, rcv_settle_mode: 0 })
+        receiver = connection.open_receiver({
+          source: { address },
+          credit_window: 0,
+          autoaccept: false,
+          snd_settle_mode: 0,
+          rcv_settle_mode: 0,
+        })
       } catch (error) {
         finish(error)
       }

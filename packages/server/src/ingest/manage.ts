@@ -1,6 +1,15 @@
-// What the operator does with webhooks and connectors. Secrets are sealed for the place they are kept in, and shown once.
+// What the operator does with webhooks and connectors. Secrets are sealed for the place they are kept in, and shown
+// once.
 import { X509Certificate } from 'node:crypto'
-import { DEFAULT_CREDIT, isId, type Connector, type ConnectorState, type IngestMapping, type PresetName, type Webhook } from '@sensorium/contract'
+import {
+  DEFAULT_CREDIT,
+  isId,
+  type Connector,
+  type ConnectorState,
+  type IngestMapping,
+  type PresetName,
+  type Webhook,
+} from '@sensorium/contract'
 import { iso, isoOrNull } from '../kernel/clock.ts'
 import { invalid, notFound, ruleBroken, taken } from '../kernel/failure.ts'
 import type { MakeId } from '../kernel/ids.ts'
@@ -10,8 +19,20 @@ import { requireTenant } from '../tenants/create.ts'
 import { completeMapping, type FullMapping } from './mapping.ts'
 import { PRESET_MAPPINGS } from './presets.ts'
 import {
-  deleteConnectorRow, deleteWebhookRow, findConnector, findWebhook, holdingSecrets, insertConnector, insertWebhook, pageConnectors, pageWebhooks,
-  replaceSecret, setPaused, webhooksOfSlug, type ConnectorWithLease, type WebhookRow,
+  deleteConnectorRow,
+  deleteWebhookRow,
+  findConnector,
+  findWebhook,
+  holdingSecrets,
+  insertConnector,
+  insertWebhook,
+  pageConnectors,
+  pageWebhooks,
+  replaceSecret,
+  setPaused,
+  webhooksOfSlug,
+  type ConnectorWithLease,
+  type WebhookRow,
 } from './sql.ts'
 
 export interface IngestTools {
@@ -64,7 +85,12 @@ export interface MadeWebhook {
   signing_secret: string
 }
 
-export async function createWebhook(db: Db, tools: IngestTools, origin: string, wanted: NewWebhook): Promise<MadeWebhook> {
+export async function createWebhook(
+  db: Db,
+  tools: IngestTools,
+  origin: string,
+  wanted: NewWebhook,
+): Promise<MadeWebhook> {
   const source = wanted.source ?? wanted.preset
   if (source === undefined) {
     const expected = '1 to 63 lower-case letters, digits, hyphens and underscores (required without a preset)'
@@ -73,7 +99,8 @@ export async function createWebhook(db: Db, tools: IngestTools, origin: string, 
   const mapping = completeMapping(wanted.mapping, wanted.preset && PRESET_MAPPINGS[wanted.preset].mapping)
   const tenant = await requireTenant(db, wanted.tenant)
   const others = await webhooksOfSlug(db, tenant.slug)
-  if (others.length >= MAX_WEBHOOKS) throw ruleBroken('too_many_webhooks', `A tenant has at most ${MAX_WEBHOOKS} webhooks`, { tenant: tenant.slug })
+  if (others.length >= MAX_WEBHOOKS)
+    throw ruleBroken('too_many_webhooks', `A tenant has at most ${MAX_WEBHOOKS} webhooks`, { tenant: tenant.slug })
   if (wanted.signing_secret !== undefined) refuseShared(tools.secrets, others, wanted.signing_secret)
   const id = tools.makeId('webhook')
   const signing_secret = secretOf(wanted.signing_secret)
@@ -105,7 +132,11 @@ export interface WebhookPage {
   total: number
 }
 
-export async function listWebhooks(db: Db, origin: string, { tenant, offset = 0, limit = 50 }: Page): Promise<WebhookPage> {
+export async function listWebhooks(
+  db: Db,
+  origin: string,
+  { tenant, offset = 0, limit = 50 }: Page,
+): Promise<WebhookPage> {
   const scope = tenant === undefined ? null : (await requireTenant(db, tenant)).tenant_id
   const { rows, total } = await pageWebhooks(db, scope, offset, limit)
   return { webhooks: rows.map((row) => shownWebhook(row, origin)), total }
@@ -119,14 +150,21 @@ async function requireWebhook(db: Db, id: string): Promise<WebhookRow> {
 
 /** The secret before the new one holds for a day. */
 export async function rotateWebhook(
-  db: Db, tools: IngestTools, origin: string, id: string, given?: string,
+  db: Db,
+  tools: IngestTools,
+  origin: string,
+  id: string,
+  given?: string,
 ): Promise<Pick<MadeWebhook, 'webhook' | 'signing_secret'>> {
   const signing_secret = secretOf(given)
   const sealed = tools.secrets.seal(signing_secret, webhookContext(id))
   for (;;) {
     const row = await requireWebhook(db, id)
     if (given !== undefined) refuseShared(tools.secrets, await webhooksOfSlug(db, row.slug), given)
-    const old = [{ sealed: row.secret, until: tools.now() + ROTATION_MS }, ...holdingSecrets(row, tools.now())].slice(0, MAX_OLD)
+    const old = [{ sealed: row.secret, until: tools.now() + ROTATION_MS }, ...holdingSecrets(row, tools.now())].slice(
+      0,
+      MAX_OLD,
+    )
     // Somebody who rotates at the same moment was told a secret too: read again, and it is one of the old ones.
     if ((await replaceSecret(db, row, sealed, old)) > 0) return { webhook: shownWebhook(row, origin), signing_secret }
   }
@@ -137,7 +175,9 @@ export async function deleteWebhook(db: Db, id: string): Promise<void> {
   if ((await deleteWebhookRow(db, row.tenant_id, id)) === 0) throw notFound('webhook', id)
 }
 
-/** What a connector is doing: what the operator asked for, then what the node that holds it says, as long as it says so. */
+/**
+ * What a connector is doing: what the operator asked for, then what the node that holds it says, as long as it says so.
+ */
 export function stateOf(row: ConnectorWithLease, now: number): ConnectorState {
   if (row.paused === 1) return 'paused'
   return row.state !== null && row.expires_at! > now ? row.state : 'starting'
@@ -185,13 +225,25 @@ function isDecodable({ username, password, pathname }: URL): boolean {
 /** The address of a broker that can be connected to; its user and password are never repeated, in an error neither. */
 function checkUrl(url: string): URL {
   const parsed = URL.parse(url)
-  if (parsed && parsed.hostname !== '' && (parsed.protocol === 'amqp:' || parsed.protocol === 'amqps:') && isDecodable(parsed)) return parsed
+  if (
+    parsed &&
+    parsed.hostname !== '' &&
+    (parsed.protocol === 'amqp:' || parsed.protocol === 'amqps:') &&
+    isDecodable(parsed)
+  )
+    return parsed
   const expected = 'an amqp:// or amqps:// URL with a host'
-  throw invalid({ field: 'url', value: '[redacted]', expected, example: 'amqps://user:password@broker.example.com:5671' })
+  throw invalid({
+    field: 'url',
+    value: '[redacted]',
+    expected,
+    example: 'amqps://user:password@broker.example.com:5671',
+  })
 }
 
 function checkCertificates(url: URL, pem: string): void {
-  const refuse = (expected: string) => invalid({ field: 'tls_ca', value: pem, expected, example: '-----BEGIN CERTIFICATE-----\n…' })
+  const refuse = (expected: string) =>
+    invalid({ field: 'tls_ca', value: pem, expected, example: '-----BEGIN CERTIFICATE-----\n…' })
   if (url.protocol !== 'amqps:') throw refuse('no certificate, because the URL is not amqps://')
   try {
     new X509Certificate(pem)
@@ -200,7 +252,11 @@ function checkCertificates(url: URL, pem: string): void {
   }
 }
 
-export async function createConnector(db: Db, tools: IngestTools, wanted: NewConnector): Promise<{ connector: Connector }> {
+export async function createConnector(
+  db: Db,
+  tools: IngestTools,
+  wanted: NewConnector,
+): Promise<{ connector: Connector }> {
   const url = checkUrl(wanted.url)
   if (wanted.tls_ca !== undefined) checkCertificates(url, wanted.tls_ca)
   const mapping = completeMapping(wanted.mapping)
@@ -229,7 +285,11 @@ export interface ConnectorPage {
   total: number
 }
 
-export async function listConnectors(db: Db, now: number, { tenant, offset = 0, limit = 50 }: Page): Promise<ConnectorPage> {
+export async function listConnectors(
+  db: Db,
+  now: number,
+  { tenant, offset = 0, limit = 50 }: Page,
+): Promise<ConnectorPage> {
   const scope = tenant === undefined ? null : (await requireTenant(db, tenant)).tenant_id
   const { rows, total } = await pageConnectors(db, scope, offset, limit)
   return { connectors: rows.map((row) => shownConnector(row, now)), total }
@@ -242,7 +302,12 @@ async function requireConnector(db: Db, id: string): Promise<ConnectorWithLease>
 }
 
 /** Pausing what is paused, or resuming what is not, answers the same and changes nothing. */
-export async function pauseConnector(db: Db, now: number, id: string, paused: boolean): Promise<{ connector: Connector }> {
+export async function pauseConnector(
+  db: Db,
+  now: number,
+  id: string,
+  paused: boolean,
+): Promise<{ connector: Connector }> {
   const row = await requireConnector(db, id)
   await setPaused(db, row.tenant_id, id, paused)
   return { connector: shownConnector({ ...row, paused: paused ? 1 : 0 }, now) }

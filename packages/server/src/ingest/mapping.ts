@@ -1,9 +1,10 @@
 // From what another system sent to an event of ours: CEL over `body` and `headers`. Pure.
 //
-// 1. Nothing that is JSON is lost: where the type or the data cannot be told, the event is `com.<source>.unmapped.received`.
+// 1. Nothing that is JSON is lost: where the type or the data cannot be told, the event is
+//    `com.<source>.unmapped.received`.
 // 2. The same body always gives the same event id, so a retry is a duplicate.
-// 3. What came stands in `original`, and in `data` where no expression says otherwise, byte for byte: numbers too long for
-//    JavaScript survive.
+// 3. What came stands in `original`, and in `data` where no expression says otherwise, byte for byte: numbers too long
+//    for JavaScript survive.
 import { createHash } from 'node:crypto'
 import { MAX_EVENT_ID, type IngestMapping } from '@sensorium/contract'
 import { prepareEvent, type PreparedEvent } from '../events/envelope.ts'
@@ -26,7 +27,11 @@ export const DEFAULT_MAPPING: FullMapping = {
 const OUTSIDE = ['body', 'headers']
 // The default subject is written in what was mapped before it.
 const VARIABLES: Record<Part, string[]> = {
-  entity: OUTSIDE, action: OUTSIDE, id: OUTSIDE, data: OUTSIDE, subject: [...OUTSIDE, 'entity', 'action', 'id'],
+  entity: OUTSIDE,
+  action: OUTSIDE,
+  id: OUTSIDE,
+  data: OUTSIDE,
+  subject: [...OUTSIDE, 'entity', 'action', 'id'],
 }
 const MAX_TYPE = 255
 const MAX_SUBJECT = 4096
@@ -81,7 +86,8 @@ export function compileMapping(source: string, mapping: FullMapping): Mapper {
       const action = asName(evaluate('action', outside))
       const id = asId(evaluate('id', outside), source)
       const data = wholeBody ? body : evaluate('data', outside)
-      const subject = id === null ? null : asSubject(evaluate('subject', { ...outside, ...given({ entity, action, id }) }))
+      const subject =
+        id === null ? null : asSubject(evaluate('subject', { ...outside, ...given({ entity, action, id }) }))
       const type = entity === null || action === null ? '' : `com.${source}.${sanitised(entity)}.${sanitised(action)}`
       const mapped = type !== '' && type.length <= MAX_TYPE && data !== undefined
 
@@ -112,7 +118,9 @@ const sanitised = (part: string): string => part.toLowerCase().replace(/[^a-z0-9
 const asName = (value: unknown): string | null =>
   typeof value === 'string' && value !== '' ? value : typeof value === 'number' ? String(value) : null
 
-/** An id that can stand in an event's. A number that JavaScript rounds is none: its neighbours would round to the same. */
+/**
+ * An id that can stand in an event's. A number that JavaScript rounds is none: its neighbours would round to the same.
+ */
 function asId(value: unknown, source: string): string | null {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : null
   if (typeof value !== 'string' || value === '' || value.includes('\0')) return null

@@ -1,4 +1,5 @@
-// From an AMQP 1.0 message to an event: a CloudEvent, structured or binary, as it is; other JSON through the mapping. Pure.
+// From an AMQP 1.0 message to an event: a CloudEvent, structured or binary, as it is; other JSON through the mapping.
+// Pure.
 import type { Message } from 'rhea'
 import { eventWithData, prepareEvent, type PreparedEvent } from '../events/envelope.ts'
 import { tooLarge } from '../kernel/failure.ts'
@@ -23,7 +24,13 @@ export function readMessage(message: Message, mapper: Mapper, maxBytes: number, 
 
   const parsed = parseJson(raw, -1)
   if (!parsed.ok) throw new Unreadable(`not a CloudEvent, and not JSON: expected ${parsed.problem}`)
-  return mapper.map({ body: parsed.value, raw, headers: headersOf(message, properties), now, fallbackId: idText(message.message_id) })
+  return mapper.map({
+    body: parsed.value,
+    raw,
+    headers: headersOf(message, properties),
+    now,
+    fallbackId: idText(message.message_id),
+  })
 }
 
 // A data section is bytes, or several that belong together; some clients send the JSON as a string value instead.
@@ -50,7 +57,8 @@ function binary(message: Message, properties: Record<string, unknown>, type: str
   for (const [name, value] of Object.entries(properties)) {
     if (!ATTRIBUTE.test(name)) continue
     const attribute = name.slice('cloudEvents:'.length)
-    if (attribute === 'data' || attribute === 'data_base64') throw new Unreadable(`${name} is not an attribute: the data is the body`)
+    if (attribute === 'data' || attribute === 'data_base64')
+      throw new Unreadable(`${name} is not an attribute: the data is the body`)
     envelope[attribute] = plain(value)
   }
   if (message.content_type !== undefined) envelope['datacontenttype'] = message.content_type
@@ -62,8 +70,13 @@ function headersOf(message: Message, properties: Record<string, unknown>): Recor
   const headers: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(properties)) headers[name.toLowerCase()] = plain(value)
   const own = {
-    'message-id': idText(message.message_id), 'correlation-id': idText(message.correlation_id), 'content-type': message.content_type,
-    subject: message.subject, to: message.to, 'reply-to': message.reply_to, 'group-id': message.group_id,
+    'message-id': idText(message.message_id),
+    'correlation-id': idText(message.correlation_id),
+    'content-type': message.content_type,
+    subject: message.subject,
+    to: message.to,
+    'reply-to': message.reply_to,
+    'group-id': message.group_id,
   }
   for (const [name, value] of Object.entries(own)) if (typeof value === 'string') headers[name] = value
   return headers

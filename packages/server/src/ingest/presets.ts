@@ -13,7 +13,8 @@ export interface Preset {
 const STRIPE_ACTION = 'body.type.split(".")[size(body.type.split(".")) - 1]'
 
 export const PRESET_MAPPINGS: Record<PresetName, Preset> = {
-  // The event's name is a header; `action` is there for events that have several (issues: opened, closed, …), not for a push.
+  // The event's name is a header; `action` is there for events that have several (issues: opened, closed, …), not for a
+  // push.
   github: {
     header: 'x-hub-signature-256',
     mapping: {

@@ -1,4 +1,5 @@
-// Signatures of inbound webhooks: HMAC-SHA256 over the bytes that came, keyed with the whole text of the secret, in hex. Pure.
+// Signatures of inbound webhooks: HMAC-SHA256 over the bytes that came, keyed with the whole text of the secret, in
+// hex. Pure.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 
@@ -34,7 +35,8 @@ export function readClaims(headers: IncomingHttpHeaders, now: number): Claims {
 function stripeClaim(header: string, now: number): Claim | null {
   const parts = header.split(',', 16).map((part) => part.trim().split('=', 2) as [string, string | undefined])
   const time = parts.find(([name]) => name === 't')?.[1]
-  if (time === undefined || !/^\d{1,12}$/.test(time) || Math.abs(now / 1000 - Number(time)) > STRIPE_TOLERANCE_S) return null
+  if (time === undefined || !/^\d{1,12}$/.test(time) || Math.abs(now / 1000 - Number(time)) > STRIPE_TOLERANCE_S)
+    return null
   const signatures = parts
     .filter(([name, value]) => name === 'v1' && value !== undefined && /^[0-9a-f]{64}$/i.test(value))
     .slice(0, MAX_SIGNATURES)

@@ -1,4 +1,5 @@
-// The rows of webhooks and connectors. The operator and the supervisor serve every tenant: their queries go by id or by time.
+// The rows of webhooks and connectors. The operator and the supervisor serve every tenant: their queries go by id or by
+// time.
 import type { ConnectorState } from '@sensorium/contract'
 import { one, type Db } from '../store/db.ts'
 
@@ -49,18 +50,34 @@ export const webhooksOfSlug = (db: Db, slug: string) =>
 export const findWebhook = (db: Db, id: string) => one<WebhookRow>(db, `select ${WEBHOOK} where w.id = ?`, [id])
 
 /** A page of the webhooks of a tenant, or of all, newest first. */
-export async function pageWebhooks(db: Db, tenantId: string | null, offset: number, limit: number): Promise<Rows<WebhookRow>> {
+export async function pageWebhooks(
+  db: Db,
+  tenantId: string | null,
+  offset: number,
+  limit: number,
+): Promise<Rows<WebhookRow>> {
   const where = tenantId === null ? '' : 'where w.tenant_id = ?'
   const scope = tenantId === null ? [] : [tenantId]
-  const rows = await db.rows<WebhookRow>(`select ${WEBHOOK} ${where} order by w.id desc limit ? offset ?`, [...scope, limit, offset])
+  const rows = await db.rows<WebhookRow>(`select ${WEBHOOK} ${where} order by w.id desc limit ? offset ?`, [
+    ...scope,
+    limit,
+    offset,
+  ])
   const count = await one<{ n: number }>(db, `select count(*) as n from webhooks w ${where}`, scope)
   return { rows, total: count?.n ?? 0 }
 }
 
-/** Puts a new secret in the place of the one the row has, and these beside it; changes nothing if that is another by now. */
+/**
+ * Puts a new secret in the place of the one the row has, and these beside it; changes nothing if that is another by
+ * now.
+ */
 export const replaceSecret = (db: Db, row: WebhookRow, secret: string, old: readonly OldSecret[]): Promise<number> =>
   db.run('update webhooks set secret = ?, old_secrets = ? where tenant_id = ? and id = ? and secret = ?', [
-    secret, JSON.stringify(old), row.tenant_id, row.id, row.secret,
+    secret,
+    JSON.stringify(old),
+    row.tenant_id,
+    row.id,
+    row.secret,
   ])
 
 export const deleteWebhookRow = (db: Db, tenantId: string, id: string): Promise<number> =>
@@ -85,7 +102,9 @@ export interface ConnectorRow {
 }
 
 /** With what its lease says; all null where nobody ever ran it. */
-export type ConnectorWithLease = ConnectorRow & { [K in keyof (Counts & LeaseFields)]: (Counts & LeaseFields)[K] | null }
+export type ConnectorWithLease = ConnectorRow & {
+  [K in keyof (Counts & LeaseFields)]: (Counts & LeaseFields)[K] | null
+}
 
 interface LeaseFields {
   node: string
@@ -107,16 +126,26 @@ export const insertConnector = (db: Db, r: ConnectorRow): Promise<number> =>
     [r.tenant_id, r.id, r.source, r.url, r.shown_url, r.address, r.credit, r.mapping, r.tls_ca, r.paused, r.created_at],
   )
 
-export const findConnector = (db: Db, id: string) => one<ConnectorWithLease>(db, `select ${CONNECTOR} where c.id = ?`, [id])
+export const findConnector = (db: Db, id: string) =>
+  one<ConnectorWithLease>(db, `select ${CONNECTOR} where c.id = ?`, [id])
 
 /** Every connector of every tenant, for the supervisor of a node. */
 export const allConnectors = (db: Db) => db.rows<ConnectorWithLease>(`select ${CONNECTOR} order by c.id`)
 
 /** A page of the connectors of a tenant, or of all, newest first. */
-export async function pageConnectors(db: Db, tenantId: string | null, offset: number, limit: number): Promise<Rows<ConnectorWithLease>> {
+export async function pageConnectors(
+  db: Db,
+  tenantId: string | null,
+  offset: number,
+  limit: number,
+): Promise<Rows<ConnectorWithLease>> {
   const where = tenantId === null ? '' : 'where c.tenant_id = ?'
   const scope = tenantId === null ? [] : [tenantId]
-  const rows = await db.rows<ConnectorWithLease>(`select ${CONNECTOR} ${where} order by c.id desc limit ? offset ?`, [...scope, limit, offset])
+  const rows = await db.rows<ConnectorWithLease>(`select ${CONNECTOR} ${where} order by c.id desc limit ? offset ?`, [
+    ...scope,
+    limit,
+    offset,
+  ])
   const count = await one<{ n: number }>(db, `select count(*) as n from connectors c ${where}`, scope)
   return { rows, total: count?.n ?? 0 }
 }
@@ -136,8 +165,16 @@ export interface LeaseKey {
   node: string
 }
 
-/** Takes a lease that is free, has run out before `freeBefore` or is this node's already. Two nodes that try at once: one gets it. */
-export async function takeLease(db: Db, { tenantId, id, node }: LeaseKey, until: number, freeBefore: number): Promise<'taken' | 'held'> {
+/**
+ * Takes a lease that is free, has run out before `freeBefore` or is this node's already. Two nodes that try at once:
+ * one gets it.
+ */
+export async function takeLease(
+  db: Db,
+  { tenantId, id, node }: LeaseKey,
+  until: number,
+  freeBefore: number,
+): Promise<'taken' | 'held'> {
   const changed = await db.run(
     `insert into connector_leases (tenant_id, connector_id, node, expires_at, state, received, accepted, duplicates, released, rejected)
      values (?, ?, ?, ?, 'starting', 0, 0, 0, 0, 0)
@@ -150,7 +187,11 @@ export async function takeLease(db: Db, { tenantId, id, node }: LeaseKey, until:
 
 /** Keeps a lease that is still this node's, and says how the connector is doing. */
 export async function renewLease(
-  db: Db, { tenantId, id, node }: LeaseKey, until: number, state: ConnectorState, lastError: string | null,
+  db: Db,
+  { tenantId, id, node }: LeaseKey,
+  until: number,
+  state: ConnectorState,
+  lastError: string | null,
 ): Promise<'renewed' | 'lost'> {
   const changed = await db.run(
     'update connector_leases set expires_at = ?, state = ?, last_error = ? where tenant_id = ? and connector_id = ? and node = ?',
@@ -161,13 +202,32 @@ export async function renewLease(
 
 /** Gives a lease back, so that another node need not wait for its end. */
 export const freeLease = (db: Db, { tenantId, id, node }: LeaseKey): Promise<number> =>
-  db.run('update connector_leases set expires_at = 0 where tenant_id = ? and connector_id = ? and node = ?', [tenantId, id, node])
+  db.run('update connector_leases set expires_at = 0 where tenant_id = ? and connector_id = ? and node = ?', [
+    tenantId,
+    id,
+    node,
+  ])
 
 /** Adds to the counts of a connector, whoever has its lease by now. */
-export const addCounts = (db: Db, tenantId: string, id: string, counts: Counts, lastMessageAt: number | null): Promise<number> =>
+export const addCounts = (
+  db: Db,
+  tenantId: string,
+  id: string,
+  counts: Counts,
+  lastMessageAt: number | null,
+): Promise<number> =>
   db.run(
     `update connector_leases set received = received + ?, accepted = accepted + ?, duplicates = duplicates + ?, released = released + ?,
        rejected = rejected + ?, last_message_at = coalesce(?, last_message_at)
      where tenant_id = ? and connector_id = ?`,
-    [counts.received, counts.accepted, counts.duplicates, counts.released, counts.rejected, lastMessageAt, tenantId, id],
+    [
+      counts.received,
+      counts.accepted,
+      counts.duplicates,
+      counts.released,
+      counts.rejected,
+      lastMessageAt,
+      tenantId,
+      id,
+    ],
   )

@@ -1,9 +1,10 @@
-// Which node runs which connector. Every node looks at all of them every two seconds and after each change that it hears of.
+// Which node runs which connector. Every node looks at all of them every two seconds and after each change that it
+// hears of.
 //
-// 1. A connector runs on the node that holds its lease. A lease lasts ten seconds and is renewed every two, so that another node
-//    has taken over within twelve when this one dies.
-// 2. A node that could not renew stops receiving two seconds before its lease ends: first it stops, then another starts. Should
-//    a clock be wrong by more, the event id still keeps a message from becoming two events.
+// 1. A connector runs on the node that holds its lease. A lease lasts ten seconds and is renewed every two, so that
+//    another node has taken over within twelve when this one dies.
+// 2. A node that could not renew stops receiving two seconds before its lease ends: first it stops, then another
+//    starts. Should a clock be wrong by more, the event id still keeps a message from becoming two events.
 // 3. What a connector counted is written with the renewal; a crash loses the counts of two seconds, never a message.
 // 4. With the embedded store there is one node: whatever holds a lease there is a process that is gone.
 import { randomUUID } from 'node:crypto'
@@ -17,7 +18,14 @@ import { startConnector, type RunningConnector } from './amqp.ts'
 import { connectorContext } from './manage.ts'
 import { compileMapping, type FullMapping } from './mapping.ts'
 import {
-  addCounts, allConnectors, freeLease, renewLease, takeLease, type ConnectorWithLease, type Counts, type LeaseKey,
+  addCounts,
+  allConnectors,
+  freeLease,
+  renewLease,
+  takeLease,
+  type ConnectorWithLease,
+  type Counts,
+  type LeaseKey,
 } from './sql.ts'
 
 export interface SupervisorTools {
@@ -55,7 +63,15 @@ interface Held {
   until: number
 }
 
-export function makeSupervisor({ store, secrets, publish, clock, log, maxEventBytes, count }: SupervisorTools): Supervisor {
+export function makeSupervisor({
+  store,
+  secrets,
+  publish,
+  clock,
+  log,
+  maxEventBytes,
+  count,
+}: SupervisorTools): Supervisor {
   const node = randomUUID()
   const held = new Map<string, Held>()
   let closed = false
@@ -120,7 +136,8 @@ export function makeSupervisor({ store, secrets, publish, clock, log, maxEventBy
       if (row.paused === 1) continue
       wanted.add(row.id)
       const entry = held.get(row.id)
-      const free = row.expires_at === null || row.expires_at <= now || row.node === node || store.dialect.engine === 'sqlite'
+      const free =
+        row.expires_at === null || row.expires_at <= now || row.node === node || store.dialect.engine === 'sqlite'
       if (entry) work.push(guarded(row.id, renew(entry)))
       else if (free) work.push(guarded(row.id, start(row)))
     }

@@ -3,8 +3,9 @@
 // Nouns: a candidate is a secret that may have signed the body. A decoy is a secret that signed nothing.
 //
 // 1. Nothing of a body is believed, parsed or stored before its signature verified.
-// 2. Which tenant exists cannot be learnt: a refusal says the same and costs the same, a lookup and as many HMACs as the tenant
-//    with the most secrets that this node has met; where a tenant has fewer, or there is none, decoys make up the number.
+// 2. Which tenant exists cannot be learnt: a refusal says the same and costs the same, a lookup and as many HMACs as
+//    the tenant with the most secrets that this node has met; where a tenant has fewer, or there is none, decoys make
+//    up the number.
 // 3. What verified is never lost: mapped or not, it is an event, and the answer comes after it is on disk.
 import { randomBytes } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
@@ -51,9 +52,15 @@ export function makeReceive({ store, secrets, publish, now }: WebhookTools): Rec
 
   function candidatesOf(rows: readonly WebhookRow[], time: number): Candidate[] {
     return rows.flatMap((webhook) => {
-      const header = webhook.preset === null ? null : (PRESET_MAPPINGS[webhook.preset as keyof typeof PRESET_MAPPINGS]?.header ?? null)
+      const header =
+        webhook.preset === null
+          ? null
+          : (PRESET_MAPPINGS[webhook.preset as keyof typeof PRESET_MAPPINGS]?.header ?? null)
       const candidate = { context: webhookContext(webhook.id), header, webhook }
-      return [webhook.secret, ...holdingSecrets(webhook, time).map(({ sealed }) => sealed)].map((sealed) => ({ ...candidate, sealed }))
+      return [webhook.secret, ...holdingSecrets(webhook, time).map(({ sealed }) => sealed)].map((sealed) => ({
+        ...candidate,
+        sealed,
+      }))
     })
   }
 
@@ -90,7 +97,8 @@ export function makeReceive({ store, secrets, publish, now }: WebhookTools): Rec
     if (mediaType(contentType) !== JSON_TYPE) throw unsupportedMediaType(contentType ?? '', [JSON_TYPE])
     // One level less: the body stands inside an envelope.
     const parsed = parseJson(raw, -1)
-    if (!parsed.ok) throw invalid({ field: 'body', value: raw.toString('utf8', 0, 1000), expected: parsed.problem, example: EXAMPLE })
+    if (!parsed.ok)
+      throw invalid({ field: 'body', value: raw.toString('utf8', 0, 1000), expected: parsed.problem, example: EXAMPLE })
     const event = mapperOf(webhook).map({ body: parsed.value, raw, headers, now: time })
     const [outcome] = await publish({ tenantId: webhook.tenant_id, senderId: webhook.id, events: [event] })
     return outcome!

@@ -30,13 +30,16 @@ export interface CreateTools {
 const PAGE = 500
 
 const conflictKey = (type: string, filter: string | null): string =>
-  createHash('sha256').update(JSON.stringify([type, filter])).digest('base64url')
+  createHash('sha256')
+    .update(JSON.stringify([type, filter]))
+    .digest('base64url')
 
 /** Everything that can be wrong with the request itself, and whether it is for the caller. */
 export async function checkInterest(db: Db, caller: Principal, agentId: string, wanted: Wanted): Promise<void> {
   checkFilter('filter_expression', wanted.filter_expression)
   await requireAgent(db, caller.tenantId, agentId)
-  if (agentId !== caller.id) throw ruleBroken('self_only', 'An agent creates interests for itself only', { agent_id: agentId })
+  if (agentId !== caller.id)
+    throw ruleBroken('self_only', 'An agent creates interests for itself only', { agent_id: agentId })
 }
 
 /** The newest retained events that match, newest first. */
@@ -44,11 +47,19 @@ async function matchingEvents(db: Db, tenantId: string, wanted: Wanted): Promise
   const glob = compileGlob(wanted.event_type)
   const filter = wanted.filter_expression ? compileFilter(wanted.filter_expression) : null
   const found: StoredEvent[] = []
-  for (let before: Place = { received_at: Number.MAX_SAFE_INTEGER, place: 0, id: '' }; found.length < (wanted.backfill ?? 0); ) {
+  for (
+    let before: Place = { received_at: Number.MAX_SAFE_INTEGER, place: 0, id: '' };
+    found.length < (wanted.backfill ?? 0);
+  ) {
     const page = await pageNewestEvents(db, tenantId, before, PAGE)
     for (const event of page) {
       const envelope = JSON.parse(event.envelope) as Envelope
-      if (found.length < wanted.backfill! && glob.matches(envelope['type'] as string) && (!filter || filter.test(envelope) === true)) found.push(event)
+      if (
+        found.length < wanted.backfill! &&
+        glob.matches(envelope['type'] as string) &&
+        (!filter || filter.test(envelope) === true)
+      )
+        found.push(event)
     }
     const last = page.at(-1)
     if (!last || page.length < PAGE) break
@@ -59,9 +70,9 @@ async function matchingEvents(db: Db, tenantId: string, wanted: Wanted): Promise
 }
 
 /**
- * Creates the interest; `record` writes the answer's record into the transaction that completes it. With backfill these are two: from
- * the first on every publish is routed by the interest, so what is there then is all that is left to be sent. History is read between
- * them, because a transaction would hold up every other writer.
+ * Creates the interest; `record` writes the answer's record into the transaction that completes it. With backfill these
+ * are two: from the first on every publish is routed by the interest, so what is there then is all that is left to be
+ * sent. History is read between them, because a transaction would hold up every other writer.
  */
 export async function createInterest(
   tools: CreateTools,
@@ -90,7 +101,9 @@ export async function createInterest(
     }
     if ((await insertInterest(tx, made)) === 0) {
       const existing = await findConflict(tx, tenantId, agentId, made.conflict_key)
-      throw ruleBroken('interest_conflict', 'This agent has an interest with the same type and filter', { existing_interest_id: existing?.id ?? null })
+      throw ruleBroken('interest_conflict', 'This agent has an interest with the same type and filter', {
+        existing_interest_id: existing?.id ?? null,
+      })
     }
     await recordRoutingChange(tx, tenantId, 'interest', made.id, at)
     if (!wanted.backfill) await record(tx, shownInterest(made))
@@ -101,7 +114,8 @@ export async function createInterest(
   try {
     return { interest, delivered: await backfill(tools, row, wanted, (tx) => record(tx, interest)) }
   } catch (error) {
-    // Not created, then, and the caller may try again. If the store is away that has to wait, and a second try is a conflict.
+    // Not created, then, and the caller may try again. If the store is away that has to wait, and a second try is a
+    // conflict.
     await store
       .tx(async (tx) => {
         await deleteInterestRow(tx, tenantId, agentId, row.id)
@@ -112,19 +126,45 @@ export async function createInterest(
   }
 }
 
-/** Puts the newest events that match into the mailbox, oldest first, those that the agent was not sent yet. Answers how many. */
-async function backfill({ store, makeId, now }: CreateTools, row: InterestRow, wanted: Wanted, record: (tx: Db) => Promise<void>): Promise<number> {
+/**
+ * Puts the newest events that match into the mailbox, oldest first, those that the agent was not sent yet. Answers how
+ * many.
+ */
+async function backfill(
+  { store, makeId, now }: CreateTools,
+  row: InterestRow,
+  wanted: Wanted,
+  record: (tx: Db) => Promise<void>,
+): Promise<number> {
   const { tenant_id: tenantId, agent_id: recipientId } = row
   const history = await matchingEvents(store, tenantId, wanted)
   return store.tx(async (tx) => {
     const at = now()
     // One backfill of an agent at a time: nobody sends what this one is about to.
-    await tx.rows(`select id from agents where tenant_id = ? and id = ? ${tx.dialect.forUpdate}`, [tenantId, recipientId])
-    const sent = await eventsSentTo(tx, { tenantId, recipientId }, history.map((event) => event.id))
-    const deliveries = history.filter((event) => !sent.has(event.id)).reverse().map((event): NewDeliveryRow => ({
-      tenant_id: tenantId, recipient_id: recipientId, id: makeId('delivery'), event_id: event.id, priority: row.priority,
-      enrichment: row.enrichment_depth, matched: row.id, created_at: at,
-    }))
+    await tx.rows(`select id from agents where tenant_id = ? and id = ? ${tx.dialect.forUpdate}`, [
+      tenantId,
+      recipientId,
+    ])
+    const sent = await eventsSentTo(
+      tx,
+      { tenantId, recipientId },
+      history.map((event) => event.id),
+    )
+    const deliveries = history
+      .filter((event) => !sent.has(event.id))
+      .reverse()
+      .map(
+        (event): NewDeliveryRow => ({
+          tenant_id: tenantId,
+          recipient_id: recipientId,
+          id: makeId('delivery'),
+          event_id: event.id,
+          priority: row.priority,
+          enrichment: row.enrichment_depth,
+          matched: row.id,
+          created_at: at,
+        }),
+      )
     insertDeliveries(tx, deliveries)
     meter(tx, at, [[tenantId, 'deliveries', deliveries.length]])
     await record(tx)

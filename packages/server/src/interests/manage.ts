@@ -14,9 +14,16 @@ export async function listInterests(db: Db, caller: Principal, agentId: string):
 }
 
 /** An agent deletes its own; an admin anybody's, so that what a lost agent subscribed to can be ended. */
-export async function deleteInterest(tx: Db, caller: Principal, agentId: string, id: string, now: number): Promise<void> {
+export async function deleteInterest(
+  tx: Db,
+  caller: Principal,
+  agentId: string,
+  id: string,
+  now: number,
+): Promise<void> {
   await requireAgent(tx, caller.tenantId, agentId)
-  if (agentId !== caller.id && !holds(caller, 'admin')) throw ruleBroken('self_only', 'An agent deletes its own interests only', { agent_id: agentId })
+  if (agentId !== caller.id && !holds(caller, 'admin'))
+    throw ruleBroken('self_only', 'An agent deletes its own interests only', { agent_id: agentId })
   const deleted = isId('interest', id) ? await deleteInterestRow(tx, caller.tenantId, agentId, id) : 0
   if (deleted === 0) throw notFound('interest', id)
   await recordRoutingChange(tx, caller.tenantId, 'interest', id, now)

@@ -18,7 +18,8 @@ export interface InterestRow {
   updated_at: number
 }
 
-const COLUMNS = 'tenant_id, id, agent_id, event_type, filter_expression, conflict_key, priority, enrichment_depth, active, created_at, updated_at'
+const COLUMNS =
+  'tenant_id, id, agent_id, event_type, filter_expression, conflict_key, priority, enrichment_depth, active, created_at, updated_at'
 
 export const shownInterest = (row: InterestRow): Interest => ({
   id: row.id,
@@ -37,14 +38,33 @@ export const shownInterest = (row: InterestRow): Interest => ({
 export const insertInterest = (db: Db, r: InterestRow): Promise<number> =>
   db.run(
     `insert into interests (${COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (tenant_id, agent_id, conflict_key) do nothing`,
-    [r.tenant_id, r.id, r.agent_id, r.event_type, r.filter_expression, r.conflict_key, r.priority, r.enrichment_depth, r.active, r.created_at, r.updated_at],
+    [
+      r.tenant_id,
+      r.id,
+      r.agent_id,
+      r.event_type,
+      r.filter_expression,
+      r.conflict_key,
+      r.priority,
+      r.enrichment_depth,
+      r.active,
+      r.created_at,
+      r.updated_at,
+    ],
   )
 
 export const findConflict = (db: Db, tenantId: string, agentId: string, conflictKey: string) =>
-  one<{ id: string }>(db, 'select id from interests where tenant_id = ? and agent_id = ? and conflict_key = ?', [tenantId, agentId, conflictKey])
+  one<{ id: string }>(db, 'select id from interests where tenant_id = ? and agent_id = ? and conflict_key = ?', [
+    tenantId,
+    agentId,
+    conflictKey,
+  ])
 
 export const listInterestRows = (db: Db, tenantId: string, agentId: string) =>
-  db.rows<InterestRow>(`select ${COLUMNS} from interests where tenant_id = ? and agent_id = ? order by id desc`, [tenantId, agentId])
+  db.rows<InterestRow>(`select ${COLUMNS} from interests where tenant_id = ? and agent_id = ? order by id desc`, [
+    tenantId,
+    agentId,
+  ])
 
 export const deleteInterestRow = (db: Db, tenantId: string, agentId: string, id: string): Promise<number> =>
   db.run('delete from interests where tenant_id = ? and agent_id = ? and id = ?', [tenantId, agentId, id])

@@ -1,4 +1,5 @@
-// Time is an argument. Everything that asks what time it is, or waits, does so through a Clock, so that a test can move it.
+// Time is an argument. Everything that asks what time it is, or waits, does so through a Clock, so that a test can move
+// it.
 
 export interface Clock {
   /** Milliseconds since the epoch. */

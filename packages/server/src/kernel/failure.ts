@@ -1,5 +1,5 @@
-// A Failure is an answer of the error catalogue, thrown from wherever it is found out. Everything else that is thrown is a bug
-// or an outage and becomes internal_error or service_unavailable at the door.
+// A Failure is an answer of the error catalogue, thrown from wherever it is found out. Everything else that is thrown
+// is a bug or an outage and becomes internal_error or service_unavailable at the door.
 import { toText } from './json.ts'
 import { ERRORS, type ErrorCode, type ErrorDetails } from '@sensorium/contract'
 
@@ -9,7 +9,12 @@ export class Failure extends Error {
   /** Extra response headers, such as Retry-After or Allow. */
   readonly headers: Record<string, string>
 
-  constructor(code: ErrorCode, message: string, details: Record<string, unknown>, headers: Record<string, string> = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    details: Record<string, unknown>,
+    headers: Record<string, string> = {},
+  ) {
     super(message)
     this.code = code
     this.details = details
@@ -22,7 +27,12 @@ export class Failure extends Error {
 }
 
 // An expected answer needs no stack; capturing one costs more than the whole check that fails.
-function fail<C extends ErrorCode>(code: C, message: string, details: ErrorDetails<C>, headers?: Record<string, string>): Failure {
+function fail<C extends ErrorCode>(
+  code: C,
+  message: string,
+  details: ErrorDetails<C>,
+  headers?: Record<string, string>,
+): Failure {
   const limit = Error.stackTraceLimit
   Error.stackTraceLimit = 0
   const failure = new Failure(code, message, details, headers)
@@ -57,16 +67,25 @@ export const invalidEvent = (field: string, value: unknown, expected: string): F
   fail('invalid_event', `${field}: expected ${expected}`, { field, value: shownValue(value), expected })
 
 export const unauthenticated = (): Failure =>
-  fail('authentication_failed', 'The access token is missing, malformed, expired or revoked', {}, { 'www-authenticate': 'Bearer' })
+  fail(
+    'authentication_failed',
+    'The access token is missing, malformed, expired or revoked',
+    {},
+    { 'www-authenticate': 'Bearer' },
+  )
 
 /** Of a webhook: says the same whether the tenant exists or not. */
-export const badSignature = (): Failure => fail('authentication_failed', 'The signature is missing or does not fit the body', {})
+export const badSignature = (): Failure =>
+  fail('authentication_failed', 'The signature is missing or does not fit the body', {})
 
 export const insufficientScope = (scope: string): Failure =>
   fail('insufficient_scope', `This needs the scope ${scope}`, { required_scope: scope })
 
 export const notFound = (type: string, id: string): Failure =>
-  fail('not_found', `There is no such ${type.replaceAll('_', ' ')}`, { resource_type: type, resource_id: String(shownValue(id)) })
+  fail('not_found', `There is no such ${type.replaceAll('_', ' ')}`, {
+    resource_type: type,
+    resource_id: String(shownValue(id)),
+  })
 
 export const methodNotAllowed = (method: string, allowed: string[]): Failure =>
   fail('method_not_allowed', `${method} is not a method of this path`, { allowed }, { allow: allowed.join(', ') })
@@ -75,7 +94,10 @@ export const taken = (what: string, existingId: string | null): Failure =>
   fail('conflict', `${what} is taken`, { idempotency_key: null, existing_resource_id: existingId })
 
 export const keyReused = (key: string, existingId: string | null): Failure =>
-  fail('conflict', 'This Idempotency-Key was used with another body', { idempotency_key: key, existing_resource_id: existingId })
+  fail('conflict', 'This Idempotency-Key was used with another body', {
+    idempotency_key: key,
+    existing_resource_id: existingId,
+  })
 
 export const tooLarge = (actual: number, max: number): Failure =>
   fail('payload_too_large', `The body is over ${max} bytes`, { actual_size: actual, max_size: max })
@@ -94,10 +116,16 @@ export const rateLimited = (retryAfter: number, limit: number, window: number): 
     'rate_limited',
     `More than ${limit} requests in ${window} seconds; try again in ${retryAfter} s`,
     { retry_after_seconds: retryAfter, limit, window_seconds: window },
-    { 'retry-after': String(retryAfter), 'x-ratelimit-limit': String(limit), 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(retryAfter) },
+    {
+      'retry-after': String(retryAfter),
+      'x-ratelimit-limit': String(limit),
+      'x-ratelimit-remaining': '0',
+      'x-ratelimit-reset': String(retryAfter),
+    },
   )
 
 export const unavailable = (why: string, retryAfter = 1): Failure =>
   fail('service_unavailable', why, { retry_after_seconds: retryAfter }, { 'retry-after': String(retryAfter) })
 
-export const internal = (): Failure => fail('internal_error', 'Something unexpected failed; the same request may be tried again', {})
+export const internal = (): Failure =>
+  fail('internal_error', 'Something unexpected failed; the same request may be tried again', {})

@@ -9,7 +9,14 @@ const LAST = Date.parse('9999-12-31T23:59:59.999Z')
 export function isDateTime(text: string): boolean {
   const parts = DATE_TIME.exec(text)
   if (!parts) return false
-  const [year, month, day, hour, minute, second] = parts.slice(1, 7).map(Number) as [number, number, number, number, number, number]
+  const [year, month, day, hour, minute, second] = parts.slice(1, 7).map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ]
   if (month < 1 || month > 12 || day < 1 || hour > 23 || minute > 59 || second > 59) return false
   if (day > new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate()) return false
   // At the edges a zone leads out of the four digits, and what is answered could not be sent again.
@@ -17,9 +24,11 @@ export function isDateTime(text: string): boolean {
   return at >= FIRST && at <= LAST
 }
 
-// RFC 3986, linear: what is optional begins with a character of its own. Without a scheme the first segment has no colon.
+// RFC 3986, linear: what is optional begins with a character of its own. Without a scheme the first segment has no
+// colon.
 const PCHAR = "(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})"
-const AUTHORITY = "//(?:(?:[A-Za-z0-9._~!$&'()*+,;=:-]|%[0-9A-Fa-f]{2})*@)?(?:\\[[0-9A-Fa-f:.]{2,45}\\]|(?:[A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*)(?::\\d*)?(?=[/?#]|$)"
+const AUTHORITY =
+  "//(?:(?:[A-Za-z0-9._~!$&'()*+,;=:-]|%[0-9A-Fa-f]{2})*@)?(?:\\[[0-9A-Fa-f:.]{2,45}\\]|(?:[A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*)(?::\\d*)?(?=[/?#]|$)"
 const SCHEME = '[A-Za-z][A-Za-z0-9+.-]*:'
 const REST = `(?:${PCHAR}|/)*(?:\\?(?:${PCHAR}|[/?])*)?(?:#(?:${PCHAR}|[/?])*)?`
 const URI = new RegExp(`^${SCHEME}(?:${AUTHORITY})?${REST}$`)

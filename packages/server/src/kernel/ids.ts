@@ -1,5 +1,5 @@
-// Makes ids: prefix, 48 bits of time, 80 bits of chance that count up inside one millisecond, so ids made by one process sort
-// in the order they were made.
+// Makes ids: prefix, 48 bits of time, 80 bits of chance that count up inside one millisecond, so ids made by one
+// process sort in the order they were made.
 import { randomFillSync } from 'node:crypto'
 import { ID_ALPHABET, ID_PREFIXES, type IdKind } from '@sensorium/contract'
 

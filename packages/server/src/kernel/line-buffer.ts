@@ -1,5 +1,5 @@
-// Lines on their way to a file descriptor: copied into a buffer at once, written together off the main thread. A line costs half
-// a microsecond; as a growing string, which has to be flattened and measured, it cost four.
+// Lines on their way to a file descriptor: copied into a buffer at once, written together off the main thread. A line
+// costs half a microsecond; as a growing string, which has to be flattened and measured, it cost four.
 import { write, writeSync } from 'node:fs'
 
 export interface LineBuffer {

@@ -1,5 +1,5 @@
-// Structured logs: JSON lines on standard output. Written from a buffer, because a write per request would cost more than the
-// request; warnings and worse are flushed at once.
+// Structured logs: JSON lines on standard output. Written from a buffer, because a write per request would cost more
+// than the request; warnings and worse are flushed at once.
 import { pino, type Logger as PinoLogger } from 'pino'
 import { lineBuffer, type LineBuffer } from './line-buffer.ts'
 
@@ -13,8 +13,11 @@ export interface RequestLine {
   principal: string | null
 }
 
-export interface Logger extends Pick<PinoLogger, 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'flush' | 'isLevelEnabled'> {
-  /** The line of a request, at level info. Every request writes one, so it is put together by hand: 0.5 µs instead of 4. */
+export interface Logger
+  extends Pick<PinoLogger, 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'flush' | 'isLevelEnabled'> {
+  /**
+   * The line of a request, at level info. Every request writes one, so it is put together by hand: 0.5 µs instead of 4.
+   */
   request(line: RequestLine): void
 }
 
@@ -25,7 +28,9 @@ const quoted = (text: string): string => (PLAIN.test(text) ? `"${text}"` : JSON.
 
 const WARN = 40
 
-/** Standard output as pino writes to it. It tells the level of each line through `lastLevel`, where this symbol is set. */
+/**
+ * Standard output as pino writes to it. It tells the level of each line through `lastLevel`, where this symbol is set.
+ */
 function destinationOf(lines: LineBuffer) {
   return {
     [Symbol.for('pino.metadata')]: true,
@@ -52,7 +57,12 @@ function openOutput(): LineBuffer {
 
 export function makeLogger(level: string): Logger {
   const lines = openOutput()
-  const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (label: string) => ({ level: label }) } }
+  const options = {
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+  }
   const log = pino(options, destinationOf(lines))
   const enabled = log.isLevelEnabled('info')
   let at = 0

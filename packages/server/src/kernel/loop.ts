@@ -1,4 +1,5 @@
-// A background service is `runOnce()` and this loop around it. Tests call `runOnce()`; only the loop knows about waiting.
+// A background service is `runOnce()` and this loop around it. Tests call `runOnce()`; only the loop knows about
+// waiting.
 import type { Clock } from './clock.ts'
 import type { Logger } from './logger.ts'
 
@@ -7,7 +8,13 @@ export interface Loop {
 }
 
 /** Runs until stopped, waiting `everyMs` between runs. A failed run is logged and tried again after the same wait. */
-export function startLoop(name: string, everyMs: number, clock: Clock, log: Logger, runOnce: () => Promise<unknown>): Loop {
+export function startLoop(
+  name: string,
+  everyMs: number,
+  clock: Clock,
+  log: Logger,
+  runOnce: () => Promise<unknown>,
+): Loop {
   const stopping = new AbortController()
   const running = (async () => {
     while (!stopping.signal.aborted) {

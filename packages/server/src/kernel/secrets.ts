@@ -1,5 +1,5 @@
-// Everything that is keyed with the master secret. Each purpose has a key of its own (HKDF-SHA256), so that one use says nothing
-// about another and a purpose can never be confused with its neighbour.
+// Everything that is keyed with the master secret. Each purpose has a key of its own (HKDF-SHA256), so that one use
+// says nothing about another and a purpose can never be confused with its neighbour.
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
 
 export interface Secrets {

@@ -23,9 +23,9 @@ interface Waiting<Answer> {
 const PATIENCE_MS = 10_000
 
 /**
- * The thread's file receives `{id, question}` and posts `{id, answer}` or `{id, error}`, in any order. On `{close: true}` it
- * finishes what it is computing and closes its port: ended from outside in the middle of native code, it would take the process
- * with it.
+ * The thread's file receives `{id, question}` and posts `{id, answer}` or `{id, error}`, in any order. On `{close:
+ * true}` it finishes what it is computing and closes its port: ended from outside in the middle of native code, it
+ * would take the process with it.
  */
 export function makeThread<Question, Answer>(file: URL, name: string, data?: unknown): Thread<Question, Answer> {
   const waiting = new Map<number, Waiting<Answer>>()

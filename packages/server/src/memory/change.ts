@@ -24,7 +24,13 @@ function columnsOf(wanted: Wanted, now: number): Partial<MemoryRow> {
   }
 }
 
-export async function changeMemory(tx: Db, now: number, principal: Principal, id: string, wanted: Wanted): Promise<Memory> {
+export async function changeMemory(
+  tx: Db,
+  now: number,
+  principal: Principal,
+  id: string,
+  wanted: Wanted,
+): Promise<Memory> {
   const columns = columnsOf(wanted, now)
   const row = await holdMemory(tx, principal, id, now)
   const fields = Object.entries(columns).filter(([name, value]) => row[name as keyof MemoryRow] !== value)

@@ -1,8 +1,10 @@
-// Embeds what memories say, in the background. A new text is embedded at once after its commit; a run every few seconds finds what
-// was left: by a crash, by an embedding service that was away, by a change of the model.
+// Embeds what memories say, in the background. A new text is embedded at once after its commit; a run every few seconds
+// finds what was left: by a crash, by an embedding service that was away, by a change of the model.
 //
-// 1. A memory is claimed before it is embedded, so that several nodes, or the command line beside a service, share the work.
-// 2. Vectors are kept only if the text is still the one that was embedded: its version is checked where they are written.
+// 1. A memory is claimed before it is embedded, so that several nodes, or the command line beside a service, share the
+//    work.
+// 2. Vectors are kept only if the text is still the one that was embedded: its version is checked where they are
+//    written.
 // 3. Tenants take turns, and inside a tenant its agents: a burst of one delays nobody else's memory.
 // 4. Long texts, of many windows each, have a lane of their own: a short one never waits for them.
 import type { Clock } from '../kernel/clock.ts'
@@ -44,7 +46,10 @@ export interface Embedding {
   runOnce(batches?: number): Promise<number>
   /** Resolves when nothing that this process knows of waits for its meaning. */
   idle(): Promise<void>
-  /** Waits for the few that are being embedded right now, so that who writes and then searches finds it; not for a flood. */
+  /**
+   * Waits for the few that are being embedded right now, so that who writes and then searches finds it; not for a
+   * flood.
+   */
   soon(): Promise<void>
   close(): Promise<void>
 }
@@ -65,7 +70,10 @@ export function makeEmbedding({ store, index, embedder, clock, log, embedded = (
   let closed = false
   let lastRun: Promise<unknown> = Promise.resolve()
 
-  async function texts(db: Db, claimed: readonly { tenant_id: string; memory_id: string; version: number }[]): Promise<Text[]> {
+  async function texts(
+    db: Db,
+    claimed: readonly { tenant_id: string; memory_id: string; version: number }[],
+  ): Promise<Text[]> {
     const found: Text[] = []
     for (const [tenantId, rows] of Object.entries(Object.groupBy(claimed, ({ tenant_id }) => tenant_id))) {
       const versions = new Map(rows!.map(({ memory_id, version }) => [memory_id, version]))
@@ -74,7 +82,8 @@ export function makeEmbedding({ store, index, embedder, clock, log, embedded = (
         `select id, title, content from memories where tenant_id = ? and ${db.dialect.inList('id')}`,
         [tenantId, db.dialect.list([...versions.keys()])],
       )
-      for (const { id, title, content } of memories) found.push({ tenantId, memoryId: id, version: versions.get(id)!, text: `${title}\n${content}` })
+      for (const { id, title, content } of memories)
+        found.push({ tenantId, memoryId: id, version: versions.get(id)!, text: `${title}\n${content}` })
     }
     return found
   }
@@ -89,7 +98,13 @@ export function makeEmbedding({ store, index, embedder, clock, log, embedded = (
           ...(await tx.rows<{ tenant_id: string; memory_id: string; version: number }>(
             `update memory_recall set claimed_until = ? where tenant_id = ? and ${tx.dialect.inList('memory_id')} and embedded <> ? and claimed_until <= ?
              returning tenant_id, memory_id, version`,
-            [clock.now() + CLAIM_MS, tenantId, tx.dialect.list(group!.map(({ memoryId }) => memoryId)), embedder.model, clock.now()],
+            [
+              clock.now() + CLAIM_MS,
+              tenantId,
+              tx.dialect.list(group!.map(({ memoryId }) => memoryId)),
+              embedder.model,
+              clock.now(),
+            ],
           )),
         )
       }
@@ -99,8 +114,8 @@ export function makeEmbedding({ store, index, embedder, clock, log, embedded = (
   /** Claims what any crash, outage or change of model left behind. */
   const claimLeft = (): Promise<Text[]> =>
     store.tx(async (tx) => {
-      // Claims memories that this model has not embedded and nobody has claimed, never embedded ones first; those that another node
-      // is claiming are skipped; answers them.
+      // Claims memories that this model has not embedded and nobody has claimed, never embedded ones first; those that
+      // another node is claiming are skipped; answers them.
       const claimed = await tx.rows<{ tenant_id: string; memory_id: string; version: number }>(
         `update memory_recall set claimed_until = ? where (tenant_id, memory_id) in (
            select tenant_id, memory_id from memory_recall where (embedded < ? or embedded > ?) and claimed_until <= ? order by embedded limit ? ${tx.dialect.skipLocked}
@@ -135,7 +150,10 @@ export function makeEmbedding({ store, index, embedder, clock, log, embedded = (
   const release = (batch: readonly Text[], until: number): Promise<void> =>
     store.tx(async (tx) => {
       for (const { tenantId, memoryId, version } of batch) {
-        await tx.run('update memory_recall set claimed_until = ? where tenant_id = ? and memory_id = ? and version = ?', [until, tenantId, memoryId, version])
+        await tx.run(
+          'update memory_recall set claimed_until = ? where tenant_id = ? and memory_id = ? and version = ?',
+          [until, tenantId, memoryId, version],
+        )
       }
     })
 
@@ -164,7 +182,9 @@ export function makeEmbedding({ store, index, embedder, clock, log, embedded = (
 
   function begin(work: Promise<number>): Promise<unknown> {
     underWay.add(work)
-    return work.catch((error: unknown) => !closed && log.warn({ err: error }, 'embedding failed')).finally(() => underWay.delete(work))
+    return work
+      .catch((error: unknown) => !closed && log.warn({ err: error }, 'embedding failed'))
+      .finally(() => underWay.delete(work))
   }
 
   /** Takes what is wanted in turns, so many memories a batch, and has a few batches under way. */
@@ -175,7 +195,12 @@ export function makeEmbedding({ store, index, embedder, clock, log, embedded = (
 
     async function turn(): Promise<void> {
       while (queue.size > 0 && !closed) {
-        const names = queue.take(((taken) => () => ++taken >= batch)(0))
+        const names = queue.take(
+          (
+            (taken) => () =>
+              ++taken >= batch
+          )(0),
+        )
         working += names.length
         const work = begin(claimNamed(names).then(embed)).finally(() => {
           working -= names.length
@@ -221,7 +246,9 @@ export function makeEmbedding({ store, index, embedder, clock, log, embedded = (
     }
     if (store.dialect.engine === 'sqlite') {
       // Cuts the log of changes from its old end.
-      await store.tx((tx) => tx.run('delete from memory_changes where seq <= (select max(seq) from memory_changes) - ?', [CHANGES_KEPT]))
+      await store.tx((tx) =>
+        tx.run('delete from memory_changes where seq <= (select max(seq) from memory_changes) - ?', [CHANGES_KEPT]),
+      )
     }
     return total
   }
@@ -243,7 +270,10 @@ export function makeEmbedding({ store, index, embedder, clock, log, embedded = (
     async soon() {
       if (waiting() + working === 0 || waiting() + working > FEW) return
       if (waiting() > 0) await new Promise(setImmediate)
-      await Promise.race([Promise.allSettled([...underWay, lastRun]), new Promise((resolve) => setTimeout(resolve, SOON_MS).unref())])
+      await Promise.race([
+        Promise.allSettled([...underWay, lastRun]),
+        new Promise((resolve) => setTimeout(resolve, SOON_MS).unref()),
+      ])
     },
     async close() {
       closed = true

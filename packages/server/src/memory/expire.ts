@@ -1,5 +1,5 @@
-// Tidies up after memories whose time has come. Nobody sees them any more since that moment, by the clock; this gives them their
-// status and takes them out of the indexes. Small steps, so that no other writer waits long.
+// Tidies up after memories whose time has come. Nobody sees them any more since that moment, by the clock; this gives
+// them their status and takes them out of the indexes. Small steps, so that no other writer waits long.
 import type { Store } from '../store/db.ts'
 import { lockExpired, setExpired } from './sql.ts'
 import { unindexText } from './substring.ts'

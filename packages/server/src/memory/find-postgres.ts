@@ -1,6 +1,6 @@
-// The search of PostgreSQL: a row for each word of a memory, and vectors by pgvector where the server has it, else by signatures, the
-// signs of a vector's numbers compared bit by bit, whose best are compared exactly. Runs in the search thread: what comes back for one
-// search is a megabyte of vectors, and reading it kept the events waiting for 12 ms.
+// The search of PostgreSQL: a row for each word of a memory, and vectors by pgvector where the server has it, else by
+// signatures, the signs of a vector's numbers compared bit by bit, whose best are compared exactly. Runs in the search
+// thread: what comes back for one search is a megabyte of vectors, and reading it kept the events waiting for 12 ms.
 import type { Store } from '../store/db.ts'
 import { bitsOf, floatsOf, signedOf } from './embed/embedding.ts'
 import { wantedSql, type Finder, type Sought, type Window } from './memory-index.ts'
@@ -9,9 +9,9 @@ import { B, dot, idf, K1, PICKED, rank, type Candidate, type Words } from './ran
 import { seenBy } from './see.ts'
 
 /**
- * Windows compared exactly after the signatures have chosen: of 50,000, 200 held 0.978 of the exact top ten, 400 0.991, 800 0.996.
- * Of fewer, fewer do: each is two kilobytes that come over the wire and are thrown away. Of long memories more are needed, because
- * many windows may be of the same one.
+ * Windows compared exactly after the signatures have chosen: of 50,000, 200 held 0.978 of the exact top ten, 400 0.991,
+ * 800 0.996. Of fewer, fewer do: each is two kilobytes that come over the wire and are thrown away. Of long memories
+ * more are needed, because many windows may be of the same one.
  */
 const RESCORED = { least: 200, most: 500, share: 0.02 } as const
 /** Words, as they are counted for BM25, that fill a window of the built-in model. */
@@ -41,8 +41,8 @@ export function postgresFinder(store: Store, small?: number): Finder {
     const { viewer, terms } = sought
     const seen = seenBy(sought.viewer, sought.now)
     const wanted = wantedSql(sought)
-    // One statement: how many memories the viewer sees and their mean length, how many of them hold each word of the query, and the
-    // words of the best that are wanted.
+    // One statement: how many memories the viewer sees and their mean length, how many of them hold each word of the
+    // query, and the words of the best that are wanted.
     const rows = await store.rows<WordRow>(
       `with hits as materialized (
          select w.word, w.memory_id, w.frequency, w.length, (${wanted.sql}) as wanted
@@ -70,7 +70,10 @@ export function postgresFinder(store: Store, small?: number): Finder {
     const overall = rows.find(({ kind }) => kind === 'all')!
     const memories = overall.amount!
     const holding = new Map(rows.filter(({ kind }) => kind === 'word').map(({ word, amount }) => [word, amount!]))
-    const words: Words = { idf: terms.map((term) => idf(memories, holding.get(term) ?? 0)), averageLength: overall.average! }
+    const words: Words = {
+      idf: terms.map((term) => idf(memories, holding.get(term) ?? 0)),
+      averageLength: overall.average!,
+    }
     const place = new Map(terms.map((term, i) => [term, i]))
     const frequencies = new Map<string, Float64Array>()
     for (const { kind, word, memory_id, amount } of rows) {
@@ -89,7 +92,8 @@ export function postgresFinder(store: Store, small?: number): Finder {
     if (near) return near
     const seen = seenBy(sought.viewer, sought.now)
     const wanted = wantedSql(sought)
-    // The windows of wanted memories that share the most signs with the query, with their vectors, which are read after the choice.
+    // The windows of wanted memories that share the most signs with the query, with their vectors, which are read after
+    // the choice.
     return store.rows<Window>(
       `select memory_id, part, encode(vector, 'base64') as vector from (
          select v.memory_id, v.part, v.vector from memory_vectors v join memories m on m.tenant_id = v.tenant_id and m.id = v.memory_id
@@ -146,10 +150,22 @@ export function postgresFinder(store: Store, small?: number): Finder {
         if (cos > (best.get(memory_id)?.cos ?? -Infinity)) best.set(memory_id, { part, vector: floats, cos })
       }
       picked.forEach(note)
-      const nearest = [...best].sort((a, b) => b[1].cos - a[1].cos).slice(0, PICKED).map(([id]) => id)
-      ;(await windowsOf(sought, [...frequencies.keys()].filter((id) => !best.has(id)))).forEach(note)
+      const nearest = [...best]
+        .sort((a, b) => b[1].cos - a[1].cos)
+        .slice(0, PICKED)
+        .map(([id]) => id)
+      ;(
+        await windowsOf(
+          sought,
+          [...frequencies.keys()].filter((id) => !best.has(id)),
+        )
+      ).forEach(note)
       const ids = [...new Set([...frequencies.keys(), ...nearest])]
-      const rows = await load(viewer.tenantId, ids, ids.map((id) => String(best.get(id)?.part ?? -1)))
+      const rows = await load(
+        viewer.tenantId,
+        ids,
+        ids.map((id) => String(best.get(id)?.part ?? -1)),
+      )
       const none = new Float64Array(words.idf.length)
       const candidates = rows.map(({ id, fresh_at, tokens, ...row }): Candidate => {
         const window = best.get(id)
@@ -157,7 +173,10 @@ export function postgresFinder(store: Store, small?: number): Finder {
           id,
           frequencies: frequencies.get(id) ?? none,
           length: row.length,
-          meaning: window && tokens !== null ? { vector: window.vector, tokens: signedOf(Buffer.from(tokens, 'base64')) } : null,
+          meaning:
+            window && tokens !== null
+              ? { vector: window.vector, tokens: signedOf(Buffer.from(tokens, 'base64')) }
+              : null,
           confidence: row.confidence,
           importance: row.importance,
           freshAt: fresh_at,

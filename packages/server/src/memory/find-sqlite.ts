@@ -1,5 +1,5 @@
-// The search of the embedded store, inside the search thread: a connection of its own, read only, and the shelves of the tenants
-// that were searched lately.
+// The search of the embedded store, inside the search thread: a connection of its own, read only, and the shelves of
+// the tenants that were searched lately.
 import { makeBreathe } from '../kernel/breathe.ts'
 import { one, type Value } from '../store/db.ts'
 import type { Cells, ReaderDb } from '../store/sqlite.ts'
@@ -13,7 +13,9 @@ import { wordToken } from './words.ts'
 
 /** Shelves of other tenants are put away beyond this. */
 const MAX_BYTES = 96 * 1_048_576
-/** Windows compared exactly after the signatures have chosen: of 50,000, 200 held 0.997 of the exact top ten, 400 all. */
+/**
+ * Windows compared exactly after the signatures have chosen: of 50,000, 200 held 0.997 of the exact top ten, 400 all.
+ */
 const RESCORED = 256
 /** Vectors fetched at once, in some two tenths of a millisecond. */
 const FETCHED = 64
@@ -26,8 +28,38 @@ const SHELF_ROWS = `select m.tenant_id, m.id, m.agent_id, m.team_id, m.scope, m.
   where m.tenant_id = ? and m.status = 'active'`
 
 function shelfRow(cells: Cells): ShelfRow {
-  const [tenant_id, id, agent_id, team_id, scope, status, type, confidence, importance, fresh_at, expires_at, doc, length, version] = cells
-  return { tenant_id, id, agent_id, team_id, scope, status, type, confidence, importance, fresh_at, expires_at, doc, length, version } as ShelfRow
+  const [
+    tenant_id,
+    id,
+    agent_id,
+    team_id,
+    scope,
+    status,
+    type,
+    confidence,
+    importance,
+    fresh_at,
+    expires_at,
+    doc,
+    length,
+    version,
+  ] = cells
+  return {
+    tenant_id,
+    id,
+    agent_id,
+    team_id,
+    scope,
+    status,
+    type,
+    confidence,
+    importance,
+    fresh_at,
+    expires_at,
+    doc,
+    length,
+    version,
+  } as ShelfRow
 }
 
 const SIGNATURES = 'select memory_id, number, signature from memory_vectors where tenant_id = ? and model = ?'
@@ -38,7 +70,10 @@ export function makeFinder(db: ReaderDb): Finder {
 
   const breathe = makeBreathe()
 
-  const sign = (shelf: Shelf) => ([id, number, signature]: Cells): void => shelf.sign(id as string, number as number, signature as Uint8Array)
+  const sign =
+    (shelf: Shelf) =>
+    ([id, number, signature]: Cells): void =>
+      shelf.sign(id as string, number as number, signature as Uint8Array)
 
   async function fill(tenantId: string, model: string, seq: number): Promise<Shelf> {
     const shelf = new Shelf()
@@ -49,7 +84,10 @@ export function makeFinder(db: ReaderDb): Finder {
   }
 
   async function update(shelf: Shelf, tenantId: string, model: string, seq: number): Promise<void> {
-    const changed = await db.rows<{ memory_id: string }>('select distinct memory_id from memory_changes where tenant_id = ? and seq > ?', [tenantId, shelf.seq])
+    const changed = await db.rows<{ memory_id: string }>(
+      'select distinct memory_id from memory_changes where tenant_id = ? and seq > ?',
+      [tenantId, shelf.seq],
+    )
     const ids = new Set(changed.map(({ memory_id }) => memory_id))
     shelf.seq = seq
     if (ids.size === 0) return
@@ -72,7 +110,10 @@ export function makeFinder(db: ReaderDb): Finder {
   async function shelfOf(tenantId: string, model: string): Promise<Shelf> {
     const key = `${tenantId} ${model}`
     // The log of changes is cut from its old end: who has not seen what was cut starts anew.
-    const log = await one<{ newest: number | null; oldest: number | null }>(db, 'select max(seq) as newest, min(seq) as oldest from memory_changes')
+    const log = await one<{ newest: number | null; oldest: number | null }>(
+      db,
+      'select max(seq) as newest, min(seq) as oldest from memory_changes',
+    )
     const seq = log?.newest ?? 0
     let shelf = shelves.get(key)
     shelves.delete(key)
@@ -89,12 +130,21 @@ export function makeFinder(db: ReaderDb): Finder {
     return shelf
   }
 
-  async function retell(shelf: Shelf, tenantId: string, retold: ReadonlyMap<string, { place: number; changed: boolean }>): Promise<void> {
+  async function retell(
+    shelf: Shelf,
+    tenantId: string,
+    retold: ReadonlyMap<string, { place: number; changed: boolean }>,
+  ): Promise<void> {
     const texts = await db.rows<{ id: string; title: string; content: string }>(
       `select id, title, content from memories where tenant_id = ? and ${db.dialect.inList('id')}`,
       [tenantId, db.dialect.list([...retold.keys()])],
     )
-    shelf.postings.retell(texts.map(({ id, title, content }) => ({ ...retold.get(id)!, counts: countTerms(termsOf(title), termsOf(content)).counts })))
+    shelf.postings.retell(
+      texts.map(({ id, title, content }) => ({
+        ...retold.get(id)!,
+        counts: countTerms(termsOf(title), termsOf(content)).counts,
+      })),
+    )
   }
 
   // Every place of a word, from the vocabulary of the full-text index, which has them in the order of the documents.
@@ -145,14 +195,22 @@ export function makeFinder(db: ReaderDb): Finder {
   }
 
   /** Visits what a query says of windows with these numbers, which it is given as its last value, a few at a time. */
-  function eachOf(sql: string, values: readonly Value[], numbers: readonly number[], visit: (cells: Cells) => void): void {
+  function eachOf(
+    sql: string,
+    values: readonly Value[],
+    numbers: readonly number[],
+    visit: (cells: Cells) => void,
+  ): void {
     for (let first = 0; first < numbers.length; first += FETCHED) {
       db.each(sql, [...values, JSON.stringify(numbers.slice(first, first + FETCHED))], visit)
       breathe()
     }
   }
 
-  /** The nearest window of each memory that could be among the best, and of those that the words brought: its number by its place. */
+  /**
+   * The nearest window of each memory that could be among the best, and of those that the words brought: its number by
+   * its place.
+   */
   function bestWindows(shelf: Shelf, view: View, { meaning }: Sought, byWords: readonly number[]): Map<number, number> {
     if (meaning === null) return new Map()
     const likely = shelf.nearest(meaning.vector, view, RESCORED, breathe)
@@ -167,10 +225,14 @@ export function makeFinder(db: ReaderDb): Finder {
       asked.map(({ number }) => number),
       ([number, distance]) => {
         const place = placeOf.get(number as number)!
-        if ((distance as number) < (best.get(place)?.distance ?? Infinity)) best.set(place, { number: number as number, distance: distance as number })
+        if ((distance as number) < (best.get(place)?.distance ?? Infinity))
+          best.set(place, { number: number as number, distance: distance as number })
       },
     )
-    const nearest = [...best].filter(([place]) => found.has(place)).sort((a, b) => a[1].distance - b[1].distance || a[0] - b[0]).slice(0, PICKED)
+    const nearest = [...best]
+      .filter(([place]) => found.has(place))
+      .sort((a, b) => a[1].distance - b[1].distance || a[0] - b[0])
+      .slice(0, PICKED)
     const kept = new Set([...nearest.map(([place]) => place), ...byWords])
     return new Map([...best].filter(([place]) => kept.has(place)).map(([place, { number }]) => [place, number]))
   }
@@ -179,9 +241,17 @@ export function makeFinder(db: ReaderDb): Finder {
   function meanings(windows: ReadonlyMap<number, number>): Map<number, Meaning> {
     const placeOf = new Map([...windows].map(([place, number]) => [number, place]))
     const meaningAt = new Map<number, Meaning>()
-    eachOf('select v.number, v.vector, v.tokens from json_each(?) w cross join memory_vectors v on v.number = w.value', [], [...placeOf.keys()], ([number, vector, tokens]) => {
-      meaningAt.set(placeOf.get(number as number)!, { vector: floatsOf(vector as Uint8Array), tokens: signedOf(tokens as Uint8Array) })
-    })
+    eachOf(
+      'select v.number, v.vector, v.tokens from json_each(?) w cross join memory_vectors v on v.number = w.value',
+      [],
+      [...placeOf.keys()],
+      ([number, vector, tokens]) => {
+        meaningAt.set(placeOf.get(number as number)!, {
+          vector: floatsOf(vector as Uint8Array),
+          tokens: signedOf(tokens as Uint8Array),
+        })
+      },
+    )
     return meaningAt
   }
 
@@ -196,7 +266,10 @@ export function makeFinder(db: ReaderDb): Finder {
         postings.push(postingOf(shelf, tenantId, term))
         breathe()
       }
-      const words: Words = { idf: postings.map((posting) => idf(view.memories, holding(view, posting))), averageLength: view.averageLength }
+      const words: Words = {
+        idf: postings.map((posting) => idf(view.memories, holding(view, posting))),
+        averageLength: view.averageLength,
+      }
       const byWords = bestByWords(shelf, view, words, postings)
       breathe()
       const windows = bestWindows(shelf, view, sought, byWords)
@@ -204,22 +277,29 @@ export function makeFinder(db: ReaderDb): Finder {
       const frequencies = frequenciesAt(postings, (place) => places.has(place))
       const none = new Float64Array(terms.length)
       const meaningAt = meanings(windows)
-      const candidates = [...places].map((place): Candidate => ({
-        id: shelf.ids[place]!,
-        frequencies: frequencies.get(place) ?? none,
-        length: shelf.lengths[place]!,
-        meaning: meaningAt.get(place) ?? null,
-        confidence: shelf.confidence[place]!,
-        importance: shelf.importance[place]!,
-        freshAt: shelf.freshAt[place]!,
-      }))
+      const candidates = [...places].map(
+        (place): Candidate => ({
+          id: shelf.ids[place]!,
+          frequencies: frequencies.get(place) ?? none,
+          length: shelf.lengths[place]!,
+          meaning: meaningAt.get(place) ?? null,
+          confidence: shelf.confidence[place]!,
+          importance: shelf.importance[place]!,
+          freshAt: shelf.freshAt[place]!,
+        }),
+      )
       return rank(words, sought.meaning, candidates, now, breathe).slice(0, limit)
     },
   }
 }
 
 /** The places with the highest sums, without sorting them all; of equals the newest. */
-function highest(places: readonly number[], sums: Float64Array, many: number, idOf: (place: number) => string): number[] {
+function highest(
+  places: readonly number[],
+  sums: Float64Array,
+  many: number,
+  idOf: (place: number) => string,
+): number[] {
   const order = (a: number, b: number): number => sums[b]! - sums[a]! || (idOf(a) < idOf(b) ? 1 : -1)
   let kept: number[] = []
   let least = -1

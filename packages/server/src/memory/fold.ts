@@ -1,9 +1,15 @@
-// Case folding, the one way for what is stored and for what is asked: the simple folding of Unicode, one character for one, so
-// that a substring stays a substring. `ß` and `İ` stay themselves; Σ, σ and ς become one.
+// Case folding, the one way for what is stored and for what is asked: the simple folding of Unicode, one character for
+// one, so that a substring stays a substring. `ß` and `İ` stay themselves; Σ, σ and ς become one.
 
-// The three that share a folding without sharing an upper case (U+1FD3, U+1FE3, U+FB05), and the one whose upper case is
-// another letter's: ı is no i. With them, this agrees with the `iu` flags of regular expressions for every code point.
-const exceptions = [['\u1fd3', '\u0390'], ['\u1fe3', '\u03b0'], ['\ufb05', '\ufb06'], ['\u0131', '\u0131']] as const
+// The three that share a folding without sharing an upper case (U+1FD3, U+1FE3, U+FB05), and the one whose upper case
+// is another letter's: ı is no i. With them, this agrees with the `iu` flags of regular expressions for every code
+// point.
+const exceptions = [
+  ['\u1fd3', '\u0390'],
+  ['\u1fe3', '\u03b0'],
+  ['\ufb05', '\ufb06'],
+  ['\u0131', '\u0131'],
+] as const
 
 const folded = new Map<string, string>(exceptions)
 

@@ -8,7 +8,14 @@ import { makeSearch } from './search.ts'
 const VECTORS: Insert = {
   into: 'memory_vectors',
   columns: {
-    tenant_id: 'text', memory_id: 'text', part: 'integer', model: 'text', text_version: 'bigint', signature: 'bit varying', vector: 'bytea', tokens: 'bytea',
+    tenant_id: 'text',
+    memory_id: 'text',
+    part: 'integer',
+    model: 'text',
+    text_version: 'bigint',
+    signature: 'bit varying',
+    vector: 'bytea',
+    tokens: 'bytea',
   },
 }
 
@@ -21,7 +28,16 @@ export function postgresIndex(store: Store, url: string): MemoryIndex {
       await tx.run('delete from memory_vectors where tenant_id = ? and memory_id = ?', [tenantId, memoryId])
       await tx.insertMany(
         VECTORS,
-        windows.map(({ vector, tokens }, part) => [tenantId, memoryId, part, model, version, bitsOf(vector), bytesOf(vector), bytesOf(tokens)]),
+        windows.map(({ vector, tokens }, part) => [
+          tenantId,
+          memoryId,
+          part,
+          model,
+          version,
+          bitsOf(vector),
+          bytesOf(vector),
+          bytesOf(tokens),
+        ]),
       )
       await extension.keep(tx, tenantId, memoryId, windows)
     },

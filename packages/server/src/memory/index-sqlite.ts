@@ -1,4 +1,5 @@
-// The index of the embedded store: FTS5 for words, signatures in memory and sqlite-vec for meaning, all in the search thread.
+// The index of the embedded store: FTS5 for words, signatures in memory and sqlite-vec for meaning, all in the search
+// thread.
 import type { Insert } from '../store/db.ts'
 import { bytesOf, signatureOf } from './embed/embedding.ts'
 import type { MemoryIndex } from './memory-index.ts'
@@ -7,7 +8,14 @@ import { makeSearch } from './search.ts'
 const VECTORS: Insert = {
   into: 'memory_vectors',
   columns: {
-    tenant_id: 'text', memory_id: 'text', part: 'integer', model: 'text', text_version: 'bigint', signature: 'bytea', vector: 'bytea', tokens: 'bytea',
+    tenant_id: 'text',
+    memory_id: 'text',
+    part: 'integer',
+    model: 'text',
+    text_version: 'bigint',
+    signature: 'bytea',
+    vector: 'bytea',
+    tokens: 'bytea',
   },
 }
 
@@ -19,7 +27,16 @@ export function sqliteIndex(file: string): MemoryIndex {
       await tx.run('delete from memory_vectors where tenant_id = ? and memory_id = ?', [tenantId, memoryId])
       await tx.insertMany(
         VECTORS,
-        windows.map(({ vector, tokens }, part) => [tenantId, memoryId, part, model, version, signatureOf(vector), bytesOf(vector), bytesOf(tokens)]),
+        windows.map(({ vector, tokens }, part) => [
+          tenantId,
+          memoryId,
+          part,
+          model,
+          version,
+          signatureOf(vector),
+          bytesOf(vector),
+          bytesOf(tokens),
+        ]),
       )
     },
   }

@@ -1,4 +1,5 @@
-// The memories a caller sees, newest first; with `search`, those that hold it as one substring of their title or content.
+// The memories a caller sees, newest first; with `search`, those that hold it as one substring of their title or
+// content.
 import type { Memory, MemoryScope, MemoryType } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import type { Db } from '../store/db.ts'
@@ -15,7 +16,10 @@ export interface MemoryQuery {
 }
 
 export async function listMemories(
-  db: Db, principal: Principal, { offset = 0, limit = 50, type, scope, search = '' }: MemoryQuery, now: number,
+  db: Db,
+  principal: Principal,
+  { offset = 0, limit = 50, type, scope, search = '' }: MemoryQuery,
+  now: number,
 ): Promise<{ memories: Memory[]; total: number }> {
   const ofType: Condition[] = type === undefined ? [] : [{ sql: 'm.type = ?', values: [type] }]
   const ofScope: Condition[] = scope === undefined ? [] : [{ sql: 'm.scope = ?', values: [scope] }]
@@ -23,7 +27,20 @@ export async function listMemories(
   // Every text holds the empty one.
   const { rows, total } =
     search === ''
-      ? await pageMemories(db, tenantId, waysToSee(principal, now, scope).map((way) => both(way, ...ofType)), offset, limit)
-      : await pageFoundMemories(db, tenantId, both(seenBy(principal, now), ...ofType, ...ofScope), holdsText(db, principal, search), offset, limit)
+      ? await pageMemories(
+          db,
+          tenantId,
+          waysToSee(principal, now, scope).map((way) => both(way, ...ofType)),
+          offset,
+          limit,
+        )
+      : await pageFoundMemories(
+          db,
+          tenantId,
+          both(seenBy(principal, now), ...ofType, ...ofScope),
+          holdsText(db, principal, search),
+          offset,
+          limit,
+        )
   return { memories: rows.map(shownMemory), total }
 }

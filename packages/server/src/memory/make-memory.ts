@@ -33,7 +33,8 @@ const embedderOf = ({ embeddings }: Pick<Config, 'embeddings'>, clock: Clock): E
 /** Starts nothing: the threads come with the first memory or search. */
 export function makeMemory({ config, store, clock, log, ...told }: MemoryPartsTools): MemoryParts {
   const embedder = embedderOf(config, clock)
-  const index = config.databaseUrl === null ? sqliteIndex(databaseFile(config.dataDir)) : postgresIndex(store, config.databaseUrl)
+  const index =
+    config.databaseUrl === null ? sqliteIndex(databaseFile(config.dataDir)) : postgresIndex(store, config.databaseUrl)
   const embedding = makeEmbedding({ store, index, embedder, clock, log, ...told })
   return {
     recall: makeRecall({ index, embedder, embedding, clock, log }),

@@ -29,12 +29,18 @@ export interface Vectors {
 }
 
 export interface Finder {
-  /** The best of what the viewer may see and the filters let through, best first. Filters come before every choice of candidates. */
+  /**
+   * The best of what the viewer may see and the filters let through, best first. Filters come before every choice of
+   * candidates.
+   */
   find(sought: Sought): Promise<Ranked[]>
 }
 
 export interface MemoryIndex extends Finder {
-  /** Finds out what the store can do. Called before a transaction that keeps vectors: inside one nothing else is waited for. */
+  /**
+   * Finds out what the store can do. Called before a transaction that keeps vectors: inside one nothing else is waited
+   * for.
+   */
   prepare(): Promise<void>
   /** Replaces the vectors of a memory. Called in the transaction that marked it as embedded. */
   keep(tx: Db, model: string, vectors: Vectors): Promise<void>
@@ -44,7 +50,10 @@ export interface MemoryIndex extends Finder {
 /** Distinct words beyond this many say nothing that the others did not. */
 export const MAX_TERMS = 128
 
-/** A window of a memory with its vector from PostgreSQL: in base64, which is shorter than the server's own form and read faster. */
+/**
+ * A window of a memory with its vector from PostgreSQL: in base64, which is shorter than the server's own form and read
+ * faster.
+ */
 export interface Window {
   memory_id: string
   part: number

@@ -1,5 +1,6 @@
-// pgvector, where the server has it: the vectors of a small tenant are compared one by one, those of a large one through HNSW with
-// an iterative scan, so that a filter never leaves a search short. Found out once, with the first vector that is written or sought.
+// pgvector, where the server has it: the vectors of a small tenant are compared one by one, those of a large one
+// through HNSW with an iterative scan, so that a filter never leaves a search short. Found out once, with the first
+// vector that is written or sought.
 import { StoreUnavailable, type Db, type Store } from '../store/db.ts'
 import type { Embedded } from './embed/embedding.ts'
 import { wantedSql, type Sought, type Window } from './memory-index.ts'
@@ -33,7 +34,9 @@ export function pgvector(store: Store, small = SMALL): Pgvector {
       await store.tx(async (tx) => {
         await tx.rows('select pg_advisory_xact_lock(7310868735937)')
         if (!there.installed) await tx.run('create extension if not exists vector')
-        const [column] = await tx.rows("select 1 from information_schema.columns where table_name = 'memory_vectors' and column_name = 'embedding'")
+        const [column] = await tx.rows(
+          "select 1 from information_schema.columns where table_name = 'memory_vectors' and column_name = 'embedding'",
+        )
         if (column) return
         await tx.run('alter table memory_vectors add column embedding vector')
         // What was embedded before is embedded again, which fills the column.
@@ -77,7 +80,15 @@ export function pgvector(store: Store, small = SMALL): Pgvector {
       )
       const seen = seenBy(sought.viewer, sought.now)
       const wanted = wantedSql(sought)
-      const values = [viewer.tenantId, model, dimensions, ...seen.values, ...wanted.values, vectorText(meaning!.vector), many]
+      const values = [
+        viewer.tenantId,
+        model,
+        dimensions,
+        ...seen.values,
+        ...wanted.values,
+        vectorText(meaning!.vector),
+        many,
+      ]
       if (size!.windows > small) {
         await indexFor(dimensions)
         const found = await store.tx(async (tx) => {
@@ -95,15 +106,20 @@ export function pgvector(store: Store, small = SMALL): Pgvector {
     async keep(tx, tenantId, memoryId, windows) {
       if (!ready) return
       for (const [part, { vector }] of windows.entries()) {
-        await tx.run('update memory_vectors set embedding = ?::vector where tenant_id = ? and memory_id = ? and part = ?', [
-          vectorText(vector), tenantId, memoryId, part,
-        ])
+        await tx.run(
+          'update memory_vectors set embedding = ?::vector where tenant_id = ? and memory_id = ? and part = ?',
+          [vectorText(vector), tenantId, memoryId, part],
+        )
       }
     },
   }
 }
 
-const HNSW_SETTINGS = ['set local hnsw.iterative_scan = relaxed_order', 'set local hnsw.ef_search = 400', 'set local hnsw.max_scan_tuples = 40000']
+const HNSW_SETTINGS = [
+  'set local hnsw.iterative_scan = relaxed_order',
+  'set local hnsw.ef_search = 400',
+  'set local hnsw.max_scan_tuples = 40000',
+]
 
 const hnswSql = (dimensions: number): string =>
   `create index if not exists memory_vectors_hnsw_${dimensions} on memory_vectors using hnsw ((embedding::vector(${dimensions})) vector_cosine_ops)

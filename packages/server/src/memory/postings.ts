@@ -1,5 +1,5 @@
-// Which memories of a shelf hold a word, and how often: read once from the full-text index, then kept and patched. A word that
-// half of 50,000 memories hold takes 20 ms to read and a tenth of one to walk through.
+// Which memories of a shelf hold a word, and how often: read once from the full-text index, then kept and patched. A
+// word that half of 50,000 memories hold takes 20 ms to read and a tenth of one to walk through.
 
 export interface Posting {
   places: Int32Array
@@ -52,7 +52,13 @@ export class Postings {
       const stale = changed.size > 0 && places.some((place) => changed.has(place))
       if (added.length === 0 && !stale) continue
       const left = [...places.keys()].filter((i) => !stale || !changed.has(places[i]!))
-      this.put(term, posting([...left.map((i) => places[i]!), ...added.map(({ place }) => place)], [...left.map((i) => frequencies[i]!), ...added.map(({ counts }) => counts.get(term)!)]))
+      this.put(
+        term,
+        posting(
+          [...left.map((i) => places[i]!), ...added.map(({ place }) => place)],
+          [...left.map((i) => frequencies[i]!), ...added.map(({ counts }) => counts.get(term)!)],
+        ),
+      )
     }
   }
 }

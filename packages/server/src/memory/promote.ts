@@ -1,4 +1,5 @@
-// A memory is shared more widely. A scope only widens: agent, then team, then institutional; and a team is never exchanged.
+// A memory is shared more widely. A scope only widens: agent, then team, then institutional; and a team is never
+// exchanged.
 import type { Memory, MemoryPromote, MemoryScope, Static } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import { invalid, ruleBroken } from '../kernel/failure.ts'
@@ -24,15 +25,31 @@ export function judge(from: Place, to: Place): 'widens' | 'same' | 'refused' {
 
 function placeOf({ scope, team_id = null }: Wanted): Place {
   if (scope === 'team' && team_id === null) {
-    throw invalid({ field: 'team_id', value: team_id, expected: 'the team to promote to (required with scope team)', example: 'team-blue' })
+    throw invalid({
+      field: 'team_id',
+      value: team_id,
+      expected: 'the team to promote to (required with scope team)',
+      example: 'team-blue',
+    })
   }
   if (scope === 'institutional' && team_id !== null) {
-    throw invalid({ field: 'team_id', value: team_id, expected: 'nothing: an institutional memory has no team', example: null })
+    throw invalid({
+      field: 'team_id',
+      value: team_id,
+      expected: 'nothing: an institutional memory has no team',
+      example: null,
+    })
   }
   return { scope, team_id: team_id?.toWellFormed() ?? null }
 }
 
-export async function promoteMemory(tx: Db, now: number, principal: Principal, id: string, wanted: Wanted): Promise<Memory> {
+export async function promoteMemory(
+  tx: Db,
+  now: number,
+  principal: Principal,
+  id: string,
+  wanted: Wanted,
+): Promise<Memory> {
   const to = placeOf(wanted)
   const row = await holdMemory(tx, principal, id, now)
   const verdict = judge(row, to)
@@ -40,7 +57,9 @@ export async function promoteMemory(tx: Db, now: number, principal: Principal, i
   if (verdict === 'refused') {
     const from = row.scope === 'team' ? `the team ${row.team_id}` : `the scope ${row.scope}`
     throw ruleBroken('scope_only_widens', `This memory has ${from}; promoting goes to a wider scope only`, {
-      memory_id: id, scope: row.scope, team_id: row.team_id,
+      memory_id: id,
+      scope: row.scope,
+      team_id: row.team_id,
     })
   }
   const promoted = { ...row, ...to, updated_at: now }

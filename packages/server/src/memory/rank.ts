@@ -1,17 +1,20 @@
-// How well a memory answers a query, from 0 to 1. Pure: what is known of the query and of the candidates goes in, an order comes out.
+// How well a memory answers a query, from 0 to 1. Pure: what is known of the query and of the candidates goes in, an
+// order comes out.
 //
-//   lex    BM25 over the words, divided by the most this query could reach: 0..1, and comparable between tenants
-//   cos    cosine of the meaning of query and memory; of several windows the best
-//   tok    for each token of the query the cosine of the likest token of the memory, averaged
-//   rel    0.4 lex + 0.3 cos + 0.3 tok; without token vectors 0.6 lex + 0.4 cos
-//          a memory that is not embedded yet is presumed to mean what the best one means, by the share of the query's words it holds:
-//          it is found by its words at once, however long it is, and by its own meaning as soon as that is known
-//   again  once: the query moves towards its three best answers, and cos is taken again
-//   score  rel · (1 − 0.10 (1 − confidence)) · (1 − 0.03 (1 − recency)) · (1 − 0.03 (1 − importance))
+//   lex    BM25 over the words, divided by the most this query could reach: 0..1, and comparable between tenants cos
+//   cosine of the meaning of query and memory; of several windows the best tok    for each token of the query the
+//   cosine of the likest token of the memory, averaged rel    0.4 lex + 0.3 cos + 0.3 tok; without token vectors 0.6
+//   lex + 0.4 cos
+//          a memory that is not embedded yet is presumed to mean what the best one means, by the share of the query's
+//          words it holds: it is found by its words at once, however long it is, and by its own meaning as soon as that
+//          is known
+//   again  once: the query moves towards its three best answers, and cos is taken again score  rel · (1 − 0.10 (1 −
+//   confidence)) · (1 − 0.03 (1 − recency)) · (1 − 0.03 (1 − importance))
 //
-// The weights were chosen on two collections of different nature together and held on others; neighbouring values differ by less
-// than the noise. The factors multiply, because an addition would lift what is certain or new above what answers the question:
-// random values cost half a point of nDCG this way, four points added. Each weight of words alone or meaning alone loses 5 to 20.
+// The weights were chosen on two collections of different nature together and held on others; neighbouring values
+// differ by less than the noise. The factors multiply, because an addition would lift what is certain or new above what
+// answers the question: random values cost half a point of nDCG this way, four points added. Each weight of words alone
+// or meaning alone loses 5 to 20.
 import { withoutBreath, type Breathe } from '../kernel/breathe.ts'
 import { TOKEN_SIZE } from './embed/tokens.ts'
 
@@ -72,7 +75,8 @@ export interface Ranked {
 }
 
 /** A word is worth more the fewer memories hold it; never nothing, however common. */
-export const idf = (memories: number, holding: number): number => Math.log(1 + (memories - holding + 0.5) / (holding + 0.5))
+export const idf = (memories: number, holding: number): number =>
+  Math.log(1 + (memories - holding + 0.5) / (holding + 0.5))
 
 /** How much of a word's weight its frequency in a memory of this length earns: 0 to 1. */
 export const saturation = (frequency: number, length: number, averageLength: number): number =>
@@ -120,7 +124,9 @@ export function tokenLikeness(query: Int8Array, memory: Int8Array): number {
       let odd = 0
       for (let i = 0; i < TOKEN_SIZE; i += 4) {
         even = (even + Math.imul(query[q + i]!, memory[m + i]!) + Math.imul(query[q + i + 2]!, memory[m + i + 2]!)) | 0
-        odd = (odd + Math.imul(query[q + i + 1]!, memory[m + i + 1]!) + Math.imul(query[q + i + 3]!, memory[m + i + 3]!)) | 0
+        odd =
+          (odd + Math.imul(query[q + i + 1]!, memory[m + i + 1]!) + Math.imul(query[q + i + 3]!, memory[m + i + 3]!)) |
+          0
       }
       const likeness = (even + odd) | 0
       if (likeness > best) best = likeness
@@ -133,20 +139,28 @@ export function tokenLikeness(query: Int8Array, memory: Int8Array): number {
 /** The query moved towards its best answers and brought back to length 1. */
 export function moved(query: Float32Array, best: readonly Float32Array[]): Float32Array {
   const towards = Float32Array.from(query)
-  for (const vector of best) for (let i = 0; i < towards.length; i++) towards[i]! += (FEEDBACK.weight / best.length) * vector[i]!
+  for (const vector of best)
+    for (let i = 0; i < towards.length; i++) towards[i]! += (FEEDBACK.weight / best.length) * vector[i]!
   const norm = Math.sqrt(dot(towards, towards)) || 1
   for (let i = 0; i < towards.length; i++) towards[i]! /= norm
   return towards
 }
 
-export const recency = (freshAt: number, now: number): number => 2 ** (-Math.max(0, now - freshAt) / DAY_MS / HALF_LIFE_DAYS)
+export const recency = (freshAt: number, now: number): number =>
+  2 ** (-Math.max(0, now - freshAt) / DAY_MS / HALF_LIFE_DAYS)
 
 const factors = (confidence: number, fresh: number, importance: number): number =>
   (1 - CONFIDENCE * (1 - confidence)) * (1 - RECENCY * (1 - fresh)) * (1 - IMPORTANCE * (1 - importance))
 
 const within = (value: number): number => Math.min(1, Math.max(0, value))
 
-export function rank(words: Words, query: Meaning | null, candidates: readonly Candidate[], now: number, breathe: Breathe = withoutBreath): Ranked[] {
+export function rank(
+  words: Words,
+  query: Meaning | null,
+  candidates: readonly Candidate[],
+  now: number,
+  breathe: Breathe = withoutBreath,
+): Ranked[] {
   const blend = query && query.tokens.length > 0 ? BLEND : BLEND_WITHOUT_TOKENS
   const scored = candidates.map((candidate) => {
     breathe()
@@ -156,22 +170,38 @@ export function rank(words: Words, query: Meaning | null, candidates: readonly C
     const tok = meaning ? Math.max(0, tokenLikeness(query!.tokens, meaning.tokens)) : 0
     return { candidate, meaning, lex, cos, tok, rel: blend.lex * lex + blend.cos * cos + blend.tok * tok }
   })
-  const best = scored.filter(({ meaning }) => meaning !== null).sort((a, b) => b.rel - a.rel || (a.candidate.id < b.candidate.id ? -1 : 1)).slice(0, FEEDBACK.best)
+  const best = scored
+    .filter(({ meaning }) => meaning !== null)
+    .sort((a, b) => b.rel - a.rel || (a.candidate.id < b.candidate.id ? -1 : 1))
+    .slice(0, FEEDBACK.best)
   if (best.length > 0) {
-    const again = moved(query!.vector, best.map(({ meaning }) => meaning!.vector))
+    const again = moved(
+      query!.vector,
+      best.map(({ meaning }) => meaning!.vector),
+    )
     for (const one of scored) {
       if (one.meaning) one.rel += blend.cos * (Math.max(0, dot(again, one.meaning.vector)) - one.cos)
     }
   }
-  const mostMeant = Math.max(0, ...scored.filter(({ meaning }) => meaning !== null).map(({ rel, lex }) => rel - blend.lex * lex))
-  for (const one of scored) if (query !== null && one.meaning === null) one.rel += mostMeant * coverage(words, one.candidate.frequencies)
+  const mostMeant = Math.max(
+    0,
+    ...scored.filter(({ meaning }) => meaning !== null).map(({ rel, lex }) => rel - blend.lex * lex),
+  )
+  for (const one of scored)
+    if (query !== null && one.meaning === null) one.rel += mostMeant * coverage(words, one.candidate.frequencies)
   return scored
     .map(({ candidate, lex, cos, rel }): Ranked => {
       const fresh = recency(candidate.freshAt, now)
       return {
         id: candidate.id,
         score: within(rel * factors(candidate.confidence, fresh, candidate.importance)),
-        signals: { similarity: within(cos), lexical: within(lex), confidence: candidate.confidence, recency: fresh, importance: candidate.importance },
+        signals: {
+          similarity: within(cos),
+          lexical: within(lex),
+          confidence: candidate.confidence,
+          recency: fresh,
+          importance: candidate.importance,
+        },
       }
     })
     .sort((a, b) => b.score - a.score || (a.id < b.id ? 1 : -1))

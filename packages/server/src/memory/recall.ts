@@ -1,5 +1,5 @@
-// Recall: what of all that a viewer may see answers a query best. By words and by meaning together; by words alone when there is
-// no meaning to be had in time: a search does not fail because a model does.
+// Recall: what of all that a viewer may see answers a query best. By words and by meaning together; by words alone when
+// there is no meaning to be had in time: a search does not fail because a model does.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { MemorySearch, SearchResult, Static } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
@@ -16,7 +16,9 @@ import { memoryColumns, shownMemory, touchMemories, type MemoryRow } from './sql
 import { termsOf } from './terms.ts'
 
 export type RecallOptions = Omit<Static<typeof MemorySearch>, 'query' | 'explain'> & {
-  /** When half of this has passed the query goes by words alone, and when all of it has there is no answer: it fails. */
+  /**
+   * When half of this has passed the query goes by words alone, and when all of it has there is no answer: it fails.
+   */
   budgetMs?: number
 }
 
@@ -43,11 +45,20 @@ export function makeRecall({ index, embedder, embedding, clock, log }: RecallToo
     }
   }
 
-  return async (viewer, query, { scope, type, limit = DEFAULT_LIMIT, min_confidence: minConfidence = 0, budgetMs } = {}) => {
+  return async (
+    viewer,
+    query,
+    { scope, type, limit = DEFAULT_LIMIT, min_confidence: minConfidence = 0, budgetMs } = {},
+  ) => {
     // Half of the time is for the meaning: a model that is still being loaded must leave enough for a search by words.
     const within = <T>(work: Promise<T>, otherwise: () => T): Promise<T> =>
-      budgetMs === undefined ? work : Promise.race([work, delay(budgetMs / 2, undefined, { ref: false }).then(otherwise)])
-    const [meaning] = await within<[Meaning | null, void]>(Promise.all([meaningOf(query), embedding.soon()]), () => [null, undefined])
+      budgetMs === undefined
+        ? work
+        : Promise.race([work, delay(budgetMs / 2, undefined, { ref: false }).then(otherwise)])
+    const [meaning] = await within<[Meaning | null, void]>(Promise.all([meaningOf(query), embedding.soon()]), () => [
+      null,
+      undefined,
+    ])
     const terms = [...new Set(termsOf(query))].slice(0, MAX_TERMS)
     const found = index.find({
       viewer: { kind: viewer.kind, id: viewer.id, tenantId: viewer.tenantId, teamId: viewer.teamId },
@@ -83,7 +94,12 @@ export async function searchMemories(
 ): Promise<SearchAnswer> {
   const ranked = await recall(principal, query, options)
   return store.tx(async (tx) => {
-    const memories = await touched(tx, principal, ranked.map(({ id }) => id), now)
+    const memories = await touched(
+      tx,
+      principal,
+      ranked.map(({ id }) => id),
+      now,
+    )
     meter(tx, now, [[principal.tenantId, 'searches', 1]])
     // One that was deleted, or hidden from the caller, between the search and now is left out.
     const results = ranked.flatMap(({ id, score, signals }): SearchResult[] => {
@@ -100,9 +116,15 @@ async function touched(tx: Db, viewer: Viewer, ids: readonly string[], now: numb
   if (ids.length === 0) return new Map()
   const seen = seenBy(viewer, now)
   // Given memories, those of them that the viewer sees.
-  const rows = await tx.rows<MemoryRow>(`select ${memoryColumns('m')} from memories m where ${seen.sql} and ${tx.dialect.inList('m.id')}`, [
-    ...seen.values, tx.dialect.list(ids),
-  ])
-  await touchMemories(tx, viewer.tenantId, rows.map(({ id }) => id), now)
+  const rows = await tx.rows<MemoryRow>(
+    `select ${memoryColumns('m')} from memories m where ${seen.sql} and ${tx.dialect.inList('m.id')}`,
+    [...seen.values, tx.dialect.list(ids)],
+  )
+  await touchMemories(
+    tx,
+    viewer.tenantId,
+    rows.map(({ id }) => id),
+    now,
+  )
   return new Map(rows.map((row) => [row.id, { ...row, accessed_at: Math.max(row.accessed_at, now) }]))
 }

@@ -1,4 +1,5 @@
-// Embeds every memory again, beside a service that goes on answering: the old vectors stay until the new ones take their place.
+// Embeds every memory again, beside a service that goes on answering: the old vectors stay until the new ones take
+// their place.
 import type { Clock } from '../kernel/clock.ts'
 import { one, type Store } from '../store/db.ts'
 import type { Embedding } from './embed-memories.ts'
@@ -17,7 +18,10 @@ export interface ReindexTools {
   failure(): Error | undefined
 }
 
-export async function reindex({ store, embedding, model, clock, failure }: ReindexTools, progress: (done: number, total: number) => void): Promise<number> {
+export async function reindex(
+  { store, embedding, model, clock, failure }: ReindexTools,
+  progress: (done: number, total: number) => void,
+): Promise<number> {
   // Marks some memories as not embedded, which keeps their vectors; answers how many.
   const mark = (): Promise<number> =>
     store.tx((tx) =>

@@ -1,4 +1,5 @@
-// Relationships are made and unmade. Whoever makes one must see both ends; there is one of a type from one memory to another.
+// Relationships are made and unmade. Whoever makes one must see both ends; there is one of a type from one memory to
+// another.
 import { DEFAULT_STRENGTH, isId, type Relationship, type RelationshipCreate, type Static } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import { notFound, ruleBroken, taken } from '../kernel/failure.ts'
@@ -7,11 +8,21 @@ import { requireMemory } from './get.ts'
 import type { MemoryTools } from './remember.ts'
 import { mayAdminister } from './see.ts'
 import {
-  deleteRelationshipRow, findRelationship, findSameRelationship, findSeenMemory, insertRelationship, shownRelationship, type RelationshipRow,
+  deleteRelationshipRow,
+  findRelationship,
+  findSameRelationship,
+  findSeenMemory,
+  insertRelationship,
+  shownRelationship,
+  type RelationshipRow,
 } from './sql.ts'
 
 export async function relate(
-  tx: Db, { makeId, now }: MemoryTools, principal: Principal, sourceId: string, wanted: Static<typeof RelationshipCreate>,
+  tx: Db,
+  { makeId, now }: MemoryTools,
+  principal: Principal,
+  sourceId: string,
+  wanted: Static<typeof RelationshipCreate>,
 ): Promise<Relationship> {
   const at = now()
   await requireMemory(tx, principal, sourceId, at)
@@ -31,12 +42,17 @@ export async function relate(
     created_at: at,
   }
   if ((await insertRelationship(tx, row)) === 0) {
-    throw taken(`The relationship ${row.relationship_type} between these memories`, (await findSameRelationship(tx, row))?.id ?? null)
+    throw taken(
+      `The relationship ${row.relationship_type} between these memories`,
+      (await findSameRelationship(tx, row))?.id ?? null,
+    )
   }
   return shownRelationship(row)
 }
 
-/** For whoever made it, the owner of its source, and an org-admin. To others it is refused, if they can see it at all. */
+/**
+ * For whoever made it, the owner of its source, and an org-admin. To others it is refused, if they can see it at all.
+ */
 export async function unrelate(tx: Db, now: number, principal: Principal, sourceId: string, id: string): Promise<void> {
   const source = await requireMemory(tx, principal, sourceId, now)
   const row = isId('relationship', id) ? await findRelationship(tx, principal.tenantId, sourceId, id) : undefined
@@ -44,9 +60,13 @@ export async function unrelate(tx: Db, now: number, principal: Principal, source
   if (row.created_by !== principal.id && !mayAdminister(principal, source)) {
     // A relationship to what the caller cannot see is one it cannot see.
     if (!(await findSeenMemory(tx, principal, row.target_memory_id, now))) throw notFound('relationship', id)
-    throw ruleBroken('not_owner', 'Only who made it, the owner of its source memory or an org-admin may delete a relationship', {
-      relationship_id: id,
-    })
+    throw ruleBroken(
+      'not_owner',
+      'Only who made it, the owner of its source memory or an org-admin may delete a relationship',
+      {
+        relationship_id: id,
+      },
+    )
   }
   // Somebody else may have deleted it since it was read.
   if ((await deleteRelationshipRow(tx, principal.tenantId, id)) === 0) throw notFound('relationship', id)

@@ -2,9 +2,16 @@
 //
 // 1. The owner is the caller; nothing in the body says otherwise.
 // 2. The memory, its searchable text, its words and its count commit together: it is found by them right after its 201.
-// 3. A memory has a team while its scope is `team`, and none otherwise: a private memory is nobody's but its owner's, and an
-//    institutional one everybody's, so a team there would only suggest a limit that does not hold. One sent is dropped.
-import { DEFAULT_CONFIDENCE, DEFAULT_IMPORTANCE, type Memory, type MemoryCreate, type Static } from '@sensorium/contract'
+// 3. A memory has a team while its scope is `team`, and none otherwise: a private memory is nobody's but its owner's,
+//    and an institutional one everybody's, so a team there would only suggest a limit that does not hold. One sent is
+//    dropped.
+import {
+  DEFAULT_CONFIDENCE,
+  DEFAULT_IMPORTANCE,
+  type Memory,
+  type MemoryCreate,
+  type Static,
+} from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import { iso } from '../kernel/clock.ts'
 import { invalid } from '../kernel/failure.ts'
@@ -28,7 +35,12 @@ export const msOrNull = (time: string | null | undefined): number | null => (tim
 export function expiryOf(time: string | null | undefined, now: number): number | null {
   const at = msOrNull(time)
   if (at !== null && at <= now) {
-    throw invalid({ field: 'expires_at', value: time, expected: 'a date-time in the future', example: iso(now + 86_400_000) })
+    throw invalid({
+      field: 'expires_at',
+      value: time,
+      expected: 'a date-time in the future',
+      example: iso(now + 86_400_000),
+    })
   }
   return at
 }
@@ -42,13 +54,21 @@ function teamOf(principal: Principal, { scope, team_id }: Wanted): string | null
   const team = team_id ?? principal.teamId
   if (team === null) {
     throw invalid({
-      field: 'team_id', value: team_id, expected: 'the team of a memory with scope team: the token has none (required)', example: 'team-blue',
+      field: 'team_id',
+      value: team_id,
+      expected: 'the team of a memory with scope team: the token has none (required)',
+      example: 'team-blue',
     })
   }
   return team
 }
 
-export async function remember(tx: Db, { makeId, now }: MemoryTools, principal: Principal, wanted: Wanted): Promise<Memory> {
+export async function remember(
+  tx: Db,
+  { makeId, now }: MemoryTools,
+  principal: Principal,
+  wanted: Wanted,
+): Promise<Memory> {
   const at = now()
   const row: MemoryRow = {
     tenant_id: principal.tenantId,

@@ -1,5 +1,5 @@
-// The search thread: finds and ranks, on connections of its own. A search over many memories takes tens of milliseconds of computing,
-// which the thread that carries the events does not have.
+// The search thread: finds and ranks, on connections of its own. A search over many memories takes tens of milliseconds
+// of computing, which the thread that carries the events does not have.
 import { parentPort, workerData } from 'node:worker_threads'
 import { systemClock } from '../kernel/clock.ts'
 import { StoreUnavailable } from '../store/db.ts'
@@ -17,7 +17,10 @@ const CONNECTIONS = 2
 
 async function open(where: Where): Promise<Finder & { close(): Promise<void> }> {
   if ('url' in where) {
-    const [{ openPostgres }, { postgresFinder }] = await Promise.all([import('../store/postgres.ts'), import('./find-postgres.ts')])
+    const [{ openPostgres }, { postgresFinder }] = await Promise.all([
+      import('../store/postgres.ts'),
+      import('./find-postgres.ts'),
+    ])
     const store = openPostgres({ url: where.url, clock: systemClock, poolSize: CONNECTIONS })
     return { find: postgresFinder(store).find, close: store.close }
   }

@@ -61,12 +61,17 @@ export function seenBy(viewer: Viewer, now: number, m = 'm'): Condition {
   return both(tenant, live(m, now), ways)
 }
 
-/** The same memories as conditions that do not overlap, each with an index of its own: no way costs what another one hides. */
+/**
+ * The same memories as conditions that do not overlap, each with an index of its own: no way costs what another one
+ * hides.
+ */
 export function waysToSee(viewer: Viewer, now: number, scope: MemoryScope | undefined, m = 'm'): Condition[] {
   const { kind, tenantId, id, teamId } = viewer
   const chosen = scope === undefined ? [] : [{ sql: `${m}.scope = ?`, values: [scope] }]
   if (kind === 'org_admin') return [both({ sql: `${m}.tenant_id = ?`, values: [tenantId] }, live(m, now), ...chosen)]
-  const ways = [both({ sql: `${m}.tenant_id = ? and ${m}.agent_id = ?`, values: [tenantId, id] }, live(m, now), ...chosen)]
+  const ways = [
+    both({ sql: `${m}.tenant_id = ? and ${m}.agent_id = ?`, values: [tenantId, id] }, live(m, now), ...chosen),
+  ]
   if (teamId !== null && (scope ?? 'team') === 'team') {
     const sql = `${m}.tenant_id = ? and ${m}.scope = 'team' and ${m}.team_id = ? and ${m}.agent_id <> ?`
     ways.push(both({ sql, values: [tenantId, teamId, id] }, live(m, now)))

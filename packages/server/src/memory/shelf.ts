@@ -1,12 +1,14 @@
-// What a search of the embedded store reads of a tenant, kept in memory by the search thread: who may see each memory, what
-// weighs on its score, and the signature of each of its windows. About 300 bytes a memory; texts, words and vectors stay on disk.
+// What a search of the embedded store reads of a tenant, kept in memory by the search thread: who may see each memory,
+// what weighs on its score, and the signature of each of its windows. About 300 bytes a memory; texts, words and
+// vectors stay on disk.
 //
-// Why: a join of words or signatures with the rows that say who may see them costs a microsecond a row, 50 to 130 ms for a tenant
-// of 50,000 memories; over these columns it is two.
+// Why: a join of words or signatures with the rows that say who may see them costs a microsecond a row, 50 to 130 ms
+// for a tenant of 50,000 memories; over these columns it is two.
 //
-// 1. A shelf is brought up to date before each search, from the log of changes that triggers write with the changes themselves.
-// 2. A memory keeps its place while the shelf lives. The windows of a changed text are left behind; when they are many the shelf
-//    is filled anew.
+// 1. A shelf is brought up to date before each search, from the log of changes that triggers write with the changes
+//    themselves.
+// 2. A memory keeps its place while the shelf lives. The windows of a changed text are left behind; when they are many
+//    the shelf is filled anew.
 import type { Breathe } from '../kernel/breathe.ts'
 import { Postings } from './postings.ts'
 import { maySee, type Viewer, type Visibility } from './see.ts'
@@ -123,7 +125,8 @@ export class Shelf {
   }
 
   private growRows(size: number): void {
-    for (const name of ['confidence', 'importance', 'freshAt', 'expiresAt', 'docs', 'versions'] as const) this[name] = grown(this[name], size)
+    for (const name of ['confidence', 'importance', 'freshAt', 'expiresAt', 'docs', 'versions'] as const)
+      this[name] = grown(this[name], size)
     this.lengths = grown(this.lengths, size)
     this.types = grown(this.types, size)
     this.audience = grown(this.audience, size)
@@ -194,16 +197,19 @@ export class Shelf {
       if (audience < 0 || !seen[audience] || this.expiresAt[place]! <= now) continue
       memories++
       length += this.lengths[place]!
-      const wanted = inScope[audience] && (type === null || this.types[place] === wantedType) && this.confidence[place]! >= minConfidence
+      const wanted =
+        inScope[audience] &&
+        (type === null || this.types[place] === wantedType) &&
+        this.confidence[place]! >= minConfidence
       mask[place] = wanted ? WANTED : SEEN
     }
     return { mask, memories, averageLength: memories > 0 ? length / memories : 0 }
   }
 
   /**
-   * The wanted windows that are likely the nearest to a vector, at least `many` of them if there are: those whose signs add up to
-   * the most when each counts with the vector's own number. Better by far than counting equal signs, and no dearer: a table holds
-   * the sum for each value of each byte.
+   * The wanted windows that are likely the nearest to a vector, at least `many` of them if there are: those whose signs
+   * add up to the most when each counts with the vector's own number. Better by far than counting equal signs, and no
+   * dearer: a table holds the sum for each value of each byte.
    */
   nearest(vector: Float32Array, view: View, many: number, breathe: Breathe): Window[] {
     const size = this.signatureSize
@@ -229,7 +235,8 @@ export class Shelf {
     let least = BUCKETS - 1
     for (let found = histogram[least]!; least > 0 && found < many; ) found += histogram[--least]!
     const nearest: Window[] = []
-    for (let i = 0; i < this.windows; i++) if (bucketOf[i]! >= least) nearest.push({ place: this.windowPlaces[i]!, number: this.windowNumbers[i]! })
+    for (let i = 0; i < this.windows; i++)
+      if (bucketOf[i]! >= least) nearest.push({ place: this.windowPlaces[i]!, number: this.windowNumbers[i]! })
     return nearest
   }
 
@@ -245,7 +252,10 @@ export class Shelf {
   }
 }
 
-/** For each value of each byte of a signature, what its signs add up to. Each follows from the value without its lowest bit. */
+/**
+ * For each value of each byte of a signature, what its signs add up to. Each follows from the value without its lowest
+ * bit.
+ */
 function sumsOf(vector: Float32Array, size: number): Float32Array {
   const sums = new Float32Array(size * 256)
   for (let byte = 0; byte < size; byte++) {

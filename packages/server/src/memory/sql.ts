@@ -45,13 +45,41 @@ export interface RelationshipRow {
 }
 
 const MEMORY = [
-  'tenant_id', 'id', 'agent_id', 'team_id', 'project_id', 'type', 'scope', 'status', 'title', 'content', 'confidence', 'importance',
-  'metadata', 'source_type', 'source_id', 'source_url', 'source_event_id', 'freshness_date', 'expires_at', 'created_at', 'updated_at',
-  'accessed_at', 'text_version',
+  'tenant_id',
+  'id',
+  'agent_id',
+  'team_id',
+  'project_id',
+  'type',
+  'scope',
+  'status',
+  'title',
+  'content',
+  'confidence',
+  'importance',
+  'metadata',
+  'source_type',
+  'source_id',
+  'source_url',
+  'source_event_id',
+  'freshness_date',
+  'expires_at',
+  'created_at',
+  'updated_at',
+  'accessed_at',
+  'text_version',
 ] as const satisfies (keyof MemoryRow)[]
 
 const RELATIONSHIP = [
-  'tenant_id', 'id', 'source_memory_id', 'target_memory_id', 'relationship_type', 'strength', 'metadata', 'created_by', 'created_at',
+  'tenant_id',
+  'id',
+  'source_memory_id',
+  'target_memory_id',
+  'relationship_type',
+  'strength',
+  'metadata',
+  'created_by',
+  'created_at',
 ] as const satisfies (keyof RelationshipRow)[]
 
 /** The columns of a memory, of the table with the alias `m`. */
@@ -94,31 +122,44 @@ export const shownRelationship = (row: Omit<RelationshipRow, 'created_by'>): Rel
 })
 
 export const insertMemory = (db: Db, row: MemoryRow): Promise<number> =>
-  db.run(`insert into memories (${MEMORY.join(', ')}) values (${MEMORY.map(() => '?').join(', ')})`, MEMORY.map((name) => row[name]))
+  db.run(
+    `insert into memories (${MEMORY.join(', ')}) values (${MEMORY.map(() => '?').join(', ')})`,
+    MEMORY.map((name) => row[name]),
+  )
 
 /** The memory if the viewer sees it. */
 export function findSeenMemory(db: Db, viewer: Viewer, id: string, now: number): Promise<MemoryRow | undefined> {
   const seen = seenBy(viewer, now)
-  return one<MemoryRow>(db, `select ${memoryColumns('m')} from memories m where ${seen.sql} and m.id = ?`, [...seen.values, id])
+  return one<MemoryRow>(db, `select ${memoryColumns('m')} from memories m where ${seen.sql} and m.id = ?`, [
+    ...seen.values,
+    id,
+  ])
 }
 
 /** The same, held against other writers until the transaction ends. */
 export function lockSeenMemory(tx: Db, viewer: Viewer, id: string, now: number): Promise<MemoryRow | undefined> {
   const seen = seenBy(viewer, now)
-  return one<MemoryRow>(tx, `select ${memoryColumns('m')} from memories m where ${seen.sql} and m.id = ? ${tx.dialect.forUpdate}`, [
-    ...seen.values, id,
-  ])
+  return one<MemoryRow>(
+    tx,
+    `select ${memoryColumns('m')} from memories m where ${seen.sql} and m.id = ? ${tx.dialect.forUpdate}`,
+    [...seen.values, id],
+  )
 }
 
 /** Marks the memory as read now, if the viewer sees it, and answers it as it then is. */
 export function touchSeenMemory(tx: Db, viewer: Viewer, id: string, now: number): Promise<MemoryRow | undefined> {
   const seen = seenBy(viewer, now)
-  return one<MemoryRow>(tx, `update memories as m set accessed_at = ? where ${seen.sql} and m.id = ? returning ${MEMORY.join(', ')}`, [
-    now, ...seen.values, id,
-  ])
+  return one<MemoryRow>(
+    tx,
+    `update memories as m set accessed_at = ? where ${seen.sql} and m.id = ? returning ${MEMORY.join(', ')}`,
+    [now, ...seen.values, id],
+  )
 }
 
-/** Marks memories as read now. They are locked in the order of their ids, so that two searches never wait for each other. */
+/**
+ * Marks memories as read now. They are locked in the order of their ids, so that two searches never wait for each
+ * other.
+ */
 export function touchMemories(tx: Db, tenantId: string, ids: readonly string[], now: number): Promise<number> {
   const { inList, list, forUpdate } = tx.dialect
   return tx.run(
@@ -135,12 +176,27 @@ export const saveMemory = (tx: Db, row: MemoryRow): Promise<number> =>
             freshness_date = ?, expires_at = ?, updated_at = ?, text_version = ?
       where tenant_id = ? and id = ?`,
     [
-      row.team_id, row.scope, row.status, row.title, row.content, row.confidence, row.importance, row.metadata,
-      row.freshness_date, row.expires_at, row.updated_at, row.text_version, row.tenant_id, row.id,
+      row.team_id,
+      row.scope,
+      row.status,
+      row.title,
+      row.content,
+      row.confidence,
+      row.importance,
+      row.metadata,
+      row.freshness_date,
+      row.expires_at,
+      row.updated_at,
+      row.text_version,
+      row.tenant_id,
+      row.id,
     ],
   )
 
-/** A page of the memories that meet one of the conditions on `m`, which must not overlap, newest first, and how many there are. */
+/**
+ * A page of the memories that meet one of the conditions on `m`, which must not overlap, newest first, and how many
+ * there are.
+ */
 export async function pageMemories(db: Db, tenantId: string, ways: Condition[], offset: number, limit: number) {
   const values = ways.flatMap((way) => way.values)
   const union = ways.map(({ sql }) => `select m.id from memories m where ${sql}`).join(' union all ')
@@ -155,10 +211,21 @@ export async function pageMemories(db: Db, tenantId: string, ways: Condition[], 
   return { rows, total: count?.n ?? 0 }
 }
 
-/** A page of the memories that meet the condition on `m` and whose text meets the one on `t`, newest first, and how many. */
-export async function pageFoundMemories(db: Db, tenantId: string, seen: Condition, held: Condition, offset: number, limit: number) {
-  // Materialized: a planner that hopes for a quick end walks all memories from the newest on, and a rare text is in none of them.
-  // Cross join: SQLite takes the tables in this order, and would else walk all memories of the tenant for want of statistics.
+/**
+ * A page of the memories that meet the condition on `m` and whose text meets the one on `t`, newest first, and how
+ * many.
+ */
+export async function pageFoundMemories(
+  db: Db,
+  tenantId: string,
+  seen: Condition,
+  held: Condition,
+  offset: number,
+  limit: number,
+) {
+  // Materialized: a planner that hopes for a quick end walks all memories from the newest on, and a rare text is in
+  // none of them. Cross join: SQLite takes the tables in this order, and would else walk all memories of the tenant for
+  // want of statistics.
   const rows = await db.rows<MemoryRow & { total: number }>(
     `with held as materialized (select t.id from memory_texts t where ${held.sql}),
           found as materialized (select m.id from held cross join memories m where m.id = held.id and ${seen.sql})

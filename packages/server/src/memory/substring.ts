@@ -1,15 +1,16 @@
 // Finds the memories that hold a substring, without reading all of them.
 //
-// Every live memory has a set of grams: a hash of each one, two and three characters that follow each other in its folded title
-// or content, and of each audience that may see it. A memory that holds the text holds all grams of the text, so the index
-// answers the few that can, among those the caller may see; whether they do is then read in their text. A hash that two grams
-// share, or an audience, only adds a candidate: what is seen is decided by see.ts, what is held by the text itself. The tenant
-// is part of every hash, so that no tenant's memories make the search of another longer.
+// Every live memory has a set of grams: a hash of each one, two and three characters that follow each other in its
+// folded title or content, and of each audience that may see it. A memory that holds the text holds all grams of the
+// text, so the index answers the few that can, among those the caller may see; whether they do is then read in their
+// text. A hash that two grams share, or an audience, only adds a candidate: what is seen is decided by see.ts, what is
+// held by the text itself. The tenant is part of every hash, so that no tenant's memories make the search of another
+// longer.
 //
 // One and two characters are grams too, because whole words of Chinese and Japanese are that short.
 //
-// Tried and rejected: FTS5 with the trigram tokenizer (nothing shorter than three characters, no audiences), an expression index
-// on PostgreSQL that makes the grams in SQL (quadratic on text beyond ASCII).
+// Tried and rejected: FTS5 with the trigram tokenizer (nothing shorter than three characters, no audiences), an
+// expression index on PostgreSQL that makes the grams in SQL (quadratic on text beyond ASCII).
 import { one, type Db } from '../store/db.ts'
 import { fold } from './fold.ts'
 import type { Condition, Viewer, Visibility } from './see.ts'
@@ -44,17 +45,27 @@ function addGrams(grams: Set<number>, seed: number, text: string): void {
   }
 }
 
-const audience = (seed: number, kind: 'agent' | 'team' | 'everybody', id = ''): number => finish(pointsOf(`${kind} ${id}`).reduce(mixIn, seed))
+const audience = (seed: number, kind: 'agent' | 'team' | 'everybody', id = ''): number =>
+  finish(pointsOf(`${kind} ${id}`).reduce(mixIn, seed))
 
 function audiencesOf({ agent_id, team_id, scope }: Text, seed: number): number[] {
-  const wider = scope === 'institutional' ? [audience(seed, 'everybody')] : scope === 'team' ? [audience(seed, 'team', team_id!)] : []
+  const wider =
+    scope === 'institutional'
+      ? [audience(seed, 'everybody')]
+      : scope === 'team'
+        ? [audience(seed, 'team', team_id!)]
+        : []
   return [audience(seed, 'agent', agent_id), ...wider]
 }
 
 /** One of these must be a memory's, for the viewer to see it; none at all means that it sees every one. */
 function audiencesFor({ kind, id, teamId }: Viewer, seed: number): number[] {
   if (kind === 'org_admin') return []
-  return [audience(seed, 'agent', id), audience(seed, 'everybody'), ...(teamId === null ? [] : [audience(seed, 'team', teamId)])]
+  return [
+    audience(seed, 'agent', id),
+    audience(seed, 'everybody'),
+    ...(teamId === null ? [] : [audience(seed, 'team', teamId)]),
+  ]
 }
 
 /** The grams that a folded text is looked up by: itself while it is one gram, else grams of full length. */
@@ -68,8 +79,9 @@ function askedGrams(needle: string, seed: number): number[] {
   return [...new Set([...starts].map((at) => finish(points.slice(at, at + GRAM).reduce(mixIn, seed))))]
 }
 
-// A gram as the word that the full-text index knows it by: its number in base 36, put together from pieces that were written
-// before. A short memory has a hundred grams, and writing each digit by digit took as long as inserting them all.
+// A gram as the word that the full-text index knows it by: its number in base 36, put together from pieces that were
+// written before. A short memory has a hundred grams, and writing each digit by digit took as long as inserting them
+// all.
 const PAIR = 36 ** 2
 const QUAD = PAIR ** 2
 const pairs = Array.from({ length: PAIR }, (_, n) => n.toString(36).padStart(2, '0'))
@@ -107,20 +119,29 @@ export async function indexText(tx: Db, memory: Text): Promise<void> {
      on conflict (tenant_id, id) do update set title = excluded.title, content = excluded.content returning doc`,
     [tenant_id, id, title, content],
   )
-  tx.runLast('insert or replace into memory_grams (rowid, grams) values (?, ?)', [row!.doc, Array.from(grams, word).join(' ')])
+  tx.runLast('insert or replace into memory_grams (rowid, grams) values (?, ?)', [
+    row!.doc,
+    Array.from(grams, word).join(' '),
+  ])
 }
 
 /** Removes the searchable text of a memory that is no longer live; of one without, nothing. */
 export async function unindexText(tx: Db, tenantId: string, id: string): Promise<void> {
   if (tx.dialect.engine === 'sqlite') {
-    const row = await one<{ doc: number }>(tx, 'delete from memory_texts where tenant_id = ? and id = ? returning doc', [tenantId, id])
+    const row = await one<{ doc: number }>(
+      tx,
+      'delete from memory_texts where tenant_id = ? and id = ? returning doc',
+      [tenantId, id],
+    )
     if (row) tx.runLast('delete from memory_grams where rowid = ?', [row.doc])
   } else {
     await tx.run('delete from memory_texts where tenant_id = ? and id = ?', [tenantId, id])
   }
 }
 
-/** The condition on memory_texts, with the alias `t`, that its title or its content holds the text, whatever the case. */
+/**
+ * The condition on memory_texts, with the alias `t`, that its title or its content holds the text, whatever the case.
+ */
 export function holdsText(db: Db, viewer: Viewer, text: string): Condition {
   const needle = fold(text)
   const seed = seedOf(viewer.tenantId)

@@ -1,16 +1,20 @@
-// From a text to the words it is found by: lower case, without accents, stemmed, without the most common words. Scripts that
-// write no spaces are cut into pairs of characters, and ideographs, which are words by themselves, stand alone too. Pure, and the
-// same for memories and queries.
+// From a text to the words it is found by: lower case, without accents, stemmed, without the most common words. Scripts
+// that write no spaces are cut into pairs of characters, and ideographs, which are words by themselves, stand alone
+// too. Pure, and the same for memories and queries.
 import { stem } from './stem.ts'
 
-/** How often the words of a title count, against once for the content: measured, 1.1 and 1.6 points of nDCG over once. */
+/**
+ * How often the words of a title count, against once for the content: measured, 1.1 and 1.6 points of nDCG over once.
+ */
 export const TITLE_WEIGHT = 3
 /** Nobody types a longer word; a blob of base64 should not fill the index. */
 const MAX_WORD = 64
 
 const STOP_WORDS = new Set(
-  ('a an and are as at be been but by can could did do does for from had has have he her his how i if in into is it its me my no not of on or our ' +
-    'she so such that the their them then there these they this to was we were what when where which who why will with would you your').split(' '),
+  (
+    'a an and are as at be been but by can could did do does for from had has have he her his how i if in into is it its me my no not of on or our ' +
+    'she so such that the their them then there these they this to was we were what when where which who why will with would you your'
+  ).split(' '),
 )
 
 export const isStopWord = (word: string): boolean => STOP_WORDS.has(word)
@@ -18,7 +22,8 @@ export const isStopWord = (word: string): boolean => STOP_WORDS.has(word)
 const WORD = /[\p{L}\p{N}\p{M}]+/gu
 const NO_SPACES = /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]/u
 const IDEOGRAPH = /\p{Script=Han}/u
-const PIECES = /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}\p{M}]+|[^\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]+/gu
+const PIECES =
+  /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}\p{M}]+|[^\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]+/gu
 
 // Stemming is most of the work, and most words come again.
 const stems = new Map<string, string>()
@@ -42,7 +47,11 @@ function addPairs(run: string, terms: string[]): void {
 /** The words of a text in their order, as often as they occur. */
 export function termsOf(text: string): string[] {
   const terms: string[] = []
-  const plain = text.normalize('NFKD').replace(/[\u0300-\u036f]/g, '').normalize('NFC').toLowerCase()
+  const plain = text
+    .normalize('NFKD')
+    .replace(/[\u0300-\u036f]/g, '')
+    .normalize('NFC')
+    .toLowerCase()
   for (const [word] of plain.matchAll(WORD)) {
     if (NO_SPACES.test(word)) {
       for (const [piece] of word.matchAll(PIECES)) {

@@ -1,15 +1,16 @@
 // Walks the relationships of a memory, breadth first, in one query.
 //
-// 1. At depth 1 every relationship is an item, parallel ones too; deeper, a memory appears once: at its shortest depth and, among
-//    the paths of that length, by the strongest. The start is never listed.
+// 1. At depth 1 every relationship is an item, parallel ones too; deeper, a memory appears once: at its shortest depth
+//    and, among the paths of that length, by the strongest. The start is never listed.
 // 2. A step leads only to a memory that the viewer sees, so no path goes through one that it does not.
 // 3. Nearest first, then strongest, then by the ids of the memory and the relationship; at most MAX_TRAVERSED.
 //
-// Three levels at most, so they are written out one after the other. A recursive query can neither group nor look at what it has
-// found already, and would walk a dense graph path by path; here a level starts from each memory of the one before once. A level
-// is walked only while there is room in the answer, so none starts from MAX_TRAVERSED memories or more; and if those few have more
-// than MAX_WALKED relationships between them, it looks at that many and lets the rest be. Every join is a cross
-// join: SQLite then takes the tables in the order they are written, from what was found to what it leads to.
+// Three levels at most, so they are written out one after the other. A recursive query can neither group nor look at
+// what it has found already, and would walk a dense graph path by path; here a level starts from each memory of the one
+// before once. A level is walked only while there is room in the answer, so none starts from MAX_TRAVERSED memories or
+// more; and if those few have more than MAX_WALKED relationships between them, it looks at that many and lets the rest
+// be. Every join is a cross join: SQLite then takes the tables in the order they are written, from what was found to
+// what it leads to.
 import { MAX_TRAVERSAL_DEPTH, MAX_TRAVERSED, type Direction, type RelatedMemory } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import type { Db, Value } from '../store/db.ts'
@@ -20,7 +21,10 @@ import { memoryColumns, shownMemory, shownRelationship, type MemoryRow, type Rel
 const ENDS = {
   out: [['source_memory_id', 'target_memory_id']],
   in: [['target_memory_id', 'source_memory_id']],
-  both: [['source_memory_id', 'target_memory_id'], ['target_memory_id', 'source_memory_id']],
+  both: [
+    ['source_memory_id', 'target_memory_id'],
+    ['target_memory_id', 'source_memory_id'],
+  ],
 } as const
 
 /** A level past this would hold up everybody else: 200,000 take about a tenth of a second. */
@@ -85,7 +89,12 @@ interface TraversedRow extends MemoryRow {
 
 /** The memories that a viewer reaches from one it sees. Depth is 1 to MAX_TRAVERSAL_DEPTH. */
 export async function reachedFrom(
-  db: Db, viewer: Viewer, startId: string, depth: number, direction: Direction, now: number,
+  db: Db,
+  viewer: Viewer,
+  startId: string,
+  depth: number,
+  direction: Direction,
+  now: number,
 ): Promise<RelatedMemory[]> {
   const sql: Sql = { text: [], values: [] }
   firstLevel(sql, viewer, startId, direction, now)
@@ -122,7 +131,11 @@ export async function reachedFrom(
 }
 
 export async function traverse(
-  db: Db, principal: Principal, id: string, query: { depth?: number; direction?: Direction }, now: number,
+  db: Db,
+  principal: Principal,
+  id: string,
+  query: { depth?: number; direction?: Direction },
+  now: number,
 ): Promise<{ relationships: RelatedMemory[]; count: number }> {
   await requireMemory(db, principal, id, now)
   const depth = Math.min(MAX_TRAVERSAL_DEPTH, Math.max(1, query.depth ?? 1))

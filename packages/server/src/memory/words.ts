@@ -1,5 +1,5 @@
-// The words of a memory, indexed in the transaction that writes it: a memory is found by its words right after its 201, and the
-// same row says that its meaning is still to be embedded.
+// The words of a memory, indexed in the transaction that writes it: a memory is found by its words right after its 201,
+// and the same row says that its meaning is still to be embedded.
 import { one, type Db, type Insert } from '../store/db.ts'
 import { countTerms, termsOf } from './terms.ts'
 
@@ -25,7 +25,8 @@ export async function indexWords(tx: Db, memory: IndexedText): Promise<void> {
   const content = termsOf(memory.content)
   const { counts, length } = countTerms(title, content)
   if (tx.dialect.engine === 'sqlite') {
-    // Writes the state of the index for one memory: not embedded, claimed by nobody, one version on. Answers its number.
+    // Writes the state of the index for one memory: not embedded, claimed by nobody, one version on. Answers its
+    // number.
     const row = await one<{ doc: number; version: number }>(
       tx,
       `insert into memory_recall (tenant_id, memory_id, length, version, embedded, claimed_until) values (?, ?, ?, 1, '', 0)
@@ -38,7 +39,11 @@ export async function indexWords(tx: Db, memory: IndexedText): Promise<void> {
       tx.runLast('delete from memory_words where rowid = ?', [row!.doc])
       await forgetVectors(tx, tenant_id, id)
     }
-    tx.runLast('insert into memory_words (rowid, title, content) values (?, ?, ?)', [row!.doc, tokens(title), tokens(content)])
+    tx.runLast('insert into memory_words (rowid, title, content) values (?, ?, ?)', [
+      row!.doc,
+      tokens(title),
+      tokens(content),
+    ])
     return
   }
   // The same state; two writers of one memory take turns at this row.
@@ -53,14 +58,22 @@ export async function indexWords(tx: Db, memory: IndexedText): Promise<void> {
     await tx.run('delete from memory_words where tenant_id = ? and memory_id = ?', [tenant_id, id])
     await forgetVectors(tx, tenant_id, id)
   }
-  const rows = [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([word, frequency]) => [tenant_id, word, id, frequency, length] as const)
+  const rows = [...counts]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([word, frequency]) => [tenant_id, word, id, frequency, length] as const)
   await tx.insertMany(WORDS, rows)
 }
 
-/** Called when a memory goes, in the transaction that takes it away: neither its words nor its meaning find it any more. */
+/**
+ * Called when a memory goes, in the transaction that takes it away: neither its words nor its meaning find it any more.
+ */
 export async function unindexWords(tx: Db, tenantId: string, id: string): Promise<void> {
   if (tx.dialect.engine === 'sqlite') {
-    const row = await one<{ doc: number }>(tx, 'delete from memory_recall where tenant_id = ? and memory_id = ? returning doc', [tenantId, id])
+    const row = await one<{ doc: number }>(
+      tx,
+      'delete from memory_recall where tenant_id = ? and memory_id = ? returning doc',
+      [tenantId, id],
+    )
     if (row) tx.runLast('delete from memory_words where rowid = ?', [row.doc])
   } else {
     await tx.run('delete from memory_words where tenant_id = ? and memory_id = ?', [tenantId, id])

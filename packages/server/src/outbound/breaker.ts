@@ -1,8 +1,8 @@
 // A circuit breaker, pure: it is given what happened and the time, and says whether the endpoint may be tried.
 //
-// closed     everything may be tried
-// open       the endpoint failed too often in a row: nothing is tried until the pause is over, and no attempt is used up
-// half_open  the pause is over: one request is tried, and its outcome closes the breaker or opens it again for longer
+// closed     everything may be tried open       the endpoint failed too often in a row: nothing is tried until the
+// pause is over, and no attempt is used up half_open  the pause is over: one request is tried, and its outcome closes
+// the breaker or opens it again for longer
 import { backoffMs, type Backoff } from '../kernel/backoff.ts'
 
 export const OPENS_AFTER = 10

@@ -1,4 +1,5 @@
-// What this node knows of an endpoint: whether something is due for it, how much it may be given, how it has been answering.
+// What this node knows of an endpoint: whether something is due for it, how much it may be given, how it has been
+// answering.
 import type { KeyObject } from 'node:crypto'
 import { isoOrNull } from '../kernel/clock.ts'
 import type { Mailbox } from '../delivery/sql.ts'
@@ -40,8 +41,19 @@ export interface PushHealth {
 }
 
 export const newEndpoint = (mailbox: Mailbox): Endpoint => ({
-  mailbox, due: false, claiming: false, underWay: 0, window: 1, breaker: closed, heldUntil: 0, wakeAt: Infinity,
-  succeededAt: null, lastStatus: null, lastError: null, latencyMs: null, keys: { secrets: '', keys: [] },
+  mailbox,
+  due: false,
+  claiming: false,
+  underWay: 0,
+  window: 1,
+  breaker: closed,
+  heldUntil: 0,
+  wakeAt: Infinity,
+  succeededAt: null,
+  lastStatus: null,
+  lastError: null,
+  latencyMs: null,
+  keys: { secrets: '', keys: [] },
 })
 
 export const standingOf = ({ breaker, succeededAt, lastError }: Endpoint): Standing =>
@@ -53,7 +65,10 @@ export const triedFrom = ({ heldUntil, breaker }: Endpoint, now: number): number
   return from > now ? from : 0
 }
 
-/** How many more requests it may be given now. A claim costs the same for one as for many: it waits for a quarter of the window. */
+/**
+ * How many more requests it may be given now. A claim costs the same for one as for many: it waits for a quarter of the
+ * window.
+ */
 export function wantedBy(endpoint: Endpoint, now: number): number {
   if (!endpoint.due || endpoint.claiming || triedFrom(endpoint, now) > 0) return 0
   const free = allowance(endpoint.breaker, now, endpoint.window) - endpoint.underWay

@@ -1,4 +1,5 @@
-// One POST to an endpoint: no redirect is followed, the answer's body is thrown away, and nothing lasts longer than it may.
+// One POST to an endpoint: no redirect is followed, the answer's body is thrown away, and nothing lasts longer than it
+// may.
 import http from 'node:http'
 import https from 'node:https'
 import type { Clock } from '../kernel/clock.ts'
@@ -26,7 +27,9 @@ function describe(error: NodeJS.ErrnoException): string {
   return (text.startsWith('address refused') ? text : `connection failed: ${text}`).slice(0, MAX_ERROR)
 }
 
-/** One exchange under way. All have the same time, so the order in which they began is the order in which it runs out. */
+/**
+ * One exchange under way. All have the same time, so the order in which they began is the order in which it runs out.
+ */
 interface Live {
   until: number
   request: http.ClientRequest | null
@@ -68,7 +71,12 @@ export function makePost(clock: Clock, { checkLiteral, lookup }: SafeAddress): P
         method: 'POST',
         agent: agents[secure ? 'https:' : 'http:'],
         lookup,
-        headers: { ...headers, 'content-type': 'application/json', 'content-length': body.length, 'user-agent': 'Sensorium/1.0' },
+        headers: {
+          ...headers,
+          'content-type': 'application/json',
+          'content-length': body.length,
+          'user-agent': 'Sensorium/1.0',
+        },
       })
       exchange.request = request
       if (exchange.cutBy) request.destroy(exchange.cutBy)
@@ -100,7 +108,8 @@ export function makePost(clock: Clock, { checkLiteral, lookup }: SafeAddress): P
 
   const post = (async (endpoint, headers, text) => {
     const url = URL.parse(endpoint)
-    if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) return { error: 'the endpoint is not an http or https URL' }
+    if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:'))
+      return { error: 'the endpoint is not an http or https URL' }
     try {
       checkLiteral(url.hostname)
     } catch (error) {
@@ -130,7 +139,8 @@ export function makePost(clock: Clock, { checkLiteral, lookup }: SafeAddress): P
   return post
 }
 
-const hasNoBody = ({ statusCode, headers }: http.IncomingMessage): boolean => statusCode === 204 || headers['content-length'] === '0'
+const hasNoBody = ({ statusCode, headers }: http.IncomingMessage): boolean =>
+  statusCode === 204 || headers['content-length'] === '0'
 
 /** The time ran out, or ours did. */
 class Silence extends Error {}

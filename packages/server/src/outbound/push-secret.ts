@@ -40,7 +40,13 @@ export interface Target {
 
 /** Where an agent is pushed to and with what it is signed; the first push makes the secret. Null if there is nothing to push
  * or nowhere to push it. */
-export async function pushTarget(tx: Db, sealing: Secrets, open: OpenSecret, mailbox: Mailbox, now: number): Promise<Target | null> {
+export async function pushTarget(
+  tx: Db,
+  sealing: Secrets,
+  open: OpenSecret,
+  mailbox: Mailbox,
+  now: number,
+): Promise<Target | null> {
   const { tenantId, recipientId } = mailbox
   let rows = await targetRows(tx, tenantId, recipientId, now)
   if (rows.length === 0) return null
@@ -59,7 +65,8 @@ export async function rotatePushSecret(tx: Db, sealing: Secrets, mailbox: Mailbo
   const { tenantId, recipientId } = mailbox
   // Holding the agent's row lets two rotations follow each other.
   const sql = `select id from agents where tenant_id = ? and id = ? ${tx.dialect.forUpdate}`
-  if (!isId('agent', recipientId) || !(await one(tx, sql, [tenantId, recipientId]))) throw notFound('agent', recipientId)
+  if (!isId('agent', recipientId) || !(await one(tx, sql, [tenantId, recipientId])))
+    throw notFound('agent', recipientId)
   const secret = newPushSecret()
   await retireSecrets(tx, tenantId, recipientId, now + OVERLAP_MS)
   const added = await addSecret(tx, tenantId, recipientId, sealing.seal(secret, contextOf(mailbox)), now)

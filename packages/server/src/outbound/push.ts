@@ -1,12 +1,14 @@
-// Pushing: what is ready in the mailbox of a `push` agent is claimed like a poll would claim it, POSTed to the agent's endpoint
-// and settled by the answer.
+// Pushing: what is ready in the mailbox of a `push` agent is claimed like a poll would claim it, POSTed to the agent's
+// endpoint and settled by the answer.
 //
-// Nouns: an endpoint is an agent that is pushed to, as this node knows it. A slot is the right to one request under way.
+// Nouns: an endpoint is an agent that is pushed to, as this node knows it. A slot is the right to one request under
+// way.
 //
-// 1. A delivery is claimed only when there is a slot for it, with a lease that outlasts the request: what waits stays ready in
-//    the mailbox, where a poll or a stream may take it, and uses up no attempt.
+// 1. A delivery is claimed only when there is a slot for it, with a lease that outlasts the request: what waits stays
+//    ready in the mailbox, where a poll or a stream may take it, and uses up no attempt.
 // 2. Wake-ups say where something arrived; a scan finds what they missed. Both only mark an endpoint as due.
-// 3. One endpoint holds up nobody else (slots.ts), and one that keeps failing is left alone between probes (breaker.ts).
+// 3. One endpoint holds up nobody else (slots.ts), and one that keeps failing is left alone between probes
+//    (breaker.ts).
 // 4. Every node pushes; exclusive leases share the work out. What is known of an endpoint is each node's own.
 import { performance } from 'node:perf_hooks'
 import type { Claim, HandedOut } from '../delivery/claim.ts'
@@ -15,7 +17,17 @@ import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Secrets } from '../kernel/secrets.ts'
 import type { Store } from '../store/db.ts'
-import { healthOf, keysOf, learn, newEndpoint, standingOf, triedFrom, wantedBy, type Endpoint, type PushHealth } from './endpoint.ts'
+import {
+  healthOf,
+  keysOf,
+  learn,
+  newEndpoint,
+  standingOf,
+  triedFrom,
+  wantedBy,
+  type Endpoint,
+  type PushHealth,
+} from './endpoint.ts'
 import { outcomeOf } from './outcome.ts'
 import { ANSWER_WITHIN_MS, type Post } from './post.ts'
 import { makeOpenSecret, pushTarget, type Target } from './push-secret.ts'
@@ -58,9 +70,15 @@ const LEASE_MS = 2 * ANSWER_WITHIN_MS
 const MAX_GROUP_SLOTS = 128
 /** Bodies under way; a delivery may have a megabyte. */
 const MAX_BYTES = 128_000_000
-/** Claims under way at once, for each standing by itself: an endpoint that answers must not wait while others are looked up. */
+/**
+ * Claims under way at once, for each standing by itself: an endpoint that answers must not wait while others are looked
+ * up.
+ */
 const LANES = { sqlite: { proven: 1, new: 1, suspect: 1 }, postgres: { proven: 3, new: 1, suspect: 1 } }
-/** Endpoints claimed for in one transaction. On PostgreSQL the others of a group wait for each; with 32 a push took thrice as long. */
+/**
+ * Endpoints claimed for in one transaction. On PostgreSQL the others of a group wait for each; with 32 a push took
+ * thrice as long.
+ */
 const MAX_GROUP_ENDPOINTS = { sqlite: 32, postgres: 8 }
 const SCAN_ROWS = 1_000
 const MAX_KNOWN = 50_000
@@ -145,7 +163,8 @@ export function makePush(tools: PushTools): Push {
 
   function forgetIdle(): void {
     for (const [id, endpoint] of endpoints) {
-      if (!endpoint.due && endpoint.underWay === 0 && !endpoint.claiming && endpoint.wakeAt === Infinity) endpoints.delete(id)
+      if (!endpoint.due && endpoint.underWay === 0 && !endpoint.claiming && endpoint.wakeAt === Infinity)
+        endpoints.delete(id)
     }
   }
 
@@ -230,7 +249,9 @@ export function makePush(tools: PushTools): Push {
       // One order for all groups, so that two of them can wait for each other in one direction only.
       group.sort((a, b) => (a.endpoint.mailbox.recipientId < b.endpoint.mailbox.recipientId ? -1 : 1))
       const wanted = group.map(({ endpoint, count }) => ({ mailbox: endpoint.mailbox, limit: count }))
-      const served = await claim.many(wanted, LEASE_MS, (tx, mailbox, now) => pushTarget(tx, secrets, openSecret, mailbox, now))
+      const served = await claim.many(wanted, LEASE_MS, (tx, mailbox, now) =>
+        pushTarget(tx, secrets, openSecret, mailbox, now),
+      )
       group.forEach((grant, i) => begin(grant, served[i]!.admitted, served[i]!.deliveries))
     } catch (error) {
       log.warn({ err: error }, 'push: nothing could be claimed')
@@ -266,7 +287,12 @@ export function makePush(tools: PushTools): Push {
     const { mailbox } = endpoint
     bytes += delivery.json.length
     const started = performance.now()
-    const headers = signedHeaders(delivery.id, Math.floor(clock.now() / 1000), delivery.json, keysOf(endpoint, target.secrets))
+    const headers = signedHeaders(
+      delivery.id,
+      Math.floor(clock.now() / 1000),
+      delivery.json,
+      keysOf(endpoint, target.secrets),
+    )
     const exchange = await post(target.endpoint, headers, delivery.json)
     const ms = performance.now() - started
     const interrupted = cutting && 'error' in exchange
@@ -290,7 +316,9 @@ export function makePush(tools: PushTools): Push {
   }
 
   function track(work: Promise<void>): void {
-    const tracked: Promise<void> = work.catch((error: unknown) => log.error({ err: error }, 'push failed unexpectedly')).finally(() => running.delete(tracked))
+    const tracked: Promise<void> = work
+      .catch((error: unknown) => log.error({ err: error }, 'push failed unexpectedly'))
+      .finally(() => running.delete(tracked))
     running.add(tracked)
   }
 

@@ -1,6 +1,7 @@
-// Names to addresses, without holding anybody up. The usual lookup of Node runs in a pool of four threads that files and logs
-// need as well: four names whose servers never answer would stop it all. So questions go out on sockets of their own, and the
-// pool is used, one at a time, only for what a name server does not know (hosts files, search domains).
+// Names to addresses, without holding anybody up. The usual lookup of Node runs in a pool of four threads that files
+// and logs need as well: four names whose servers never answer would stop it all. So questions go out on sockets of
+// their own, and the pool is used, one at a time, only for what a name server does not know (hosts files, search
+// domains).
 import { lookup, Resolver } from 'node:dns/promises'
 import type { Resolve } from './safe-address.ts'
 
@@ -30,7 +31,8 @@ export function makeResolve(now: () => number, servers?: readonly string[]): Res
     if (addresses.length > 0) return addresses
     const { code } = (answers[0] as PromiseRejectedResult).reason as NodeJS.ErrnoException
     // A server that does not answer would not answer the pool either.
-    if (code === 'ETIMEOUT' || servers) throw Object.assign(new Error(`${hostname} could not be resolved (${code})`), { code })
+    if (code === 'ETIMEOUT' || servers)
+      throw Object.assign(new Error(`${hostname} could not be resolved (${code})`), { code })
     return locally(hostname)
   }
 

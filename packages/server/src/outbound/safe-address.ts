@@ -1,20 +1,38 @@
-// Where a push may connect to. A tenant chooses the endpoint, so it must not become a way into the network that the service
-// stands in: only addresses of the public internet are taken, whatever name or notation they hide behind.
+// Where a push may connect to. A tenant chooses the endpoint, so it must not become a way into the network that the
+// service stands in: only addresses of the public internet are taken, whatever name or notation they hide behind.
 //
-// The check is part of the lookup that the connection itself makes, and the address it answers is the one that is connected to:
-// a name that changes its answer afterwards changes nothing.
+// The check is part of the lookup that the connection itself makes, and the address it answers is the one that is
+// connected to: a name that changes its answer afterwards changes nothing.
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 
 export class AddressRefused extends Error {}
 
 const REFUSED_V4: [string, number][] = [
-  ['0.0.0.0', 8], ['10.0.0.0', 8], ['100.64.0.0', 10], ['127.0.0.0', 8], ['169.254.0.0', 16], ['172.16.0.0', 12],
-  ['192.0.0.0', 24], ['192.0.2.0', 24], ['192.88.99.0', 24], ['192.168.0.0', 16], ['198.18.0.0', 15], ['198.51.100.0', 24],
-  ['203.0.113.0', 24], ['224.0.0.0', 4], ['240.0.0.0', 4],
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.88.99.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 4],
+  ['240.0.0.0', 4],
   ['168.63.129.16', 32], // the metadata service of one cloud stands on a public address
 ]
-// Inside 2000::/3, which is all that is public: protocol assignments with Teredo, documentation twice, 6to4 (it carries any IPv4).
-const REFUSED_V6: [string, number][] = [['2001::', 23], ['2001:db8::', 32], ['2002::', 16], ['3fff::', 20]]
+// Inside 2000::/3, which is all that is public: protocol assignments with Teredo, documentation twice, 6to4 (it carries
+// any IPv4).
+const REFUSED_V6: [string, number][] = [
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  ['2002::', 16],
+  ['3fff::', 20],
+]
 
 const refused = new BlockList()
 for (const [net, prefix] of REFUSED_V4) refused.addSubnet(net, prefix, 'ipv4')
@@ -30,7 +48,8 @@ function groupsOf(address: string): number[] {
   return tail === undefined ? front : [...front, ...Array<number>(8 - front.length - back.length).fill(0), ...back]
 }
 
-const embeddedV4 = (groups: number[]): string => [groups[6]! >> 8, groups[6]! & 255, groups[7]! >> 8, groups[7]! & 255].join('.')
+const embeddedV4 = (groups: number[]): string =>
+  [groups[6]! >> 8, groups[6]! & 255, groups[7]! >> 8, groups[7]! & 255].join('.')
 
 const startsWith = (groups: number[], ...start: number[]): boolean => start.every((group, i) => groups[i] === group)
 
@@ -42,21 +61,26 @@ export function isPublicAddress(address: string): boolean {
   const groups = groupsOf(address)
   if (groups.length !== 8) return false
   // IPv4 in IPv6 clothes is judged as what it is: mapped addresses, and what a NAT64 translates.
-  if (startsWith(groups, 0, 0, 0, 0, 0, 0xffff) || startsWith(groups, 0x64, 0xff9b, 0, 0, 0, 0)) return isPublicAddress(embeddedV4(groups))
+  if (startsWith(groups, 0, 0, 0, 0, 0, 0xffff) || startsWith(groups, 0x64, 0xff9b, 0, 0, 0, 0))
+    return isPublicAddress(embeddedV4(groups))
   return groups[0]! >= 0x2000 && groups[0]! <= 0x3fff && !refused.check(address.split('%')[0]!, 'ipv6')
 }
 
 export type Resolve = (hostname: string) => Promise<string[]>
 
 export interface SafeAddress {
-  /** Throws for a host that is written as an address and may not be reached; a connection asks no lookup about those. */
+  /**
+   * Throws for a host that is written as an address and may not be reached; a connection asks no lookup about those.
+   */
   checkLiteral(hostname: string): void
   lookup: LookupFunction
 }
 
 export function safeAddress(resolve: Resolve, allowed: (address: string) => boolean): SafeAddress {
   const refuse = (hostname: string, addresses: string[]): AddressRefused =>
-    new AddressRefused(`address refused: ${addresses.every((a) => a === hostname) ? hostname : `${hostname} (${addresses.join(', ')})`} is not public`)
+    new AddressRefused(
+      `address refused: ${addresses.every((a) => a === hostname) ? hostname : `${hostname} (${addresses.join(', ')})`} is not public`,
+    )
 
   return {
     checkLiteral(hostname) {

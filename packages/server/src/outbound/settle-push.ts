@@ -1,4 +1,5 @@
-// Writes down how pushes went. What comes back in the same turn, or while a transaction is under way, shares the next one.
+// Writes down how pushes went. What comes back in the same turn, or while a transaction is under way, shares the next
+// one.
 import type { HandedOut } from '../delivery/claim.ts'
 import { afterFailedPush, afterLapse } from '../delivery/rules.ts'
 import { acknowledge, release } from '../delivery/settle.ts'
@@ -17,10 +18,8 @@ export interface Pushed {
   outcome: Outcome | { kind: 'interrupted' }
 }
 
-export interface SettlePush {
-  /** Resolves when it is on disk, with the time at which the mailbox has something due by the clock, if it has. */
-  (pushed: Pushed): Promise<number | null>
-}
+/** Resolves when it is on disk, with the time at which the mailbox has something due by the clock, if it has. */
+export type SettlePush = (pushed: Pushed) => Promise<number | null>
 
 const MAX_GROUP = 200
 const LANES = { sqlite: 1, postgres: 4 }
@@ -32,8 +31,14 @@ interface Waiting extends Pushed {
   resolve: (dueAt: number | null) => void
 }
 
-export function makeSettlePush(store: Store, clock: Clock, log: Logger, maxAttempts: number, stopping: AbortSignal): SettlePush {
-  let queue: Waiting[] = []
+export function makeSettlePush(
+  store: Store,
+  clock: Clock,
+  log: Logger,
+  maxAttempts: number,
+  stopping: AbortSignal,
+): SettlePush {
+  const queue: Waiting[] = []
   let lanes = LANES[store.dialect.engine]
   let scheduled = false
 
@@ -80,24 +85,53 @@ export function makeSettlePush(store: Store, clock: Clock, log: Logger, maxAttem
 const keyOf = ({ tenantId, recipientId }: Mailbox): string => `${tenantId} ${recipientId}`
 
 /** One order of mailboxes for all groups, so that two of them can wait for each other in one direction only. */
-async function settle(tx: Db, group: readonly Pushed[], now: number, maxAttempts: number): Promise<Map<string, number>> {
+async function settle(
+  tx: Db,
+  group: readonly Pushed[],
+  now: number,
+  maxAttempts: number,
+): Promise<Map<string, number>> {
   const due = new Map<string, number>()
   const mailboxes = [...Map.groupBy(group, ({ mailbox }) => keyOf(mailbox))].sort(([a], [b]) => (a < b ? -1 : 1))
   // Side by side: on PostgreSQL the statements of all mailboxes go out together, step by step.
-  await Promise.all(mailboxes.map(async ([, ofMailbox]) => {
-    const { mailbox } = ofMailbox[0]!
-    const acknowledged = ofMailbox.filter(({ outcome }) => outcome.kind === 'acknowledged').map(({ delivery }) => delivery.id)
-    if (acknowledged.length > 0) await acknowledge(tx, mailbox, acknowledged, now)
-    const interrupted = ofMailbox.filter(({ outcome }) => outcome.kind === 'interrupted').map(({ delivery }) => delivery)
-    if (interrupted.length > 0) await release(tx, mailbox, interrupted, now, maxAttempts)
-    const failed = ofMailbox.filter(({ outcome }) => outcome.kind !== 'acknowledged' && outcome.kind !== 'interrupted')
-    if (failed.length > 0) await settleFailed(tx, mailbox, failed, due, now, maxAttempts)
-  }))
+  await Promise.all(
+    mailboxes.map(async ([, ofMailbox]) => {
+      const { mailbox } = ofMailbox[0]!
+      const acknowledged = ofMailbox
+        .filter(({ outcome }) => outcome.kind === 'acknowledged')
+        .map(({ delivery }) => delivery.id)
+      if (acknowledged.length > 0) await acknowledge(tx, mailbox, acknowledged, now)
+      const interrupted = ofMailbox
+        .filter(({ outcome }) => outcome.kind === 'interrupted')
+        .map(({ delivery }) => delivery)
+      if (interrupted.length > 0) await release(tx, mailbox, interrupted, now, maxAttempts)
+      const failed = ofMailbox.filter(
+        ({ outcome }) => outcome.kind !== 'acknowledged' && outcome.kind !== 'interrupted',
+      )
+      if (failed.length > 0) await settleFailed(tx, mailbox, failed, due, now, maxAttempts)
+    }),
+  )
   return due
 }
 
-async function settleFailed(tx: Db, mailbox: Mailbox, failed: readonly Pushed[], due: Map<string, number>, now: number, maxAttempts: number): Promise<void> {
-  const rows = new Map((await leasedRows(tx, mailbox, failed.map(({ delivery }) => delivery.id), now)).map((row) => [row.id, row]))
+async function settleFailed(
+  tx: Db,
+  mailbox: Mailbox,
+  failed: readonly Pushed[],
+  due: Map<string, number>,
+  now: number,
+  maxAttempts: number,
+): Promise<void> {
+  const rows = new Map(
+    (
+      await leasedRows(
+        tx,
+        mailbox,
+        failed.map(({ delivery }) => delivery.id),
+        now,
+      )
+    ).map((row) => [row.id, row]),
+  )
   for (const { delivery, endpoint, outcome } of failed) {
     if (outcome.kind === 'acknowledged' || outcome.kind === 'interrupted') continue
     if (outcome.kind === 'gone') await switchToPoll(tx, mailbox.tenantId, mailbox.recipientId, endpoint, now)
@@ -108,7 +142,12 @@ async function settleFailed(tx: Db, mailbox: Mailbox, failed: readonly Pushed[],
     const next =
       outcome.kind === 'gone'
         ? afterLapse(attempted, now, maxAttempts)
-        : afterFailedPush(attempted, { error: outcome.error, retryAfterMs: outcome.kind === 'later' ? outcome.retryAfterMs : null }, now, maxAttempts)
+        : afterFailedPush(
+            attempted,
+            { error: outcome.error, retryAfterMs: outcome.kind === 'later' ? outcome.retryAfterMs : null },
+            now,
+            maxAttempts,
+          )
     if (next.state === 'dead_lettered') await setDead(tx, mailbox, row.id, next.reason, now)
     else if (next.state === 'ready') await setReady(tx, mailbox, [row.id], outcome.error)
     else {

@@ -6,11 +6,18 @@ const SECRET_BYTES = 32
 
 export const newPushSecret = (): string => PREFIX + randomBytes(SECRET_BYTES).toString('base64')
 
-/** Made once and kept: with the bytes themselves Node would make it again for every signature, at 80 µs instead of 5. */
+/**
+ * Made once and kept: with the bytes themselves Node would make it again for every signature, at 80 µs instead of 5.
+ */
 export const signingKey = (secret: string): KeyObject => createSecretKey(secret.slice(PREFIX.length), 'base64')
 
 /** The three headers of a push. Several keys make several signatures, of which a receiver needs to know one. */
-export function signedHeaders(id: string, timestampS: number, body: string, keys: readonly KeyObject[]): Record<string, string> {
+export function signedHeaders(
+  id: string,
+  timestampS: number,
+  body: string,
+  keys: readonly KeyObject[],
+): Record<string, string> {
   const signed = `${id}.${timestampS}.${body}`
   const signatures = keys.map((key) => `v1,${createHmac('sha256', key).update(signed).digest('base64')}`)
   return { 'webhook-id': id, 'webhook-timestamp': String(timestampS), 'webhook-signature': signatures.join(' ') }

@@ -1,8 +1,8 @@
-// Who may push next. A push holds a slot for as long as the endpoint takes, up to 15 s, so slots are what a dead endpoint could
-// take from others. Three things keep it from doing so:
+// Who may push next. A push holds a slot for as long as the endpoint takes, up to 15 s, so slots are what a dead
+// endpoint could take from others. Three things keep it from doing so:
 //
-// 1. Endpoints have a standing. One that answers is proven; one never tried is new; one whose last push failed is suspect. New
-//    ones together get at most half of the slots, suspects a quarter: the proven always have room.
+// 1. Endpoints have a standing. One that answers is proven; one never tried is new; one whose last push failed is
+//    suspect. New ones together get at most half of the slots, suspects a quarter: the proven always have room.
 // 2. A tenant gets at most half of the slots, with the same shares inside it.
 // 3. Tenants take turns, and inside a tenant its endpoints take turns.
 
@@ -16,12 +16,16 @@ type Held = Record<Standing, number>
 
 const sum = (held: Held): number => held.proven + held.new + held.suspect
 
-const roomIn = (held: Held, standing: Standing, total: number): number => Math.min(total - sum(held), total * SHARE[standing] - held[standing])
+const roomIn = (held: Held, standing: Standing, total: number): number =>
+  Math.min(total - sum(held), total * SHARE[standing] - held[standing])
 
 export interface Slots<E> {
   /** Puts an endpoint in line; one that is in line already stays where it is. */
   line(tenant: string, standing: Standing, endpoint: E): void
-  /** Takes the endpoint of that standing whose turn it is and up to as many slots as it wants; undefined when none can have one. */
+  /**
+   * Takes the endpoint of that standing whose turn it is and up to as many slots as it wants; undefined when none can
+   * have one.
+   */
   grant(standing: Standing, wanted: (endpoint: E) => number): Grant<E> | undefined
   release(grant: Grant<E>, count: number): void
   held(): number

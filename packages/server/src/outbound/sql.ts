@@ -11,9 +11,14 @@ export interface PushedAgent {
 
 /** Which of these recipients are pushed to. By id over all tenants: a wake-up names no tenant. */
 export const pushedAmong = (db: Db, ids: string[]) =>
-  db.rows<PushedAgent>(`select tenant_id, id from agents where ${db.dialect.inList('id')} and ${PUSHED}`, [db.dialect.list(ids)])
+  db.rows<PushedAgent>(`select tenant_id, id from agents where ${db.dialect.inList('id')} and ${PUSHED}`, [
+    db.dialect.list(ids),
+  ])
 
-/** The next agents that are pushed to, in the order of their ids over all tenants, and whether something is due for each. */
+/**
+ * The next agents that are pushed to, in the order of their ids over all tenants, and whether something is due for
+ * each.
+ */
 export const pagePushed = (db: Db, after: string, limit: number, now: number) =>
   db.rows<PushedAgent & { due: number }>(
     `select a.tenant_id, a.id,
@@ -53,7 +58,10 @@ export const addFirstSecret = (db: Db, tenantId: string, agentId: string, sealed
     [tenantId, agentId, sealed, now],
   )
 
-/** Adds a secret after the last one; on PostgreSQL it waits for a competing insert of the same number. Answers 0 if that one won. */
+/**
+ * Adds a secret after the last one; on PostgreSQL it waits for a competing insert of the same number. Answers 0 if that
+ * one won.
+ */
 export const addSecret = (db: Db, tenantId: string, agentId: string, sealed: string, now: number) =>
   db.run(
     `insert into push_secrets (tenant_id, agent_id, number, sealed, valid_until, created_at)
@@ -64,7 +72,11 @@ export const addSecret = (db: Db, tenantId: string, agentId: string, sealed: str
 
 /** Lets the secrets that have no end yet hold until then. */
 export const retireSecrets = (db: Db, tenantId: string, agentId: string, until: number) =>
-  db.run('update push_secrets set valid_until = ? where tenant_id = ? and agent_id = ? and valid_until is null', [until, tenantId, agentId])
+  db.run('update push_secrets set valid_until = ? where tenant_id = ? and agent_id = ? and valid_until is null', [
+    until,
+    tenantId,
+    agentId,
+  ])
 
 /** Forgets secrets that no longer hold, and those older than the newest few. */
 export const dropSecrets = (db: Db, tenantId: string, agentId: string, now: number, keep: number) =>

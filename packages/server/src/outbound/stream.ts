@@ -1,7 +1,7 @@
 // One open stream: the deliveries it holds, and the bytes it writes as server-sent events.
 //
-// 1. It holds at most `max` deliveries that are not settled; each place is freed by an acknowledgement, by giving the delivery
-//    back, or by its lease lapsing.
+// 1. It holds at most `max` deliveries that are not settled; each place is freed by an acknowledgement, by giving the
+//    delivery back, or by its lease lapsing.
 // 2. What a reader does not take is not claimed: while the connection is full nothing more is handed out.
 import type { Claim, HandedOut } from '../delivery/claim.ts'
 import type { Lease } from '../delivery/settle.ts'
@@ -30,7 +30,10 @@ export interface Stream {
   /** What the store says about those it holds; others are in other hands. */
   refresh(rows: readonly LeaseRow[], now: number): void
   comment(): void
-  /** Ends it, with a last text where there is still somebody to read it; answers when nothing is being claimed for it any more. */
+  /**
+   * Ends it, with a last text where there is still somebody to read it; answers when nothing is being claimed for it
+   * any more.
+   */
   close(last?: string): Promise<void>
   held(): Lease[]
   isFull(): boolean

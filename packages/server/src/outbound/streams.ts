@@ -2,7 +2,8 @@
 //
 // 1. A stream ends within a second of its key being revoked, its agent deactivated or its token expiring.
 // 2. A stream that ends, for whatever reason, gives its leases back at once.
-// 3. An acknowledgement on this node frees its place at once; one on another node, a lapse or an extension is found by looking.
+// 3. An acknowledgement on this node frees its place at once; one on another node, a lapse or an extension is found by
+//    looking.
 import type { Identify } from '../auth/identify.ts'
 import type { Claim } from '../delivery/claim.ts'
 import { release, type Lease } from '../delivery/settle.ts'
@@ -72,19 +73,24 @@ export function makeStreams({ store, claim, wakeups, identify, clock, log, maxAt
 
   // ---- ending, and giving back
 
-  let ended: { mailbox: Mailbox; leases: Lease[] }[] = []
+  const ended: { mailbox: Mailbox; leases: Lease[] }[] = []
   let releasing: Promise<void> | null = null
 
   async function releaseAll(): Promise<void> {
     while (ended.length > 0) {
-      const group = ended.splice(0, RELEASE_GROUP).sort((a, b) => (a.mailbox.recipientId < b.mailbox.recipientId ? -1 : 1))
+      const group = ended
+        .splice(0, RELEASE_GROUP)
+        .sort((a, b) => (a.mailbox.recipientId < b.mailbox.recipientId ? -1 : 1))
       try {
         await store.tx(async (tx) => {
           for (const { mailbox, leases } of group) await release(tx, mailbox, leases, clock.now(), maxAttempts)
         })
         wakeups.wake(new Set(group.map(({ mailbox }) => mailbox.recipientId)))
       } catch (error) {
-        log.warn({ err: error, streams: group.length }, 'leases of ended streams could not be given back; they will lapse')
+        log.warn(
+          { err: error, streams: group.length },
+          'leases of ended streams could not be given back; they will lapse',
+        )
       }
     }
   }
@@ -100,7 +106,9 @@ export function makeStreams({ store, claim, wakeups, identify, clock, log, maxAt
     if (leases.length === 0) return
     ended.push({ mailbox, leases })
     // A group forms from all that end in the same turn.
-    releasing ??= new Promise<void>((resolve) => setImmediate(resolve)).then(releaseAll).finally(() => (releasing = null))
+    releasing ??= new Promise<void>((resolve) => setImmediate(resolve))
+      .then(releaseAll)
+      .finally(() => (releasing = null))
     await releasing
   }
 
@@ -162,7 +170,15 @@ export function makeStreams({ store, claim, wakeups, identify, clock, log, maxAt
   async function lookAtLeases({ stream }: Entry): Promise<void> {
     const { tenantId, recipientId } = stream.mailbox
     try {
-      stream.refresh(await readLeases(store, tenantId, recipientId, stream.held().map(({ id }) => id)), clock.now())
+      stream.refresh(
+        await readLeases(
+          store,
+          tenantId,
+          recipientId,
+          stream.held().map(({ id }) => id),
+        ),
+        clock.now(),
+      )
     } catch (error) {
       log.debug({ err: error }, 'a stream will look again')
     }
@@ -173,7 +189,16 @@ export function makeStreams({ store, claim, wakeups, identify, clock, log, maxAt
       for (const [tenantId, ofTenant] of Map.groupBy(idle, ({ stream }) => stream.mailbox.tenantId)) {
         for (let i = 0; i < ofTenant.length; i += AT_ONCE) {
           const some = ofTenant.slice(i, i + AT_ONCE)
-          const due = new Set((await dueAmong(store, tenantId, [...new Set(some.map(({ stream }) => stream.mailbox.recipientId))], clock.now())).map((row) => row.recipient_id))
+          const due = new Set(
+            (
+              await dueAmong(
+                store,
+                tenantId,
+                [...new Set(some.map(({ stream }) => stream.mailbox.recipientId))],
+                clock.now(),
+              )
+            ).map((row) => row.recipient_id),
+          )
           for (const { stream } of some) if (due.has(stream.mailbox.recipientId)) stream.pump()
         }
       }
@@ -184,12 +209,25 @@ export function makeStreams({ store, claim, wakeups, identify, clock, log, maxAt
 
   return {
     open(mailbox, token, max, sink) {
-      if (closing || entries.size >= MAX_STREAMS) throw unavailable(closing ? 'This node is shutting down' : 'This node has too many streams open')
+      if (closing || entries.size >= MAX_STREAMS)
+        throw unavailable(closing ? 'This node is shutting down' : 'This node has too many streams open')
       const siblings = byRecipient.get(mailbox.recipientId) ?? new Set<Entry>()
-      if (siblings.size >= MAX_STREAMS_OF_ONE) throw unavailable(`More than ${MAX_STREAMS_OF_ONE} streams are open for this mailbox`)
-      const stream = openStream(mailbox, max, sink, { claim, now: clock.now, failed: (error) => log.warn({ err: error }, 'a stream could not claim') })
+      if (siblings.size >= MAX_STREAMS_OF_ONE)
+        throw unavailable(`More than ${MAX_STREAMS_OF_ONE} streams are open for this mailbox`)
+      const stream = openStream(mailbox, max, sink, {
+        claim,
+        now: clock.now,
+        failed: (error) => log.warn({ err: error }, 'a stream could not claim'),
+      })
       const now = clock.now()
-      const entry: Entry = { stream, token, commentAt: now + COMMENT_EVERY_MS, lookedAt: now, verifying: false, cancelWake: wakeups.wait(mailbox, stream.pump) }
+      const entry: Entry = {
+        stream,
+        token,
+        commentAt: now + COMMENT_EVERY_MS,
+        lookedAt: now,
+        verifying: false,
+        cancelWake: wakeups.wait(mailbox, stream.pump),
+      }
       entries.add(entry)
       byRecipient.set(mailbox.recipientId, siblings.add(entry))
       stream.pump()
@@ -206,7 +244,9 @@ export function makeStreams({ store, claim, wakeups, identify, clock, log, maxAt
     async close() {
       closing = true
       // Spread over some seconds, so that they do not all come to the next node in the same moment.
-      await Promise.all([...entries].map((entry) => end(entry, `retry: ${1_000 + Math.floor(Math.random() * 4_000)}\n\n`)))
+      await Promise.all(
+        [...entries].map((entry) => end(entry, `retry: ${1_000 + Math.floor(Math.random() * 4_000)}\n\n`)),
+      )
       while (releasing) await releasing
     },
   }

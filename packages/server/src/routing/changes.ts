@@ -1,4 +1,5 @@
-// Who receives what has changed: said in the transaction of the change, seen by every publish that starts after its commit.
+// Who receives what has changed: said in the transaction of the change, seen by every publish that starts after its
+// commit.
 import { one, type Db } from '../store/db.ts'
 
 /** `interest`, `feed` and `channel` (its members) are named by their id, `agent` (active or not) by the agent's. */
@@ -7,18 +8,31 @@ export type ChangeKind = 'interest' | 'feed' | 'channel' | 'agent'
 // PostgreSQL only: the embedded store has one writer, and nothing happens between what it reads and what it writes.
 const LOCKED = 'hashtextextended(tenant, 7310868735938)'
 
-/** Said by a publish before it reads who receives what: until it ends, nobody can be sure of all that is routed the old way. */
+/**
+ * Said by a publish before it reads who receives what: until it ends, nobody can be sure of all that is routed the old
+ * way.
+ */
 export function joinRouting(tx: Db, tenantIds: readonly string[]): void {
   if (tx.dialect.engine !== 'postgres') return
   tx.runLater(`select pg_advisory_xact_lock_shared(${LOCKED}) from unnest(?::text[]) as tenant`, [tenantIds])
 }
 
-/** Waits for the publishes under way, and lets the next ones wait: what is stored after this transaction is routed by what it changed. */
+/**
+ * Waits for the publishes under way, and lets the next ones wait: what is stored after this transaction is routed by
+ * what it changed.
+ */
 export async function closeRouting(tx: Db, tenantId: string): Promise<void> {
-  if (tx.dialect.engine === 'postgres') await tx.rows(`select pg_advisory_xact_lock(${LOCKED}) from (select ?::text as tenant) as given`, [tenantId])
+  if (tx.dialect.engine === 'postgres')
+    await tx.rows(`select pg_advisory_xact_lock(${LOCKED}) from (select ?::text as tenant) as given`, [tenantId])
 }
 
-export async function recordRoutingChange(tx: Db, tenantId: string, kind: ChangeKind, id: string, now: number): Promise<void> {
+export async function recordRoutingChange(
+  tx: Db,
+  tenantId: string,
+  kind: ChangeKind,
+  id: string,
+  now: number,
+): Promise<void> {
   // The row of the tenant's version is held until the commit, so versions become visible in the order of their numbers.
   const row = await one<{ version: number }>(
     tx,
@@ -26,5 +40,11 @@ export async function recordRoutingChange(tx: Db, tenantId: string, kind: Change
      on conflict (tenant_id) do update set version = routing_versions.version + 1 returning version`,
     [tenantId],
   )
-  await tx.run('insert into routing_changes (tenant_id, version, kind, id, changed_at) values (?, ?, ?, ?, ?)', [tenantId, row!.version, kind, id, now])
+  await tx.run('insert into routing_changes (tenant_id, version, kind, id, changed_at) values (?, ?, ?, ?, ?)', [
+    tenantId,
+    row!.version,
+    kind,
+    id,
+    now,
+  ])
 }

@@ -9,6 +9,11 @@ export function checkFilter(field: string, source: string | null | undefined): v
     compileFilter(source)
   } catch (error) {
     if (!(error instanceof FilterSyntaxError)) throw error
-    throw invalid({ field, value: source, expected: `a CEL expression, but this has ${error.message}`, example: 'data.total > 100' })
+    throw invalid({
+      field,
+      value: source,
+      expected: `a CEL expression, but this has ${error.message}`,
+      example: 'data.total > 100',
+    })
   }
 }

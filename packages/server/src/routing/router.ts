@@ -1,12 +1,21 @@
 // Keeps the routing tables of the tenants that publish on this node, each as new as the transaction that asks for it.
 //
-// 1. `tables` is called inside the publishing transaction and compares versions there: a change that was answered before the
-//    publish began is seen, on every node, without anything being sent between nodes.
-// 2. Catching up reads what changed. Only a table that is new here, or too far behind, is loaded whole, in pages and before the
-//    transaction, so that it holds nobody else's commit.
+// 1. `tables` is called inside the publishing transaction and compares versions there: a change that was answered
+//    before the publish began is seen, on every node, without anything being sent between nodes.
+// 2. Catching up reads what changed. Only a table that is new here, or too far behind, is loaded whole, in pages and
+//    before the transaction, so that it holds nobody else's commit.
 import type { Db, Store } from '../store/db.ts'
 import {
-  pageInterests, readAllFeeds, readAllMembers, readChanges, readFeeds, readInactive, readInactiveOf, readInterests, readMembers, readVersions,
+  pageInterests,
+  readAllFeeds,
+  readAllMembers,
+  readChanges,
+  readFeeds,
+  readInactive,
+  readInactiveOf,
+  readInterests,
+  readMembers,
+  readVersions,
 } from './sql.ts'
 import { RoutingTable } from './table.ts'
 
@@ -54,7 +63,10 @@ export function makeRouter(store: Store, overBudget: () => void): Router {
 
   function setMembers(table: RoutingTable, rows: { channel_id: string; participant_id: string }[]): void {
     for (const [channel, members] of Map.groupBy(rows, (row) => row.channel_id)) {
-      table.members.set(channel, members.map((member) => member.participant_id))
+      table.members.set(
+        channel,
+        members.map((member) => member.participant_id),
+      )
     }
   }
 
@@ -74,7 +86,9 @@ export function makeRouter(store: Store, overBudget: () => void): Router {
   async function catchUp(tx: Db, tenantId: string, table: RoutingTable, version: number): Promise<boolean> {
     const changes = await readChanges(tx, tenantId, table.version, MAX_CATCH_UP)
     if (changes.length > MAX_CATCH_UP || changes[0]?.version !== table.version + 1) return false
-    const ids = (kind: string): string[] => [...new Set(changes.filter((change) => change.kind === kind).map((change) => change.id))]
+    const ids = (kind: string): string[] => [
+      ...new Set(changes.filter((change) => change.kind === kind).map((change) => change.id)),
+    ]
     const [interests, feeds, channels, agents] = [ids('interest'), ids('feed'), ids('channel'), ids('agent')]
     const foundInterests = interests.length > 0 ? await readInterests(tx, tenantId, interests) : []
     const foundFeeds = feeds.length > 0 ? await readFeeds(tx, tenantId, feeds) : []
@@ -94,7 +108,8 @@ export function makeRouter(store: Store, overBudget: () => void): Router {
   return {
     async prepare(tenantIds) {
       for (const tenantId of tenantIds) {
-        if (!known.has(tenantId)) await alone(tenantId, async () => known.has(tenantId) || keep(tenantId, await load(store, tenantId)))
+        if (!known.has(tenantId))
+          await alone(tenantId, async () => known.has(tenantId) || keep(tenantId, await load(store, tenantId)))
       }
     },
     async tables(tx, tenantIds) {
@@ -106,7 +121,8 @@ export function makeRouter(store: Store, overBudget: () => void): Router {
         if (!table || table.version < version) {
           table = await alone(tenantId, async () => {
             const current = known.get(tenantId)
-            if (current && (current.version >= version || (await catchUp(tx, tenantId, current, version)))) return current
+            if (current && (current.version >= version || (await catchUp(tx, tenantId, current, version))))
+              return current
             const loaded = await load(tx, tenantId)
             keep(tenantId, loaded)
             return loaded

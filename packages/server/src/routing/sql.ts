@@ -58,19 +58,38 @@ const FEED = 'select id, channel_id, event_type_glob, filter_expression from cha
 
 /** A page of active interests in the order of their ids. */
 export const pageInterests = async (db: Db, tenantId: string, after: string, limit: number): Promise<Subscription[]> =>
-  (await db.rows<InterestRow>(`${INTEREST} where tenant_id = ? and id > ? and active = 1 order by id limit ?`, [tenantId, after, limit])).map(fromInterest)
+  (
+    await db.rows<InterestRow>(`${INTEREST} where tenant_id = ? and id > ? and active = 1 order by id limit ?`, [
+      tenantId,
+      after,
+      limit,
+    ])
+  ).map(fromInterest)
 
 export const readInterests = async (db: Db, tenantId: string, ids: string[]): Promise<Subscription[]> =>
-  (await db.rows<InterestRow>(`${INTEREST} where tenant_id = ? and active = 1 and ${db.dialect.inList('id')}`, [tenantId, db.dialect.list(ids)])).map(fromInterest)
+  (
+    await db.rows<InterestRow>(`${INTEREST} where tenant_id = ? and active = 1 and ${db.dialect.inList('id')}`, [
+      tenantId,
+      db.dialect.list(ids),
+    ])
+  ).map(fromInterest)
 
 export const readAllFeeds = async (db: Db, tenantId: string): Promise<Subscription[]> =>
   (await db.rows<FeedRow>(`${FEED} where tenant_id = ? and active = 1`, [tenantId])).map(fromFeed)
 
 export const readFeeds = async (db: Db, tenantId: string, ids: string[]): Promise<Subscription[]> =>
-  (await db.rows<FeedRow>(`${FEED} where tenant_id = ? and active = 1 and ${db.dialect.inList('id')}`, [tenantId, db.dialect.list(ids)])).map(fromFeed)
+  (
+    await db.rows<FeedRow>(`${FEED} where tenant_id = ? and active = 1 and ${db.dialect.inList('id')}`, [
+      tenantId,
+      db.dialect.list(ids),
+    ])
+  ).map(fromFeed)
 
 export const readAllMembers = (db: Db, tenantId: string) =>
-  db.rows<{ channel_id: string; participant_id: string }>('select channel_id, participant_id from channel_members where tenant_id = ?', [tenantId])
+  db.rows<{ channel_id: string; participant_id: string }>(
+    'select channel_id, participant_id from channel_members where tenant_id = ?',
+    [tenantId],
+  )
 
 export const readMembers = (db: Db, tenantId: string, channelIds: string[]) =>
   db.rows<{ channel_id: string; participant_id: string }>(
@@ -82,7 +101,10 @@ export const readInactive = (db: Db, tenantId: string) =>
   db.rows<{ id: string }>("select id from agents where tenant_id = ? and status = 'inactive'", [tenantId])
 
 export const readInactiveOf = (db: Db, tenantId: string, ids: string[]) =>
-  db.rows<{ id: string }>(`select id from agents where tenant_id = ? and status = 'inactive' and ${db.dialect.inList('id')}`, [tenantId, db.dialect.list(ids)])
+  db.rows<{ id: string }>(
+    `select id from agents where tenant_id = ? and status = 'inactive' and ${db.dialect.inList('id')}`,
+    [tenantId, db.dialect.list(ids)],
+  )
 
 /** Throws away old lines of change, a few at a time; a table that is older still is loaded whole. */
 export const purgeChanges = (db: Db, before: number, limit: number) =>

@@ -1,7 +1,7 @@
 // The routing table of one tenant, in memory: which recipients does an event have?
 //
-// 1. Matching costs what matches. Patterns are found by exact type, by literal prefix or by literal suffix; only patterns that
-//    start and end with a wildcard are tried one by one.
+// 1. Matching costs what matches. Patterns are found by exact type, by literal prefix or by literal suffix; only
+//    patterns that start and end with a wildcard are tried one by one.
 // 2. Equal patterns are tested once, and under each of them equal filters once, however many subscribe.
 // 3. One match per recipient: the highest priority and the deepest enrichment of all that matched win.
 import { compileFilter, type Envelope, type Filter } from './filter.ts'
@@ -39,11 +39,13 @@ interface GlobGroup {
 }
 
 const DEPTHS: readonly EnrichmentDepth[] = ['none', 'light', 'full']
-const deeper = (a: EnrichmentDepth, b: EnrichmentDepth): EnrichmentDepth => (DEPTHS.indexOf(a) >= DEPTHS.indexOf(b) ? a : b)
+const deeper = (a: EnrichmentDepth, b: EnrichmentDepth): EnrichmentDepth =>
+  DEPTHS.indexOf(a) >= DEPTHS.indexOf(b) ? a : b
 
 const NEVER: Filter = { source: 'false', test: () => false, evaluate: () => ({ outcome: 'no_match', value: false }) }
 
-// Filters are compiled before they are stored. Should a later release refuse one, that one matches nothing; the others live on.
+// Filters are compiled before they are stored. Should a later release refuse one, that one matches nothing; the others
+// live on.
 function compiled(source: string): Filter {
   try {
     return compileFilter(source)
@@ -88,7 +90,10 @@ export class RoutingTable {
     const key = subscription.filter ?? ''
     let filtered = group.byFilter.get(key)
     if (!filtered) {
-      filtered = { filter: subscription.filter === null ? null : compiled(subscription.filter), subscriptions: new Map() }
+      filtered = {
+        filter: subscription.filter === null ? null : compiled(subscription.filter),
+        subscriptions: new Map(),
+      }
       group.byFilter.set(key, filtered)
     }
     filtered.subscriptions.set(subscription.id, subscription)
@@ -133,7 +138,12 @@ export class RoutingTable {
     if (this.inactive.has(recipientId)) return
     const match = matches.get(recipientId)
     if (!match) {
-      matches.set(recipientId, { recipientId, priority: subscription.priority, enrichment: subscription.enrichment, matched: [subscription] })
+      matches.set(recipientId, {
+        recipientId,
+        priority: subscription.priority,
+        enrichment: subscription.enrichment,
+        matched: [subscription],
+      })
       return
     }
     match.priority = Math.max(match.priority, subscription.priority)
@@ -145,10 +155,12 @@ export class RoutingTable {
     const exact = this.#exact.get(type)
     if (exact) visit(exact)
     for (const [length, byText] of this.#prefixes) {
-      if (length <= type.length) for (const group of byText.get(type.slice(0, length)) ?? []) if (group.glob.matches(type)) visit(group)
+      if (length <= type.length)
+        for (const group of byText.get(type.slice(0, length)) ?? []) if (group.glob.matches(type)) visit(group)
     }
     for (const [length, byText] of this.#suffixes) {
-      if (length <= type.length) for (const group of byText.get(type.slice(-length)) ?? []) if (group.glob.matches(type)) visit(group)
+      if (length <= type.length)
+        for (const group of byText.get(type.slice(-length)) ?? []) if (group.glob.matches(type)) visit(group)
     }
     for (const group of this.#anywhere) if (group.glob.matches(type)) visit(group)
   }
@@ -156,7 +168,9 @@ export class RoutingTable {
   // The longer literal end is the better key.
   #endOf({ glob }: GlobGroup): [EndIndex, string] | null {
     if (glob.literalPrefix === '' && glob.literalSuffix === '') return null
-    return glob.literalPrefix.length >= glob.literalSuffix.length ? [this.#prefixes, glob.literalPrefix] : [this.#suffixes, glob.literalSuffix]
+    return glob.literalPrefix.length >= glob.literalSuffix.length
+      ? [this.#prefixes, glob.literalPrefix]
+      : [this.#suffixes, glob.literalSuffix]
   }
 
   #place(group: GlobGroup): void {

@@ -3,8 +3,8 @@ import { chmodSync, existsSync, renameSync, rmSync, statSync } from 'node:fs'
 import { DatabaseSync, backup } from 'node:sqlite'
 import { newestVersion } from './migrate.ts'
 
-// All pages in one step, off the main thread. A copy in several steps begins again whenever another process writes between
-// two of them, so beside a busy service it would never end.
+// All pages in one step, off the main thread. A copy in several steps begins again whenever another process writes
+// between two of them, so beside a busy service it would never end.
 const ALL_PAGES = 2 ** 31 - 1
 
 /** What a database file says about itself. */
@@ -33,7 +33,8 @@ export async function copyDatabase(from: string, to: string): Promise<StoreFile>
     return inspected
   } finally {
     source.close()
-    for (const leftover of [partial, `${partial}-journal`, `${partial}-wal`, `${partial}-shm`]) rmSync(leftover, { force: true })
+    for (const leftover of [partial, `${partial}-journal`, `${partial}-wal`, `${partial}-shm`])
+      rmSync(leftover, { force: true })
   }
 }
 
@@ -51,9 +52,13 @@ export function inspectDatabase(file: string): StoreFile {
   try {
     const schemaVersion = value('select max(version) from schema_migrations')
     const fingerprint = value("select value from settings where name = 'secret_fingerprint'")
-    if (typeof schemaVersion !== 'number' || typeof fingerprint !== 'string') throw new Error(`${file} is not a sensorium store.`)
+    if (typeof schemaVersion !== 'number' || typeof fingerprint !== 'string')
+      throw new Error(`${file} is not a sensorium store.`)
     const newest = newestVersion('sqlite')
-    if (schemaVersion > newest) throw new Error(`${file} has schema version ${schemaVersion}; this release knows up to ${newest}. Use a newer release.`)
+    if (schemaVersion > newest)
+      throw new Error(
+        `${file} has schema version ${schemaVersion}; this release knows up to ${newest}. Use a newer release.`,
+      )
     const check = value('pragma quick_check(1)')
     if (check !== 'ok') throw new Error(`${file} is damaged: ${String(check)}.`)
     return { bytes: statSync(file).size, schemaVersion, fingerprint }

@@ -1,8 +1,9 @@
-// The seam between the features and the engines. SQL is written once, with `?` for values, in what SQLite and PostgreSQL both
-// speak; the few words that differ are fragments of the dialect. Only sqlite.ts and postgres.ts know a driver.
+// The seam between the features and the engines. SQL is written once, with `?` for values, in what SQLite and
+// PostgreSQL both speak; the few words that differ are fragments of the dialect. Only sqlite.ts and postgres.ts know a
+// driver.
 //
-// 1. What a query is given runs where it is given: a `Db` is a transaction or the store; a feature takes it as an argument and
-//    keeps none, so nothing escapes its transaction.
+// 1. What a query is given runs where it is given: a `Db` is a transaction or the store; a feature takes it as an
+//    argument and keeps none, so nothing escapes its transaction.
 // 2. Inside a transaction await nothing but the database. On SQLite transactions that arrive together share one commit.
 // 3. `tx` resolves after the commit is on disk.
 
@@ -16,11 +17,16 @@ export interface Insert {
   columns: Readonly<Record<string, ColumnType>>
   /** For example `on conflict (tenant_id, id) do nothing`. */
   conflict?: string
-  /** For example `tenant_id, id`: columns of the rows that were written, as they were given. Left out answers nothing. */
+  /**
+   * For example `tenant_id, id`: columns of the rows that were written, as they were given. Left out answers nothing.
+   */
   returning?: string
 }
 
-/** Rows that leave one table for another: what each column of the new row is, in terms of the old one and of values given (`?`). */
+/**
+ * Rows that leave one table for another: what each column of the new row is, in terms of the old one and of values
+ * given (`?`).
+ */
 export interface Move {
   from: string
   to: string
@@ -33,8 +39,9 @@ export interface Dialect {
   inList(column: string): string
   list(values: readonly string[]): Value
   /**
-   * `column` is one of what `query` selects, which is run once and first. PostgreSQL would otherwise join the two as its
-   * statistics suggest, and statistics lag behind: a mailbox of a hundred thousand was read whole to lease a hundred.
+   * `column` is one of what `query` selects, which is run once and first. PostgreSQL would otherwise join the two as
+   * its statistics suggest, and statistics lag behind: a mailbox of a hundred thousand was read whole to lease a
+   * hundred.
    */
   inRows(column: string, query: string): string
   /** Ends a select of rows that competing workers should share out instead of waiting for each other. */
@@ -46,20 +53,26 @@ export interface Dialect {
 export interface Db {
   readonly dialect: Dialect
   rows<R>(sql: string, values?: readonly Value[]): Promise<R[]>
-  /** The first row of a query that goes by a key and is quick whatever the store holds: on PostgreSQL many share a connection. */
+  /**
+   * The first row of a query that goes by a key and is quick whatever the store holds: on PostgreSQL many share a
+   * connection.
+   */
   lookUp<R>(sql: string, values?: readonly Value[]): Promise<R | undefined>
   /** Runs a statement and answers how many rows it changed. */
   run(sql: string, values?: readonly Value[]): Promise<number>
   insertMany<R>(insert: Insert, rows: readonly (readonly Value[])[]): Promise<R[]>
   /** Moves the rows where `where` holds, and answers how many those were: of two that move the same row one does. */
   move(move: Move, given: readonly Value[], where: string, values: readonly Value[]): Promise<number>
-  /** A write whose answer nobody needs. The transaction commits only if it succeeds; on PostgreSQL it goes out with the commit. */
+  /**
+   * A write whose answer nobody needs. The transaction commits only if it succeeds; on PostgreSQL it goes out with the
+   * commit.
+   */
   runLater(sql: string, values?: readonly Value[]): void
   insertLater(insert: Insert, rows: readonly (readonly Value[])[]): void
   /**
-   * The same for what nothing in the transaction reads: on SQLite it runs at the end, with that of all transactions that share the
-   * commit. A full-text index is written out at each savepoint, and so once for all of them. It must have no reason to fail: there
-   * it would fail them all.
+   * The same for what nothing in the transaction reads: on SQLite it runs at the end, with that of all transactions
+   * that share the commit. A full-text index is written out at each savepoint, and so once for all of them. It must
+   * have no reason to fail: there it would fail them all.
    */
   runLast(sql: string, values?: readonly Value[]): void
 }

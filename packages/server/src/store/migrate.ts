@@ -1,5 +1,5 @@
-// Migrations are numbered, forward only, one SQL text for both engines, and run under a lock; a store that is newer than this
-// code is refused, because its rows may mean what this code does not know.
+// Migrations are numbered, forward only, one SQL text for both engines, and run under a lock; a store that is newer
+// than this code is refused, because its rows may mean what this code does not know.
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Db, Store } from './db.ts'
@@ -49,13 +49,18 @@ export async function migrate(store: Store, now: number): Promise<number> {
   const migrations = readMigrations(store.dialect.engine)
   const newest = migrations.at(-1)?.version ?? 0
   return store.tx(async (tx) => {
-    // Held until the transaction ends: nodes that start together migrate one after the other. SQLite has one writer anyway.
+    // Held until the transaction ends: nodes that start together migrate one after the other. SQLite has one writer
+    // anyway.
     if (store.dialect.engine === 'postgres') await tx.rows('select pg_advisory_xact_lock(7310868735936)')
-    await tx.run('create table if not exists schema_migrations (version integer primary key, name text not null, applied_at bigint not null)')
+    await tx.run(
+      'create table if not exists schema_migrations (version integer primary key, name text not null, applied_at bigint not null)',
+    )
     const [row] = await tx.rows<{ version: number | null }>('select max(version) as version from schema_migrations')
     const current = row?.version ?? 0
     if (current > newest) {
-      throw new Error(`The store has schema version ${current}; this release knows up to ${newest}. Start a newer release.`)
+      throw new Error(
+        `The store has schema version ${current}; this release knows up to ${newest}. Start a newer release.`,
+      )
     }
     const missing = migrations.filter((migration) => migration.version > current)
     for (const { version, name, statements } of missing) {

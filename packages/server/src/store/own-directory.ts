@@ -1,5 +1,5 @@
-// One service owns a data directory. The lock is one that the operating system drops with the process, so a crash leaves
-// nothing to clean up; the command line works beside a running service and does not take it.
+// One service owns a data directory. The lock is one that the operating system drops with the process, so a crash
+// leaves nothing to clean up; the command line works beside a running service and does not take it.
 import { DatabaseSync } from 'node:sqlite'
 import path from 'node:path'
 
@@ -12,7 +12,9 @@ export function ownDirectory(directory: string): () => void {
     lock.exec('pragma journal_mode = delete; begin exclusive')
   } catch {
     lock.close()
-    throw new Error(`Another sensorium already runs on ${directory}. Stop it first, or give this one a DATA_DIR of its own.`)
+    throw new Error(
+      `Another sensorium already runs on ${directory}. Stop it first, or give this one a DATA_DIR of its own.`,
+    )
   }
   held.add(lock)
   return () => {

@@ -1,5 +1,5 @@
-// How a statement goes over the wire to PostgreSQL: numbered placeholders, a name it is prepared under once per connection, and
-// one write to the socket for all the statements of a turn.
+// How a statement goes over the wire to PostgreSQL: numbered placeholders, a name it is prepared under once per
+// connection, and one write to the socket for all the statements of a turn.
 import { createHash } from 'node:crypto'
 import net from 'node:net'
 import pg from 'pg'
@@ -55,15 +55,21 @@ export const moveSql = ({ from, to, columns }: Move, where: string): string =>
   `with gone as (delete from ${from} where ${where} returning *)
    insert into ${to} (${Object.keys(columns).join(', ')}) select ${Object.values(columns).join(', ')} from gone`
 
-/** The server is away, going away, full or no longer the one that writes: SQLSTATE classes 08, 53, 57, 25006 and what the socket says. */
+/**
+ * The server is away, going away, full or no longer the one that writes: SQLSTATE classes 08, 53, 57, 25006 and what
+ * the socket says.
+ */
 export function isOutage(error: unknown): boolean {
   const { code, message } = error as { code?: string; message?: string }
   if (code && /^(08|53|57P|25006)/.test(code)) return true
   if (code && /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ENOENT)/.test(code)) return true
-  return /connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable|query read timeout/i.test(message ?? '')
+  return /connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable|query read timeout/i.test(
+    message ?? '',
+  )
 }
 
-export const isCollision = (error: unknown): boolean => ['40001', '40P01'].includes((error as { code?: string }).code ?? '')
+export const isCollision = (error: unknown): boolean =>
+  ['40001', '40P01'].includes((error as { code?: string }).code ?? '')
 
 /** It took longer than a statement may: the server is there, and too busy. */
 export const isOvertime = (error: unknown): boolean => (error as { code?: string }).code === '57014'
@@ -72,8 +78,8 @@ export const isOvertime = (error: unknown): boolean => (error as { code?: string
 export const isAftermath = (error: unknown): boolean => (error as { code?: string }).code === '25P02'
 
 /**
- * Statements that go out in the same turn share one write to the socket, of which each would otherwise cost as much as the
- * statement's own work: a look-up takes 21 µs instead of 25, 64 at a time.
+ * Statements that go out in the same turn share one write to the socket, of which each would otherwise cost as much as
+ * the statement's own work: a look-up takes 21 µs instead of 25, 64 at a time.
  */
 export function batchingSocket(): net.Socket {
   const socket = new net.Socket()
@@ -98,9 +104,9 @@ export function batchingSocket(): net.Socket {
 }
 
 /**
- * A statement is planned once per connection, perhaps while its tables are new and small, when reading them whole looks cheapest;
- * nothing tells PostgreSQL to plan it again before somebody has gathered statistics. A claim then took 15 ms instead of 1. All that
- * runs here has an index.
+ * A statement is planned once per connection, perhaps while its tables are new and small, when reading them whole looks
+ * cheapest; nothing tells PostgreSQL to plan it again before somebody has gathered statistics. A claim then took 15 ms
+ * instead of 1. All that runs here has an index.
  */
 export const setUp = (client: pg.ClientBase): void => void client.query('set enable_seqscan = off').catch(() => {})
 
@@ -116,12 +122,22 @@ function arrayText(rows: readonly (readonly Value[])[], column: number): string 
     if (i > 0) text += ','
     if (value === null) text += 'null'
     else if (typeof value === 'number') text += value
-    else if (typeof value === 'string') text += UNSAFE.test(value) ? `"${value.replace(/["\\]/g, '\\$&')}"` : `"${value}"`
-    else if (value instanceof Uint8Array) text += `"\\\\x${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('hex')}"`
+    else if (typeof value === 'string')
+      text += UNSAFE.test(value) ? `"${value.replace(/["\\]/g, '\\$&')}"` : `"${value}"`
+    else if (value instanceof Uint8Array)
+      text += `"\\\\x${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('hex')}"`
     else throw new Error('an array is no value of a column')
   }
   return text + '}'
 }
 
-export const sendMany = (client: pg.ClientBase, insert: Insert, rows: readonly (readonly Value[])[]): Promise<pg.QueryResult> =>
-  send(client, unnested(insert), Object.keys(insert.columns).map((_, i) => arrayText(rows, i)))
+export const sendMany = (
+  client: pg.ClientBase,
+  insert: Insert,
+  rows: readonly (readonly Value[])[],
+): Promise<pg.QueryResult> =>
+  send(
+    client,
+    unnested(insert),
+    Object.keys(insert.columns).map((_, i) => arrayText(rows, i)),
+  )

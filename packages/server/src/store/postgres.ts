@@ -1,8 +1,8 @@
-// PostgreSQL 14 or newer, through a pool. Statements are prepared once per connection under a name of their own; a server that
-// restarts is met again by the next query without a restart of ours.
+// PostgreSQL 14 or newer, through a pool. Statements are prepared once per connection under a name of their own; a
+// server that restarts is met again by the next query without a restart of ours.
 //
-// Statements are sent without waiting for the answers before them (pipelining): `begin` goes out with the first statement of a
-// transaction, and what nobody waits for goes out with its `commit`.
+// Statements are sent without waiting for the answers before them (pipelining): `begin` goes out with the first
+// statement of a transaction, and what nobody waits for goes out with its `commit`.
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
@@ -10,7 +10,18 @@ import type { Clock } from '../kernel/clock.ts'
 import { backoffMs } from '../kernel/backoff.ts'
 import { StoreUnavailable, writesNeedTx, type Db, type Insert, type Observe, type Store, type Value } from './db.ts'
 import { makeLookUps } from './postgres-lookups.ts'
-import { batchingSocket, dialect, isAftermath, isCollision, isOutage, isOvertime, moveSql, send, sendMany, setUp } from './postgres-wire.ts'
+import {
+  batchingSocket,
+  dialect,
+  isAftermath,
+  isCollision,
+  isOutage,
+  isOvertime,
+  moveSql,
+  send,
+  sendMany,
+  setUp,
+} from './postgres-wire.ts'
 
 export interface PostgresOptions {
   url: string
@@ -34,21 +45,30 @@ const MAX_RETRIES = 5
 
 /** The statements of one transaction; `later` takes the answers that nobody waits for. */
 function onClient(client: pg.ClientBase, later: (answer: Promise<unknown>) => void): Db {
-  const rows = async <R>(sql: string, values: readonly Value[] = []): Promise<R[]> => (await send(client, sql, values)).rows as R[]
+  const rows = async <R>(sql: string, values: readonly Value[] = []): Promise<R[]> =>
+    (await send(client, sql, values)).rows as R[]
   return {
     dialect,
     rows,
     lookUp: async <R>(sql: string, values?: readonly Value[]) => (await rows<R>(sql, values))[0],
     run: async (sql, values = []) => (await send(client, sql, values)).rowCount ?? 0,
-    insertMany: async <R>(insert: Insert, given: readonly (readonly Value[])[]) => (given.length === 0 ? [] : ((await sendMany(client, insert, given)).rows as R[])),
-    move: async (move, given, where, values) => (await send(client, moveSql(move, where), [...values, ...given])).rowCount ?? 0,
+    insertMany: async <R>(insert: Insert, given: readonly (readonly Value[])[]) =>
+      given.length === 0 ? [] : ((await sendMany(client, insert, given)).rows as R[]),
+    move: async (move, given, where, values) =>
+      (await send(client, moveSql(move, where), [...values, ...given])).rowCount ?? 0,
     runLater: (sql, values = []) => later(send(client, sql, values)),
     runLast: (sql, values = []) => later(send(client, sql, values)),
     insertLater: (insert, given) => (given.length === 0 ? undefined : later(sendMany(client, insert, given))),
   }
 }
 
-export function openPostgres({ url, clock, poolSize = 10, observe = () => {}, warn = () => {} }: PostgresOptions): Store {
+export function openPostgres({
+  url,
+  clock,
+  poolSize = 10,
+  observe = () => {},
+  warn = () => {},
+}: PostgresOptions): Store {
   const connection = {
     connectionString: url,
     connectionTimeoutMillis: 3_000,
@@ -56,8 +76,16 @@ export function openPostgres({ url, clock, poolSize = 10, observe = () => {}, wa
     application_name: 'sensorium',
   }
   const pipelined = { ...connection, pipeline: true, stream: batchingSocket, statement_timeout: STATEMENT_TIMEOUT_MS }
-  const pool = new pg.Pool({ ...pipelined, query_timeout: ANSWER_WITHIN_MS, max: poolSize, idle_in_transaction_session_timeout: 30_000 })
-  const lookUps = makeLookUps({ ...pipelined, statement_timeout: LOOK_UP_WITHIN_MS, query_timeout: LOOK_UP_WITHIN_MS }, warn)
+  const pool = new pg.Pool({
+    ...pipelined,
+    query_timeout: ANSWER_WITHIN_MS,
+    max: poolSize,
+    idle_in_transaction_session_timeout: 30_000,
+  })
+  const lookUps = makeLookUps(
+    { ...pipelined, statement_timeout: LOOK_UP_WITHIN_MS, query_timeout: LOOK_UP_WITHIN_MS },
+    warn,
+  )
   // A connection can be lost between two statements too, while somebody holds it: unheard, that would end the process.
   pool.on('connect', (client) => {
     client.on('error', (error) => warn('a connection was lost', error))
@@ -78,7 +106,8 @@ export function openPostgres({ url, clock, poolSize = 10, observe = () => {}, wa
     return running
   }
 
-  const withClient = <T>(kind: 'tx' | 'query', work: (client: pg.PoolClient) => Promise<T>): Promise<T> => whileOpen(() => withPooled(kind, work))
+  const withClient = <T>(kind: 'tx' | 'query', work: (client: pg.PoolClient) => Promise<T>): Promise<T> =>
+    whileOpen(() => withPooled(kind, work))
 
   const unavailable = (error: unknown): StoreUnavailable =>
     new StoreUnavailable((error as Error).message || 'the database cannot be reached', { cause: error })
@@ -133,19 +162,27 @@ export function openPostgres({ url, clock, poolSize = 10, observe = () => {}, wa
         // If the commit went out as well, the server has rolled back already, and this does nothing.
         if (!isOutage(error)) await client.query('rollback')
         // What failed first is why the rest was refused.
-        throw isAftermath(error) ? await Promise.all(sent).then(() => error, (first: unknown) => first) : error
+        throw isAftermath(error)
+          ? await Promise.all(sent).then(
+              () => error,
+              (first: unknown) => first,
+            )
+          : error
       }
     })
   }
 
-  // The connection that hears NOTIFY. While it is away nothing is heard, and every waiter falls back to its own polling.
+  // The connection that hears NOTIFY. While it is away nothing is heard, and every waiter falls back to its own
+  // polling.
   async function keepListening(): Promise<void> {
     for (let failures = 0; !closing.signal.aborted; ) {
       const client = new pg.Client(connection)
       try {
         const lost = new Promise<void>((resolve) => client.on('error', () => resolve()).on('end', () => resolve()))
         await client.connect()
-        client.on('notification', ({ channel, payload }) => listeners.get(channel)?.forEach((hear) => hear(payload ?? '')))
+        client.on('notification', ({ channel, payload }) =>
+          listeners.get(channel)?.forEach((hear) => hear(payload ?? '')),
+        )
         for (const channel of listeners.keys()) await client.query(`listen ${channel}`)
         listening = client
         failures = 0
@@ -163,18 +200,23 @@ export function openPostgres({ url, clock, poolSize = 10, observe = () => {}, wa
 
   const base: Omit<Store, 'tx'> = {
     dialect,
-    rows: <R>(sql: string, values: readonly Value[] = []) => withClient('query', async (client) => (await send(client, sql, values)).rows as R[]),
+    rows: <R>(sql: string, values: readonly Value[] = []) =>
+      withClient('query', async (client) => (await send(client, sql, values)).rows as R[]),
     lookUp: <R>(sql: string, values: readonly Value[] = []) => whileOpen(() => lookUp<R>(sql, values)),
     ...writesNeedTx,
     async ping() {
-      const asked = withClient('query', (client) => client.query<{ readonly: string }>("select current_setting('transaction_read_only') as readonly"))
+      const asked = withClient('query', (client) =>
+        client.query<{ readonly: string }>("select current_setting('transaction_read_only') as readonly"),
+      )
       const answer = await Promise.race([asked, sleep(PING_WITHIN_MS, null, { ref: false })])
       if (answer === null) throw new StoreUnavailable('the database does not answer')
       if (answer.rows[0]?.readonly === 'on') throw new StoreUnavailable('the database takes no writes')
     },
     notify(channel, payload) {
       if (closing.signal.aborted) return
-      whileOpen(() => lookUps.rows('select pg_notify(?, ?)', [channel, payload])).catch((error) => warn('a wake-up was not sent', error))
+      whileOpen(() => lookUps.rows('select pg_notify(?, ?)', [channel, payload])).catch((error) =>
+        warn('a wake-up was not sent', error),
+      )
     },
     listen(channel, hear) {
       listeners.set(channel, [...(listeners.get(channel) ?? []), hear])

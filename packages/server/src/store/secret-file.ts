@@ -15,7 +15,8 @@ export function readSecret(directory: string): string | null {
 export function keepSecret(directory: string): string {
   const file = secretFile(directory)
   if (!existsSync(file)) {
-    // Written elsewhere and linked into place: a process that starts at the same moment sees the whole of it or nothing.
+    // Written elsewhere and linked into place: a process that starts at the same moment sees the whole of it or
+    // nothing.
     const draft = `${file}.${process.pid}`
     writeFileSync(draft, randomBytes(32).toString('base64url') + '\n', { mode: 0o600 })
     try {

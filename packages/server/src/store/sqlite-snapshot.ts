@@ -1,4 +1,5 @@
-// What the reading connection sees: one state for all reads of a turn, and the state before a commit until that is on disk.
+// What the reading connection sees: one state for all reads of a turn, and the state before a commit until that is on
+// disk.
 import type { DatabaseSync } from 'node:sqlite'
 
 export interface Snapshot {

@@ -16,7 +16,8 @@ const OUTAGES = new Set([5, 6, 8, 10, 11, 13, 14])
 
 export function translate(error: unknown): unknown {
   const code = (error as { errcode?: number }).errcode
-  if (typeof code === 'number' && OUTAGES.has(code & 0xff)) return new StoreUnavailable((error as Error).message, { cause: error })
+  if (typeof code === 'number' && OUTAGES.has(code & 0xff))
+    return new StoreUnavailable((error as Error).message, { cause: error })
   return error
 }
 
@@ -28,8 +29,8 @@ const insertSql = (insert: Insert): string => {
 const copySql = ({ from, to, columns }: Move, where: string): string =>
   `insert into ${to} (${Object.keys(columns).join(', ')}) select ${Object.values(columns).join(', ')} from ${from} where ${where}`
 
-// The driver's own row objects are dictionaries, and reading a row of eleven columns out of one costs more than the query. It is
-// asked for arrays, of which ordinary objects are made here: 3.5 µs instead of 6 for an agent by its id.
+// The driver's own row objects are dictionaries, and reading a row of eleven columns out of one costs more than the
+// query. It is asked for arrays, of which ordinary objects are made here: 3.5 µs instead of 6 for an agent by its id.
 function readRows<R>(statement: StatementSync, values: readonly Value[]): R[] {
   const names = namesOf(statement)
   const rows = statement.all(...(values as SQLInputValue[])) as unknown as unknown[][]
@@ -71,7 +72,9 @@ export function onConnection(connection: DatabaseSync, failed: (error: unknown) 
     let statement = inserts.get(insert)
     if (!statement) inserts.set(insert, (statement = prepare(insertSql(insert))))
     // What is returned is what was given, for the rows that were written: no statement has to bring it back.
-    const echoed = insert.returning?.split(', ').map((name) => [name, Object.keys(insert.columns).indexOf(name)] as const)
+    const echoed = insert.returning
+      ?.split(', ')
+      .map((name) => [name, Object.keys(insert.columns).indexOf(name)] as const)
     const answers: R[] = []
     try {
       for (const row of rows) {

@@ -1,14 +1,16 @@
-// The write-ahead log of the embedded engine is made durable and emptied beside the main thread: there an fsync holds up every
-// request for 0.2 to 2 ms, and a checkpoint for 10 to 40.
+// The write-ahead log of the embedded engine is made durable and emptied beside the main thread: there an fsync holds
+// up every request for 0.2 to 2 ms, and a checkpoint for 10 to 40.
 //
-// 1. The connection that writes commits without an fsync of its own (synchronous = normal). `sync` is that fsync: whoever
-//    committed is answered after it, so an answer still means that the data is on disk.
-// 2. The log is copied into the database by a thread of its own while writing goes on. Only when that cannot catch up do writers
-//    rest for the last part of it; the log then begins anew instead of growing.
+// 1. The connection that writes commits without an fsync of its own (synchronous = normal). `sync` is that fsync:
+//    whoever committed is answered after it, so an answer still means that the data is on disk.
+// 2. The log is copied into the database by a thread of its own while writing goes on. Only when that cannot catch up
+//    do writers rest for the last part of it; the log then begins anew instead of growing.
 import { closeSync, fdatasync, fstatSync, openSync } from 'node:fs'
 import { makeThread } from '../kernel/thread.ts'
 
-/** A commit writes from ten pages to hundreds. The log is worth copying after this many; once it was long, after fewer. */
+/**
+ * A commit writes from ten pages to hundreds. The log is worth copying after this many; once it was long, after fewer.
+ */
 const COMMITS = 64
 const COMMITS_WHEN_LONG = 8
 const BETWEEN_CHECKPOINTS_MS = 200
@@ -42,8 +44,8 @@ export function watchLog(file: string): WriteAheadLog {
     return (await thread.ask(null)).log
   }
 
-  // While it copies, writing goes on, so the log never ends. One that got long is copied again at once, which leaves what was
-  // written during the first time; of that the writers let the rest be copied, and the log begins anew.
+  // While it copies, writing goes on, so the log never ends. One that got long is copied again at once, which leaves
+  // what was written during the first time; of that the writers let the rest be copied, and the log begins anew.
   async function tidy(): Promise<void> {
     try {
       if ((await copy()) > LONG_LOG) {

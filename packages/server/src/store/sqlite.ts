@@ -1,10 +1,12 @@
 // The embedded engine: node:sqlite in WAL mode, on the main thread.
 //
-// One connection writes, one reads. Transactions that are asked for in the same turn of the event loop, or while a commit is on its
-// way to the disk, run one after the other inside one SQLite transaction, each in a savepoint of its own, and share its commit: an
-// fsync costs 80 µs to 2 ms, and 64 publishers would otherwise pay for one each. A lone transaction waits for nothing.
+// One connection writes, one reads. Transactions that are asked for in the same turn of the event loop, or while a
+// commit is on its way to the disk, run one after the other inside one SQLite transaction, each in a savepoint of its
+// own, and share its commit: an fsync costs 80 µs to 2 ms, and 64 publishers would otherwise pay for one each. A lone
+// transaction waits for nothing.
 //
-// 1. A transaction resolves after its commit is on disk, which the thread pool sees to; requests are read and answered meanwhile.
+// 1. A transaction resolves after its commit is on disk, which the thread pool sees to; requests are read and answered
+//    meanwhile.
 // 2. Nobody reads what a power cut could take back: until a commit is on disk, reads see the state before it.
 // 3. Reads of one turn share a snapshot: locking and unlocking the file costs as much as finding a row.
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
@@ -19,7 +21,10 @@ import { watchLog } from './sqlite-wal.ts'
 /** The embedded store of a data directory. */
 export const databaseFile = (directory: string): string => path.join(directory, 'sensorium.db')
 
-/** More than this many, or what takes longer, share no commit: a flood neither holds a commit back for ever nor the event loop. */
+/**
+ * More than this many, or what takes longer, share no commit: a flood neither holds a commit back for ever nor the
+ * event loop.
+ */
 const MAX_GROUP = 256
 const MAX_GROUP_MS = 10
 /** Past this many waiting transactions the caller is told to come back later. */
@@ -39,13 +44,17 @@ interface Last {
 const BUSY = 5
 const SWITCH_WITHIN_MS = 5_000
 
-/** For a new file, which another process may be making at this moment: SQLite does not wait for that by itself, it says "locked". */
+/**
+ * For a new file, which another process may be making at this moment: SQLite does not wait for that by itself, it says
+ * "locked".
+ */
 function switchToLog(connection: DatabaseSync): void {
   for (const started = performance.now(); ; ) {
     try {
       return connection.exec('pragma journal_mode = wal')
     } catch (error) {
-      if ((error as { errcode?: number }).errcode !== BUSY || performance.now() - started > SWITCH_WITHIN_MS) throw error
+      if ((error as { errcode?: number }).errcode !== BUSY || performance.now() - started > SWITCH_WITHIN_MS)
+        throw error
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5)
     }
   }
@@ -53,14 +62,17 @@ function switchToLog(connection: DatabaseSync): void {
 
 function openConnection(file: string, readOnly: boolean, allowExtension = false): DatabaseSync {
   const connection = new DatabaseSync(file, { readOnly, timeout: 5000, allowExtension })
-  // NORMAL: the fsync after a commit and the checkpoints are sqlite-wal.ts'. A log that shrank again gives its space back.
+  // NORMAL: the fsync after a commit and the checkpoints are sqlite-wal.ts'. A log that shrank again gives its space
+  // back.
   if (!readOnly) {
     switchToLog(connection)
     connection.exec('pragma synchronous = normal; pragma wal_autocheckpoint = 0; pragma journal_size_limit = 67108864')
   }
-  // The cache is in KiB. What does not fit is in the system's own cache, some two microseconds a page away: with 64 MiB for each
-  // connection a store of 10,000 memories took a fifth of the process for what it held twice.
-  connection.exec(`pragma foreign_keys = on; pragma temp_store = memory; pragma cache_size = ${readOnly ? -16_384 : -32_768}`)
+  // The cache is in KiB. What does not fit is in the system's own cache, some two microseconds a page away: with 64 MiB
+  // for each connection a store of 10,000 memories took a fifth of the process for what it held twice.
+  connection.exec(
+    `pragma foreign_keys = on; pragma temp_store = memory; pragma cache_size = ${readOnly ? -16_384 : -32_768}`,
+  )
   return connection
 }
 

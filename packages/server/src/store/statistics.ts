@@ -1,6 +1,7 @@
-// PostgreSQL plans a prepared statement once, by what it knows of the tables at that time. Of a new store it knows nothing, any
-// index looks as good as another, and its own gathering of statistics comes by once a minute: until then a claim may walk through
-// all deliveries of a tenant. So while tables are small, this gathers them whenever a table has grown by half.
+// PostgreSQL plans a prepared statement once, by what it knows of the tables at that time. Of a new store it knows
+// nothing, any index looks as good as another, and its own gathering of statistics comes by once a minute: until then a
+// claim may walk through all deliveries of a tenant. So while tables are small, this gathers them whenever a table has
+// grown by half.
 import type { Store } from './db.ts'
 
 /** Beyond this the server's own rounds are enough. */

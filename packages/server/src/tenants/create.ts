@@ -12,11 +12,23 @@ export interface NewTenant {
   admin_key: string
 }
 
-export const shownTenant = (row: TenantRow): Tenant => ({ id: row.tenant_id, slug: row.slug, name: row.name, created_at: iso(row.created_at) })
+export const shownTenant = (row: TenantRow): Tenant => ({
+  id: row.tenant_id,
+  slug: row.slug,
+  name: row.name,
+  created_at: iso(row.created_at),
+})
 
-export async function createTenant(db: Db, tools: KeyTools, slug: string, name = slug, adminKey?: string): Promise<NewTenant> {
+export async function createTenant(
+  db: Db,
+  tools: KeyTools,
+  slug: string,
+  name = slug,
+  adminKey?: string,
+): Promise<NewTenant> {
   const row: TenantRow = { tenant_id: tools.makeId('tenant'), slug, name, created_at: tools.now() }
-  if ((await insertTenant(db, row)) === 0) throw taken(`The slug ${slug}`, (await findTenant(db, slug))?.tenant_id ?? null)
+  if ((await insertTenant(db, row)) === 0)
+    throw taken(`The slug ${slug}`, (await findTenant(db, slug))?.tenant_id ?? null)
   await insertOrgAdmin(db, row.tenant_id, tools.makeId('org_admin'), row.created_at)
   return { tenant: shownTenant(row), admin_key: await createAdminKey(db, tools, slug, adminKey) }
 }
@@ -25,7 +37,13 @@ export async function createAdminKey(db: Db, tools: KeyTools, slug: string, plai
   const tenant = await requireTenant(db, slug)
   const admin = await findOrgAdmin(db, tenant.tenant_id)
   if (!admin) throw notFound('tenant', slug)
-  const owner = { tenantId: tenant.tenant_id, type: 'org_admin', id: admin.id, scopes: ALL_SCOPES, expiresAt: null } as const
+  const owner = {
+    tenantId: tenant.tenant_id,
+    type: 'org_admin',
+    id: admin.id,
+    scopes: ALL_SCOPES,
+    expiresAt: null,
+  } as const
   return (await createKey(db, tools, owner, plaintext)).key
 }
 

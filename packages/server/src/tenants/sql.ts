@@ -11,13 +11,20 @@ export interface TenantRow {
 /** Inserts unless the slug is taken; answers how many rows were written. */
 export const insertTenant = (db: Db, row: TenantRow): Promise<number> =>
   db.run('insert into tenants (tenant_id, slug, name, created_at) values (?, ?, ?, ?) on conflict (slug) do nothing', [
-    row.tenant_id, row.slug, row.name, row.created_at,
+    row.tenant_id,
+    row.slug,
+    row.name,
+    row.created_at,
   ])
 
 export const findTenant = (db: Db, slug: string) =>
   one<TenantRow>(db, 'select tenant_id, slug, name, created_at from tenants where slug = ?', [slug])
 
-export async function pageTenants(db: Db, offset: number, limit: number): Promise<{ rows: TenantRow[]; total: number }> {
+export async function pageTenants(
+  db: Db,
+  offset: number,
+  limit: number,
+): Promise<{ rows: TenantRow[]; total: number }> {
   const rows = await db.rows<TenantRow>(
     'select tenant_id, slug, name, created_at from tenants order by tenant_id desc limit ? offset ?',
     [limit, offset],
@@ -29,7 +36,8 @@ export async function pageTenants(db: Db, offset: number, limit: number): Promis
 export const insertOrgAdmin = (db: Db, tenantId: string, id: string, now: number): Promise<number> =>
   db.run('insert into org_admins (tenant_id, id, created_at) values (?, ?, ?)', [tenantId, id, now])
 
-export const findOrgAdmin = (db: Db, tenantId: string) => one<{ id: string }>(db, 'select id from org_admins where tenant_id = ?', [tenantId])
+export const findOrgAdmin = (db: Db, tenantId: string) =>
+  one<{ id: string }>(db, 'select id from org_admins where tenant_id = ?', [tenantId])
 
 const USAGE: Insert = {
   into: 'usage_days',
@@ -37,8 +45,10 @@ const USAGE: Insert = {
   conflict: 'on conflict (tenant_id, day, metric, shard) do update set amount = usage_days.amount + excluded.amount',
 }
 
-export const addUsage = (db: Db, rows: (readonly [tenantId: string, day: string, metric: string, shard: number, amount: number])[]) =>
-  db.insertLater(USAGE, rows)
+export const addUsage = (
+  db: Db,
+  rows: (readonly [tenantId: string, day: string, metric: string, shard: number, amount: number])[],
+) => db.insertLater(USAGE, rows)
 
 /** The newest days first, one row per day and metric. */
 export const sumUsage = (db: Db, tenantId: string) =>

@@ -1,4 +1,5 @@
-// Metering: counts that are written in the transaction of what they count, so they agree with the data whatever happens.
+// Metering: counts that are written in the transaction of what they count, so they agree with the data whatever
+// happens.
 import type { UsageDay } from '@sensorium/contract'
 import type { Db } from '../store/db.ts'
 import { requireTenant } from './create.ts'
@@ -12,7 +13,11 @@ const SHARDS = 64
 const shardOf = (db: Db): number => (db.dialect.engine === 'sqlite' ? 0 : Math.floor(Math.random() * SHARDS))
 
 /** Adds to today's counts of any number of tenants. */
-export function meter(db: Db, now: number, counts: Iterable<readonly [tenantId: string, metric: Metric, amount: number]>): void {
+export function meter(
+  db: Db,
+  now: number,
+  counts: Iterable<readonly [tenantId: string, metric: Metric, amount: number]>,
+): void {
   const day = new Date(now).toISOString().slice(0, 10)
   const shard = shardOf(db)
   const rows = [...counts]
@@ -27,7 +32,14 @@ export async function readUsage(db: Db, slug: string): Promise<{ tenant: string;
   const tenant = await requireTenant(db, slug)
   const days = new Map<string, UsageDay>()
   for (const { day, metric, amount } of await sumUsage(db, tenant.tenant_id)) {
-    const counted = days.get(day) ?? { date: day, events: 0, deliveries: 0, acknowledgements: 0, memories: 0, searches: 0 }
+    const counted = days.get(day) ?? {
+      date: day,
+      events: 0,
+      deliveries: 0,
+      acknowledgements: 0,
+      memories: 0,
+      searches: 0,
+    }
     days.set(day, { ...counted, [metric]: amount })
   }
   return { tenant: slug, days: [...days.values()] }

@@ -40,10 +40,14 @@ onBothEngines((engine) => {
     const list = await calls.operator<{ connectors: Connector[] }>('GET /operator/connectors?limit=200')
     return list.body.connectors.find((connector) => connector.id === id)!
   }
-  const inState = (id: string, state: string) => eventually(`${id} is ${state}`, async () => (await shown(id)).state === state && shown(id))
-  const counted = (id: string, sum: string) => eventually(`${id} counts ${sum}`, async () => sumOf(await shown(id)) === sum && shown(id))
+  const inState = (id: string, state: string) =>
+    eventually(`${id} is ${state}`, async () => (await shown(id)).state === state && shown(id))
+  const counted = (id: string, sum: string) =>
+    eventually(`${id} counts ${sum}`, async () => sumOf(await shown(id)) === sum && shown(id))
 
-  test('[AMQP-2] [AMQP-3] [AMQP-4] [AMQP-5] [AMQP-8] JSON is mapped, CloudEvents pass, the rest is rejected; the same again is a duplicate', { skip }, async () => {
+  test('[AMQP-2] [AMQP-3] [AMQP-4] [AMQP-5] [AMQP-8] JSON is mapped, CloudEvents pass, the rest is rejected; the same again is a duplicate', {
+    skip,
+  }, async () => {
     const agent = await listener(service, tenant)
     const queue = newQueue()
     const cloudEvent = { specversion: '1.0', type: 'com.example.structured', id: 'S-1', source: '/s', data: { n: 1 } }
@@ -53,7 +57,17 @@ onBothEngines((engine) => {
       { body: rhea.message.data_section(Buffer.from('not json')) },
       jsonMessage(cloudEvent, { content_type: 'application/cloudevents+json' }),
       ...['cloudEvents:', 'cloudEvents_'].map((prefix, i) =>
-        jsonMessage({ n: i }, { application_properties: { [`${prefix}specversion`]: '1.0', [`${prefix}type`]: 'com.example.binary', [`${prefix}id`]: `B-${i}`, [`${prefix}source`]: '/b' } }),
+        jsonMessage(
+          { n: i },
+          {
+            application_properties: {
+              [`${prefix}specversion`]: '1.0',
+              [`${prefix}type`]: 'com.example.binary',
+              [`${prefix}id`]: `B-${i}`,
+              [`${prefix}source`]: '/b',
+            },
+          },
+        ),
       ),
     ]
     await sendAll(rabbit, queue, messages)
@@ -66,14 +80,31 @@ onBothEngines((engine) => {
     await counted(id, '12/10/5/0/2')
     const payloads = (await agent.poll()).map(({ payload }) => payload as Record<string, unknown>)
     assert.deepEqual(payloads.map(({ id: eventId, type }) => `${eventId} ${type}`).sort(), [
-      'B-0 com.example.binary', 'B-1 com.example.binary', 'S-1 com.example.structured', 'erp:m-1 com.erp.order.counted', 'erp:o-1 com.erp.order.created',
+      'B-0 com.example.binary',
+      'B-1 com.example.binary',
+      'S-1 com.example.structured',
+      'erp:m-1 com.erp.order.counted',
+      'erp:o-1 com.erp.order.created',
     ])
-    assert.deepEqual(payloads.find((payload) => payload['id'] === 'erp:o-1')!['original'], { entity: 'order', action: 'created', id: 'o-1' })
-    assert.deepEqual(payloads.find((payload) => payload['id'] === 'S-1'), cloudEvent)
+    assert.deepEqual(payloads.find((payload) => payload['id'] === 'erp:o-1')!['original'], {
+      entity: 'order',
+      action: 'created',
+      id: 'o-1',
+    })
+    assert.deepEqual(
+      payloads.find((payload) => payload['id'] === 'S-1'),
+      cloudEvent,
+    )
     assert.deepEqual(payloads.find((payload) => payload['id'] === 'B-1')!['data'], { n: 1 })
-    const [row] = await service.store.rows<{ sender_id: string }>("select sender_id from events where tenant_id = ? and id = 'erp:o-1'", [tenant.id])
+    const [row] = await service.store.rows<{ sender_id: string }>(
+      "select sender_id from events where tenant_id = ? and id = 'erp:o-1'",
+      [tenant.id],
+    )
     assert.equal(row!.sender_id, id)
-    assert.match((await service.call('GET /metrics')).text, /sensorium_connector_messages_total\{outcome="rejected"\} 2/)
+    assert.match(
+      (await service.call('GET /metrics')).text,
+      /sensorium_connector_messages_total\{outcome="rejected"\} 2/,
+    )
     await calls.operator(`DELETE /operator/connectors/${id}`)
   })
 
@@ -111,7 +142,9 @@ onBothEngines((engine) => {
     await calls.operator(`DELETE /operator/connectors/${id}`)
   })
 
-  test('[AMQP-6] [OPS-7] TLS verifies the broker; what it or the credentials get wrong is said, without the password', { skip }, async () => {
+  test('[AMQP-6] [OPS-7] TLS verifies the broker; what it or the credentials get wrong is said, without the password', {
+    skip,
+  }, async () => {
     const queue = newQueue()
     await sendAll(rabbit, queue, orders(3000, 1))
     const trusted = await connect(queue, { url: rabbit.tlsUrl, tls_ca: rabbit.ca })
@@ -124,7 +157,10 @@ onBothEngines((engine) => {
     ]
     for (const [more, text] of refused) {
       const { id } = await connect(queue, more)
-      const failed = await eventually(`${text} is said`, async () => ['failed', 'reconnecting'].includes((await shown(id)).state) && shown(id))
+      const failed = await eventually(
+        `${text} is said`,
+        async () => ['failed', 'reconnecting'].includes((await shown(id)).state) && shown(id),
+      )
       assert.match(failed.last_error!, text)
       assert.ok(!JSON.stringify(failed).includes('password'))
       await calls.operator(`DELETE /operator/connectors/${id}`)
@@ -139,7 +175,13 @@ function peek(queue: string, most: number): Promise<number> {
     const { hostname, port, username, password } = new URL(rabbit.url)
     const container = rhea.create_container()
     let got = 0
-    const connection: Connection = container.connect({ host: hostname, port: Number(port), username, password: decodeURIComponent(password), reconnect: false })
+    const connection: Connection = container.connect({
+      host: hostname,
+      port: Number(port),
+      username,
+      password: decodeURIComponent(password),
+      reconnect: false,
+    })
     container.on('message', () => void (++got === most && connection.close()))
     container.on('connection_close', () => resolve(got))
     container.on('disconnected', () => resolve(got))
@@ -148,15 +190,25 @@ function peek(queue: string, most: number): Promise<number> {
 }
 
 const stored = async ({ store }: Pick<Service, 'store'>, tenant: TestTenant, like: string): Promise<number> =>
-  (await store.rows<{ n: number }>('select count(*) as n from events where tenant_id = ? and id like ?', [tenant.id, like]))[0]!.n
+  (
+    await store.rows<{ n: number }>('select count(*) as n from events where tenant_id = ? and id like ?', [
+      tenant.id,
+      like,
+    ])
+  )[0]!.n
 
-test('[AMQP-2] while the store is away messages are released, and are stored when it is back', { skip: skip || (POSTGRES_URL ? false : 'PostgreSQL is missing') }, async (t) => {
+test('[AMQP-2] while the store is away messages are released, and are stored when it is back', {
+  skip: skip || (POSTGRES_URL ? false : 'PostgreSQL is missing'),
+}, async (t) => {
   const fresh = await postgres.fresh()
   t.after(fresh.drop)
   const url = new URL(fresh.env['DATABASE_URL']!)
   const wire = await layWire(Number(url.port))
   url.port = String(wire.port)
-  const engine: Engine = { name: 'postgres', fresh: async () => ({ env: { ...fresh.env, DATABASE_URL: url.href }, drop: async () => {} }) }
+  const engine: Engine = {
+    name: 'postgres',
+    fresh: async () => ({ env: { ...fresh.env, DATABASE_URL: url.href }, drop: async () => {} }),
+  }
   const service = await startService(engine, {}, realClock)
   t.after(async () => {
     await service.stop()
@@ -165,51 +217,103 @@ test('[AMQP-2] while the store is away messages are released, and are stored whe
   const tenant = await service.tenant()
   const queue = newQueue()
   await sendAll(rabbit, queue, orders(0, 1))
-  await operatorCalls(service).connector({ tenant: tenant.slug, source: 'erp', url: rabbit.url, address: `/amq/queue/${queue}` })
+  await operatorCalls(service).connector({
+    tenant: tenant.slug,
+    source: 'erp',
+    url: rabbit.url,
+    address: `/amq/queue/${queue}`,
+  })
   await eventually('the first is stored', async () => (await stored(service, tenant, 'erp:%')) === 1 && true)
   await wire.cut()
   await sendAll(rabbit, queue, orders(1, 50))
-  const metric = async (): Promise<number> => Number(/outcome="released"\} (\d+)/.exec((await service.call('GET /metrics')).text)![1])
+  const metric = async (): Promise<number> =>
+    Number(/outcome="released"\} (\d+)/.exec((await service.call('GET /metrics')).text)![1])
   await eventually('messages are released', async () => (await metric()) >= 50 && true)
   await wire.mend()
-  await eventually('all are stored', async () => (await stored(service, tenant, 'erp:%').catch(() => 0)) === 51 && true, 60_000)
+  await eventually(
+    'all are stored',
+    async () => (await stored(service, tenant, 'erp:%').catch(() => 0)) === 51 && true,
+    60_000,
+  )
 })
 
 const COUNT = 10_000
 onBothEngines((engine) => {
-  test(`[AMQP-2] [AMQP-6] killing the service and the broker in the middle of ${COUNT} messages loses none and doubles none`, { skip }, async (t) => {
+  test(`[AMQP-2] [AMQP-6] killing the service and the broker in the middle of ${COUNT} messages loses none and doubles none`, {
+    skip,
+  }, async (t) => {
     const { env, drop } = await engine.fresh()
     t.after(drop)
-    const start = () => startProcess({ ...env, OPERATOR_TOKEN, LOG_LEVEL: 'warn', RATE_LIMIT_TENANT: 'off', RATE_LIMIT_AGENT: 'off', BOOTSTRAP_ADMIN_KEY: `ak_live_${'a'.repeat(32)}` })
+    const start = () =>
+      startProcess({
+        ...env,
+        OPERATOR_TOKEN,
+        LOG_LEVEL: 'warn',
+        RATE_LIMIT_TENANT: 'off',
+        RATE_LIMIT_AGENT: 'off',
+        BOOTSTRAP_ADMIN_KEY: `ak_live_${'a'.repeat(32)}`,
+      })
     let running: RunningProcess = await start()
     t.after(() => running.stop())
     const call: Service['call'] = async (request, { token, body } = {}) => {
       const [method, path] = request.split(' ') as [string, string]
       const reply = await fetch(running.url + path, {
-        method, headers: { authorization: `Bearer ${token}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) }, ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        method,
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       })
       const text = await reply.text()
       return { status: reply.status, headers: reply.headers, text, body: JSON.parse(text || 'null') }
     }
-    const { body: login } = await call<{ access_token: string }>('POST /v1/auth/token', { body: { api_key: `ak_live_${'a'.repeat(32)}` } })
-    const { body: agent } = await call<{ id: string }>('POST /v1/agents', { token: login.access_token, body: { name: 'Ledger', delivery_mode: 'poll', client_type: 'other' } })
-    const { body: key } = await call<{ key: string }>(`POST /v1/agents/${agent.id}/keys`, { token: login.access_token, body: { scopes: ['receive', 'interests:write'] } })
+    const { body: login } = await call<{ access_token: string }>('POST /v1/auth/token', {
+      body: { api_key: `ak_live_${'a'.repeat(32)}` },
+    })
+    const { body: agent } = await call<{ id: string }>('POST /v1/agents', {
+      token: login.access_token,
+      body: { name: 'Ledger', delivery_mode: 'poll', client_type: 'other' },
+    })
+    const { body: key } = await call<{ key: string }>(`POST /v1/agents/${agent.id}/keys`, {
+      token: login.access_token,
+      body: { scopes: ['receive', 'interests:write'] },
+    })
     const { body: own } = await call<{ access_token: string }>('POST /v1/auth/token', { body: { api_key: key.key } })
-    await call(`POST /v1/agents/${agent.id}/interests`, { token: own.access_token, body: { event_type: 'com.erp.*', priority: 0, enrichment_depth: 'none' } })
+    await call(`POST /v1/agents/${agent.id}/interests`, {
+      token: own.access_token,
+      body: { event_type: 'com.erp.*', priority: 0, enrichment_depth: 'none' },
+    })
 
     const queue = newQueue()
     await sendAll(rabbit, queue, orders(0, COUNT))
     const { connector } = operatorCalls({ call } as Pick<Service, 'call'>)
     await connector({ tenant: 'default', source: 'erp', url: rabbit.url, address: `/amq/queue/${queue}` })
     const usage = async () => {
-      const { body } = await call<{ days: { events: number; deliveries: number }[] }>('GET /operator/usage?tenant=default', { token: OPERATOR_TOKEN })
-      return body.days.reduce((sum, day) => ({ events: sum.events + day.events, deliveries: sum.deliveries + day.deliveries }), { events: 0, deliveries: 0 })
+      const { body } = await call<{ days: { events: number; deliveries: number }[] }>(
+        'GET /operator/usage?tenant=default',
+        { token: OPERATOR_TOKEN },
+      )
+      return body.days.reduce(
+        (sum, day) => ({ events: sum.events + day.events, deliveries: sum.deliveries + day.deliveries }),
+        { events: 0, deliveries: 0 },
+      )
     }
-    const first = await eventually('a fifth is stored', async () => { const { events } = await usage(); return events >= COUNT / 5 && events })
+    const first = await eventually('a fifth is stored', async () => {
+      const { events } = await usage()
+      return events >= COUNT / 5 && events
+    })
     running.kill('SIGKILL')
     await running.ended
     running = await start()
-    const second = await eventually('half is stored', async () => { const { events } = await usage(); return events >= COUNT / 2 && events }, 60_000)
+    const second = await eventually(
+      'half is stored',
+      async () => {
+        const { events } = await usage()
+        return events >= COUNT / 2 && events
+      },
+      60_000,
+    )
     await rabbit.kill()
     await rabbit.start()
     await eventually('all are stored', async () => (await usage()).events >= COUNT && true, 60_000)
@@ -217,33 +321,52 @@ onBothEngines((engine) => {
 
     const ids = new Set<string>()
     for (;;) {
-      const { body } = await call<{ deliveries: { id: string; event_id: string }[] }>('GET /v1/delivery/poll?limit=100', { token: own.access_token })
+      const { body } = await call<{ deliveries: { id: string; event_id: string }[] }>(
+        'GET /v1/delivery/poll?limit=100',
+        { token: own.access_token },
+      )
       if (body.deliveries.length === 0) break
       for (const { event_id } of body.deliveries) {
         assert.ok(!ids.has(event_id), `${event_id} was delivered twice`)
         ids.add(event_id)
       }
-      await call('POST /v1/delivery/ack', { token: own.access_token, body: { delivery_ids: body.deliveries.map(({ id }) => id) } })
+      await call('POST /v1/delivery/ack', {
+        token: own.access_token,
+        body: { delivery_ids: body.deliveries.map(({ id }) => id) },
+      })
     }
     assert.equal(ids.size, COUNT)
     assert.deepEqual(await usage(), { events: COUNT, deliveries: COUNT })
-    assert.ok(!running.output().includes(rabbit.password) && !running.output().includes(encodeURIComponent(rabbit.password)), 'no log line has the password')
+    assert.ok(
+      !running.output().includes(rabbit.password) && !running.output().includes(encodeURIComponent(rabbit.password)),
+      'no log line has the password',
+    )
   })
 })
 
-test('[AMQP-7] of two nodes exactly one runs a connector, and the other takes over within 15 seconds when it is killed', { skip: skip || (POSTGRES_URL ? false : 'PostgreSQL is missing') }, async (t) => {
+test('[AMQP-7] of two nodes exactly one runs a connector, and the other takes over within 15 seconds when it is killed', {
+  skip: skip || (POSTGRES_URL ? false : 'PostgreSQL is missing'),
+}, async (t) => {
   const { env, drop } = await postgres.fresh()
   t.after(drop)
   const start = () => startProcess({ ...env, OPERATOR_TOKEN, LOG_LEVEL: 'warn' })
   const nodes = [await start(), await start()]
   t.after(() => Promise.all(nodes.map((node) => node.stop())))
-  const runs = async (node: RunningProcess): Promise<number> => Number(/sensorium_connectors\{state="running"\} (\d+)/.exec(await (await fetch(`${node.url}/metrics`)).text())![1])
+  const runs = async (node: RunningProcess): Promise<number> =>
+    Number(/sensorium_connectors\{state="running"\} (\d+)/.exec(await (await fetch(`${node.url}/metrics`)).text())![1])
   const queue = newQueue()
   await sendAll(rabbit, queue, orders(0, 1))
   const body = JSON.stringify({ tenant: 'default', source: 'erp', url: rabbit.url, address: `/amq/queue/${queue}` })
-  const made = await fetch(`${nodes[0]!.url}/operator/connectors`, { method: 'POST', body, headers: { authorization: `Bearer ${OPERATOR_TOKEN}`, 'content-type': 'application/json' } })
+  const made = await fetch(`${nodes[0]!.url}/operator/connectors`, {
+    method: 'POST',
+    body,
+    headers: { authorization: `Bearer ${OPERATOR_TOKEN}`, 'content-type': 'application/json' },
+  })
   assert.equal(made.status, 201)
-  const counts = await eventually('one node runs it', async () => { const all = await Promise.all(nodes.map(runs)); return all.includes(1) && all })
+  const counts = await eventually('one node runs it', async () => {
+    const all = await Promise.all(nodes.map(runs))
+    return all.includes(1) && all
+  })
   assert.deepEqual([...counts].sort(), [0, 1])
   const [owner, other] = counts[0] === 1 ? nodes : [nodes[1]!, nodes[0]!]
   const killed = Date.now()

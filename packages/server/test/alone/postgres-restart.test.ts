@@ -1,4 +1,5 @@
-// A database server that crashes and comes back is met again by itself: by the store, by whoever listens, by the service.
+// A database server that crashes and comes back is met again by itself: by the store, by whoever listens, by the
+// service.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { systemClock } from '../../src/kernel/clock.ts'
@@ -42,26 +43,41 @@ test('[HTTP-28] the store works again after a restart of the server, and so do i
     await tx.run('insert into kept values (3)')
   })
   await assert.rejects(held, StoreUnavailable)
-  assert.deepEqual(await store.rows('select n from kept'), [{ n: 1 }], 'what was not committed is gone, the rest is there')
+  assert.deepEqual(
+    await store.rows('select n from kept'),
+    [{ n: 1 }],
+    'what was not committed is gone, the rest is there',
+  )
   await store.tx((tx) => tx.run('insert into kept values (4)'))
   heard = Promise.withResolvers<void>()
   await wakeUp()
 })
 
-test('[HTTP-28] the service answers 503 with Retry-After while the server is away and serves again when it is back', { skip }, async (t) => {
+test('[HTTP-28] the service answers 503 with Retry-After while the server is away and serves again when it is back', {
+  skip,
+}, async (t) => {
   const url = new URL(server.url)
   const wire = await layWire(Number(url.port))
   t.after(() => wire.cut())
   url.port = String(wire.port)
-  const engine: Engine = { name: 'postgres', fresh: async () => ({ env: { DATABASE_URL: url.href, SENSORIUM_SECRET: SECRET }, drop: async () => {} }) }
+  const engine: Engine = {
+    name: 'postgres',
+    fresh: async () => ({ env: { DATABASE_URL: url.href, SENSORIUM_SECRET: SECRET }, drop: async () => {} }),
+  }
   const service = await startService(engine)
   t.after(() => service.stop())
   const tenant = await service.tenant()
   const { admin } = tenant
   const agent = await tenant.agent({ scopes: ['memory:read', 'memory:write'] })
   // Searches have connections of their own, in another thread.
-  const search = () => service.call('POST /v1/memories/search', { token: agent.token, body: { query: 'where the spare key lies' } })
-  const memory = { type: 'semantic', scope: 'agent', title: 'Key', content: 'The spare key lies under the third stone.' }
+  const search = () =>
+    service.call('POST /v1/memories/search', { token: agent.token, body: { query: 'where the spare key lies' } })
+  const memory = {
+    type: 'semantic',
+    scope: 'agent',
+    title: 'Key',
+    content: 'The spare key lies under the third stone.',
+  }
   assert.equal((await service.call('POST /v1/memories', { token: agent.token, body: memory })).status, 201)
   assert.equal((await search()).body.total, 1)
   const body = { name: 'Watcher', delivery_mode: 'poll', client_type: 'other' }

@@ -30,8 +30,13 @@ onBothEngines((engine) => {
   })
 
   /** One request of each item, all at once, spread over the nodes; the statuses, sorted. */
-  const atOnce = async <T>(items: readonly T[], send: (on: ReturnType<typeof channelCalls>, item: T) => Promise<{ status: number }>) =>
-    (await Promise.all(items.map((item, i) => send(channelCalls(nodes[i % nodes.length]!), item)))).map(({ status }) => status).sort()
+  const atOnce = async <T>(
+    items: readonly T[],
+    send: (on: ReturnType<typeof channelCalls>, item: T) => Promise<{ status: number }>,
+  ) =>
+    (await Promise.all(items.map((item, i) => send(channelCalls(nodes[i % nodes.length]!), item))))
+      .map(({ status }) => status)
+      .sort()
 
   test('[CHN-8] of several adds to a direct channel one succeeds', async () => {
     for (let round = 0; round < ROUNDS; round++) {
@@ -62,7 +67,10 @@ onBothEngines((engine) => {
       for (const agent of owners.slice(1)) assert.equal((await calls.add(owner, id, agent, 'owner')).status, 201)
       assert.deepEqual(await atOnce(owners, (on, agent) => on.remove(agent, id, agent)), [204, 204, 204, 422])
       const left = await calls.members(admin, id)
-      assert.deepEqual(left.map(({ role }) => role), ['owner'])
+      assert.deepEqual(
+        left.map(({ role }) => role),
+        ['owner'],
+      )
     }
   })
 
@@ -71,7 +79,10 @@ onBothEngines((engine) => {
       const { id } = await calls.open(owner, 'open')
       const second = agents[0]!
       await calls.add(owner, id, second, 'owner')
-      const pairs = [[owner, second], [second, owner]] as const
+      const pairs = [
+        [owner, second],
+        [second, owner],
+      ] as const
       assert.deepEqual(await atOnce(pairs, (on, [by, whom]) => on.remove(by, id, whom)), [204, 422])
     }
   })
@@ -87,12 +98,19 @@ onBothEngines((engine) => {
   })
 
   test('[CHN-16] changes of all channels at once are told one after the other, none lost', async () => {
-    const [{ n: before }] = (await service.store.rows<{ n: number }>('select count(*) as n from routing_changes')) as [{ n: number }]
+    const [{ n: before }] = (await service.store.rows<{ n: number }>('select count(*) as n from routing_changes')) as [
+      { n: number },
+    ]
     const channels = await Promise.all(agents.map((agent) => calls.open(agent, 'open')))
     await atOnce(channels, (on, { id }) => on.add(admin, id, owner))
     await atOnce(channels, (on, { id }) => on.feed(owner, id))
-    const versions = await service.store.rows<{ version: number }>('select version from routing_changes order by version')
+    const versions = await service.store.rows<{ version: number }>(
+      'select version from routing_changes order by version',
+    )
     assert.equal(versions.length, before + 3 * agents.length)
-    assert.deepEqual(versions.map(({ version }) => version), versions.map((_, i) => i + 1))
+    assert.deepEqual(
+      versions.map(({ version }) => version),
+      versions.map((_, i) => i + 1),
+    )
   })
 })

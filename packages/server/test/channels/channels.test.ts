@@ -7,7 +7,15 @@ import type { Principal } from '../../src/auth/principal.ts'
 import type { Db, Value } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service, type TestTenant } from '../support/service.ts'
-import { assertNotFound, channelCalls, orgAdmin, routingChanges, someAgent, type Actor, type ErrorBody } from './tools.ts'
+import {
+  assertNotFound,
+  channelCalls,
+  orgAdmin,
+  routingChanges,
+  someAgent,
+  type Actor,
+  type ErrorBody,
+} from './tools.ts'
 
 const UNKNOWN = 'chn_01hv3k8z9q4m7t2x5c6w8r0s1d'
 const NO_FEED = 'fed_01hv3k8z9q4m7t2x5c6w8r0s1d'
@@ -45,13 +53,20 @@ onBothEngines((engine) => {
       const { id, ...rest } = reply.body
       assert.match(id, /^chn_/)
       assert.deepEqual(rest, {
-        tenant_id: tenant.id, name: 'Incidents', description: 'What is on fire', type: 'private',
-        created_by_type: 'agent', created_by_id: ann.id, created_at: now, updated_at: now,
+        tenant_id: tenant.id,
+        name: 'Incidents',
+        description: 'What is on fire',
+        type: 'private',
+        created_by_type: 'agent',
+        created_by_id: ann.id,
+        created_at: now,
+        updated_at: now,
       })
       const members = await calls.members(ann, id)
-      assert.deepEqual(members.map(({ id: _, ...member }) => member), [
-        { channel_id: id, participant_type: 'agent', participant_id: ann.id, role: 'owner', joined_at: now },
-      ])
+      assert.deepEqual(
+        members.map(({ id: _, ...member }) => member),
+        [{ channel_id: id, participant_type: 'agent', participant_id: ann.id, role: 'owner', joined_at: now }],
+      )
       assert.equal((await routingChanges(service, tenant.id)).at(-1), `channel ${id}`)
     })
 
@@ -60,7 +75,10 @@ onBothEngines((engine) => {
       assert.equal(channel.created_by_type, 'org_admin')
       assert.equal(channel.created_by_id, admin.id)
       const [member] = await calls.members(admin, channel.id)
-      assert.deepEqual([member!.participant_type, member!.participant_id, member!.role], ['org_admin', admin.id, 'owner'])
+      assert.deepEqual(
+        [member!.participant_type, member!.participant_id, member!.role],
+        ['org_admin', admin.id, 'owner'],
+      )
     })
 
     const bad: [field: string, body: object][] = [
@@ -84,8 +102,15 @@ onBothEngines((engine) => {
     }
 
     test('[CHN-2] every type is taken; a description is a text, null or left out', async () => {
-      for (const [type, more] of [['open', {}], ['private', { description: null }], ['direct', { description: '' }]] as const) {
-        const reply = await service.call<Channel>('POST /v1/channels', { token: ann.token, body: { name: 'x', type, ...more } })
+      for (const [type, more] of [
+        ['open', {}],
+        ['private', { description: null }],
+        ['direct', { description: '' }],
+      ] as const) {
+        const reply = await service.call<Channel>('POST /v1/channels', {
+          token: ann.token,
+          body: { name: 'x', type, ...more },
+        })
         assert.equal(reply.status, 201)
         assert.equal(reply.body.type, type)
         assert.equal(reply.body.description, 'description' in more ? more.description : null)
@@ -93,7 +118,11 @@ onBothEngines((engine) => {
     })
 
     test('[CHN-1] a retry with its Idempotency-Key makes one channel', async () => {
-      const request = { token: ann.token, body: { name: 'Once', type: 'private' }, headers: { 'idempotency-key': 'once' } }
+      const request = {
+        token: ann.token,
+        body: { name: 'Once', type: 'private' },
+        headers: { 'idempotency-key': 'once' },
+      }
       const first = await service.call<Channel>('POST /v1/channels', request)
       const second = await service.call<Channel>('POST /v1/channels', request)
       assert.deepEqual([first.status, second.status, second.body.id], [201, 201, first.body.id])
@@ -113,7 +142,8 @@ onBothEngines((engine) => {
       reader = await someAgent(own)
       const writer = await someAgent(own)
       made = []
-      for (const type of ['open', 'private', 'direct', 'open', 'private', 'direct']) made.push(await calls.open(writer, type))
+      for (const type of ['open', 'private', 'direct', 'open', 'private', 'direct'])
+        made.push(await calls.open(writer, type))
       await calls.add(writer, made[1]!.id, reader)
       await calls.add(writer, made[2]!.id, reader)
       // Member of an open one: it must not be listed twice.
@@ -135,7 +165,10 @@ onBothEngines((engine) => {
     })
 
     test('[CHN-3] pages join without a gap, and the total stays', async () => {
-      for (const [by, all] of [[reader, 4], [chief, 6]] as const) {
+      for (const [by, all] of [
+        [reader, 4],
+        [chief, 6],
+      ] as const) {
         const whole = (await list(by)).body.channels
         for (let offset = 0; offset <= all; offset++) {
           const { body } = await list(by, `?offset=${offset}&limit=2`)
@@ -145,7 +178,12 @@ onBothEngines((engine) => {
     })
 
     test('[CHN-3] an offset or limit out of range is refused', async () => {
-      for (const [query, field] of [['?limit=0', 'limit'], ['?limit=201', 'limit'], ['?offset=-1', 'offset'], ['?limit=x', 'limit']]) {
+      for (const [query, field] of [
+        ['?limit=0', 'limit'],
+        ['?limit=201', 'limit'],
+        ['?offset=-1', 'offset'],
+        ['?limit=x', 'limit'],
+      ]) {
         const reply = await list(reader, query)
         assert.equal(reply.status, 400)
         assert.equal(reply.body.error.details['field'], field)
@@ -157,31 +195,37 @@ onBothEngines((engine) => {
       assert.deepEqual(body, { channels: [], total: 0 })
     })
 
-    if (engine.name === 'sqlite') test('[CHN-3] every page is read from indexes in their order', async () => {
-      const asked: [sql: string, values: readonly Value[]][] = []
-      const watched: Db = {
-        ...service.store,
-        rows(sql, values = []) {
-          asked.push([sql, values])
-          return service.store.rows(sql, values)
-        },
-      }
-      for (const { type: kind, id } of [reader, chief]) {
-        await listChannels(watched, { kind, id, tenantId: own.id } as Principal, { offset: 0, limit: 50 })
-      }
-      assert.equal(asked.length, 4)
-      for (const [sql, values] of asked) {
-        const plan = await service.store.rows<{ detail: string }>(`explain query plan ${sql}`, values)
-        const steps = plan.map(({ detail }) => detail)
-        const slow = steps.filter((step) => /SCAN|TEMP B-TREE/.test(step) && step !== 'SCAN CONSTANT ROW')
-        assert.deepEqual(slow, [], sql)
-        // Other people's private channels are not even looked at.
-        if (!sql.includes('channel_members')) continue
-        const whole = steps.filter((step) => / channels USING .*\(tenant_id=\?\)/.test(step) && !step.includes('channels_open'))
-        assert.deepEqual(whole, [], sql)
-        assert.ok(steps.some((step) => step.includes('channel_members_by_participant (tenant_id=? AND participant_id=?)')), sql)
-      }
-    })
+    if (engine.name === 'sqlite')
+      test('[CHN-3] every page is read from indexes in their order', async () => {
+        const asked: [sql: string, values: readonly Value[]][] = []
+        const watched: Db = {
+          ...service.store,
+          rows(sql, values = []) {
+            asked.push([sql, values])
+            return service.store.rows(sql, values)
+          },
+        }
+        for (const { type: kind, id } of [reader, chief]) {
+          await listChannels(watched, { kind, id, tenantId: own.id } as Principal, { offset: 0, limit: 50 })
+        }
+        assert.equal(asked.length, 4)
+        for (const [sql, values] of asked) {
+          const plan = await service.store.rows<{ detail: string }>(`explain query plan ${sql}`, values)
+          const steps = plan.map(({ detail }) => detail)
+          const slow = steps.filter((step) => /SCAN|TEMP B-TREE/.test(step) && step !== 'SCAN CONSTANT ROW')
+          assert.deepEqual(slow, [], sql)
+          // Other people's private channels are not even looked at.
+          if (!sql.includes('channel_members')) continue
+          const whole = steps.filter(
+            (step) => / channels USING .*\(tenant_id=\?\)/.test(step) && !step.includes('channels_open'),
+          )
+          assert.deepEqual(whole, [], sql)
+          assert.ok(
+            steps.some((step) => step.includes('channel_members_by_participant (tenant_id=? AND participant_id=?)')),
+            sql,
+          )
+        }
+      })
   })
 
   describe('one channel', () => {
@@ -219,7 +263,11 @@ onBothEngines((engine) => {
         const channel = await calls.open(ann, type)
         const { body: feed } = await calls.feed(ann, channel.id)
         for (const [request, body] of everything(channel.id, feed.id)) {
-          assertNotFound(await service.call(request, { token: bob.token, ...(body ? { body } : {}) }), 'channel', channel.id)
+          assertNotFound(
+            await service.call(request, { token: bob.token, ...(body ? { body } : {}) }),
+            'channel',
+            channel.id,
+          )
         }
         assert.equal((await calls.members(ann, channel.id)).length, 1)
         assert.equal((await calls.feeds(ann, channel.id)).length, 1)
@@ -254,7 +302,9 @@ onBothEngines((engine) => {
       const { body: feed } = await calls.feed(ann, channel.id)
       const mute = await someAgent(tenant, ['send', 'receive', 'admin'])
       const requests: [string, object?][] = [
-        ['GET /v1/channels'], ['POST /v1/channels', { name: 'x', type: 'open' }], ...everything(channel.id, feed.id),
+        ['GET /v1/channels'],
+        ['POST /v1/channels', { name: 'x', type: 'open' }],
+        ...everything(channel.id, feed.id),
       ]
       for (const [request, body] of requests) {
         const reply = await service.call<ErrorBody>(request, { token: mute.token, ...(body ? { body } : {}) })

@@ -4,7 +4,16 @@ import { after, before, test } from 'node:test'
 import type { Feed } from '@sensorium/contract'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service, type TestTenant } from '../support/service.ts'
-import { assertNotFound, assertRule, channelCalls, orgAdmin, routingChanges, someAgent, type Actor, type ErrorBody } from './tools.ts'
+import {
+  assertNotFound,
+  assertRule,
+  channelCalls,
+  orgAdmin,
+  routingChanges,
+  someAgent,
+  type Actor,
+  type ErrorBody,
+} from './tools.ts'
 
 const NO_FEED = 'fed_01hv3k8z9q4m7t2x5c6w8r0s1d'
 
@@ -21,7 +30,10 @@ onBothEngines((engine) => {
     const agent = () => someAgent(tenant)
     people = {
       org_admin: await orgAdmin(service, tenant),
-      owner: await agent(), admin: await agent(), member: await agent(), outsider: await agent(),
+      owner: await agent(),
+      admin: await agent(),
+      member: await agent(),
+      outsider: await agent(),
     }
   })
   after(() => service.stop())
@@ -42,10 +54,19 @@ onBothEngines((engine) => {
     const { id: feedId, ...rest } = plain.body as Feed
     assert.match(feedId, /^fed_/)
     const created_at = new Date(service.clock.now()).toISOString()
-    assert.deepEqual(rest, { channel_id: id, event_type_glob: 'com.example.*', filter_expression: null, active: true, created_at })
+    assert.deepEqual(rest, {
+      channel_id: id,
+      event_type_glob: 'com.example.*',
+      filter_expression: null,
+      active: true,
+      created_at,
+    })
     const none = await calls.feed(owner, id, { event_type_glob: '*', filter_expression: null })
     assert.deepEqual([none.status, none.body.filter_expression], [201, null])
-    const filtered = await calls.feed(owner, id, { event_type_glob: '*', filter_expression: 'data.total > 100 && region == "eu"' })
+    const filtered = await calls.feed(owner, id, {
+      event_type_glob: '*',
+      filter_expression: 'data.total > 100 && region == "eu"',
+    })
     assert.deepEqual([filtered.status, filtered.body.filter_expression], [201, 'data.total > 100 && region == "eu"'])
     // The same again is another feed: a member receives an event once all the same.
     const twin = await calls.feed(owner, id, { event_type_glob: '*', filter_expression: null })
@@ -77,7 +98,11 @@ onBothEngines((engine) => {
   test('[CHN-14] a filter that does not parse is refused with the place where it fails', async () => {
     const { owner, member } = people
     const id = await staffed('private')
-    for (const [filter, position] of [['data.total >', 12], ['data.total > 100)', 16], ['"open', 0]] as const) {
+    for (const [filter, position] of [
+      ['data.total >', 12],
+      ['data.total > 100)', 16],
+      ['"open', 0],
+    ] as const) {
       const reply = await calls.feed(owner, id, { event_type_glob: '*', filter_expression: filter })
       assert.equal(reply.status, 400)
       const { field, value, expected, example } = reply.body.error.details
@@ -94,7 +119,13 @@ onBothEngines((engine) => {
 
   // Who may add, who may delete.
   const TABLE: Record<string, Record<string, [adds: boolean, deletes: boolean]>> = {
-    open: { org_admin: [true, true], owner: [true, true], admin: [true, true], member: [true, false], outsider: [false, false] },
+    open: {
+      org_admin: [true, true],
+      owner: [true, true],
+      admin: [true, true],
+      member: [true, false],
+      outsider: [false, false],
+    },
     private: { org_admin: [true, true], owner: [true, true], admin: [true, true], member: [false, false] },
   }
   for (const [type, row] of Object.entries(TABLE)) {
@@ -149,7 +180,11 @@ onBothEngines((engine) => {
     const { owner } = people
     const { id } = await calls.open(owner, 'private')
     const send = (key: string, body: object) =>
-      service.call<Feed & ErrorBody>(`POST /v1/channels/${id}/feeds`, { token: owner.token, body, headers: { 'idempotency-key': key } })
+      service.call<Feed & ErrorBody>(`POST /v1/channels/${id}/feeds`, {
+        token: owner.token,
+        body,
+        headers: { 'idempotency-key': key },
+      })
     const first = await send('a', { event_type_glob: '*' })
     assert.deepEqual((await send('a', { event_type_glob: '*' })).body, first.body)
     assert.equal((await send('a', { event_type_glob: 'x' })).body.error.details['existing_resource_id'], first.body.id)

@@ -5,7 +5,14 @@ import type { Member } from '@sensorium/contract'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service, type TestTenant } from '../support/service.ts'
 import {
-  assertNotFound, assertRule, channelCalls, orgAdmin, routingChanges, someAgent, type Actor, type ErrorBody,
+  assertNotFound,
+  assertRule,
+  channelCalls,
+  orgAdmin,
+  routingChanges,
+  someAgent,
+  type Actor,
+  type ErrorBody,
 } from './tools.ts'
 
 const NOBODY = { type: 'agent', id: 'agt_01hv3k8z9q4m7t2x5c6w8r0s1d' } as const
@@ -29,8 +36,12 @@ onBothEngines((engine) => {
     const agent = () => someAgent(tenant)
     people = {
       org_admin: await orgAdmin(service, tenant),
-      owner: await agent(), admin: await agent(), member: await agent(), outsider: await agent(),
-      target: await agent(), target2: await agent(),
+      owner: await agent(),
+      admin: await agent(),
+      member: await agent(),
+      outsider: await agent(),
+      target: await agent(),
+      target2: await agent(),
     }
   })
   after(() => service.stop())
@@ -45,7 +56,9 @@ onBothEngines((engine) => {
     return id
   }
   const rolesOf = async (id: string) =>
-    Object.fromEntries((await calls.members(people.org_admin, id)).map((member) => [member.participant_id, member.role]))
+    Object.fromEntries(
+      (await calls.members(people.org_admin, id)).map((member) => [member.participant_id, member.role]),
+    )
 
   describe('adding', () => {
     test('[CHN-10] answers the member, and the list shows it first', async () => {
@@ -57,15 +70,24 @@ onBothEngines((engine) => {
       const { id: memberId, ...rest } = reply.body as Member
       assert.match(memberId, /^mbr_/)
       assert.deepEqual(rest, {
-        channel_id: id, participant_type: 'agent', participant_id: target.id, role: 'member',
+        channel_id: id,
+        participant_type: 'agent',
+        participant_id: target.id,
+        role: 'member',
         joined_at: new Date(service.clock.now()).toISOString(),
       })
-      for (const [whom, role] of [[target2, 'admin'], [org_admin, 'owner']] as const) {
+      for (const [whom, role] of [
+        [target2, 'admin'],
+        [org_admin, 'owner'],
+      ] as const) {
         const { status, body } = await calls.add(owner, id, whom, role)
         assert.deepEqual([status, body.participant_type, body.role], [201, whom.type, role])
       }
       const members = await calls.members(target, id)
-      assert.deepEqual(members.map((member) => member.participant_id), [org_admin.id, target2.id, target.id, owner.id])
+      assert.deepEqual(
+        members.map((member) => member.participant_id),
+        [org_admin.id, target2.id, target.id, owner.id],
+      )
       assert.deepEqual(members[2], reply.body)
     })
 
@@ -74,9 +96,15 @@ onBothEngines((engine) => {
       const { id } = await calls.open(owner, 'private')
       const right = { participant_type: 'agent', participant_id: target.id, role: 'member' }
       for (const [field, value] of [
-        ['participant_type', undefined], ['participant_type', 'team'], ['participant_type', null],
-        ['participant_id', undefined], ['participant_id', ''], ['participant_id', 7], ['participant_id', 'a\0b'],
-        ['role', 'guest'], ['role', null],
+        ['participant_type', undefined],
+        ['participant_type', 'team'],
+        ['participant_type', null],
+        ['participant_id', undefined],
+        ['participant_id', ''],
+        ['participant_id', 7],
+        ['participant_id', 'a\0b'],
+        ['role', 'guest'],
+        ['role', null],
       ] as const) {
         const body = { ...right, [field]: value }
         const reply = await service.call<ErrorBody>(`POST /v1/channels/${id}/members`, { token: owner.token, body })
@@ -126,7 +154,9 @@ onBothEngines((engine) => {
       const { owner, target } = people
       const { id } = await calls.open(owner, 'private')
       const request = {
-        token: owner.token, body: { participant_type: 'agent', participant_id: target.id }, headers: { 'idempotency-key': 'add' },
+        token: owner.token,
+        body: { participant_type: 'agent', participant_id: target.id },
+        headers: { 'idempotency-key': 'add' },
       }
       const first = await service.call<Member>(`POST /v1/channels/${id}/members`, request)
       const second = await service.call<Member>(`POST /v1/channels/${id}/members`, request)
@@ -244,7 +274,9 @@ onBothEngines((engine) => {
         // An id under the wrong type names nobody.
         assertNotFound(await calls.remove(by, id, { type: 'org_admin', id: owner.id }), 'member', owner.id)
       }
-      const wrong = await service.call<ErrorBody>(`DELETE /v1/channels/${id}/members/team/${owner.id}`, { token: owner.token })
+      const wrong = await service.call<ErrorBody>(`DELETE /v1/channels/${id}/members/team/${owner.id}`, {
+        token: owner.token,
+      })
       assertNotFound(wrong, 'member', owner.id)
     })
 

@@ -4,8 +4,15 @@ import { test } from 'node:test'
 import { CHANNEL_TYPES, MEMBER_ROLES, type ChannelType, type MemberRole } from '@sensorium/contract'
 import fc from 'fast-check'
 import {
-  maySee, refuseAdding, refuseAddingFeed, refuseCrowding, refuseDeletingFeed, refuseRemoving,
-  type Caller, type Participant, type Place,
+  maySee,
+  refuseAdding,
+  refuseAddingFeed,
+  refuseCrowding,
+  refuseDeletingFeed,
+  refuseRemoving,
+  type Caller,
+  type Participant,
+  type Place,
 } from '../../src/channels/rules.ts'
 
 const PEOPLE: Participant[] = [
@@ -21,32 +28,38 @@ const nameOf = ({ type, id }: Participant): string => `${type} ${id}`
 
 test('[CHN-8] [CHN-9] no sequence of joins, adds, leaves and removals leaves no owner, or three in a direct channel', () => {
   fc.assert(
-    fc.property(fc.constantFrom(...CHANNEL_TYPES), anybody, fc.array(step, { maxLength: 60 }), (type, creator, steps) => {
-      const members = new Map<string, Place>([[nameOf(creator), { ...creator, role: 'owner' }]])
-      const owners = () => [...members.values()].filter(({ role }) => role === 'owner').length
-      for (const { add, caller: who, target, role } of steps) {
-        const caller: Caller = { ...who, role: members.get(nameOf(who))?.role ?? null }
-        const power = caller.type === 'org_admin' ? 'owner' : caller.role
-        const self = nameOf(who) === nameOf(target)
-        if (!maySee(type, caller)) continue
-        const there = members.get(nameOf(target))
-        if (add) {
-          if (there || refuseAdding(type, caller, { ...target, role }) || refuseCrowding(type, members.size + 1)) continue
-          // Nobody gives a role above its own, and only who is nobody yet joins by itself.
-          if (role === 'owner') assert.equal(power, 'owner')
-          if (role === 'admin') assert.ok(power === 'owner' || power === 'admin')
-          if (role === 'member' && power !== 'owner' && power !== 'admin') assert.ok(self && type === 'open')
-          members.set(nameOf(target), { ...target, role })
-        } else {
-          if (!there || refuseRemoving(caller, there, owners())) continue
-          if (!self && there.role === 'owner') assert.equal(power, 'owner')
-          if (!self) assert.ok(power === 'owner' || power === 'admin')
-          members.delete(nameOf(target))
+    fc.property(
+      fc.constantFrom(...CHANNEL_TYPES),
+      anybody,
+      fc.array(step, { maxLength: 60 }),
+      (type, creator, steps) => {
+        const members = new Map<string, Place>([[nameOf(creator), { ...creator, role: 'owner' }]])
+        const owners = () => [...members.values()].filter(({ role }) => role === 'owner').length
+        for (const { add, caller: who, target, role } of steps) {
+          const caller: Caller = { ...who, role: members.get(nameOf(who))?.role ?? null }
+          const power = caller.type === 'org_admin' ? 'owner' : caller.role
+          const self = nameOf(who) === nameOf(target)
+          if (!maySee(type, caller)) continue
+          const there = members.get(nameOf(target))
+          if (add) {
+            if (there || refuseAdding(type, caller, { ...target, role }) || refuseCrowding(type, members.size + 1))
+              continue
+            // Nobody gives a role above its own, and only who is nobody yet joins by itself.
+            if (role === 'owner') assert.equal(power, 'owner')
+            if (role === 'admin') assert.ok(power === 'owner' || power === 'admin')
+            if (role === 'member' && power !== 'owner' && power !== 'admin') assert.ok(self && type === 'open')
+            members.set(nameOf(target), { ...target, role })
+          } else {
+            if (!there || refuseRemoving(caller, there, owners())) continue
+            if (!self && there.role === 'owner') assert.equal(power, 'owner')
+            if (!self) assert.ok(power === 'owner' || power === 'admin')
+            members.delete(nameOf(target))
+          }
+          assert.ok(owners() >= 1)
+          assert.ok(type !== 'direct' || members.size <= 2)
         }
-        assert.ok(owners() >= 1)
-        assert.ok(type !== 'direct' || members.size <= 2)
-      }
-    }),
+      },
+    ),
     { numRuns: 2000 },
   )
 })
@@ -73,10 +86,20 @@ const TABLE: [title: string, caller: Caller, sees: string, adds: string, deletes
 ]
 for (const [title, caller, sees, adds, deletes] of TABLE) {
   test(`[CHN-4] [CHN-6] [CHN-7] what ${title} sees, and which feeds it manages`, () => {
-    const ask = (may: (type: ChannelType) => boolean) => CHANNEL_TYPES.map((type) => (may(type) ? 'yes' : 'no')).join(' ')
-    assert.equal(ask((type) => maySee(type, caller)), sees)
-    assert.equal(ask((type) => refuseAddingFeed(type, caller) === null), adds)
-    assert.equal(ask(() => refuseDeletingFeed(caller) === null), deletes)
+    const ask = (may: (type: ChannelType) => boolean) =>
+      CHANNEL_TYPES.map((type) => (may(type) ? 'yes' : 'no')).join(' ')
+    assert.equal(
+      ask((type) => maySee(type, caller)),
+      sees,
+    )
+    assert.equal(
+      ask((type) => refuseAddingFeed(type, caller) === null),
+      adds,
+    )
+    assert.equal(
+      ask(() => refuseDeletingFeed(caller) === null),
+      deletes,
+    )
   })
 }
 
@@ -89,9 +112,10 @@ test('[CHN-6] [CHN-8] a refusal names its rule and says why', () => {
     refuseRemoving(agent('member'), { type: 'agent', id: 'b', role: 'member' }, 2),
     refuseCrowding('direct', 3),
   ]
-  assert.deepEqual(refusals.map((refusal) => refusal?.rule), [
-    'role_required', 'role_required', 'role_required', 'role_required', 'role_required', 'direct_channel_full',
-  ])
+  assert.deepEqual(
+    refusals.map((refusal) => refusal?.rule),
+    ['role_required', 'role_required', 'role_required', 'role_required', 'role_required', 'direct_channel_full'],
+  )
   for (const refusal of refusals) assert.ok(refusal!.message.length > 10)
   assert.equal(refuseCrowding('direct', 2), null)
   assert.equal(refuseCrowding('private', 1000), null)

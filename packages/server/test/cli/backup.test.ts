@@ -47,7 +47,11 @@ test('[TEN-8] a copy taken while the service writes is one moment of it, and res
   await writing
   assert.match(stdout, /SENSORIUM_SECRET/, 'says what else to keep')
   assert.equal(statSync(file).mode & 0o777, 0o600)
-  assert.deepEqual(readdirSync(folder).filter((name) => name.startsWith(path.basename(file))), [path.basename(file)], 'one file')
+  assert.deepEqual(
+    readdirSync(folder).filter((name) => name.startsWith(path.basename(file))),
+    [path.basename(file)],
+    'one file',
+  )
 
   const data = newData()
   const restored = await sensorium(['restore', file, '--json'], data)
@@ -66,11 +70,20 @@ test('[TEN-8] a copy taken while the service writes is one moment of it, and res
 
   const { openSqlite, databaseFile } = await import('../../src/store/sqlite.ts')
   const store = openSqlite(databaseFile(data.DATA_DIR))
-  const rows = await store.rows<{ n: number; halves: number }>('select n, count(*) as halves from pairs group by n order by n')
+  const rows = await store.rows<{ n: number; halves: number }>(
+    'select n, count(*) as halves from pairs group by n order by n',
+  )
   await store.close()
   assert.ok(rows.length >= before)
-  assert.ok(rows.every(({ halves }) => halves === 2), 'no transaction is torn')
-  assert.deepEqual(rows.map(({ n }) => n), rows.map((_, i) => i), 'and none before the last is missing')
+  assert.ok(
+    rows.every(({ halves }) => halves === 2),
+    'no transaction is torn',
+  )
+  assert.deepEqual(
+    rows.map(({ n }) => n),
+    rows.map((_, i) => i),
+    'and none before the last is missing',
+  )
 })
 
 test('[TEN-8] the secret file of an embedded store is named, and its absence after a restore too', async () => {
@@ -115,7 +128,10 @@ test('[TEN-8] restore is refused while a service owns the directory, which goes 
   assert.equal(code, 1)
   assert.match(stderr, /already runs on/)
   assert.equal((await fetch(`${service.url}/readyz`)).status, 200)
-  assert.deepEqual(readdirSync(data.DATA_DIR).filter((name) => /restor/.test(name)), [])
+  assert.deepEqual(
+    readdirSync(data.DATA_DIR).filter((name) => /restor/.test(name)),
+    [],
+  )
 })
 
 test('[TEN-8] restore refuses what is no store, is newer, or was made with another secret, and touches nothing', async () => {
@@ -146,7 +162,10 @@ test('[TEN-8] restore refuses what is no store, is newer, or was made with anoth
   await refused(newer, /schema version 9999; this release knows up to \d+/)
 
   assert.deepEqual(await list(data), ['acme'])
-  assert.deepEqual(readdirSync(data.DATA_DIR).filter((name) => /restor/.test(name)), [])
+  assert.deepEqual(
+    readdirSync(data.DATA_DIR).filter((name) => /restor/.test(name)),
+    [],
+  )
 })
 
 test('[TEN-8] backup refuses to write over a file and to copy what is not there', async () => {
@@ -162,7 +181,9 @@ test('[TEN-8] backup refuses to write over a file and to copy what is not there'
   assert.equal(statSync(file).size, 8)
 })
 
-test('[TEN-8] PostgreSQL has its own tools: the command that works as pasted, and exit code 2', { skip: !POSTGRES_URL && 'PostgreSQL is missing' }, async (t) => {
+test('[TEN-8] PostgreSQL has its own tools: the command that works as pasted, and exit code 2', {
+  skip: !POSTGRES_URL && 'PostgreSQL is missing',
+}, async (t) => {
   const { env, drop } = await postgres.fresh()
   t.after(drop)
   const backup = await sensorium(['backup', "it's.dump"], env)

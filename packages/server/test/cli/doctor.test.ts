@@ -13,15 +13,29 @@ interface Report {
   checks: { check: string; ok: boolean; detail: string }[]
 }
 
-async function examine(env: Record<string, string>): Promise<{ code: number | null; report: Report; text: string; failed: string[] }> {
+async function examine(
+  env: Record<string, string>,
+): Promise<{ code: number | null; report: Report; text: string; failed: string[] }> {
   const person = await sensorium(['doctor'], env)
   const program = await sensorium(['doctor', '--json'], env)
   assert.equal(person.code, program.code)
   const report = JSON.parse(program.stdout) as Report
   assert.equal(report.ok, program.code === 0)
-  const lines = person.stdout.trimEnd().split('\n').map((line) => line.split(/ {2,}/).slice(0, 2))
-  assert.deepEqual(lines, report.checks.map(({ check, ok }) => [ok ? 'ok' : 'failed', check]), 'both tell the same')
-  return { code: person.code, report, text: person.stdout, failed: report.checks.filter(({ ok }) => !ok).map(({ check }) => check) }
+  const lines = person.stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.split(/ {2,}/).slice(0, 2))
+  assert.deepEqual(
+    lines,
+    report.checks.map(({ check, ok }) => [ok ? 'ok' : 'failed', check]),
+    'both tell the same',
+  )
+  return {
+    code: person.code,
+    report,
+    text: person.stdout,
+    failed: report.checks.filter(({ ok }) => !ok).map(({ check }) => check),
+  }
 }
 
 onBothEngines((engine) => {
@@ -30,14 +44,19 @@ onBothEngines((engine) => {
     t.after(() => service.stop())
     const { code, report, text } = await examine(service.env)
     assert.equal(code, 0, text)
-    assert.deepEqual(report.checks.map(({ check }) => check), CHECKS)
+    assert.deepEqual(
+      report.checks.map(({ check }) => check),
+      CHECKS,
+    )
     assert.match(text, new RegExp(`store +${engine.name}, schema version \\d+`))
   })
 
   test('[TEN-7] a newer schema and another secret fail by name', async (t) => {
     const service = await startService(engine)
     t.after(() => service.stop())
-    await service.store.tx((tx) => tx.run("insert into schema_migrations (version, name, applied_at) values (9999, 'later', 0)"))
+    await service.store.tx((tx) =>
+      tx.run("insert into schema_migrations (version, name, applied_at) values (9999, 'later', 0)"),
+    )
     const { code, failed, text } = await examine({ ...service.env, SENSORIUM_SECRET: `another ${SECRET}` })
     assert.equal(code, 1)
     assert.deepEqual(failed, ['store', 'secret'])
@@ -66,7 +85,10 @@ test('[TEN-7] a wrong configuration fails with every variable, and what depends 
 test('[TEN-7] a file that is no database fails the store, and the rest is still looked at', async (t) => {
   const { env, drop } = await sqlite.fresh()
   t.after(drop)
-  writeFileSync(path.join(env['DATA_DIR']!, 'sensorium.db'), 'this is not a database, whatever its name may say\n'.repeat(100))
+  writeFileSync(
+    path.join(env['DATA_DIR']!, 'sensorium.db'),
+    'this is not a database, whatever its name may say\n'.repeat(100),
+  )
   const { code, failed, report } = await examine(env)
   assert.equal(code, 1)
   assert.deepEqual(failed, ['store'])
@@ -87,7 +109,10 @@ test('[TEN-7] the secret of an embedded store that went missing is told', async 
 })
 
 test('[TEN-7] a database that is away fails by name', async () => {
-  const { code, failed, text } = await examine({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none', SENSORIUM_SECRET: SECRET })
+  const { code, failed, text } = await examine({
+    DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
+    SENSORIUM_SECRET: SECRET,
+  })
   assert.equal(code, 1)
   assert.deepEqual(failed, ['store', 'secret', 'clock'])
   assert.match(text, /ECONNREFUSED/)

@@ -19,7 +19,8 @@ onBothEngines((engine) => {
     const { code, stdout } = await run(...args, '--json')
     return { code, body: JSON.parse(stdout) }
   }
-  const http = async (request: string, body?: unknown) => (await service.call(request, { token: OPERATOR_TOKEN, body })).body
+  const http = async (request: string, body?: unknown) =>
+    (await service.call(request, { token: OPERATOR_TOKEN, body })).body
 
   /** The same answer but for what is new in every answer. */
   const sameShape = (a: Record<string, unknown>, b: Record<string, unknown>) =>
@@ -51,7 +52,10 @@ onBothEngines((engine) => {
 
   test('[TEN-6] tenant list prints the HTTP answer, pages included', async () => {
     assert.deepEqual((await json('tenant', 'list')).body, await http('GET /operator/tenants'))
-    assert.deepEqual((await json('tenant', 'list', '--limit', '1', '--offset', '1')).body, await http('GET /operator/tenants?limit=1&offset=1'))
+    assert.deepEqual(
+      (await json('tenant', 'list', '--limit', '1', '--offset', '1')).body,
+      await http('GET /operator/tenants?limit=1&offset=1'),
+    )
     const { stdout } = await run('tenant', 'list')
     assert.match(stdout, /^slug +name +id +created\n/)
   })

@@ -14,7 +14,16 @@ for (const args of [[], ['help'], ['--help'], ['tenant', 'create', '--help']]) {
   test(`[TEN-6] sensorium ${args.join(' ')} prints how to use it`, async () => {
     const { code, stdout, stderr } = await sensorium(args, env)
     assert.deepEqual([code, stderr], [0, ''])
-    for (const command of ['start', 'tenant create <slug>', 'tenant list', 'admin-key create <slug>', 'usage <slug>', 'doctor', 'backup <file>', 'restore <file>']) {
+    for (const command of [
+      'start',
+      'tenant create <slug>',
+      'tenant list',
+      'admin-key create <slug>',
+      'usage <slug>',
+      'doctor',
+      'backup <file>',
+      'restore <file>',
+    ]) {
       assert.ok(stdout.includes(`sensorium ${command}`), command)
     }
   })
@@ -53,11 +62,17 @@ test('[TEN-6] a store that cannot be reached is a sentence, and 503 in JSON', as
   const { code, stderr } = await sensorium(['tenant', 'list'], away)
   assert.equal(code, 1)
   assert.match(stderr, /^The store cannot be reached: .*ECONNREFUSED/)
-  assert.equal(JSON.parse((await sensorium(['tenant', 'list', '--json'], away)).stdout).error.code, 'service_unavailable')
+  assert.equal(
+    JSON.parse((await sensorium(['tenant', 'list', '--json'], away)).stdout).error.code,
+    'service_unavailable',
+  )
 })
 
 test('[CFG-9] the command runs by itself, on a Node that is too old as well', async (t) => {
-  assert.equal((await bash(`'${COMMAND}' help`, { PATH: `${process.execPath.replace(/\/node$/, '')}:/usr/bin:/bin` })).code, 0)
+  assert.equal(
+    (await bash(`'${COMMAND}' help`, { PATH: `${process.execPath.replace(/\/node$/, '')}:/usr/bin:/bin` })).code,
+    0,
+  )
   const old = ['/usr/bin/node', '/usr/local/bin/node'].find((node) => {
     try {
       return Number(execFileSync(node, ['-p', 'process.versions.node.split(".")[0]'], { encoding: 'utf8' })) < 24

@@ -10,14 +10,27 @@ import type { Recall } from '../../src/memory/recall.ts'
 
 interface Block {
   depth: string
-  memories: { id: string; title: string; score: number; content?: string; relationships?: { target_memory_id: string }[] }[]
+  memories: {
+    id: string
+    title: string
+    score: number
+    content?: string
+    relationships?: { target_memory_id: string }[]
+  }[]
   recent_events?: { event_id: string }[]
 }
 
 describe('the query of an event', () => {
   test('[ENR-1] is made of its subject, the end of its type and its data, and is bounded', () => {
-    const query = queryOf(JSON.stringify({ type: 'com.acme.order.created', subject: 'customer/anna-b', data: { note: 'late parcel', lines: [{ sku: 'X1' }] } }))
-    for (const word of ['customer', 'anna', 'order', 'created', 'late parcel', 'X1']) assert.ok(query.includes(word), word)
+    const query = queryOf(
+      JSON.stringify({
+        type: 'com.acme.order.created',
+        subject: 'customer/anna-b',
+        data: { note: 'late parcel', lines: [{ sku: 'X1' }] },
+      }),
+    )
+    for (const word of ['customer', 'anna', 'order', 'created', 'late parcel', 'X1'])
+      assert.ok(query.includes(word), word)
     assert.ok(!query.includes('acme'))
     assert.ok(queryOf(JSON.stringify({ type: 't', data: 'x'.repeat(100_000) })).length < 1_100)
     assert.equal(queryOf(JSON.stringify({ type: 'x', data: null })), 'x')
@@ -36,30 +49,67 @@ onBothEngines((engine) => {
     before(async () => {
       service = await startService(engine, { VISIBILITY_TIMEOUT_S: '30' })
       tenant = await service.tenant()
-      ;[owner, light, full, plain] = [await tenant.agent(), await tenant.agent(), await tenant.agent(), await tenant.agent()]
-      for (const [agent, enrichment_depth] of [[light, 'light'], [full, 'full'], [plain, 'none']] as const) {
+      ;[owner, light, full, plain] = [
+        await tenant.agent(),
+        await tenant.agent(),
+        await tenant.agent(),
+        await tenant.agent(),
+      ]
+      for (const [agent, enrichment_depth] of [
+        [light, 'light'],
+        [full, 'full'],
+        [plain, 'none'],
+      ] as const) {
         await interest(service, agent, { event_type: 'com.shop.*', enrichment_depth })
       }
     })
     after(() => service.stop())
 
-    const remember = async (agent: TestAgent, title: string, content: string, scope = 'institutional'): Promise<string> =>
-      (await service.call('POST /v1/memories', { token: agent.token, body: { type: 'semantic', scope, title, content } })).body.id
-    const block = async (agent: TestAgent): Promise<Block | undefined> => (await poll(service, agent.token)).at(-1)?.payload['enrichment'] as Block | undefined
+    const remember = async (
+      agent: TestAgent,
+      title: string,
+      content: string,
+      scope = 'institutional',
+    ): Promise<string> =>
+      (
+        await service.call('POST /v1/memories', {
+          token: agent.token,
+          body: { type: 'semantic', scope, title, content },
+        })
+      ).body.id
+    const block = async (agent: TestAgent): Promise<Block | undefined> =>
+      (await poll(service, agent.token)).at(-1)?.payload['enrichment'] as Block | undefined
 
     test('[ENR-1] [ENR-2] [ENR-3] [ENR-4] light names up to three memories, full adds content, relationships and earlier events', async () => {
-      const parcel = await remember(owner, 'Parcels to Anna', 'Anna wants her parcels left with the neighbour in number 7')
+      const parcel = await remember(
+        owner,
+        'Parcels to Anna',
+        'Anna wants her parcels left with the neighbour in number 7',
+      )
       const hidden = await remember(owner, 'Private note on Anna and parcels', 'Anna complained about parcels', 'agent')
       const related = await remember(owner, 'The neighbour', 'The neighbour in number 7 works nights')
       for (let i = 0; i < 4; i++) await remember(owner, `Parcel rule ${i}`, `Rule ${i} about parcels and Anna`)
-      await service.call(`POST /v1/memories/${parcel}/relationships`, { token: owner.token, body: { target_memory_id: related, relationship_type: 'related_to' } })
+      await service.call(`POST /v1/memories/${parcel}/relationships`, {
+        token: owner.token,
+        body: { target_memory_id: related, relationship_type: 'related_to' },
+      })
       await service.app.memory.embedding.idle()
 
-      const earlier = (await publish(service, owner.token, { type: 'com.shop.parcel.sent', subject: 'customer/anna', data: { note: 'parcel for Anna' } })).body.event_id
+      const earlier = (
+        await publish(service, owner.token, {
+          type: 'com.shop.parcel.sent',
+          subject: 'customer/anna',
+          data: { note: 'parcel for Anna' },
+        })
+      ).body.event_id
       await poll(service, light.token)
       await poll(service, full.token)
       await service.clock.advance(5)
-      await publish(service, owner.token, { type: 'com.shop.parcel.late', subject: 'customer/anna', data: { note: 'the parcel for Anna is late' } })
+      await publish(service, owner.token, {
+        type: 'com.shop.parcel.late',
+        subject: 'customer/anna',
+        data: { note: 'the parcel for Anna is late' },
+      })
       assert.equal(await block(plain), undefined)
 
       const small = (await block(light))!
@@ -74,16 +124,45 @@ onBothEngines((engine) => {
       assert.ok(ids.includes(parcel) && !ids.includes(hidden) && ids.length <= 8)
       const found = large.memories.find((memory) => memory.id === parcel)!
       assert.match(found.content!, /neighbour in number 7/)
-      assert.deepEqual(found.relationships!.map((relationship) => relationship.target_memory_id), [related])
-      assert.deepEqual(large.recent_events!.map((event) => event.event_id), [earlier])
+      assert.deepEqual(
+        found.relationships!.map((relationship) => relationship.target_memory_id),
+        [related],
+      )
+      assert.deepEqual(
+        large.recent_events!.map((event) => event.event_id),
+        [earlier],
+      )
     })
 
     test('[ENR-3] of events that came in the same millisecond the earlier ones are those before it', async () => {
-      const batch = ['a', 'b', 'c'].map((name) => ({ specversion: '1.0', id: `same-${name}`, type: 'com.shop.desk.moved', source: '/t', subject: 'desk/9', data: { name } }))
-      await service.call('POST /v1/events', { token: owner.token, raw: JSON.stringify(batch), headers: { 'content-type': 'application/cloudevents-batch+json' } })
+      const batch = ['a', 'b', 'c'].map((name) => ({
+        specversion: '1.0',
+        id: `same-${name}`,
+        type: 'com.shop.desk.moved',
+        source: '/t',
+        subject: 'desk/9',
+        data: { name },
+      }))
+      await service.call('POST /v1/events', {
+        token: owner.token,
+        raw: JSON.stringify(batch),
+        headers: { 'content-type': 'application/cloudevents-batch+json' },
+      })
       const handed = (await poll(service, full.token)).filter(({ payload }) => payload['subject'] === 'desk/9')
-      const earlier = new Map(handed.map(({ payload }) => [payload['id'], (payload['enrichment'] as Block).recent_events!.map(({ event_id }) => event_id)]))
-      assert.deepEqual([...earlier], [['same-a', []], ['same-b', ['same-a']], ['same-c', ['same-b', 'same-a']]])
+      const earlier = new Map(
+        handed.map(({ payload }) => [
+          payload['id'],
+          (payload['enrichment'] as Block).recent_events!.map(({ event_id }) => event_id),
+        ]),
+      )
+      assert.deepEqual(
+        [...earlier],
+        [
+          ['same-a', []],
+          ['same-b', ['same-a']],
+          ['same-c', ['same-b', 'same-a']],
+        ],
+      )
     })
 
     test('[ENR-5] [DLQ-7] it is computed once and kept for redeliveries; dead letters come without it', async () => {
@@ -94,7 +173,10 @@ onBothEngines((engine) => {
       const second = (await poll(service, light.token)).find((delivery) => delivery.id === first.id)!
       assert.equal(second.attempt_count, 2)
       assert.deepEqual(second.payload['enrichment'], first.payload['enrichment'])
-      await service.call('POST /v1/delivery/nack', { token: light.token, body: { delivery_ids: [first.id], dead_letter: true } })
+      await service.call('POST /v1/delivery/nack', {
+        token: light.token,
+        body: { delivery_ids: [first.id], dead_letter: true },
+      })
       const dead = (await service.call('GET /v1/delivery/dlq', { token: light.token })).body.dlq_items
       assert.ok(!('enrichment' in dead[0].payload))
     })
@@ -126,10 +208,21 @@ onBothEngines((engine) => {
         return []
       }
       const enrich = makeEnrich({ store: service.store, recall, clock: service.clock, log: makeLogger('silent') })
-      const deliveries = Array.from({ length: 20 }, (_, i) => ({ id: `dlv_${i}`, eventId: `e${i}`, depth: 'light' as const, envelope: JSON.stringify({ type: 'a.b', data: `note ${i}` }) }))
+      const deliveries = Array.from({ length: 20 }, (_, i) => ({
+        id: `dlv_${i}`,
+        eventId: `e${i}`,
+        depth: 'light' as const,
+        envelope: JSON.stringify({ type: 'a.b', data: `note ${i}` }),
+      }))
       const blocks = await enrich({ tenantId: tenant.id, recipientId: full.id }, deliveries)
       assert.deepEqual([asked, most], [20, 4])
-      assert.deepEqual([...blocks.keys()].sort(), deliveries.map(({ id }) => id).filter((id) => id !== 'dlv_2').sort())
+      assert.deepEqual(
+        [...blocks.keys()].sort(),
+        deliveries
+          .map(({ id }) => id)
+          .filter((id) => id !== 'dlv_2')
+          .sort(),
+      )
     })
   })
 })

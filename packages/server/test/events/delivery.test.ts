@@ -23,7 +23,8 @@ onBothEngines((engine) => {
 
     const send = async (fields: Record<string, unknown> = {}): Promise<string> =>
       (await publish(service, agent.token, { type: `com.test.${agent.id}`, ...fields })).body.event_id
-    const post = (path: string, body: unknown) => service.call(`POST /v1/delivery/${path}`, { token: agent.token, body })
+    const post = (path: string, body: unknown) =>
+      service.call(`POST /v1/delivery/${path}`, { token: agent.token, body })
     const dead = async (token = agent.token) => (await service.call('GET /v1/delivery/dlq', { token })).body
     const first = async (): Promise<DeliveryBody> => (await poll(service, agent.token, 'limit=1'))[0]!
 
@@ -46,7 +47,11 @@ onBothEngines((engine) => {
       assert.equal((await poll(service, agent.token, '')).length, 10)
       assert.equal((await poll(service, agent.token, 'limit=5000')).length, 2)
       for (const limit of ['0', '-1', 'x', '1.5', '']) {
-        assertError(await service.call(`GET /v1/delivery/poll?limit=${limit}`, { token: agent.token }), 'validation_failed', { field: 'limit' })
+        assertError(
+          await service.call(`GET /v1/delivery/poll?limit=${limit}`, { token: agent.token }),
+          'validation_failed',
+          { field: 'limit' },
+        )
       }
     })
 
@@ -75,7 +80,10 @@ onBothEngines((engine) => {
         await service.clock.advance(30_000)
       }
       assert.deepEqual(await poll(service, agent.token), [])
-      const { dlq_items: [item], total } = await dead()
+      const {
+        dlq_items: [item],
+        total,
+      } = await dead()
       assert.equal(total, 1)
       assert.equal(item.attempt_count, 3)
       assert.match(item.dlq_reason, /3 attempts over 90 s/)
@@ -86,7 +94,12 @@ onBothEngines((engine) => {
       const id = await send()
       assert.deepEqual(eventIds(await waiting), [id])
       assert.deepEqual(await advanceUntil(() => poll(service, agent.token, 'wait=5')), [])
-      for (const wait of ['21', '-1', 'x']) assertError(await service.call(`GET /v1/delivery/poll?wait=${wait}`, { token: agent.token }), 'validation_failed', { field: 'wait' })
+      for (const wait of ['21', '-1', 'x'])
+        assertError(
+          await service.call(`GET /v1/delivery/poll?wait=${wait}`, { token: agent.token }),
+          'validation_failed',
+          { field: 'wait' },
+        )
     })
 
     test('[AUTH-10] [DLV-7] a poll that waits ends with its key, and with its agent', async () => {
@@ -134,7 +147,10 @@ onBothEngines((engine) => {
       for (let i = 0; i < 20; i++) await send()
       const handed = ids(await poll(service, agent.token))
       const counts = await Promise.all(Array.from({ length: 8 }, () => ack(service, agent.token, handed)))
-      assert.equal(counts.reduce((sum, n) => sum + n, 0), 20)
+      assert.equal(
+        counts.reduce((sum, n) => sum + n, 0),
+        20,
+      )
     })
 
     test('[DLV-11] given back is due at once, or after the time asked for, as the next attempt', async () => {
@@ -143,13 +159,21 @@ onBothEngines((engine) => {
       assert.deepEqual((await post('nack', { delivery_ids: [one.id] })).body, { nacked: 1 })
       const two = await first()
       assert.equal(two.attempt_count, 2)
-      assert.deepEqual((await post('nack', { delivery_ids: [two.id], retry_after_seconds: 60, reason: 'later' })).body, { nacked: 1 })
+      assert.deepEqual(
+        (await post('nack', { delivery_ids: [two.id], retry_after_seconds: 60, reason: 'later' })).body,
+        { nacked: 1 },
+      )
       await service.clock.advance(59_999)
       assert.deepEqual(await poll(service, agent.token), [])
       await service.clock.advance(1)
       assert.equal((await first()).attempt_count, 3)
       assert.deepEqual((await post('nack', { delivery_ids: ['dlv_x'] })).body, { nacked: 0 })
-      for (const body of [{ delivery_ids: [] }, { delivery_ids: ['x'], retry_after_seconds: -1 }, { delivery_ids: ['x'], dead_letter: 'yes' }, {}]) {
+      for (const body of [
+        { delivery_ids: [] },
+        { delivery_ids: ['x'], retry_after_seconds: -1 },
+        { delivery_ids: ['x'], dead_letter: 'yes' },
+        {},
+      ]) {
         assertError(await post('nack', body), 'validation_failed')
       }
     })
@@ -176,7 +200,8 @@ onBothEngines((engine) => {
       await service.clock.advance(1_000)
       assert.deepEqual((await post('extend', { delivery_ids: [one.id], seconds: 100 })).body, { extended: 0 })
       assert.equal((await first()).attempt_count, 2)
-      for (const seconds of [0, 3601, 1.5, 'x', undefined]) assertError(await post('extend', { delivery_ids: ['x'], seconds }), 'validation_failed', { field: 'seconds' })
+      for (const seconds of [0, 3601, 1.5, 'x', undefined])
+        assertError(await post('extend', { delivery_ids: ['x'], seconds }), 'validation_failed', { field: 'seconds' })
     })
 
     test('[DLQ-1] [DLQ-2] dead letters: the agent’s own, the whole tenant for the org-admin, paged with a true total', async () => {
@@ -189,7 +214,16 @@ onBothEngines((engine) => {
       }
       const list = await dead()
       assert.equal(list.total, 5)
-      assert.deepEqual(Object.keys(list.dlq_items[0]).sort(), ['agent_id', 'attempt_count', 'created_at', 'dead_lettered_at', 'dlq_reason', 'event_id', 'id', 'payload'])
+      assert.deepEqual(Object.keys(list.dlq_items[0]).sort(), [
+        'agent_id',
+        'attempt_count',
+        'created_at',
+        'dead_lettered_at',
+        'dlq_reason',
+        'event_id',
+        'id',
+        'payload',
+      ])
       assert.equal(list.dlq_items[0].agent_id, agent.id)
       assert.equal(list.dlq_items[0].payload.type, `com.test.${agent.id}`)
       const page = (await service.call('GET /v1/delivery/dlq?offset=1&limit=2', { token: agent.token })).body
@@ -204,7 +238,8 @@ onBothEngines((engine) => {
       const delivery = await first()
       await post('nack', { delivery_ids: [delivery.id], dead_letter: true })
       const other = await tenant.agent()
-      const replay = (token: string, headers = {}) => service.call(`POST /v1/delivery/dlq/${delivery.id}/replay`, { token, headers })
+      const replay = (token: string, headers = {}) =>
+        service.call(`POST /v1/delivery/dlq/${delivery.id}/replay`, { token, headers })
       assertError(await replay(other.token), 'not_found', { resource_type: 'delivery', resource_id: delivery.id })
       await interest(service, agent, { event_type: `com.test.${agent.id}`, priority: 7 })
       const answered = await replay(agent.token, { 'idempotency-key': 'r1' })
@@ -228,7 +263,9 @@ onBothEngines((engine) => {
         service.clock.jump(30_000)
       }
       // Side by side: who comes second waits until the first has buried them.
-      const totals = await Promise.all([dead(tenant.admin), dead(), dead(tenant.admin), dead()].map(async (list) => (await list).total as number))
+      const totals = await Promise.all(
+        [dead(tenant.admin), dead(), dead(tenant.admin), dead()].map(async (list) => (await list).total as number),
+      )
       assert.ok(totals[0] === totals[2] && totals[0]! >= 30, String(totals))
       assert.deepEqual([totals[1], totals[3]], [30, 30])
     })
@@ -241,37 +278,78 @@ onBothEngines((engine) => {
         delivery = await first()
       }
       service.clock.jump(30_000)
-      assert.equal((await service.call(`POST /v1/delivery/dlq/${delivery.id}/replay`, { token: tenant.admin })).status, 200)
+      assert.equal(
+        (await service.call(`POST /v1/delivery/dlq/${delivery.id}/replay`, { token: tenant.admin })).status,
+        200,
+      )
       assert.equal((await first()).attempt_count, 1)
     })
 
     test('[REC-1] [REC-2] recent events: acknowledged ones, the last one first', async () => {
       for (let i = 0; i < 7; i++) await send({ data: { i }, subject: `thing/${i}` })
       const handed = await poll(service, agent.token)
-      const recent = async (query = '', token = agent.token) => (await service.call(`GET /v1/agents/${agent.id}/events${query}`, { token })).body.events
+      const recent = async (query = '', token = agent.token) =>
+        (await service.call(`GET /v1/agents/${agent.id}/events${query}`, { token })).body.events
       assert.deepEqual(await recent(), [])
       for (const delivery of handed.slice(0, 6)) {
         await service.clock.advance(1)
         await ack(service, agent.token, [delivery.id])
       }
-      assert.deepEqual((await recent()).map((e: { data: { i: number } }) => e.data.i), [5, 4, 3, 2, 1])
+      assert.deepEqual(
+        (await recent()).map((e: { data: { i: number } }) => e.data.i),
+        [5, 4, 3, 2, 1],
+      )
       assert.equal((await recent('?limit=900', tenant.admin)).length, 6)
-      assert.deepEqual(Object.keys((await recent())[0]).sort(), ['acknowledged_at', 'data', 'delivery_id', 'event_id', 'source', 'subject', 'time', 'type'])
+      assert.deepEqual(Object.keys((await recent())[0]).sort(), [
+        'acknowledged_at',
+        'data',
+        'delivery_id',
+        'event_id',
+        'source',
+        'subject',
+        'time',
+        'type',
+      ])
       const stranger = await tenant.agent({ scopes: ['receive'] })
-      assertError(await service.call(`GET /v1/agents/${agent.id}/events`, { token: stranger.token }), 'insufficient_scope', { required_scope: 'admin' })
-      assertError(await service.call(`GET /v1/agents/${agent.id}/events?limit=0`, { token: agent.token }), 'validation_failed')
+      assertError(
+        await service.call(`GET /v1/agents/${agent.id}/events`, { token: stranger.token }),
+        'insufficient_scope',
+        { required_scope: 'admin' },
+      )
+      assertError(
+        await service.call(`GET /v1/agents/${agent.id}/events?limit=0`, { token: agent.token }),
+        'validation_failed',
+      )
     })
 
     test('[REC-8] the queue tells what it holds at that moment', async () => {
       const queue = async () => (await service.call(`GET /v1/agents/${agent.id}/queue`, { token: agent.token })).body
-      assert.deepEqual(await queue(), { pending: 0, leased: 0, dead_lettered: 0, oldest_pending_at: null, last_poll_at: null })
+      assert.deepEqual(await queue(), {
+        pending: 0,
+        leased: 0,
+        dead_lettered: 0,
+        oldest_pending_at: null,
+        last_poll_at: null,
+      })
       const at = new Date(service.clock.now()).toISOString()
       for (let i = 0; i < 4; i++) await send()
       const [one, two] = ids(await poll(service, agent.token, 'limit=3'))
-      assert.deepEqual(await queue(), { pending: 1, leased: 3, dead_lettered: 0, oldest_pending_at: at, last_poll_at: at })
+      assert.deepEqual(await queue(), {
+        pending: 1,
+        leased: 3,
+        dead_lettered: 0,
+        oldest_pending_at: at,
+        last_poll_at: at,
+      })
       await post('nack', { delivery_ids: [one], dead_letter: true })
       await post('nack', { delivery_ids: [two], retry_after_seconds: 50 })
-      assert.deepEqual(await queue(), { pending: 2, leased: 1, dead_lettered: 1, oldest_pending_at: at, last_poll_at: at })
+      assert.deepEqual(await queue(), {
+        pending: 2,
+        leased: 1,
+        dead_lettered: 1,
+        oldest_pending_at: at,
+        last_poll_at: at,
+      })
       await service.clock.advance(30_000)
       const lapsed = await queue()
       assert.deepEqual([lapsed.pending, lapsed.leased, lapsed.dead_lettered], [3, 0, 1])

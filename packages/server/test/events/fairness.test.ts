@@ -9,28 +9,36 @@ import { event, publish } from './tools.ts'
 describe('the fair queue', () => {
   test('[FAIR-3] loses nothing, keeps each sender’s order, and serves every tenant within one round', () => {
     fc.assert(
-      fc.property(fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.constantFrom('x', 'y')), { maxLength: 200 }), fc.integer({ min: 1, max: 10 }), (pushed, size) => {
-        const queue = fairQueue<{ tenant: string; sender: string; n: number }>()
-        pushed.forEach(([tenant, sender], n) => queue.push(tenant, sender, { tenant, sender, n }))
-        assert.equal(queue.size, pushed.length)
-        const left = new Map<string, number>()
-        for (const [tenant] of pushed) left.set(tenant, (left.get(tenant) ?? 0) + 1)
-        const taken: { tenant: string; sender: string; n: number }[] = []
-        while (queue.size > 0) {
-          let room = size
-          const group = queue.take(() => --room === 0)
-          assert.ok(group.length > 0 && group.length <= size)
-          // Nobody gets a second place while somebody who waits has none.
-          const waiting = [...left].filter(([, n]) => n > 0).map(([tenant]) => tenant)
-          if (group.length >= waiting.length) assert.deepEqual(new Set(group.map((item) => item.tenant)), new Set(waiting))
-          for (const item of group) left.set(item.tenant, left.get(item.tenant)! - 1)
-          taken.push(...group)
-        }
-        assert.equal(taken.length, pushed.length)
-        for (const mine of Map.groupBy(taken, (item) => `${item.tenant} ${item.sender}`).values()) {
-          assert.deepEqual(mine.map((item) => item.n), mine.map((item) => item.n).toSorted((a, b) => a - b))
-        }
-      }),
+      fc.property(
+        fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.constantFrom('x', 'y')), { maxLength: 200 }),
+        fc.integer({ min: 1, max: 10 }),
+        (pushed, size) => {
+          const queue = fairQueue<{ tenant: string; sender: string; n: number }>()
+          pushed.forEach(([tenant, sender], n) => queue.push(tenant, sender, { tenant, sender, n }))
+          assert.equal(queue.size, pushed.length)
+          const left = new Map<string, number>()
+          for (const [tenant] of pushed) left.set(tenant, (left.get(tenant) ?? 0) + 1)
+          const taken: { tenant: string; sender: string; n: number }[] = []
+          while (queue.size > 0) {
+            let room = size
+            const group = queue.take(() => --room === 0)
+            assert.ok(group.length > 0 && group.length <= size)
+            // Nobody gets a second place while somebody who waits has none.
+            const waiting = [...left].filter(([, n]) => n > 0).map(([tenant]) => tenant)
+            if (group.length >= waiting.length)
+              assert.deepEqual(new Set(group.map((item) => item.tenant)), new Set(waiting))
+            for (const item of group) left.set(item.tenant, left.get(item.tenant)! - 1)
+            taken.push(...group)
+          }
+          assert.equal(taken.length, pushed.length)
+          for (const mine of Map.groupBy(taken, (item) => `${item.tenant} ${item.sender}`).values()) {
+            assert.deepEqual(
+              mine.map((item) => item.n),
+              mine.map((item) => item.n).toSorted((a, b) => a - b),
+            )
+          }
+        },
+      ),
     )
   })
 })

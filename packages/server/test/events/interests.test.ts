@@ -37,10 +37,23 @@ onBothEngines((engine) => {
 
     test('[INT-2] every field is checked', async () => {
       const wrong: [string, unknown][] = [
-        ['event_type', undefined], ['event_type', ''], ['event_type', '  '], ['event_type', 5], ['priority', undefined], ['priority', -1], ['priority', 1.5],
-        ['priority', '1'], ['enrichment_depth', undefined], ['enrichment_depth', 'deep'], ['filter_expression', 5], ['backfill', -1], ['backfill', 1001], ['backfill', 1.5],
+        ['event_type', undefined],
+        ['event_type', ''],
+        ['event_type', '  '],
+        ['event_type', 5],
+        ['priority', undefined],
+        ['priority', -1],
+        ['priority', 1.5],
+        ['priority', '1'],
+        ['enrichment_depth', undefined],
+        ['enrichment_depth', 'deep'],
+        ['filter_expression', 5],
+        ['backfill', -1],
+        ['backfill', 1001],
+        ['backfill', 1.5],
       ]
-      for (const [field, value] of wrong) assertError(await interest(service, agent, { [field]: value }), 'validation_failed', { field })
+      for (const [field, value] of wrong)
+        assertError(await interest(service, agent, { [field]: value }), 'validation_failed', { field })
     })
 
     test('[INT-3] only for the caller itself, even for an admin', async () => {
@@ -54,11 +67,23 @@ onBothEngines((engine) => {
     })
 
     test('[INT-4] [EVT-FILTER-BOUND] a filter that does not parse is refused with the position', async () => {
-      const details = assertError(await interest(service, agent, { filter_expression: 'data.x >' }), 'validation_failed', { field: 'filter_expression' })
+      const details = assertError(
+        await interest(service, agent, { filter_expression: 'data.x >' }),
+        'validation_failed',
+        { field: 'filter_expression' },
+      )
       assert.match(String(details['expected']), /position \d+/)
-      assertError(await interest(service, agent, { filter_expression: 'x'.repeat(4097) }), 'validation_failed', { field: 'filter_expression' })
-      assertError(await interest(service, agent, { filter_expression: '' }), 'validation_failed', { field: 'filter_expression' })
-      assert.equal((await interest(service, agent, { event_type: 'long', filter_expression: `x == "${'y'.repeat(4089)}"` })).status, 201)
+      assertError(await interest(service, agent, { filter_expression: 'x'.repeat(4097) }), 'validation_failed', {
+        field: 'filter_expression',
+      })
+      assertError(await interest(service, agent, { filter_expression: '' }), 'validation_failed', {
+        field: 'filter_expression',
+      })
+      assert.equal(
+        (await interest(service, agent, { event_type: 'long', filter_expression: `x == "${'y'.repeat(4089)}"` }))
+          .status,
+        201,
+      )
     })
 
     test('[INT-5] the same type and filter twice is a conflict, also at once', async () => {
@@ -68,8 +93,11 @@ onBothEngines((engine) => {
         [assertError(again, 'business_rule_violation')['rule'], again.body.error.details.existing_interest_id],
         ['interest_conflict', first.body.id],
       )
-      for (const fields of [{ filter_expression: 'b' }, {}, { event_type: 'int5.?' }]) assert.equal((await interest(service, agent, { event_type: 'int5.*', ...fields })).status, 201)
-      const raced = await Promise.all(Array.from({ length: 5 }, () => interest(service, agent, { event_type: 'int5.race' })))
+      for (const fields of [{ filter_expression: 'b' }, {}, { event_type: 'int5.?' }])
+        assert.equal((await interest(service, agent, { event_type: 'int5.*', ...fields })).status, 201)
+      const raced = await Promise.all(
+        Array.from({ length: 5 }, () => interest(service, agent, { event_type: 'int5.race' })),
+      )
       assert.deepEqual(raced.map((reply) => reply.status).sort(), [201, 422, 422, 422, 422])
     })
 
@@ -88,24 +116,49 @@ onBothEngines((engine) => {
       const late = await tenant.agent()
       const sent: string[] = []
       for (let i = 0; i < 8; i++) {
-        sent.push((await publish(service, agent.token, { type: i % 2 ? 'fill.other' : 'fill.x', data: { i } })).body.event_id)
+        sent.push(
+          (await publish(service, agent.token, { type: i % 2 ? 'fill.other' : 'fill.x', data: { i } })).body.event_id,
+        )
         await service.clock.advance(1)
       }
-      const reply = await interest(service, late, { event_type: 'fill.x', filter_expression: 'data.i < 6', backfill: 2 })
+      const reply = await interest(service, late, {
+        event_type: 'fill.x',
+        filter_expression: 'data.i < 6',
+        backfill: 2,
+      })
       assert.equal(reply.status, 201)
       const handed = await poll(service, late.token)
       assert.deepEqual(eventIds(handed), [sent[2], sent[4]])
       await ack(service, late.token, ids(handed))
       await interest(service, late, { event_type: 'fill.*', backfill: 1000 })
-      assert.deepEqual(eventIds(await poll(service, late.token)), [sent[0], sent[1], sent[3], sent[5], sent[6], sent[7]])
+      assert.deepEqual(eventIds(await poll(service, late.token)), [
+        sent[0],
+        sent[1],
+        sent[3],
+        sent[5],
+        sent[6],
+        sent[7],
+      ])
     })
 
     test('[INT-8] events of one batch are backfilled in their order, whatever their ids are', async () => {
-      const batch = Array.from({ length: 20 }, (_, i) => ({ specversion: '1.0', type: 'ordered.x', source: '/', id: `ordered-${20 - i}` }))
-      await service.call('POST /v1/events', { token: agent.token, raw: JSON.stringify(batch), headers: { 'content-type': 'application/cloudevents-batch+json' } })
+      const batch = Array.from({ length: 20 }, (_, i) => ({
+        specversion: '1.0',
+        type: 'ordered.x',
+        source: '/',
+        id: `ordered-${20 - i}`,
+      }))
+      await service.call('POST /v1/events', {
+        token: agent.token,
+        raw: JSON.stringify(batch),
+        headers: { 'content-type': 'application/cloudevents-batch+json' },
+      })
       const late = await tenant.agent()
       await interest(service, late, { event_type: 'ordered.*', backfill: 10 })
-      assert.deepEqual(eventIds(await poll(service, late.token)), Array.from({ length: 10 }, (_, i) => `ordered-${10 - i}`))
+      assert.deepEqual(
+        eventIds(await poll(service, late.token)),
+        Array.from({ length: 10 }, (_, i) => `ordered-${10 - i}`),
+      )
     })
 
     test('[INT-8] [INT-9] no event falls between what is backfilled and what is routed, and none comes twice', async () => {
@@ -136,7 +189,10 @@ onBothEngines((engine) => {
       const caller = { kind: 'agent', id: late.id, tenantId: tenant.id } as Principal
       const wanted = { event_type: 'failing.*', priority: 0, enrichment_depth: 'none', backfill: 5 } as const
       const tools = { store: service.store, makeId: idMaker(service.clock.now), now: service.clock.now }
-      await assert.rejects(createInterest(tools, caller, wanted, () => Promise.reject(new Error('no record'))), /no record/)
+      await assert.rejects(
+        createInterest(tools, caller, wanted, () => Promise.reject(new Error('no record'))),
+        /no record/,
+      )
       assert.deepEqual(await poll(service, late.token), [])
       assert.equal((await interest(service, late, wanted)).status, 201)
       assert.equal((await poll(service, late.token)).length, 1)
@@ -147,7 +203,9 @@ onBothEngines((engine) => {
       await publish(service, agent.token, { type: 'idemfill.x' })
       const send = () =>
         service.call(`POST /v1/agents/${late.id}/interests`, {
-          token: late.token, headers: { 'idempotency-key': 'fill' }, body: { event_type: 'idemfill.*', priority: 0, enrichment_depth: 'none', backfill: 5 },
+          token: late.token,
+          headers: { 'idempotency-key': 'fill' },
+          body: { event_type: 'idemfill.*', priority: 0, enrichment_depth: 'none', backfill: 5 },
         })
       const [one, two] = await Promise.all([send(), send()])
       assert.deepEqual([one.status, two.status, one.body.id], [201, 201, two.body.id])

@@ -1,5 +1,5 @@
-// A mailbox against a model of it: random sequences of publish, poll, acknowledge, give back, extend, let time pass and replay,
-// run on the real stores through HTTP and on twenty lines of plain JavaScript. They must never differ.
+// A mailbox against a model of it: random sequences of publish, poll, acknowledge, give back, extend, let time pass and
+// replay, run on the real stores through HTTP and on twenty lines of plain JavaScript. They must never differ.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import fc from 'fast-check'
@@ -32,7 +32,10 @@ class Model {
   }
   poll(limit: number): Modelled[] {
     this.lapse()
-    const next = this.all.filter((d) => d.state === 'ready').sort((a, b) => b.priority - a.priority || a.order - b.order).slice(0, limit)
+    const next = this.all
+      .filter((d) => d.state === 'ready')
+      .sort((a, b) => b.priority - a.priority || a.order - b.order)
+      .slice(0, limit)
     for (const d of next) Object.assign(d, { state: 'leased', attempts: d.attempts + 1, due: this.now + LEASE_MS })
     return next
   }
@@ -79,9 +82,23 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 5, arbitrary: fc.record({ do: fc.constant('poll' as const), limit: fc.integer({ min: 1, max: 4 }) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('ack' as const), pick }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('replay' as const), pick }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('nack' as const), pick, seconds: fc.constantFrom(0, 0, 10, 45), kill: fc.constantFrom(false, false, true) }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('extend' as const), pick, seconds: fc.constantFrom(1, 30, 100) }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(1, 10_000, 29_999, 30_000, 60_000) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('nack' as const),
+      pick,
+      seconds: fc.constantFrom(0, 0, 10, 45),
+      kill: fc.constantFrom(false, false, true),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant('extend' as const), pick, seconds: fc.constantFrom(1, 30, 100) }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(1, 10_000, 29_999, 30_000, 60_000) }),
+  },
 )
 
 onBothEngines((engine) => {
@@ -90,7 +107,10 @@ onBothEngines((engine) => {
     let tenant: TestTenant
 
     before(async () => {
-      service = await startService(engine, { VISIBILITY_TIMEOUT_S: String(LEASE_MS / 1000), MAX_ATTEMPTS: String(MAX_ATTEMPTS) })
+      service = await startService(engine, {
+        VISIBILITY_TIMEOUT_S: String(LEASE_MS / 1000),
+        MAX_ATTEMPTS: String(MAX_ATTEMPTS),
+      })
       tenant = await service.tenant()
     })
     after(() => service.stop())
@@ -103,11 +123,13 @@ onBothEngines((engine) => {
       const start = service.clock.now()
       const seen = (): Modelled[] => model.all.filter((d) => d.id !== null)
       const token = await tenant.token(agent.key)
-      const post = async (path: string, body: unknown) => (await service.call(`POST /v1/delivery/${path}`, { token: await fresh(), body })).body
+      const post = async (path: string, body: unknown) =>
+        (await service.call(`POST /v1/delivery/${path}`, { token: await fresh(), body })).body
       // Tokens live an hour; a long sequence may outlive one.
       let current = { token, at: service.clock.now() }
       const fresh = async (): Promise<string> => {
-        if (service.clock.now() - current.at > 3_000_000) current = { token: await tenant.token(agent.key), at: service.clock.now() }
+        if (service.clock.now() - current.at > 3_000_000)
+          current = { token: await tenant.token(agent.key), at: service.clock.now() }
         return current.token
       }
 
@@ -117,11 +139,22 @@ onBothEngines((engine) => {
         const one = 'pick' in s && known.length > 0 ? [known[s.pick % known.length]!] : []
         if (s.do === 'publish') {
           const reply = await publish(service, await fresh(), { type: `${s.high ? 'high' : 'low'}.${agent.id}` })
-          model.all.push({ event: reply.body.event_id, priority: s.high ? 5 : 0, order: model.all.length, state: 'ready', attempts: 0, due: 0, id: null })
+          model.all.push({
+            event: reply.body.event_id,
+            priority: s.high ? 5 : 0,
+            order: model.all.length,
+            state: 'ready',
+            attempts: 0,
+            due: 0,
+            id: null,
+          })
         } else if (s.do === 'poll') {
           const expected = model.poll(s.limit)
           const handed = await poll(service, await fresh(), `limit=${s.limit}`)
-          assert.deepEqual(handed.map((d) => [d.event_id, d.attempt_count]), expected.map((d) => [d.event, d.attempts]))
+          assert.deepEqual(
+            handed.map((d) => [d.event_id, d.attempt_count]),
+            expected.map((d) => [d.event, d.attempts]),
+          )
           handed.forEach((d, i) => (expected[i]!.id = d.id))
         } else if (s.do === 'wait') await service.clock.advance(s.ms)
         else if (one.length === 0) continue
@@ -129,7 +162,10 @@ onBothEngines((engine) => {
         else if (s.do === 'nack') {
           const body = { delivery_ids: [one[0]!.id], retry_after_seconds: s.seconds, dead_letter: s.kill }
           assert.deepEqual(await post('nack', body), { nacked: model.nack(one, s.seconds, s.kill) })
-        } else if (s.do === 'extend') assert.deepEqual(await post('extend', { delivery_ids: [one[0]!.id], seconds: s.seconds }), { extended: model.extend(one, s.seconds) })
+        } else if (s.do === 'extend')
+          assert.deepEqual(await post('extend', { delivery_ids: [one[0]!.id], seconds: s.seconds }), {
+            extended: model.extend(one, s.seconds),
+          })
         else {
           const reply = await service.call(`POST /v1/delivery/dlq/${one[0]!.id}/replay`, { token: await fresh() })
           assert.equal(reply.status, model.replay(one[0]!) ? 200 : 404)
@@ -138,14 +174,22 @@ onBothEngines((engine) => {
       model.now = service.clock.now() - start
       model.lapse()
       const dead = await service.call('GET /v1/delivery/dlq?limit=200', { token: await fresh() })
-      assert.deepEqual(dead.body.dlq_items.map((d: { event_id: string }) => d.event_id).sort(), model.all.filter((d) => d.state === 'dead').map((d) => d.event).sort())
+      assert.deepEqual(
+        dead.body.dlq_items.map((d: { event_id: string }) => d.event_id).sort(),
+        model.all
+          .filter((d) => d.state === 'dead')
+          .map((d) => d.event)
+          .sort(),
+      )
       const queue = (await service.call(`GET /v1/agents/${agent.id}/queue`, { token: await fresh() })).body
       assert.equal(queue.leased, model.all.filter((d) => d.state === 'leased').length)
       assert.equal(queue.pending, model.all.filter((d) => d.state === 'ready' || d.state === 'waiting').length)
     }
 
     test('[DLV-4] [DLV-5] [DLV-6] [DLV-9] [DLV-11] [DLV-13] [DLQ-3] no sequence of calls makes the mailbox differ from its model', async () => {
-      await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 60 }), run), { numRuns: engine.name === 'sqlite' ? 60 : 25 })
+      await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 60 }), run), {
+        numRuns: engine.name === 'sqlite' ? 60 : 25,
+      })
     })
   })
 })

@@ -1,11 +1,32 @@
-// No hot path reads a whole table: every statement that publishing, polling and settling run is explained on a store with enough
-// rows for the planner to care, on both engines.
+// No hot path reads a whole table: every statement that publishing, polling and settling run is explained on a store
+// with enough rows for the planner to care, on both engines.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { lapsedAnywhere, lapsedOfTenant, lapsedRow, leasedRows, acknowledgeRows, claimRows, extendRows, nextDue, setDead, setReady, isSomethingDue, eventsSentTo, hasLapsed } from '../../src/delivery/sql.ts'
+import {
+  lapsedAnywhere,
+  lapsedOfTenant,
+  lapsedRow,
+  leasedRows,
+  acknowledgeRows,
+  claimRows,
+  extendRows,
+  nextDue,
+  setDead,
+  setReady,
+  isSomethingDue,
+  eventsSentTo,
+  hasLapsed,
+} from '../../src/delivery/sql.ts'
 import { listDeadLetters } from '../../src/delivery/dead-letters.ts'
 import { queueHealth, recentEvents } from '../../src/delivery/queue.ts'
-import { deleteAcknowledged, emptyEvents, forgetEvents, pageNewestEvents, pageOldEvents, readChains } from '../../src/events/sql.ts'
+import {
+  deleteAcknowledged,
+  emptyEvents,
+  forgetEvents,
+  pageNewestEvents,
+  pageOldEvents,
+  readChains,
+} from '../../src/events/sql.ts'
 import { dueAmong, pagePushed } from '../../src/outbound/sql.ts'
 import { readChanges, readVersions } from '../../src/routing/sql.ts'
 import { findKeyByHash, readStandings } from '../../src/auth/sql.ts'
@@ -16,7 +37,10 @@ import { startService, type Service } from '../support/service.ts'
 const ROWS = 20_000
 
 /** Collects the statements a function runs, with their values, and runs none of them. */
-async function statementsOf(real: Db, run: (db: Db) => Promise<unknown>): Promise<{ sql: string; values: readonly Value[] }[]> {
+async function statementsOf(
+  real: Db,
+  run: (db: Db) => Promise<unknown>,
+): Promise<{ sql: string; values: readonly Value[] }[]> {
   const seen: { sql: string; values: readonly Value[] }[] = []
   const note = (sql: string, values: readonly Value[] = []): void => void seen.push({ sql, values })
   await run({
@@ -41,7 +65,8 @@ onBothEngines((engine) => {
     before(async () => {
       service = await startService(engine)
       const states = ['ready', 'leased', 'waiting', 'dead_lettered']
-      const numbers = engine.name === 'sqlite' ? 'with recursive g(n) as (select 1 union all select n + 1 from g where n < ?) ' : ''
+      const numbers =
+        engine.name === 'sqlite' ? 'with recursive g(n) as (select 1 union all select n + 1 from g where n < ?) ' : ''
       const from = engine.name === 'sqlite' ? 'g' : 'generate_series(1, ?::int) as g(n)'
       await service.store.tx(async (tx) => {
         await tx.run(
@@ -110,7 +135,13 @@ onBothEngines((engine) => {
       test(`[DLV-1] ${name} finds deliveries by their ids without statistics`, async () => {
         for (const { sql, values } of await statementsOf(service.store, paths[name]!)) {
           const plan = await planOf(sql, values)
-          assert.match(plan, engine.name === 'sqlite' ? /SEARCH deliveries USING PRIMARY KEY \(tenant_id=\? AND id=\?\)/ : /(on|using) deliveries_by_id/, plan)
+          assert.match(
+            plan,
+            engine.name === 'sqlite'
+              ? /SEARCH deliveries USING PRIMARY KEY \(tenant_id=\? AND id=\?\)/
+              : /(on|using) deliveries_by_id/,
+            plan,
+          )
         }
       })
     }
@@ -120,11 +151,21 @@ onBothEngines((engine) => {
       assert.match(await planOf('select 1 from deliveries where tenant_id = ? and id = ?', ['ten_a', 'd2']), /./)
     })
 
-    // One tenant has most deliveries, and few recipients share them: PostgreSQL then took the tenant's key to look for one mailbox,
-    // and a mailbox that had been emptied cost a walk through everything before the first delivery of somebody else.
-    for (const name of ['is something due', 'claim', 'next due', 'queue health', 'pushed agents', 'due among streams']) {
+    // One tenant has most deliveries, and few recipients share them: PostgreSQL then took the tenant's key to look for
+    // one mailbox, and a mailbox that had been emptied cost a walk through everything before the first delivery of
+    // somebody else.
+    for (const name of [
+      'is something due',
+      'claim',
+      'next due',
+      'queue health',
+      'pushed agents',
+      'due among streams',
+    ]) {
       test(`[DLV-1] ${name} stays inside the mailbox`, async () => {
-        const [{ sql, values }] = (await statementsOf(service.store, paths[name]!)) as [{ sql: string; values: readonly Value[] }]
+        const [{ sql, values }] = (await statementsOf(service.store, paths[name]!)) as [
+          { sql: string; values: readonly Value[] },
+        ]
         assert.match(await planOf(sql, values), /deliveries_open/)
       })
     }
@@ -135,7 +176,10 @@ onBothEngines((engine) => {
         assert.ok(statements.length > 0)
         for (const { sql, values } of statements) {
           const plan = await planOf(sql, values)
-          const scans = engine.name === 'sqlite' ? /SCAN (?!json_each|CONSTANT|next\b|c\b|l\b|chain\b)(\w+)(?! USING COVERING INDEX deliveries_(dead|open))/ : /Seq Scan on (deliveries|acknowledged_deliveries|events) /
+          const scans =
+            engine.name === 'sqlite'
+              ? /SCAN (?!json_each|CONSTANT|next\b|c\b|l\b|chain\b)(\w+)(?! USING COVERING INDEX deliveries_(dead|open))/
+              : /Seq Scan on (deliveries|acknowledged_deliveries|events) /
           assert.doesNotMatch(plan, scans, `${sql}\n${plan}`)
         }
       })

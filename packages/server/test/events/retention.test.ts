@@ -15,7 +15,11 @@ onBothEngines((engine) => {
     let busy: TestAgent
 
     before(async () => {
-      service = await startService(engine, { RETENTION_DAYS: '10', VISIBILITY_TIMEOUT_S: '43200', MAX_ATTEMPTS: '1000' })
+      service = await startService(engine, {
+        RETENTION_DAYS: '10',
+        VISIBILITY_TIMEOUT_S: '43200',
+        MAX_ATTEMPTS: '1000',
+      })
       tenant = await service.tenant()
       agent = await tenant.agent()
       late = await tenant.agent()
@@ -34,16 +38,28 @@ onBothEngines((engine) => {
       const handed = await poll(service, agent.token)
       const of = (id: string): string => handed.find((delivery) => delivery.event_id === id)!.id
       await ack(service, agent.token, [of('done')])
-      await service.call('POST /v1/delivery/nack', { token: agent.token, body: { delivery_ids: [of('dead')], dead_letter: true } })
+      await service.call('POST /v1/delivery/nack', {
+        token: agent.token,
+        body: { delivery_ids: [of('dead')], dead_letter: true },
+      })
 
       await service.clock.jump(9 * DAY)
       await service.app.runOnce.retain()
-      assert.equal((await service.call(`GET /v1/agents/${agent.id}/events`, { token: await token() })).body.events.length, 1)
+      assert.equal(
+        (await service.call(`GET /v1/agents/${agent.id}/events`, { token: await token() })).body.events.length,
+        1,
+      )
 
       await service.clock.jump(2 * DAY)
       await service.app.runOnce.retain()
-      assert.equal((await service.call(`GET /v1/agents/${agent.id}/events`, { token: await token() })).body.events.length, 0)
-      assert.equal((await service.call('GET /v1/delivery/dlq', { token: await token() })).body.dlq_items[0].payload.data.id, 'dead')
+      assert.equal(
+        (await service.call(`GET /v1/agents/${agent.id}/events`, { token: await token() })).body.events.length,
+        0,
+      )
+      assert.equal(
+        (await service.call('GET /v1/delivery/dlq', { token: await token() })).body.dlq_items[0].payload.data.id,
+        'dead',
+      )
       assert.ok(eventIds(await poll(service, await token())).includes('open'))
       assert.equal((await publish(service, await token(), { id: 'done' })).body.status, 'duplicate')
       assert.equal((await publish(service, await token(), { id: 'nobody' })).body.status, 'duplicate')
@@ -59,14 +75,26 @@ onBothEngines((engine) => {
 
     test('[RET-1] a large purge goes in small steps and finishes', async () => {
       const fresh = await token(busy)
-      const many = Array.from({ length: 500 }, (_, i) => ({ specversion: '1.0', type: 'busy.x', source: '/', id: `busy-${i}` }))
+      const many = Array.from({ length: 500 }, (_, i) => ({
+        specversion: '1.0',
+        type: 'busy.x',
+        source: '/',
+        id: `busy-${i}`,
+      }))
       for (let i = 0; i < 500; i += 100) {
-        await service.call('POST /v1/events', { token: fresh, raw: JSON.stringify(many.slice(i, i + 100)), headers: { 'content-type': 'application/cloudevents-batch+json' } })
+        await service.call('POST /v1/events', {
+          token: fresh,
+          raw: JSON.stringify(many.slice(i, i + 100)),
+          headers: { 'content-type': 'application/cloudevents-batch+json' },
+        })
         await ack(service, fresh, ids(await poll(service, fresh)))
       }
       await service.clock.jump(11 * DAY)
       await service.app.runOnce.retain()
-      const [{ n }] = (await service.store.rows<{ n: number }>('select count(*) as n from acknowledged_deliveries where tenant_id = ? and recipient_id = ?', [tenant.id, busy.id])) as [{ n: number }]
+      const [{ n }] = (await service.store.rows<{ n: number }>(
+        'select count(*) as n from acknowledged_deliveries where tenant_id = ? and recipient_id = ?',
+        [tenant.id, busy.id],
+      )) as [{ n: number }]
       assert.equal(n, 0)
     })
   })

@@ -19,18 +19,29 @@ export const event = (fields: Record<string, unknown> = {}): Record<string, unkn
   ...fields,
 })
 
-export const publish = (service: Service, token: string, fields: Record<string, unknown> = {}, headers: Record<string, string> = {}): Promise<Reply<any>> =>
-  service.call('POST /v1/events', { token, body: event(fields), headers })
+export const publish = (
+  service: Service,
+  token: string,
+  fields: Record<string, unknown> = {},
+  headers: Record<string, string> = {},
+): Promise<Reply<any>> => service.call('POST /v1/events', { token, body: event(fields), headers })
 
-export const interest = (service: Service, agent: TestAgent, fields: Record<string, unknown> = {}): Promise<Reply<any>> =>
+export const interest = (
+  service: Service,
+  agent: TestAgent,
+  fields: Record<string, unknown> = {},
+): Promise<Reply<any>> =>
   service.call(`POST /v1/agents/${agent.id}/interests`, {
     token: agent.token,
     body: { event_type: 'com.test.*', priority: 0, enrichment_depth: 'none', ...fields },
   })
 
 export async function poll(service: Service, token: string, query = 'limit=100'): Promise<DeliveryBody[]> {
-  const reply = await service.call<{ deliveries: DeliveryBody[]; count: number }>(`GET /v1/delivery/poll?${query}`, { token })
-  if (reply.status !== 200 || reply.body.count !== reply.body.deliveries.length) throw new Error(`poll answered ${reply.status} ${reply.text}`)
+  const reply = await service.call<{ deliveries: DeliveryBody[]; count: number }>(`GET /v1/delivery/poll?${query}`, {
+    token,
+  })
+  if (reply.status !== 200 || reply.body.count !== reply.body.deliveries.length)
+    throw new Error(`poll answered ${reply.status} ${reply.text}`)
   return reply.body.deliveries
 }
 

@@ -18,11 +18,14 @@ onBothEngines((engine) => {
       tenant = await service.tenant()
       sender = await tenant.agent({ scopes: ['send'] })
       receiver = await tenant.agent()
-      interestId = (await interest(service, receiver, { event_type: 'trace.*', filter_expression: 'data.n > 0', priority: 2 })).body.id
+      interestId = (
+        await interest(service, receiver, { event_type: 'trace.*', filter_expression: 'data.n > 0', priority: 2 })
+      ).body.id
     })
     after(() => service.stop())
 
-    const receipt = (id: string, token = sender.token) => service.call(`GET /v1/events/${encodeURIComponent(id)}`, { token })
+    const receipt = (id: string, token = sender.token) =>
+      service.call(`GET /v1/events/${encodeURIComponent(id)}`, { token })
     const state = async (id: string) => (await receipt(id)).body.deliveries[0].state
 
     test('[REC-3] a receipt follows the delivery from pending to its end', async () => {
@@ -32,7 +35,10 @@ onBothEngines((engine) => {
       assert.equal(first.status, 200)
       assert.equal(first.body.event.id, id)
       assert.deepEqual(first.body.deliveries[0].matched, [{ kind: 'interest', id: interestId }])
-      assert.deepEqual([first.body.deliveries[0].agent_id, first.body.deliveries[0].attempts, first.body.deliveries[0].state], [receiver.id, 0, 'pending'])
+      assert.deepEqual(
+        [first.body.deliveries[0].agent_id, first.body.deliveries[0].attempts, first.body.deliveries[0].state],
+        [receiver.id, 0, 'pending'],
+      )
       const [handed] = await poll(service, receiver.token)
       assert.equal(await state(id), 'leased')
       await ack(service, receiver.token, [handed!.id])
@@ -62,7 +68,9 @@ onBothEngines((engine) => {
       const explain = async (body: unknown) => service.call('POST /v1/events/explain', { token: sender.token, body })
       const sample = event({ type: 'trace.y', data: { n: 3 } })
       const all = await explain({ event: sample })
-      assert.deepEqual(all.body, { recipients: [{ agent_id: receiver.id, via: [{ kind: 'interest', id: interestId }], priority: 2 }] })
+      assert.deepEqual(all.body, {
+        recipients: [{ agent_id: receiver.id, via: [{ kind: 'interest', id: interestId }], priority: 2 }],
+      })
       const yes = (await explain({ event: sample, agent_id: receiver.id })).body.agent
       assert.deepEqual([yes.receives, yes.reasons[0].matches], [true, true])
       const no = (await explain({ event: { ...sample, data: {} }, agent_id: receiver.id })).body.agent
@@ -81,10 +89,22 @@ onBothEngines((engine) => {
     test('[REC-6] an inactive agent and a missing membership are named', async () => {
       const idle = await tenant.agent()
       await interest(service, idle, { event_type: 'idle.*' })
-      const channel = (await service.call('POST /v1/channels', { token: tenant.admin, body: { name: 'open', type: 'open' } })).body.id
-      await service.call(`POST /v1/channels/${channel}/feeds`, { token: tenant.admin, body: { event_type_glob: 'idle.*' } })
+      const channel = (
+        await service.call('POST /v1/channels', { token: tenant.admin, body: { name: 'open', type: 'open' } })
+      ).body.id
+      await service.call(`POST /v1/channels/${channel}/feeds`, {
+        token: tenant.admin,
+        body: { event_type_glob: 'idle.*' },
+      })
       const reasons = async (): Promise<string> =>
-        JSON.stringify((await service.call('POST /v1/events/explain', { token: sender.token, body: { event: event({ type: 'idle.x' }), agent_id: idle.id } })).body.agent)
+        JSON.stringify(
+          (
+            await service.call('POST /v1/events/explain', {
+              token: sender.token,
+              body: { event: event({ type: 'idle.x' }), agent_id: idle.id },
+            })
+          ).body.agent,
+        )
       assert.match(await reasons(), /not a member/)
       await service.call(`POST /v1/agents/${idle.id}/deactivate`, { token: tenant.admin })
       assert.match(await reasons(), /"receives":false.*inactive/)
@@ -100,35 +120,58 @@ onBothEngines((engine) => {
       const over = await publish(service, sender.token, { id: 'loop-33', causationid: last })
       assert.equal(assertError(over, 'business_rule_violation')['rule'], 'causation_too_deep')
       assert.equal((await publish(service, sender.token, { id: 'loop-33', causationid: 'of nobody' })).status, 202)
-      const chain = Array.from({ length: 34 }, (_, i) => event({ id: `chain-${i}`, ...(i > 0 ? { causationid: `chain-${i - 1}` } : {}) }))
-      const batch = await service.call('POST /v1/events', { token: sender.token, raw: JSON.stringify(chain), headers: { 'content-type': 'application/cloudevents-batch+json' } })
+      const chain = Array.from({ length: 34 }, (_, i) =>
+        event({ id: `chain-${i}`, ...(i > 0 ? { causationid: `chain-${i - 1}` } : {}) }),
+      )
+      const batch = await service.call('POST /v1/events', {
+        token: sender.token,
+        raw: JSON.stringify(chain),
+        headers: { 'content-type': 'application/cloudevents-batch+json' },
+      })
       const refused = batch.body.results.map((r: { error?: unknown }) => r.error !== undefined)
       assert.deepEqual(refused, [...Array(33).fill(false), true])
       // Published from the end backwards no event has ancestors yet; the next one on its tail has all of them.
-      for (let i = 40; i >= 1; i--) assert.equal((await publish(service, sender.token, { id: `back-${i}`, causationid: `back-${i - 1}` })).status, 202)
-      assertError(await publish(service, sender.token, { id: 'back-41', causationid: 'back-40' }), 'business_rule_violation')
+      for (let i = 40; i >= 1; i--)
+        assert.equal(
+          (await publish(service, sender.token, { id: `back-${i}`, causationid: `back-${i - 1}` })).status,
+          202,
+        )
+      assertError(
+        await publish(service, sender.token, { id: 'back-41', causationid: 'back-40' }),
+        'business_rule_violation',
+      )
       // A circle has no end: what comes after it is refused.
       assert.equal((await publish(service, sender.token, { id: 'self-cause', causationid: 'self-cause' })).status, 202)
-      assertError(await publish(service, sender.token, { id: 'after-self', causationid: 'self-cause' }), 'business_rule_violation')
+      assertError(
+        await publish(service, sender.token, { id: 'after-self', causationid: 'self-cause' }),
+        'business_rule_violation',
+      )
     })
 
     test('[TST-1] [TST-2] [TST-4] a test event reaches the agent through the ordinary pipeline', async () => {
       const agent = await tenant.agent()
       const watcher = await tenant.agent()
       await interest(service, watcher, { event_type: 'test.*' })
-      const before = (await service.call(`GET /operator/usage?tenant=${tenant.slug}`, { token: 'operator-token-for-tests' })).body.days[0].events
+      const before = (
+        await service.call(`GET /operator/usage?tenant=${tenant.slug}`, { token: 'operator-token-for-tests' })
+      ).body.days[0].events
       const reply = await service.call(`POST /v1/agents/${agent.id}/test-event`, { token: agent.token })
       assert.equal(reply.status, 202)
       assert.deepEqual(Object.keys(reply.body), ['event_id'])
       const [mine] = await poll(service, agent.token)
       assert.equal(mine!.event_id, reply.body.event_id)
       const { type, source, subject, specversion } = mine!.payload
-      assert.deepEqual({ type, source, subject, specversion }, { type: 'test.dashboard', source: 'dashboard.test-event', subject: agent.id, specversion: '1.0' })
+      assert.deepEqual(
+        { type, source, subject, specversion },
+        { type: 'test.dashboard', source: 'dashboard.test-event', subject: agent.id, specversion: '1.0' },
+      )
       assert.deepEqual(eventIds(await poll(service, watcher.token)), [reply.body.event_id])
       await ack(service, agent.token, ids([mine!]))
       const recent = await service.call(`GET /v1/agents/${agent.id}/events`, { token: agent.token })
       assert.equal(recent.body.events[0].event_id, reply.body.event_id)
-      const usage = (await service.call(`GET /operator/usage?tenant=${tenant.slug}`, { token: 'operator-token-for-tests' })).body.days[0]
+      const usage = (
+        await service.call(`GET /operator/usage?tenant=${tenant.slug}`, { token: 'operator-token-for-tests' })
+      ).body.days[0]
       assert.equal(usage.events, before + 1)
       await interest(service, agent, { event_type: 'test.*' })
       await service.call(`POST /v1/agents/${agent.id}/test-event`, { token: tenant.admin })

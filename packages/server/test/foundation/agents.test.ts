@@ -16,7 +16,10 @@ const characters = (text: string): number => [...text].length
 const anyText = (maxLength: number) =>
   fc.oneof(
     fc.string({ unit: 'binary', maxLength }),
-    fc.string({ unit: fc.constantFrom(' ', '\t', '\u00a0', '\0', 'a', SMILE, '"', '\\', '\ud800', '\u2028'), maxLength }),
+    fc.string({
+      unit: fc.constantFrom(' ', '\t', '\u00a0', '\0', 'a', SMILE, '"', '\\', '\ud800', '\u2028'),
+      maxLength,
+    }),
     fc.nat(maxLength).map((n) => SMILE.repeat(n)),
   )
 const storable = (text: string): boolean => !text.includes('\0')
@@ -35,12 +38,23 @@ onBothEngines((engine) => {
   const update = (id: string, body: unknown) => service.call(`PATCH /v1/agents/${id}`, { token: tenant.admin, body })
 
   test('[AGT-1] [AGT-2] [HTTP-21] a registered agent has all its fields and is active', async () => {
-    const wanted = { name: 'Watcher', description: 'Watches', delivery_mode: 'sse', client_type: 'claude', team_id: 'blue' }
+    const wanted = {
+      name: 'Watcher',
+      description: 'Watches',
+      delivery_mode: 'sse',
+      client_type: 'claude',
+      team_id: 'blue',
+    }
     const { status, body } = await register(wanted)
     assert.equal(status, 201)
     const now = new Date(service.clock.now()).toISOString()
     assert.deepEqual(body, {
-      ...wanted, id: body.id, tenant_id: tenant.id, status: 'active', created_at: now, updated_at: now,
+      ...wanted,
+      id: body.id,
+      tenant_id: tenant.id,
+      status: 'active',
+      created_at: now,
+      updated_at: now,
     })
     assert.match(body.id, /^agt_[0-9a-hjkmnp-tv-z]{26}$/)
     assert.match(body.created_at, DATE_TIME)
@@ -51,7 +65,10 @@ onBothEngines((engine) => {
     for (const optional of [{}, { description: null, team_id: null }, { description: '' }]) {
       const { status, body } = await register({ ...AGENT, ...optional })
       assert.equal(status, 201)
-      assert.deepEqual([body.description, body.team_id], ['description' in optional ? optional.description : null, null])
+      assert.deepEqual(
+        [body.description, body.team_id],
+        ['description' in optional ? optional.description : null, null],
+      )
     }
   })
 
@@ -74,9 +91,10 @@ onBothEngines((engine) => {
       assert.equal((await register({ ...AGENT, delivery_mode })).body.delivery_mode, delivery_mode)
     }
     for (const delivery_mode of ['', 'POLL', 'poll ', 'webhook', 'none']) {
-      const details = assertError(
-        await register({ ...AGENT, delivery_mode }), 'validation_failed', { field: 'delivery_mode', value: delivery_mode },
-      )
+      const details = assertError(await register({ ...AGENT, delivery_mode }), 'validation_failed', {
+        field: 'delivery_mode',
+        value: delivery_mode,
+      })
       assert.match(String(details['expected']), /poll.*push.*sse/)
     }
   })
@@ -86,7 +104,9 @@ onBothEngines((engine) => {
       assert.equal((await register({ ...AGENT, client_type })).body.client_type, client_type)
     }
     for (const client_type of ['', 'Claude', 'others', 'llama', 'claude,chatgpt']) {
-      const details = assertError(await register({ ...AGENT, client_type }), 'validation_failed', { field: 'client_type' })
+      const details = assertError(await register({ ...AGENT, client_type }), 'validation_failed', {
+        field: 'client_type',
+      })
       assert.match(String(details['expected']), /claude.*chatgpt.*gemini.*copilot.*cursor.*other/)
     }
   })
@@ -123,17 +143,24 @@ onBothEngines((engine) => {
       )
     }
     assert.equal((await register({ ...AGENT, description: SMILE.repeat(4096) })).status, 201)
-    assertError(await register({ ...AGENT, description: SMILE.repeat(4097) }), 'validation_failed', { field: 'description' })
+    assertError(await register({ ...AGENT, description: SMILE.repeat(4097) }), 'validation_failed', {
+      field: 'description',
+    })
   })
 
   test('[AGT-5] an agent is got by its id, an unknown one is 404', async () => {
     assertError(await get(NO_AGENT), 'not_found', { resource_type: 'agent', resource_id: NO_AGENT })
-    for (const request of ['PATCH /v1/agents/X', 'POST /v1/agents/X/deactivate', 'POST /v1/agents/X/activate', 'GET /v1/agents/X/keys']) {
+    for (const request of [
+      'PATCH /v1/agents/X',
+      'POST /v1/agents/X/deactivate',
+      'POST /v1/agents/X/activate',
+      'GET /v1/agents/X/keys',
+    ]) {
       const body = request.startsWith('PATCH') ? {} : undefined
-      assertError(
-        await service.call(request.replace('X', NO_AGENT), { token: tenant.admin, body }), 'not_found',
-        { resource_type: 'agent', resource_id: NO_AGENT },
-      )
+      assertError(await service.call(request.replace('X', NO_AGENT), { token: tenant.admin, body }), 'not_found', {
+        resource_type: 'agent',
+        resource_id: NO_AGENT,
+      })
     }
   })
 
@@ -148,9 +175,9 @@ onBothEngines((engine) => {
     assert.deepEqual(ids(await listed('?status=inactive')), [down.id])
     assert.deepEqual((await listed('?status=active')).total, 1)
     for (const status of ['', 'Active', 'all', 'active&status=inactive']) {
-      assertError(
-        await service.call(`GET /v1/agents?status=${status}`, { token: other.admin }), 'validation_failed', { field: 'status' },
-      )
+      assertError(await service.call(`GET /v1/agents?status=${status}`, { token: other.admin }), 'validation_failed', {
+        field: 'status',
+      })
     }
   })
 
@@ -159,7 +186,10 @@ onBothEngines((engine) => {
     await service.clock.advance(1000)
     const later = new Date(service.clock.now()).toISOString()
     const changes: Record<string, unknown>[] = [
-      { name: 'Renamed' }, { description: null }, { delivery_mode: 'push' }, { delivery_endpoint: 'https://a.example/in?x=1' },
+      { name: 'Renamed' },
+      { description: null },
+      { delivery_mode: 'push' },
+      { delivery_endpoint: 'https://a.example/in?x=1' },
     ]
     let expected = { ...made, updated_at: later }
     for (const change of changes) {
@@ -175,7 +205,13 @@ onBothEngines((engine) => {
     const { body: made } = await register({ ...AGENT, team_id: 'blue' })
     await service.clock.advance(1000)
     const ignored = {
-      id: NO_AGENT, tenant_id: 'x', status: 'inactive', client_type: 'claude', team_id: null, created_at: 'x', updated_at: 'x',
+      id: NO_AGENT,
+      tenant_id: 'x',
+      status: 'inactive',
+      client_type: 'claude',
+      team_id: null,
+      created_at: 'x',
+      updated_at: 'x',
       colour: 'red',
     }
     for (const change of [{}, ignored, { name: made.name, description: null }]) {
@@ -200,7 +236,11 @@ onBothEngines((engine) => {
   })
 
   test('[AGT-7] delivery_endpoint is an address that can be posted to, or null; it is shown while it is set', async () => {
-    const { body: made } = await register({ ...AGENT, delivery_mode: 'push', delivery_endpoint: 'https://ignored.example' })
+    const { body: made } = await register({
+      ...AGENT,
+      delivery_mode: 'push',
+      delivery_endpoint: 'https://ignored.example',
+    })
     assert.equal('delivery_endpoint' in made, false)
     const fine = ['https://a.example', 'http://127.0.0.1:9000/in', 'https://[::1]/x', 'https://a.example/%C3%A4?q=1#f']
     for (const delivery_endpoint of [...fine, `https://a.example/${'x'.repeat(2030)}`]) {
@@ -208,8 +248,22 @@ onBothEngines((engine) => {
       assert.equal((await get(made.id)).body.delivery_endpoint, delivery_endpoint)
     }
     const wrong = [
-      '', 'nowhere', '/path', '//a.example', 'a.example', 'http://', 'https://a b', 'https://a.example/\n', 'https://a.example/<x>',
-      'https://a.example/%zz', 'ftp://a.example', 'javascript:alert(1)', `https://a.example/${'x'.repeat(2048)}`, 7, {}, ['https://a.example'],
+      '',
+      'nowhere',
+      '/path',
+      '//a.example',
+      'a.example',
+      'http://',
+      'https://a b',
+      'https://a.example/\n',
+      'https://a.example/<x>',
+      'https://a.example/%zz',
+      'ftp://a.example',
+      'javascript:alert(1)',
+      `https://a.example/${'x'.repeat(2048)}`,
+      7,
+      {},
+      ['https://a.example'],
     ]
     for (const delivery_endpoint of wrong) {
       assertError(await update(made.id, { delivery_endpoint }), 'validation_failed', { field: 'delivery_endpoint' })
@@ -219,7 +273,10 @@ onBothEngines((engine) => {
 
   test('[AGT-8] deactivating and activating answer the same however often, and move updated_at once', async () => {
     const { body: made } = await register(AGENT)
-    for (const [verb, status] of [['deactivate', 'inactive'], ['activate', 'active']] as const) {
+    for (const [verb, status] of [
+      ['deactivate', 'inactive'],
+      ['activate', 'active'],
+    ] as const) {
       await service.clock.advance(1000)
       const at = new Date(service.clock.now()).toISOString()
       for (let i = 0; i < 3; i++) {
@@ -236,7 +293,10 @@ onBothEngines((engine) => {
   test('[AGT-6] two updates at once lose neither change', async () => {
     const { body: made } = await register(AGENT)
     for (let round = 0; round < 10; round++) {
-      await Promise.all([update(made.id, { name: `Name ${round}` }), update(made.id, { description: `Description ${round}` })])
+      await Promise.all([
+        update(made.id, { name: `Name ${round}` }),
+        update(made.id, { description: `Description ${round}` }),
+      ])
       const { body } = await get(made.id)
       assert.deepEqual([body.name, body.description], [`Name ${round}`, `Description ${round}`])
     }

@@ -38,7 +38,7 @@ onBothEngines((engine) => {
     return reply.status === 200
   }
 
-  test('[AUTH-1] an agent\'s key is exchanged for a token of one hour, and the agent is shown', async () => {
+  test("[AUTH-1] an agent's key is exchanged for a token of one hour, and the agent is shown", async () => {
     const agent = await tenant.agent({ team: 'blue' })
     const reply = await exchange(agent.key)
     assert.equal(reply.status, 200)
@@ -54,7 +54,7 @@ onBothEngines((engine) => {
     assert.equal(reply.status, 200)
   })
 
-  test('[AUTH-12] an org-admin\'s key is of the same kind; its agent is null', async () => {
+  test("[AUTH-12] an org-admin's key is of the same kind; its agent is null", async () => {
     assert.match(tenant.adminKey, /^ak_live_[A-Za-z0-9]{32}$/)
     const reply = await exchange(tenant.adminKey)
     assert.equal(reply.status, 200)
@@ -64,9 +64,21 @@ onBothEngines((engine) => {
   test('[AUTH-2] a malformed key is 400, an unknown one 401', async () => {
     const random = 'aVeryUnlikelyKey0123456789abcdef'
     const malformed = [
-      '', 'ak_live_', `ak_live_${random}x`, `ak_live_${random.slice(1)}`, `ak_test_${random}`, `AK_LIVE_${random}`,
-      `ak_live_${random.slice(1)}_`, ` ak_live_${random}`, `ak_live_${random}\n`,
-      `ak_live_${random.slice(1)}\u00e9`, null, 7, {}, [`ak_live_${random}`], undefined,
+      '',
+      'ak_live_',
+      `ak_live_${random}x`,
+      `ak_live_${random.slice(1)}`,
+      `ak_test_${random}`,
+      `AK_LIVE_${random}`,
+      `ak_live_${random.slice(1)}_`,
+      ` ak_live_${random}`,
+      `ak_live_${random}\n`,
+      `ak_live_${random.slice(1)}\u00e9`,
+      null,
+      7,
+      {},
+      [`ak_live_${random}`],
+      undefined,
     ]
     for (const key of malformed) assertError(await exchange(key), 'validation_failed', { field: 'api_key' })
     assertError(await exchange(`ak_live_${random}`), 'authentication_failed')
@@ -76,10 +88,20 @@ onBothEngines((engine) => {
     const agent = await tenant.agent({ scopes: ['receive', 'memory:read', 'send'], team: 'blue' })
     const seconds = Math.floor(service.clock.now() / 1000)
     const claims = claimsOf(agent.token)
-    assert.deepEqual({ ...claims, jti: null }, {
-      iss: 'sensorium', sub: agent.id, tid: tenant.id, key: agent.keyId, scope: 'receive memory:read send', team: 'blue',
-      iat: seconds, exp: seconds + 3600, jti: null,
-    })
+    assert.deepEqual(
+      { ...claims, jti: null },
+      {
+        iss: 'sensorium',
+        sub: agent.id,
+        tid: tenant.id,
+        key: agent.keyId,
+        scope: 'receive memory:read send',
+        team: 'blue',
+        iat: seconds,
+        exp: seconds + 3600,
+        jti: null,
+      },
+    )
     assert.match(String(claims['jti']), /^\S{8,}$/)
     assert.notEqual(claimsOf(await tenant.token(agent.key))['jti'], claims['jti'])
     assert.deepEqual(headerOf(agent.token), { alg: 'HS256', typ: 'JWT' })
@@ -118,8 +140,8 @@ onBothEngines((engine) => {
       'an unknown key': sign(header, { ...claims, key: 'key_01hv3k8z9q4m7t2x5c6w8r0s1d' }, tokenKey),
       'a key of another tenant': sign(header, { ...claims, tid: (await service.tenant()).id }, tokenKey),
       'an API key': tenant.adminKey,
-      'nothing': '',
-      'rubbish': 'a.b.c',
+      nothing: '',
+      rubbish: 'a.b.c',
     }
     for (const [what, token] of Object.entries(forged)) assert.equal(await works(token), false, what)
   })
@@ -127,9 +149,10 @@ onBothEngines((engine) => {
   test('[AUTH-3] [KEY-4] a token does not outlive its key', async () => {
     const agent = await tenant.agent()
     const expires_at = new Date(service.clock.now() + 90_000).toISOString()
-    const minted = await service.call(
-      `POST /v1/agents/${agent.id}/keys`, { token: tenant.admin, body: { scopes: ['send'], expires_at } },
-    )
+    const minted = await service.call(`POST /v1/agents/${agent.id}/keys`, {
+      token: tenant.admin,
+      body: { scopes: ['send'], expires_at },
+    })
     await service.clock.advance(30_000)
     const reply = await exchange(minted.body.key)
     assert.equal(reply.body.expires_at, expires_at)
@@ -144,10 +167,16 @@ onBothEngines((engine) => {
 
   test('[AUTH-13] revoking a key ends its tokens at once, and only its', async () => {
     const agent = await tenant.agent()
-    const other = await service.call(`POST /v1/agents/${agent.id}/keys`, { token: tenant.admin, body: { scopes: ['send'] } })
+    const other = await service.call(`POST /v1/agents/${agent.id}/keys`, {
+      token: tenant.admin,
+      body: { scopes: ['send'] },
+    })
     const [first, second, spare] = [agent.token, await tenant.token(agent.key), await tenant.token(other.body.key)]
     for (const token of [first, second, spare]) assert.ok(await works(token))
-    assert.equal((await service.call(`DELETE /v1/agents/${agent.id}/keys/${agent.keyId}`, { token: tenant.admin })).status, 204)
+    assert.equal(
+      (await service.call(`DELETE /v1/agents/${agent.id}/keys/${agent.keyId}`, { token: tenant.admin })).status,
+      204,
+    )
     assert.deepEqual([await works(first), await works(second), await works(spare)], [false, false, true])
     assertError(await exchange(agent.key), 'authentication_failed')
     await service.clock.advance(5000)
@@ -200,9 +229,11 @@ onBothEngines((engine) => {
     assert.equal(made.body.tenant_id, tenant.id)
     const listed = await service.call(`GET /v1/agents?limit=200&${query}`, { token: tenant.admin, headers: claim })
     assert.ok(listed.body.agents.every((agent: { tenant_id: string }) => agent.tenant_id === tenant.id))
-    const rename = await service.call(
-      `PATCH /v1/agents/${victim.id}?${query}`, { token: tenant.admin, body: { ...body, name: 'Mine' }, headers: claim },
-    )
+    const rename = await service.call(`PATCH /v1/agents/${victim.id}?${query}`, {
+      token: tenant.admin,
+      body: { ...body, name: 'Mine' },
+      headers: claim,
+    })
     assertError(rename, 'not_found', { resource_type: 'agent' })
   })
 

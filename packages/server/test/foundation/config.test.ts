@@ -10,11 +10,27 @@ const MIB = 1_048_576
 
 test('[CFG-2] [CFG-4] [CFG-5] [CFG-6] [CFG-7] with nothing set, these hold', () => {
   const expected: Config = {
-    host: '0.0.0.0', port: 8080, dataDir: './data', databaseUrl: null, publicUrl: null, logLevel: 'info', secret: null,
-    visibilityTimeoutMs: 30_000, maxAttempts: 5, rateLimitAgent: 6000, rateLimitTenant: 60_000, rateLimitWindowS: 60,
-    maxEventBytes: MIB, maxMemoryBytes: 10 * MIB, retentionDays: 30, embeddings: { kind: 'builtin' }, pushAllowPrivate: false,
+    host: '0.0.0.0',
+    port: 8080,
+    dataDir: './data',
+    databaseUrl: null,
+    publicUrl: null,
+    logLevel: 'info',
+    secret: null,
+    visibilityTimeoutMs: 30_000,
+    maxAttempts: 5,
+    rateLimitAgent: 6000,
+    rateLimitTenant: 60_000,
+    rateLimitWindowS: 60,
+    maxEventBytes: MIB,
+    maxMemoryBytes: 10 * MIB,
+    retentionDays: 30,
+    embeddings: { kind: 'builtin' },
+    pushAllowPrivate: false,
     clientTypes: ['claude', 'chatgpt', 'gemini', 'copilot', 'cursor'],
-    operatorToken: null, bootstrapTenant: 'default', bootstrapAdminKey: null,
+    operatorToken: null,
+    bootstrapTenant: 'default',
+    bootstrapAdminKey: null,
   }
   assert.partialDeepStrictEqual(readConfig({}), expected)
   // An empty variable is one that is not set, as a container's environment often has it.
@@ -73,19 +89,50 @@ test('[CFG-3] with PostgreSQL a secret is required', () => {
 
 test('[CFG-2] [CFG-4] [CFG-5] [CFG-6] [CFG-7] every variable is taken', () => {
   const config = readConfig({
-    HOST: '::1', PORT: '1', DATA_DIR: '/x', PUBLIC_URL: 'https://s.example/', LOG_LEVEL: 'debug', SENSORIUM_SECRET: 's'.repeat(32),
-    VISIBILITY_TIMEOUT_S: '2', MAX_ATTEMPTS: '3', RATE_LIMIT_AGENT: '4', RATE_LIMIT_TENANT: 'off', RATE_LIMIT_WINDOW_S: '5',
-    MAX_EVENT_BYTES: '2048', MAX_MEMORY_BYTES: '4096', RETENTION_DAYS: '6',
-    EMBEDDINGS: 'http://e.example/v1', EMBEDDINGS_MODEL: 'm', EMBEDDINGS_API_KEY: 'k', PUSH_ALLOW_PRIVATE: 'on', CLIENT_TYPES: 'a,b,c,d,e',
-    OPERATOR_TOKEN: 'o'.repeat(16), BOOTSTRAP_TENANT: 'first', BOOTSTRAP_ADMIN_KEY: `ak_live_${'x'.repeat(32)}`,
+    HOST: '::1',
+    PORT: '1',
+    DATA_DIR: '/x',
+    PUBLIC_URL: 'https://s.example/',
+    LOG_LEVEL: 'debug',
+    SENSORIUM_SECRET: 's'.repeat(32),
+    VISIBILITY_TIMEOUT_S: '2',
+    MAX_ATTEMPTS: '3',
+    RATE_LIMIT_AGENT: '4',
+    RATE_LIMIT_TENANT: 'off',
+    RATE_LIMIT_WINDOW_S: '5',
+    MAX_EVENT_BYTES: '2048',
+    MAX_MEMORY_BYTES: '4096',
+    RETENTION_DAYS: '6',
+    EMBEDDINGS: 'http://e.example/v1',
+    EMBEDDINGS_MODEL: 'm',
+    EMBEDDINGS_API_KEY: 'k',
+    PUSH_ALLOW_PRIVATE: 'on',
+    CLIENT_TYPES: 'a,b,c,d,e',
+    OPERATOR_TOKEN: 'o'.repeat(16),
+    BOOTSTRAP_TENANT: 'first',
+    BOOTSTRAP_ADMIN_KEY: `ak_live_${'x'.repeat(32)}`,
   })
   assert.partialDeepStrictEqual(config, {
-    host: '::1', port: 1, dataDir: '/x', publicUrl: 'https://s.example', logLevel: 'debug', secret: 's'.repeat(32),
-    visibilityTimeoutMs: 2000, maxAttempts: 3,
-    rateLimitAgent: 4, rateLimitTenant: null, rateLimitWindowS: 5, maxEventBytes: 2048, maxMemoryBytes: 4096, retentionDays: 6,
+    host: '::1',
+    port: 1,
+    dataDir: '/x',
+    publicUrl: 'https://s.example',
+    logLevel: 'debug',
+    secret: 's'.repeat(32),
+    visibilityTimeoutMs: 2000,
+    maxAttempts: 3,
+    rateLimitAgent: 4,
+    rateLimitTenant: null,
+    rateLimitWindowS: 5,
+    maxEventBytes: 2048,
+    maxMemoryBytes: 4096,
+    retentionDays: 6,
     embeddings: { kind: 'http', url: 'http://e.example/v1', model: 'm', apiKey: 'k' },
-    pushAllowPrivate: true, clientTypes: ['a', 'b', 'c', 'd', 'e'],
-    operatorToken: 'o'.repeat(16), bootstrapTenant: 'first', bootstrapAdminKey: `ak_live_${'x'.repeat(32)}`,
+    pushAllowPrivate: true,
+    clientTypes: ['a', 'b', 'c', 'd', 'e'],
+    operatorToken: 'o'.repeat(16),
+    bootstrapTenant: 'first',
+    bootstrapAdminKey: `ak_live_${'x'.repeat(32)}`,
   })
   assert.throws(() => readConfig({ EMBEDDINGS: 'http://e.example/v1' }), /EMBEDDINGS_MODEL/)
 })
@@ -98,10 +145,11 @@ onBothEngines((engine) => {
       const { token } = await register()
       const post = (path: string, value: object, bytes: number, as = token) => {
         const text = JSON.stringify(value)
-        return service.call(
-          `POST /v1${path}`,
-          { token: as, raw: text + ' '.repeat(bytes - text.length), headers: { 'content-type': 'application/json' } },
-        )
+        return service.call(`POST /v1${path}`, {
+          token: as,
+          raw: text + ' '.repeat(bytes - text.length),
+          headers: { 'content-type': 'application/json' },
+        })
       }
       const event = { specversion: '1.0', type: 'com.example.large', source: '/x', id: 'large' }
       const memory = { type: 'semantic', scope: 'agent', title: 'Large', content: 'Large' }
@@ -109,7 +157,10 @@ onBothEngines((engine) => {
       assertError(await post('/events', event, 2049), 'payload_too_large', { actual_size: 2049, max_size: 2048 })
       assert.equal((await post('/memories', memory, 4096)).status, 201)
       assertError(await post('/memories', memory, 4097), 'payload_too_large', { actual_size: 4097, max_size: 4096 })
-      assert.equal((await post('/agents', { name: 'A', delivery_mode: 'poll', client_type: 'other' }, MIB, admin)).status, 201)
+      assert.equal(
+        (await post('/agents', { name: 'A', delivery_mode: 'poll', client_type: 'other' }, MIB, admin)).status,
+        201,
+      )
       assertError(await post('/memories/search', { query: 'x' }, MIB + 1), 'payload_too_large', { max_size: MIB })
     } finally {
       await service.stop()
@@ -122,7 +173,9 @@ onBothEngines((engine) => {
       const agent = await (await service.tenant()).agent()
       const call = (request: string, body?: unknown) => service.call(request, { token: agent.token, body })
       const attempts = async (): Promise<number[]> =>
-        (await call('GET /v1/delivery/poll')).body.deliveries.map(({ attempt_count }: { attempt_count: number }) => attempt_count)
+        (await call('GET /v1/delivery/poll')).body.deliveries.map(
+          ({ attempt_count }: { attempt_count: number }) => attempt_count,
+        )
       await call(`POST /v1/agents/${agent.id}/interests`, { event_type: '*', priority: 0, enrichment_depth: 'none' })
       await call('POST /v1/events', { specversion: '1.0', type: 'com.example.once', source: '/x', id: 'once' })
       assert.deepEqual(await attempts(), [1])

@@ -26,14 +26,22 @@ onBothEngines((engine) => {
     })
 
   const brokenGet = (path: string): string => head(`GET ${path} HTTP/1.1`, 'Transfer-Encoding: chunked') + 'zz\r\n'
-  const head = (first: string, ...lines: string[]): string => [first, 'Host: localhost', `Authorization: Bearer ${token}`, ...lines, '', ''].join('\r\n')
+  const head = (first: string, ...lines: string[]): string =>
+    [first, 'Host: localhost', `Authorization: Bearer ${token}`, ...lines, '', ''].join('\r\n')
   const publish = (id: string, ...lines: string[]): string => {
     const body = JSON.stringify({ specversion: '1.0', id, source: '/s', type: 'a.b', data: {} })
-    return head('POST /v1/events HTTP/1.1', 'Content-Type: application/json', `Content-Length: ${body.length}`, ...lines) + body
+    return (
+      head('POST /v1/events HTTP/1.1', 'Content-Type: application/json', `Content-Length: ${body.length}`, ...lines) +
+      body
+    )
   }
-  const statuses = (answer: string): string[] => [...answer.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => status!)
+  const statuses = (answer: string): string[] =>
+    [...answer.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => status!)
 
-  for (const [what, bytes] of Object.entries({ 'after a close': ['Connection: close', 'junk'], 'on a kept connection': ['X-Other: 1', 'junk\r\n\r\n'] })) {
+  for (const [what, bytes] of Object.entries({
+    'after a close': ['Connection: close', 'junk'],
+    'on a kept connection': ['X-Other: 1', 'junk\r\n\r\n'],
+  })) {
     test(`[HTTP-3] broken bytes ${what} do not take the place of the answer before them`, async () => {
       const id = `before-junk-${what.length}`
       assert.deepEqual(statuses(await exchange(publish(id, bytes[0]!) + bytes[1]!)), ['202'])
@@ -48,13 +56,30 @@ onBothEngines((engine) => {
   })
 
   test('[HTTP-1] [HTTP-2] a request whose body breaks is refused under its own id', async () => {
-    const answer = await exchange(head('POST /v1/events HTTP/1.1', 'Content-Type: application/json', 'Transfer-Encoding: chunked', 'X-Request-Id: mine-1') + 'zz\r\n')
+    const answer = await exchange(
+      head(
+        'POST /v1/events HTTP/1.1',
+        'Content-Type: application/json',
+        'Transfer-Encoding: chunked',
+        'X-Request-Id: mine-1',
+      ) + 'zz\r\n',
+    )
     assert.deepEqual(statuses(answer), ['400'])
     assert.match(answer, /x-request-id: mine-1/i)
     assert.match(answer, /"request_id":"mine-1"/)
   })
 
-  for (const path of ['/healthz', '/readyz', '/metrics', '/openapi.json', '/docs', '/v1/agents', '/v1/delivery/poll', '/v1/delivery/stream', '/nowhere']) {
+  for (const path of [
+    '/healthz',
+    '/readyz',
+    '/metrics',
+    '/openapi.json',
+    '/docs',
+    '/v1/agents',
+    '/v1/delivery/poll',
+    '/v1/delivery/stream',
+    '/nowhere',
+  ]) {
     test(`[HTTP-3] a broken body behind GET ${path} is answered once, and the service goes on`, async () => {
       const answer = await exchange(brokenGet(path))
       // A stream that had begun is cut.
@@ -71,14 +96,22 @@ onBothEngines((engine) => {
   test('[HTTP-25] a client that hangs up while its stream is admitted is counted out once', async () => {
     const agent = await (await service.tenant('hanging-up')).agent()
     await Promise.all(
-      Array.from({ length: 40 }, () => new Promise<void>((resolve) => {
-        const socket = net.connect(port, '127.0.0.1', () => {
-          socket.write(`GET /v1/delivery/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${agent.token}\r\n\r\n`, () => socket.resetAndDestroy())
-        })
-        socket.on('error', () => {}).on('close', () => resolve())
-      })),
+      Array.from(
+        { length: 40 },
+        () =>
+          new Promise<void>((resolve) => {
+            const socket = net.connect(port, '127.0.0.1', () => {
+              socket.write(
+                `GET /v1/delivery/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${agent.token}\r\n\r\n`,
+                () => socket.resetAndDestroy(),
+              )
+            })
+            socket.on('error', () => {}).on('close', () => resolve())
+          }),
+      ),
     )
-    const inHand = async (): Promise<number> => Number(/^sensorium_http_in_flight (-?\d+)$/m.exec((await service.call('GET /metrics')).text)![1])
+    const inHand = async (): Promise<number> =>
+      Number(/^sensorium_http_in_flight (-?\d+)$/m.exec((await service.call('GET /metrics')).text)![1])
     // The one that asks counts too.
     for (let turn = 0; turn < 200 && (await inHand()) > 1; turn++) await new Promise(setImmediate)
     assert.equal(await inHand(), 1)
@@ -90,7 +123,10 @@ onBothEngines((engine) => {
       assert.equal(reply.status, 405, path)
       assert.equal(reply.headers.get('allow'), 'GET, HEAD, POST')
     }
-    assert.match(await exchange(head('PUT http://elsewhere/v1/agents HTTP/1.1', 'Connection: close')), /^HTTP\/1\.1 405/)
+    assert.match(
+      await exchange(head('PUT http://elsewhere/v1/agents HTTP/1.1', 'Connection: close')),
+      /^HTTP\/1\.1 405/,
+    )
     assert.match(await exchange(head('PUT /v1/agents/%ff HTTP/1.1', 'Connection: close')), /^HTTP\/1\.1 404/)
   })
 
@@ -101,7 +137,11 @@ onBothEngines((engine) => {
     assert.equal(made.status, 201)
     assert.deepEqual(again.body, made.body)
     assert.equal(again.headers.get('idempotent-replayed'), 'true')
-    const odd = await service.call('POST /v1/channels/%00/feeds', { token, body: { event_type_glob: 'a.*' }, headers: { 'idempotency-key': 'odd' } })
+    const odd = await service.call('POST /v1/channels/%00/feeds', {
+      token,
+      body: { event_type_glob: 'a.*' },
+      headers: { 'idempotency-key': 'odd' },
+    })
     assert.equal(odd.status, 404)
   })
 })

@@ -49,7 +49,12 @@ onBothEngines((engine) => {
     ['POST /v1/agents/AGENT/keys', { scopes: ['send', 'fly'] }, 'scopes[1]', 'fly'],
     ['POST /v1/agents/AGENT/keys', { scopes: ['send', 'send', null] }, 'scopes[2]', null],
     ['POST /v1/agents/AGENT/keys', { scopes: ['send'], expires_at: 'tomorrow' }, 'expires_at', 'tomorrow'],
-    ['POST /v1/agents/AGENT/keys', { scopes: ['send'], expires_at: '2001-01-01T00:00:00Z' }, 'expires_at', '2001-01-01T00:00:00Z'],
+    [
+      'POST /v1/agents/AGENT/keys',
+      { scopes: ['send'], expires_at: '2001-01-01T00:00:00Z' },
+      'expires_at',
+      '2001-01-01T00:00:00Z',
+    ],
     ['POST /operator/tenants', { slug: 'Not A Slug' }, 'slug', 'Not A Slug'],
     ['POST /operator/tenants', { slug: 'fine', name: ' ' }, 'name', ' '],
     ['POST /operator/tenants', null, 'body', null],
@@ -65,25 +70,42 @@ onBothEngines((engine) => {
       assert.match(String(details['expected']), /\w/)
       const better = await send(withField(body, field, details['example']))
       // Passing the schema is what is promised; a slug may be taken all the same.
-      assert.ok(better.status < 300 || better.status === 409, `example ${JSON.stringify(details['example'])}: ${better.text}`)
+      assert.ok(
+        better.status < 300 || better.status === 409,
+        `example ${JSON.stringify(details['example'])}: ${better.text}`,
+      )
     })
   }
 
-  const queries = ['limit=0', 'limit=201', 'limit=1.5', 'limit=ten', 'limit=', 'offset=-1', 'offset=x', 'status=asleep', 'limit=1&limit=2']
+  const queries = [
+    'limit=0',
+    'limit=201',
+    'limit=1.5',
+    'limit=ten',
+    'limit=',
+    'offset=-1',
+    'offset=x',
+    'status=asleep',
+    'limit=1&limit=2',
+  ]
   for (const query of queries) {
     test(`[ERR-1] [HTTP-18] [HTTP-19] GET /v1/agents?${query} names the parameter and gives an example that passes`, async () => {
       const field = query.split('=')[0]!
       const details = assertError(
-        await service.call(`GET /v1/agents?${query}`, { token: tenant.admin }), 'validation_failed', { field },
+        await service.call(`GET /v1/agents?${query}`, { token: tenant.admin }),
+        'validation_failed',
+        { field },
       )
-      assert.equal((await service.call(`GET /v1/agents?${field}=${details['example']}`, { token: tenant.admin })).status, 200)
+      assert.equal(
+        (await service.call(`GET /v1/agents?${field}=${details['example']}`, { token: tenant.admin })).status,
+        200,
+      )
     })
   }
 
   test('[HTTP-19] broken JSON is answered with an example of the body', async () => {
-    const send = (raw: string) => service.call(
-      'POST /v1/agents', { token: tenant.admin, raw, headers: { 'content-type': 'application/json' } },
-    )
+    const send = (raw: string) =>
+      service.call('POST /v1/agents', { token: tenant.admin, raw, headers: { 'content-type': 'application/json' } })
     const details = assertError(await send(`{"name": "${'x'.repeat(300)}`), 'validation_failed', { field: 'body' })
     assert.equal(details['value'], `{"name": "${'x'.repeat(190)}`)
     assert.equal((await send(JSON.stringify(details['example']))).status, 201)
@@ -91,7 +113,11 @@ onBothEngines((engine) => {
 
   test('[HTTP-19] [AUTH-2] a submitted API key is never sent back, however it was wrapped', async () => {
     const bodies = [
-      `{"api_key":"${KEY}x"}`, `{"api_key":["${KEY}"]}`, `{"api_key":{"key":"${KEY}"}}`, `"${KEY}"`, `["${KEY}"]`,
+      `{"api_key":"${KEY}x"}`,
+      `{"api_key":["${KEY}"]}`,
+      `{"api_key":{"key":"${KEY}"}}`,
+      `"${KEY}"`,
+      `["${KEY}"]`,
       `{"api_key":"${KEY}"`,
     ]
     for (const raw of bodies) {
@@ -118,23 +144,29 @@ onBothEngines((engine) => {
     const answers = new Set<string>()
     const near = [`bearer  ${tenant.admin}`, `Bearer ${tenant.admin}x`, `Token ${tenant.admin}`]
     for (const authorization of [undefined, '', 'Bearer', 'Bearer ', 'Basic abc', ...near]) {
-      const reply = await service.call(
-        'GET /v1/agents', { headers: { ...(authorization === undefined ? {} : { authorization }), 'x-request-id': 'same' } },
-      )
+      const reply = await service.call('GET /v1/agents', {
+        headers: { ...(authorization === undefined ? {} : { authorization }), 'x-request-id': 'same' },
+      })
       assert.deepEqual(assertError(reply, 'authentication_failed'), {})
       answers.add(reply.text)
     }
-    answers.add((await service.call('POST /v1/auth/token', { body: { api_key: KEY }, headers: { 'x-request-id': 'same' } })).text)
+    answers.add(
+      (await service.call('POST /v1/auth/token', { body: { api_key: KEY }, headers: { 'x-request-id': 'same' } })).text,
+    )
     assert.equal(answers.size, 1)
-    assert.equal((await service.call('GET /v1/agents', { headers: { authorization: `bearer ${tenant.admin}` } })).status, 200)
+    assert.equal(
+      (await service.call('GET /v1/agents', { headers: { authorization: `bearer ${tenant.admin}` } })).status,
+      200,
+    )
   })
 
   test('[ERR-5] not_found says what was looked for', async () => {
     const agent = await tenant.agent()
     const admin = { token: tenant.admin }
-    assertError(
-      await service.call(`GET /v1/agents/${NO_AGENT}`, admin), 'not_found', { resource_type: 'agent', resource_id: NO_AGENT },
-    )
+    assertError(await service.call(`GET /v1/agents/${NO_AGENT}`, admin), 'not_found', {
+      resource_type: 'agent',
+      resource_id: NO_AGENT,
+    })
     const key = await service.call(`DELETE /v1/agents/${agent.id}/keys/key_nope`, admin)
     assertError(key, 'not_found', { resource_type: 'api_key', resource_id: 'key_nope' })
     const usage = await service.call('GET /operator/usage?tenant=nobody', { token: OPERATOR_TOKEN })
@@ -146,29 +178,37 @@ onBothEngines((engine) => {
     assertError(taken, 'conflict', { existing_resource_id: tenant.id, idempotency_key: null })
     const headers = { 'idempotency-key': 'err-6' }
     const first = await service.call('POST /v1/agents', { token: tenant.admin, body: AGENT, headers })
-    const reused = await service.call('POST /v1/agents', { token: tenant.admin, body: { ...AGENT, name: 'Other' }, headers })
+    const reused = await service.call('POST /v1/agents', {
+      token: tenant.admin,
+      body: { ...AGENT, name: 'Other' },
+      headers,
+    })
     assertError(reused, 'conflict', { idempotency_key: 'err-6', existing_resource_id: first.body.id })
   })
 
   test('[ERR-2] [HTTP-8] what is wrong with an event is told as invalid_event', async () => {
     const { token } = await tenant.agent()
     const event = { specversion: '1.0', type: 'com.example.x', source: '/x', id: 'x' }
-    const send = (raw: string) => service.call('POST /v1/events', { token, raw, headers: { 'content-type': 'application/json' } })
+    const send = (raw: string) =>
+      service.call('POST /v1/events', { token, raw, headers: { 'content-type': 'application/json' } })
     for (const field of Object.keys(event)) {
       const { [field]: _, ...rest } = event as Record<string, string>
       assertError(await send(JSON.stringify(rest)), 'invalid_event', { field })
     }
-    assertError(await send(JSON.stringify({ ...event, specversion: '0.3' })), 'invalid_event', { field: 'specversion', value: '0.3' })
+    assertError(await send(JSON.stringify({ ...event, specversion: '0.3' })), 'invalid_event', {
+      field: 'specversion',
+      value: '0.3',
+    })
     for (const raw of ['{', '', '[]', 'null', '"x"']) assertError(await send(raw), 'invalid_event', { field: 'body' })
   })
 
   test('[ERR-8] a broken rule is named, and said in words', async () => {
     const [agent, other] = [await tenant.agent(), await tenant.agent()]
     const interest = (id: string) =>
-      service.call(
-        `POST /v1/agents/${id}/interests`,
-        { token: agent.token, body: { event_type: 'com.example.*', priority: 0, enrichment_depth: 'none' } },
-      )
+      service.call(`POST /v1/agents/${id}/interests`, {
+        token: agent.token,
+        body: { event_type: 'com.example.*', priority: 0, enrichment_depth: 'none' },
+      })
     const foreign = assertError(await interest(other.id), 'business_rule_violation', { rule: 'self_only' })
     assert.match(String(foreign['message']), /\w+ \w+/)
     assert.equal((await interest(agent.id)).status, 201)
@@ -178,12 +218,16 @@ onBothEngines((engine) => {
   test('[HTTP-4] [HTTP-5] existence is checked before the rules of the domain', async () => {
     const { token } = await tenant.agent()
     const body = { event_type: 'com.example.*', priority: 0, enrichment_depth: 'none' }
-    assertError(await service.call(`POST /v1/agents/${NO_AGENT}/interests`, { token, body }), 'not_found', { resource_type: 'agent' })
+    assertError(await service.call(`POST /v1/agents/${NO_AGENT}/interests`, { token, body }), 'not_found', {
+      resource_type: 'agent',
+    })
   })
 
   test('[ERR-10] [IDEM-7] an unexpected failure is 500 without internals, and the same request may be tried again', async () => {
     const create: CallOptions = {
-      token: tenant.admin, body: { ...AGENT, name: 'After the failure' }, headers: { 'idempotency-key': 'err-10' },
+      token: tenant.admin,
+      body: { ...AGENT, name: 'After the failure' },
+      headers: { 'idempotency-key': 'err-10' },
     }
     await service.store.tx((tx) => tx.run('alter table agents rename to agents_away'))
     const failed = await service.call('POST /v1/agents', create)
@@ -201,13 +245,18 @@ onBothEngines((engine) => {
       const { admin } = await node.tenant()
       const body = JSON.stringify(AGENT)
       const taken = await rawConnection(node.url)
-      taken.write(`POST /v1/agents HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${admin}\r\ncontent-type: application/json\r\n`)
+      taken.write(
+        `POST /v1/agents HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${admin}\r\ncontent-type: application/json\r\n`,
+      )
       taken.write(`content-length: ${body.length}\r\n\r\n${body.slice(0, 10)}`)
       // It is in hand as soon as it is counted beside the request that asks.
       while (!/sensorium_http_in_flight 2/.test((await node.call('GET /metrics')).text));
       const closing = node.app.close()
       for (const request of ['GET /v1/agents', 'GET /readyz', 'POST /v1/agents']) {
-        const refused = await node.call(request, { token: admin, ...(request.startsWith('POST') ? { body: AGENT } : {}) })
+        const refused = await node.call(request, {
+          token: admin,
+          ...(request.startsWith('POST') ? { body: AGENT } : {}),
+        })
         const details = assertError(refused, 'service_unavailable')
         assert.ok(Number(details['retry_after_seconds']) >= 1)
         assert.equal(refused.headers.get('retry-after'), String(details['retry_after_seconds']))

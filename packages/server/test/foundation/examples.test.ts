@@ -21,7 +21,10 @@ function* inside(schema: Shape, path: string): Generator<[string, Shape]> {
 }
 
 for (const operation of Object.values(operations) as Operation[]) {
-  for (const [part, schema] of [['body', operation.body], ['query', operation.query]] as const) {
+  for (const [part, schema] of [
+    ['body', operation.body],
+    ['query', operation.query],
+  ] as const) {
     if (!schema) continue
     test(`[HTTP-19] ${operation.id}: every example of the ${part} passes, and is explained in words`, () => {
       for (const [path, shape] of inside(schema as Shape, part)) {

@@ -27,9 +27,13 @@ onBothEngines((engine) => {
 
   const create = (key: string, body: unknown = AGENT, at = service) =>
     at.call('POST /v1/agents', { token: tenant.admin, body, headers: { 'idempotency-key': key } })
-  const agents = async (): Promise<number> => (await service.call('GET /v1/agents?limit=1', { token: tenant.admin })).body.total
+  const agents = async (): Promise<number> =>
+    (await service.call('GET /v1/agents?limit=1', { token: tenant.admin })).body.total
   const kept = (key: string): Promise<Kept[]> =>
-    service.store.rows<Kept>('select idempotency_key, status, body, sealed from idempotency where idempotency_key = ?', [key])
+    service.store.rows<Kept>(
+      'select idempotency_key, status, body, sealed from idempotency where idempotency_key = ?',
+      [key],
+    )
 
   const signInAgain = async (): Promise<void> => {
     tenant.admin = (await service.call('POST /v1/auth/token', { body: { api_key: tenant.adminKey } })).body.access_token
@@ -42,9 +46,8 @@ onBothEngines((engine) => {
     assert.deepEqual(replay.body, first.body)
     // Everything but what belongs to the one request itself.
     const own = ['x-request-id', 'idempotent-replayed', 'date', 'content-length', 'connection', 'keep-alive']
-    const shared = ({ headers }: Reply<unknown>) => [...headers].filter(
-      ([name]) => !own.includes(name) && !name.startsWith('x-ratelimit'),
-    )
+    const shared = ({ headers }: Reply<unknown>) =>
+      [...headers].filter(([name]) => !own.includes(name) && !name.startsWith('x-ratelimit'))
     assert.deepEqual(shared(replay), shared(first))
   }
 
@@ -60,7 +63,8 @@ onBothEngines((engine) => {
   test('[IDEM-1] [IDEM-2] PATCH and POST without a body take the header too', async () => {
     const agent = await tenant.agent()
     const headers = { 'idempotency-key': 'patch' }
-    const rename = () => service.call(`PATCH /v1/agents/${agent.id}`, { token: tenant.admin, body: { name: 'Renamed' }, headers })
+    const rename = () =>
+      service.call(`PATCH /v1/agents/${agent.id}`, { token: tenant.admin, body: { name: 'Renamed' }, headers })
     const first = await rename()
     await service.call(`PATCH /v1/agents/${agent.id}`, { token: tenant.admin, body: { name: 'Later' } })
     assertReplay(first, await rename())
@@ -86,13 +90,19 @@ onBothEngines((engine) => {
     const first = await create('k'.repeat(255))
     assert.equal(first.status, 201)
     assertReplay(first, await create('k'.repeat(255)))
-    assertError(await create('k'.repeat(256)), 'validation_failed', { field: 'Idempotency-Key', value: 'k'.repeat(200) })
+    assertError(await create('k'.repeat(256)), 'validation_failed', {
+      field: 'Idempotency-Key',
+      value: 'k'.repeat(200),
+    })
   })
 
   test('[IDEM-3] [ERR-6] the same key with another body is 409 and names what the first made', async () => {
     const first = await create('reused')
     for (const body of [{ ...AGENT, name: 'Other' }, {}, [], 'text']) {
-      assertError(await create('reused', body), 'conflict', { idempotency_key: 'reused', existing_resource_id: first.body.id })
+      assertError(await create('reused', body), 'conflict', {
+        idempotency_key: 'reused',
+        existing_resource_id: first.body.id,
+      })
     }
     assertReplay(first, await create('reused'))
   })
@@ -105,8 +115,16 @@ onBothEngines((engine) => {
       await create('mine'),
       await service.call('POST /v1/agents', { token: other.admin, body: AGENT, headers }),
       await service.call('POST /v1/agents', { token: agent.token, body: AGENT, headers }),
-      await service.call(`POST /v1/agents/${agent.id}/keys`, { token: tenant.admin, body: { scopes: ['send'] }, headers }),
-      await service.call(`POST /v1/agents/${colleague.id}/keys`, { token: tenant.admin, body: { scopes: ['send'] }, headers }),
+      await service.call(`POST /v1/agents/${agent.id}/keys`, {
+        token: tenant.admin,
+        body: { scopes: ['send'] },
+        headers,
+      }),
+      await service.call(`POST /v1/agents/${colleague.id}/keys`, {
+        token: tenant.admin,
+        body: { scopes: ['send'] },
+        headers,
+      }),
       await service.call(`PATCH /v1/agents/${agent.id}`, { token: tenant.admin, body: {}, headers }),
     ]
     for (const { status, headers } of answers) {
@@ -118,10 +136,12 @@ onBothEngines((engine) => {
 
   test('[IDEM-4] a second key of the same agent is the same principal', async () => {
     const agent = await tenant.agent()
-    const key = await service.call(`POST /v1/agents/${agent.id}/keys`, { token: tenant.admin, body: { scopes: ['admin'] } })
-    const send = (token: string) => service.call(
-      'POST /v1/agents', { token, body: AGENT, headers: { 'idempotency-key': 'two keys' } },
-    )
+    const key = await service.call(`POST /v1/agents/${agent.id}/keys`, {
+      token: tenant.admin,
+      body: { scopes: ['admin'] },
+    })
+    const send = (token: string) =>
+      service.call('POST /v1/agents', { token, body: AGENT, headers: { 'idempotency-key': 'two keys' } })
     assertReplay(await send(agent.token), await send(await tenant.token(key.body.key)))
   })
 
@@ -129,14 +149,20 @@ onBothEngines((engine) => {
     const before = await agents()
     const replies = await Promise.all(Array.from({ length: 10 }, () => create('at once')))
     assert.deepEqual(new Set(replies.map(({ text }) => text)), new Set([replies[0]!.text]))
-    assert.deepEqual(replies.map(({ status }) => status), Array(10).fill(201))
+    assert.deepEqual(
+      replies.map(({ status }) => status),
+      Array(10).fill(201),
+    )
     assert.equal(replies.filter(({ headers }) => headers.get('idempotent-replayed') === null).length, 1)
     assert.equal(await agents(), before + 1)
   })
 
   test('[IDEM-5] [IDEM-3] of two different requests at once with one key one is made and one refused', async () => {
     const before = await agents()
-    const replies = await Promise.all([create('rivals', { ...AGENT, name: 'A' }), create('rivals', { ...AGENT, name: 'B' })])
+    const replies = await Promise.all([
+      create('rivals', { ...AGENT, name: 'A' }),
+      create('rivals', { ...AGENT, name: 'B' }),
+    ])
     assert.deepEqual(replies.map(({ status }) => status).sort(), [201, 409])
     assert.equal(await agents(), before + 1)
   })
@@ -151,19 +177,22 @@ onBothEngines((engine) => {
     assertError(await create('bad shape'), 'conflict', { idempotency_key: 'bad shape', existing_resource_id: null })
 
     const missing = () =>
-      service.call(
-        'PATCH /v1/agents/agt_nobody',
-        { token: tenant.admin, body: {}, headers: { 'idempotency-key': 'missing', 'x-request-id': 'r' } },
-      )
+      service.call('PATCH /v1/agents/agt_nobody', {
+        token: tenant.admin,
+        body: {},
+        headers: { 'idempotency-key': 'missing', 'x-request-id': 'r' },
+      })
     assertReplay(await missing(), await missing())
   })
 
   test('[IDEM-7] 401 and 403 are not kept', async () => {
     const agent = await tenant.agent({ scopes: ['admin'] })
     const mint = (token: string) =>
-      service.call(
-        `POST /v1/agents/${agent.id}/keys`, { token, body: { scopes: ['send'] }, headers: { 'idempotency-key': 'refused' } },
-      )
+      service.call(`POST /v1/agents/${agent.id}/keys`, {
+        token,
+        body: { scopes: ['send'] },
+        headers: { 'idempotency-key': 'refused' },
+      })
     assertError(await mint('nonsense'), 'authentication_failed')
     assertError(await mint(agent.token), 'insufficient_scope')
     assertError(await mint(agent.token), 'insufficient_scope')
@@ -174,13 +203,13 @@ onBothEngines((engine) => {
     const [forbid, allow] =
       engine.name === 'sqlite'
         ? [
-          "create trigger forbid before insert on idempotency when new.idempotency_key = 'blocked' begin select raise(abort, 'no'); end",
-          'drop trigger forbid',
-        ]
+            "create trigger forbid before insert on idempotency when new.idempotency_key = 'blocked' begin select raise(abort, 'no'); end",
+            'drop trigger forbid',
+          ]
         : [
-          "alter table idempotency add constraint forbid check (idempotency_key <> 'blocked')",
-          'alter table idempotency drop constraint forbid',
-        ]
+            "alter table idempotency add constraint forbid check (idempotency_key <> 'blocked')",
+            'alter table idempotency drop constraint forbid',
+          ]
     const before = await agents()
     await service.store.tx((tx) => tx.run(forbid))
     assertError(await create('blocked'), 'internal_error')
@@ -193,7 +222,8 @@ onBothEngines((engine) => {
   test('[IDEM-9] [STO-6] [KEY-8] an answer with a secret is kept encrypted and still given again', async () => {
     const agent = await tenant.agent()
     const headers = { 'idempotency-key': 'secret' }
-    const mint = () => service.call(`POST /v1/agents/${agent.id}/keys`, { token: tenant.admin, body: { scopes: ['send'] }, headers })
+    const mint = () =>
+      service.call(`POST /v1/agents/${agent.id}/keys`, { token: tenant.admin, body: { scopes: ['send'] }, headers })
     const first = await mint()
     assertReplay(first, await mint())
     const [record] = await kept('secret')
@@ -201,25 +231,28 @@ onBothEngines((engine) => {
     assert.match(record.body, /^v1\.[A-Za-z0-9+/=]+$/)
     assert.equal(record.body.includes(first.body.key), false)
     assert.equal(Buffer.from(record.body.slice(3), 'base64').includes(first.body.key), false)
-    const other = await mint().then(
-      () => service.call(`POST /v1/agents/${agent.id}/keys`, { token: tenant.admin, body: { scopes: ['send'] } }),
+    const other = await mint().then(() =>
+      service.call(`POST /v1/agents/${agent.id}/keys`, { token: tenant.admin, body: { scopes: ['send'] } }),
     )
     assert.notEqual(other.body.key, first.body.key)
   })
 
-  test('[IDEM-10] [IDEM-9] the operator\'s POSTs honour the header, the exchange ignores it', async () => {
+  test("[IDEM-10] [IDEM-9] the operator's POSTs honour the header, the exchange ignores it", async () => {
     const headers = { 'idempotency-key': 'operator' }
-    const tenants = () => service.call('POST /operator/tenants', { token: OPERATOR_TOKEN, body: { slug: 'idem' }, headers })
+    const tenants = () =>
+      service.call('POST /operator/tenants', { token: OPERATOR_TOKEN, body: { slug: 'idem' }, headers })
     const first = await tenants()
     assert.equal(first.status, 201)
     assertReplay(first, await tenants())
     const more = () => service.call('POST /operator/tenants/idem/admin-keys', { token: OPERATOR_TOKEN, headers })
     assertReplay(await more(), await more())
-    assert.deepEqual((await kept('operator')).map(({ sealed }) => sealed), [1, 1])
-
-    const exchange = (key: string) => service.call(
-      'POST /v1/auth/token', { body: { api_key: key }, headers: { 'idempotency-key': 'x'.repeat(300) } },
+    assert.deepEqual(
+      (await kept('operator')).map(({ sealed }) => sealed),
+      [1, 1],
     )
+
+    const exchange = (key: string) =>
+      service.call('POST /v1/auth/token', { body: { api_key: key }, headers: { 'idempotency-key': 'x'.repeat(300) } })
     const [one, two] = [await exchange(tenant.adminKey), await exchange(first.body.admin_key)]
     assert.deepEqual([one.status, two.status], [200, 200])
     assert.notEqual((await exchange(tenant.adminKey)).body.access_token, one.body.access_token)
@@ -245,8 +278,18 @@ onBothEngines((engine) => {
   })
 
   test('[IDEM-6] one run of the purge keeps up with any number of old records', async () => {
-    const columns = { tenant_id: 'text', principal_id: 'text', method: 'text', path: 'text', idempotency_key: 'text', body_hash: 'text',
-      status: 'integer', body: 'text', sealed: 'integer', created_at: 'bigint' } as const
+    const columns = {
+      tenant_id: 'text',
+      principal_id: 'text',
+      method: 'text',
+      path: 'text',
+      idempotency_key: 'text',
+      body_hash: 'text',
+      status: 'integer',
+      body: 'text',
+      sealed: 'integer',
+      created_at: 'bigint',
+    } as const
     const old = Array.from(
       { length: 2500 },
       (_, i) => ['t', 'p', 'POST', '/old', `${i}`, '', 201, '{}', 0, service.clock.now() - 48 * HOUR] as const,
@@ -262,7 +305,9 @@ onBothEngines((engine) => {
       try {
         const before = await agents()
         for (let round = 0; round < 20; round++) {
-          const replies = await Promise.all([service, second, service, second].map((node) => create(`race ${round}`, AGENT, node)))
+          const replies = await Promise.all(
+            [service, second, service, second].map((node) => create(`race ${round}`, AGENT, node)),
+          )
           assert.deepEqual(new Set(replies.map(({ text }) => text)), new Set([replies[0]!.text]))
           assert.equal(replies.filter(({ headers }) => headers.get('idempotent-replayed') === null).length, 1)
         }
@@ -272,15 +317,22 @@ onBothEngines((engine) => {
       }
     })
 
-    test('[IDEM-5] the loser of a race gets the winner\'s answer, even where its own work was refused', async () => {
+    test("[IDEM-5] the loser of a race gets the winner's answer, even where its own work was refused", async () => {
       const second = await service.another()
       try {
         for (let round = 0; round < 20; round++) {
           const options = {
-            token: OPERATOR_TOKEN, body: { slug: `race-${round}` }, headers: { 'idempotency-key': `slug race ${round}` },
+            token: OPERATOR_TOKEN,
+            body: { slug: `race-${round}` },
+            headers: { 'idempotency-key': `slug race ${round}` },
           }
-          const replies = await Promise.all([service, second].map((node) => node.call('POST /operator/tenants', options)))
-          assert.deepEqual(replies.map(({ status }) => status), [201, 201])
+          const replies = await Promise.all(
+            [service, second].map((node) => node.call('POST /operator/tenants', options)),
+          )
+          assert.deepEqual(
+            replies.map(({ status }) => status),
+            [201, 201],
+          )
           assert.equal(replies[0]!.text, replies[1]!.text)
         }
       } finally {

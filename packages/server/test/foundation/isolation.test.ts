@@ -1,5 +1,5 @@
-// Tenants do not exist for each other. The table is the contract itself: an operation that is added is tested, and fails here
-// until somebody says how to make a thing of its kind.
+// Tenants do not exist for each other. The table is the contract itself: an operation that is added is tested, and
+// fails here until somebody says how to make a thing of its kind.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { operations, type Operation } from '@sensorium/contract'
@@ -8,7 +8,9 @@ import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { startService, type Reply, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
 
-const ALL = (Object.values(operations) as Operation[]).filter(({ base, access }) => base === 'v1' && access.scope !== 'public')
+const ALL = (Object.values(operations) as Operation[]).filter(
+  ({ base, access }) => base === 'v1' && access.scope !== 'public',
+)
 
 /** A tenant with one agent that owns one of everything. */
 interface World {
@@ -21,7 +23,12 @@ interface World {
 }
 
 const EVENT = { specversion: '1.0', type: 'com.example.kept', source: '/isolation', id: 'evt-kept' }
-const MEMORY = { type: 'semantic', scope: 'institutional', title: 'A secret of the house', content: 'The cellar has a second door' }
+const MEMORY = {
+  type: 'semantic',
+  scope: 'institutional',
+  title: 'A secret of the house',
+  content: 'The cellar has a second door',
+}
 const INTEREST = { priority: 0, enrichment_depth: 'none' }
 
 /** How to make what a path names, by the path up to there. */
@@ -46,7 +53,8 @@ const MAKE: Record<string, (world: World) => Promise<string>> = {
     return (await call(`POST /v1/channels/${await id('/channels/{id}')}/members`, body)).body.participant_id
   },
   '/channels/{id}/feeds/{feed_id}': async ({ id, call }) =>
-    (await call(`POST /v1/channels/${await id('/channels/{id}')}/feeds`, { event_type_glob: 'com.example.feed' })).body.id,
+    (await call(`POST /v1/channels/${await id('/channels/{id}')}/feeds`, { event_type_glob: 'com.example.feed' })).body
+      .id,
   '/memories/{id}': async ({ call }) => (await call('POST /v1/memories', MEMORY)).body.id,
   '/memories/{id}/relationships/{rel_id}': async ({ id, call }) => {
     const target = await call('POST /v1/memories', { ...MEMORY, title: 'Another' })
@@ -61,12 +69,35 @@ const BODIES: Record<string, unknown> = {
 }
 
 /** Operations that name a thing in their body: the thing, its kind, and the request that names it. */
-const NAMED_IN_BODY: [operation: string, place: string, type: string, request: (own: World, id: string) => Promise<Reply<unknown>>][] = [
-  ['addMember', '/agents/{id}', 'agent', async ({ call, id }, participant_id) =>
-    call(`POST /v1/channels/${await id('/channels/{id}')}/members`, { participant_type: 'agent', participant_id })],
-  ['explainEvent', '/agents/{id}', 'agent', ({ call }, agent_id) => call('POST /v1/events/explain', { event: EVENT, agent_id })],
-  ['createRelationship', '/memories/{id}', 'memory', async ({ call, id }, target_memory_id) =>
-    call(`POST /v1/memories/${await id('/memories/{id}')}/relationships`, { target_memory_id, relationship_type: 'supports' })],
+const NAMED_IN_BODY: [
+  operation: string,
+  place: string,
+  type: string,
+  request: (own: World, id: string) => Promise<Reply<unknown>>,
+][] = [
+  [
+    'addMember',
+    '/agents/{id}',
+    'agent',
+    async ({ call, id }, participant_id) =>
+      call(`POST /v1/channels/${await id('/channels/{id}')}/members`, { participant_type: 'agent', participant_id }),
+  ],
+  [
+    'explainEvent',
+    '/agents/{id}',
+    'agent',
+    ({ call }, agent_id) => call('POST /v1/events/explain', { event: EVENT, agent_id }),
+  ],
+  [
+    'createRelationship',
+    '/memories/{id}',
+    'memory',
+    async ({ call, id }, target_memory_id) =>
+      call(`POST /v1/memories/${await id('/memories/{id}')}/relationships`, {
+        target_memory_id,
+        relationship_type: 'supports',
+      }),
+  ],
 ]
 
 /** An id of the same form that nobody ever had. */
@@ -87,7 +118,9 @@ onBothEngines((engine) => {
     const [agent, colleague] = [await tenant.agent(), await tenant.agent()]
     const made = new Map<string, Promise<string>>()
     const world: World = {
-      tenant, agent, colleague,
+      tenant,
+      agent,
+      colleague,
       call: (request, body) => service.call(request, { token: agent.token, body }),
       id(place) {
         const make = MAKE[place]
@@ -117,16 +150,22 @@ onBothEngines((engine) => {
 
   async function ask(operation: Operation, ids: readonly string[], token: string): Promise<Reply<any>> {
     const body = operation.body ? (BODIES[operation.id] ?? exampleOf(operation.body)) : undefined
-    const reply = await service.call(
-      `${operation.method} /v1${filled(operation.path, ids)}`, { token, body, headers: { 'x-request-id': 'same' } },
-    )
+    const reply = await service.call(`${operation.method} /v1${filled(operation.path, ids)}`, {
+      token,
+      body,
+      headers: { 'x-request-id': 'same' },
+    })
     // The ids themselves may be told back.
     const named = ids.reduce((text, id) => text.replaceAll(id, '<id>'), reply.text)
     return { ...reply, text: named }
   }
 
   /** Asks for what is theirs and for what never was, as each kind of principal, and finds no difference. */
-  async function assertUnseen(operation: Operation, foreign: readonly string[], random: readonly string[]): Promise<void> {
+  async function assertUnseen(
+    operation: Operation,
+    foreign: readonly string[],
+    random: readonly string[],
+  ): Promise<void> {
     assert.notDeepEqual(foreign, random)
     for (const token of [ours.agent.token, ours.tenant.admin]) {
       const [one, other] = [await ask(operation, foreign, token), await ask(operation, random, token)]
@@ -144,7 +183,11 @@ onBothEngines((engine) => {
 
     test(`[ISO-1] [HTTP-13] ${operation.method} ${operation.path} of another tenant answers like one that never was`, async () => {
       const foreign = await Promise.all(places.map((place) => theirs.id(place)))
-      await assertUnseen(operation, foreign, foreign.map((id) => (id === 'agent' ? id : neverMade(id))))
+      await assertUnseen(
+        operation,
+        foreign,
+        foreign.map((id) => (id === 'agent' ? id : neverMade(id))),
+      )
     })
 
     if (places.length > 1) {
@@ -168,10 +211,15 @@ onBothEngines((engine) => {
   test('[ISO-3] nothing of another tenant is in any list or search', async () => {
     for (const place of Object.keys(MAKE)) await theirs.id(place)
     const known = await Promise.all(
-      Object.keys(MAKE).filter((place) => !place.endsWith('{participant_type}')).map((place) => theirs.id(place)),
+      Object.keys(MAKE)
+        .filter((place) => !place.endsWith('{participant_type}'))
+        .map((place) => theirs.id(place)),
     )
-    const secrets = [...known, theirs.tenant.id, theirs.agent.id, theirs.colleague.id].filter((id) => !id.startsWith('evt-'))
-    const isList = ({ method, path }: Operation): boolean => method === 'GET' && !path.includes('{') && !path.endsWith('/stream')
+    const secrets = [...known, theirs.tenant.id, theirs.agent.id, theirs.colleague.id].filter(
+      (id) => !id.startsWith('evt-'),
+    )
+    const isList = ({ method, path }: Operation): boolean =>
+      method === 'GET' && !path.includes('{') && !path.endsWith('/stream')
     const lists = ALL.filter(isList).map(({ path }) => `GET /v1${path}`)
     assert.ok(lists.length >= 4)
     for (const token of [ours.agent.token, ours.tenant.admin]) {
@@ -179,7 +227,10 @@ onBothEngines((engine) => {
         const { text } = await service.call(list, { token })
         for (const secret of secrets) assert.equal(text.includes(secret), false, `${list} shows ${secret}`)
       }
-      const search = await service.call('POST /v1/memories/search', { token, body: { query: MEMORY.content, limit: 100 } })
+      const search = await service.call('POST /v1/memories/search', {
+        token,
+        body: { query: MEMORY.content, limit: 100 },
+      })
       for (const secret of secrets) assert.equal(search.text.includes(secret), false)
     }
   })
@@ -190,20 +241,27 @@ onBothEngines((engine) => {
     }
     assert.equal((await theirs.call('GET /v1/delivery/dlq')).body.total, 1)
     const keys = await theirs.call(`GET /v1/agents/${theirs.agent.id}/keys`)
-    assert.deepEqual(keys.body.keys.map(({ id }: { id: string }) => id), [theirs.agent.keyId])
+    assert.deepEqual(
+      keys.body.keys.map(({ id }: { id: string }) => id),
+      [theirs.agent.keyId],
+    )
     assert.equal((await theirs.call(`GET /v1/agents/${theirs.agent.id}`)).body.name, 'Agent')
   })
 
   test('[ISO-4] [ISO-5] an event reaches its own tenant only, and its id is taken there only', async () => {
     const worlds = [await makeWorld(), await makeWorld()]
-    for (const { agent, call } of worlds) await call(`POST /v1/agents/${agent.id}/interests`, { ...INTEREST, event_type: '*' })
+    for (const { agent, call } of worlds)
+      await call(`POST /v1/agents/${agent.id}/interests`, { ...INTEREST, event_type: '*' })
     for (const [i, { call }] of worlds.entries()) {
       const published = await call('POST /v1/events', { ...EVENT, id: 'evt-same', data: { from: i } })
       assert.equal(`${published.status} ${published.body.status}`, '202 accepted')
     }
     for (const [i, { call }] of worlds.entries()) {
       const { deliveries } = (await call('GET /v1/delivery/poll')).body
-      assert.deepEqual(deliveries.map(({ payload }: { payload: { data: unknown } }) => payload.data), [{ from: i }])
+      assert.deepEqual(
+        deliveries.map(({ payload }: { payload: { data: unknown } }) => payload.data),
+        [{ from: i }],
+      )
     }
   })
 

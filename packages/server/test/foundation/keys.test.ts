@@ -19,9 +19,12 @@ onBothEngines((engine) => {
   })
   after(() => service.stop())
 
-  const mint = (body: unknown, token = tenant.admin, id = agent.id) => service.call(`POST /v1/agents/${id}/keys`, { token, body })
-  const list = async (id = agent.id) => (await service.call(`GET /v1/agents/${id}/keys`, { token: tenant.admin })).body.keys
-  const revoke = (keyId: string, id = agent.id) => service.call(`DELETE /v1/agents/${id}/keys/${keyId}`, { token: tenant.admin })
+  const mint = (body: unknown, token = tenant.admin, id = agent.id) =>
+    service.call(`POST /v1/agents/${id}/keys`, { token, body })
+  const list = async (id = agent.id) =>
+    (await service.call(`GET /v1/agents/${id}/keys`, { token: tenant.admin })).body.keys
+  const revoke = (keyId: string, id = agent.id) =>
+    service.call(`DELETE /v1/agents/${id}/keys/${keyId}`, { token: tenant.admin })
   const exchange = (api_key: string) => service.call('POST /v1/auth/token', { body: { api_key } })
   const inDays = (days: number): string => new Date(service.clock.now() + days * DAY).toISOString()
 
@@ -85,11 +88,34 @@ onBothEngines((engine) => {
       assert.equal((await mint({ scopes: ['send'], expires_at: fine })).status, 201, fine)
     }
     const now = service.clock.now()
-    const past = ['1970-01-01T00:00:00Z', '0000-01-01T00:00:00Z', new Date(now - 1).toISOString(), new Date(now).toISOString()]
-    const malformed = ['', 'soon', '9999-12-31T23:59:59-12:00', '2031-01-31', '2031-01-31T12:00:00', '2031-13-01T00:00:00Z', '2031-02-29T00:00:00Z', '2031-01-01T24:00:00Z',
-      '2031-01-01T00:60:00Z', '2031-01-01 00:00:00Z', '2031-01-01T00:00:00+24:00', '2031-01-01T00:00:00Zx', 1_925_000_000, true, {}]
+    const past = [
+      '1970-01-01T00:00:00Z',
+      '0000-01-01T00:00:00Z',
+      new Date(now - 1).toISOString(),
+      new Date(now).toISOString(),
+    ]
+    const malformed = [
+      '',
+      'soon',
+      '9999-12-31T23:59:59-12:00',
+      '2031-01-31',
+      '2031-01-31T12:00:00',
+      '2031-13-01T00:00:00Z',
+      '2031-02-29T00:00:00Z',
+      '2031-01-01T24:00:00Z',
+      '2031-01-01T00:60:00Z',
+      '2031-01-01 00:00:00Z',
+      '2031-01-01T00:00:00+24:00',
+      '2031-01-01T00:00:00Zx',
+      1_925_000_000,
+      true,
+      {},
+    ]
     for (const expires_at of [...past, ...malformed]) {
-      assertError(await mint({ scopes: ['send'], expires_at }), 'validation_failed', { field: 'expires_at', value: expires_at })
+      assertError(await mint({ scopes: ['send'], expires_at }), 'validation_failed', {
+        field: 'expires_at',
+        value: expires_at,
+      })
     }
   })
 
@@ -110,7 +136,10 @@ onBothEngines((engine) => {
     assert.equal(used.last_used_at, new Date(service.clock.now()).toISOString())
     // Another agent's keys are its own; an expired key is still listed.
     await service.clock.advance(1000)
-    assert.equal((await list(agent.id)).some(({ id }: { id: string }) => id === minted.body.id), false)
+    assert.equal(
+      (await list(agent.id)).some(({ id }: { id: string }) => id === minted.body.id),
+      false,
+    )
   })
 
   test('[KEY-6] a revoked key is gone: from the list, from the exchange, and for a second revocation', async () => {
@@ -120,28 +149,34 @@ onBothEngines((engine) => {
     assert.equal(revoked.status, 204)
     assert.equal(revoked.text, '')
     assertError(await exchange(body.key), 'authentication_failed')
-    assert.equal((await list()).some(({ id }: { id: string }) => id === body.id), false)
+    assert.equal(
+      (await list()).some(({ id }: { id: string }) => id === body.id),
+      false,
+    )
     assertError(await revoke(body.id), 'not_found', { resource_type: 'api_key', resource_id: body.id })
   })
 
   test('[KEY-6] a key is revoked only through its own agent, and not through another tenant', async () => {
     const [other, stranger] = [await tenant.agent(), await service.tenant()]
-    assertError(await revoke(agent.keyId, other.id), 'not_found', { resource_type: 'api_key', resource_id: agent.keyId })
+    assertError(await revoke(agent.keyId, other.id), 'not_found', {
+      resource_type: 'api_key',
+      resource_id: agent.keyId,
+    })
     const foreign = await service.call(`DELETE /v1/agents/${agent.id}/keys/${agent.keyId}`, { token: stranger.admin })
     assertError(foreign, 'not_found', { resource_type: 'agent' })
     assert.equal((await exchange(agent.key)).status, 200)
   })
 
-  test('[KEY-6] an org-admin\'s key is nobody\'s agent key: it is not listed and not revoked there', async () => {
+  test("[KEY-6] an org-admin's key is nobody's agent key: it is not listed and not revoked there", async () => {
     const [row] = await service.store.rows<{ id: string; owner_id: string }>(
-      "select id, owner_id from api_keys where tenant_id = ? and owner_type = 'org_admin'", [tenant.id],
+      "select id, owner_id from api_keys where tenant_id = ? and owner_type = 'org_admin'",
+      [tenant.id],
     )
     assertError(await revoke(row!.id), 'not_found')
     assertError(await revoke(row!.id, row!.owner_id), 'not_found', { resource_type: 'agent' })
-    assertError(
-      await service.call(`GET /v1/agents/${row!.owner_id}/keys`, { token: tenant.admin }), 'not_found',
-      { resource_type: 'agent' },
-    )
+    assertError(await service.call(`GET /v1/agents/${row!.owner_id}/keys`, { token: tenant.admin }), 'not_found', {
+      resource_type: 'agent',
+    })
     assert.equal((await exchange(tenant.adminKey)).status, 200)
   })
 
@@ -150,14 +185,12 @@ onBothEngines((engine) => {
     const other = await tenant.agent()
     for (const id of [minter.id, other.id]) {
       assert.equal((await mint({ scopes: ['send', 'admin', 'memory:read'] }, minter.token, id)).status, 201)
-      assertError(
-        await mint({ scopes: ['send', 'receive', 'memory:write'] }, minter.token, id), 'insufficient_scope',
-        { required_scope: 'receive' },
-      )
-      assertError(
-        await mint({ scopes: ['memory:write', 'receive'] }, minter.token, id), 'insufficient_scope',
-        { required_scope: 'memory:write' },
-      )
+      assertError(await mint({ scopes: ['send', 'receive', 'memory:write'] }, minter.token, id), 'insufficient_scope', {
+        required_scope: 'receive',
+      })
+      assertError(await mint({ scopes: ['memory:write', 'receive'] }, minter.token, id), 'insufficient_scope', {
+        required_scope: 'memory:write',
+      })
     }
     const before = (await list(other.id)).length
     assertError(await mint({ scopes: ['receive'] }, minter.token, other.id), 'insufficient_scope')
@@ -183,9 +216,12 @@ onBothEngines((engine) => {
 
   test('[KEY-8] the store has no key in plain text, only a keyed hash', async () => {
     const { body } = await mint({ scopes: ['send'] })
-    const tables = engine.name === 'sqlite'
-      ? await service.store.rows<{ name: string }>("select name from sqlite_master where type = 'table'")
-      : await service.store.rows<{ name: string }>("select tablename as name from pg_tables where schemaname = 'public'")
+    const tables =
+      engine.name === 'sqlite'
+        ? await service.store.rows<{ name: string }>("select name from sqlite_master where type = 'table'")
+        : await service.store.rows<{ name: string }>(
+            "select tablename as name from pg_tables where schemaname = 'public'",
+          )
     assert.ok(tables.length > 5)
     let rows = 0
     for (const { name } of tables) {
@@ -200,7 +236,8 @@ onBothEngines((engine) => {
     }
     assert.ok(rows > 50)
     const [row] = await service.store.rows<{ hash: string }>(
-      'select hash from api_keys where tenant_id = ? and id = ?', [tenant.id, body.id],
+      'select hash from api_keys where tenant_id = ? and id = ?',
+      [tenant.id, body.id],
     )
     assert.equal(row!.hash, service.secrets.hashApiKey(body.key))
   })

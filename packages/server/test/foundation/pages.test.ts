@@ -11,9 +11,16 @@ const pathOf = ({ base, path }: Operation): string => (base === 'v1' ? '/v1' : '
 interface Document {
   openapi: string
   info: { version: string }
-  paths: Record<string, Record<string, {
-    operationId: string; responses: Record<string, { content?: Record<string, { schema: object }> }>,
-  }>>
+  paths: Record<
+    string,
+    Record<
+      string,
+      {
+        operationId: string
+        responses: Record<string, { content?: Record<string, { schema: object }> }>
+      }
+    >
+  >
 }
 
 onBothEngines((engine) => {
@@ -31,7 +38,8 @@ onBothEngines((engine) => {
   })
 
   test('[HTTP-25] metrics are in the text format of Prometheus, and count what happens', async () => {
-    // The second of two looks right after each other: between them nothing was measured of the event loop, and a mean of nothing is NaN.
+    // The second of two looks right after each other: between them nothing was measured of the event loop, and a mean
+    // of nothing is NaN.
     await service.call('GET /metrics')
     const reply = await service.call('GET /metrics')
     assert.match(reply.headers.get('content-type') ?? '', /^text\/plain; version=0\.0\.4/)
@@ -45,7 +53,9 @@ onBothEngines((engine) => {
     const counted = async (): Promise<number> => {
       const { text } = await service.call('GET /metrics')
       return Number(
-        /^sensorium_http_request_seconds_count\{route="\/v1\/agents\/:id",method="GET",status="401"\} (\d+)$/m.exec(text)?.[1] ?? 0,
+        /^sensorium_http_request_seconds_count\{route="\/v1\/agents\/:id",method="GET",status="401"\} (\d+)$/m.exec(
+          text,
+        )?.[1] ?? 0,
       )
     }
     const before = await counted()

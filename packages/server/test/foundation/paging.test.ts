@@ -26,7 +26,10 @@ onBothEngines((engine) => {
     for (let i = 0; i < AGENTS; i++) {
       // Most share a millisecond with their neighbour, so that the time alone cannot order them.
       if (i % 50 === 0) await service.clock.advance(1)
-      const { body } = await service.call('POST /v1/agents', { token: tenant.admin, body: { ...AGENT, name: `Agent ${i}` } })
+      const { body } = await service.call('POST /v1/agents', {
+        token: tenant.admin,
+        body: { ...AGENT, name: `Agent ${i}` },
+      })
       made.unshift(body.id)
     }
   })
@@ -90,12 +93,25 @@ onBothEngines((engine) => {
 
   test('[HTTP-18] a number out of range or no whole number is refused, never clamped', async () => {
     const wrong = [
-      'limit=0', 'limit=-1', 'limit=201', 'limit=2.0', 'limit=1e1', 'limit=0x10', 'limit=', 'limit=%20', 'limit=null',
+      'limit=0',
+      'limit=-1',
+      'limit=201',
+      'limit=2.0',
+      'limit=1e1',
+      'limit=0x10',
+      'limit=',
+      'limit=%20',
+      'limit=null',
       'limit=99999999999999999999',
     ]
     for (const query of [...wrong, 'offset=-1', 'offset=0.5', 'offset=', 'offset=abc', 'offset=99999999999999999999']) {
-      for (const [path, token] of [['/v1/agents', tenant.admin], ['/operator/tenants', OPERATOR_TOKEN]] as const) {
-        assertError(await service.call(`GET ${path}?${query}`, { token }), 'validation_failed', { field: query.split('=')[0] })
+      for (const [path, token] of [
+        ['/v1/agents', tenant.admin],
+        ['/operator/tenants', OPERATOR_TOKEN],
+      ] as const) {
+        assertError(await service.call(`GET ${path}?${query}`, { token }), 'validation_failed', {
+          field: query.split('=')[0],
+        })
       }
     }
   })
@@ -104,15 +120,22 @@ onBothEngines((engine) => {
     const slugs = []
     for (let i = 0; i < 5; i++) slugs.unshift((await service.tenant()).slug)
     const { body } = await service.call('GET /operator/tenants?limit=5', { token: OPERATOR_TOKEN })
-    assert.deepEqual(body.tenants.map(({ slug }: { slug: string }) => slug), slugs)
+    assert.deepEqual(
+      body.tenants.map(({ slug }: { slug: string }) => slug),
+      slugs,
+    )
     assert.equal(body.total, 6)
     const rest = await service.call('GET /operator/tenants?offset=5&limit=5', { token: OPERATOR_TOKEN })
-    assert.deepEqual(rest.body.tenants.map(({ slug }: { slug: string }) => slug), [tenant.slug])
+    assert.deepEqual(
+      rest.body.tenants.map(({ slug }: { slug: string }) => slug),
+      [tenant.slug],
+    )
 
     const keys = []
     for (let i = 0; i < 5; i++) {
       keys.unshift(
-        (await service.call(`POST /v1/agents/${made[0]}/keys`, { token: tenant.admin, body: { scopes: ['send'] } })).body.id,
+        (await service.call(`POST /v1/agents/${made[0]}/keys`, { token: tenant.admin, body: { scopes: ['send'] } }))
+          .body.id,
       )
     }
     const listed = await service.call(`GET /v1/agents/${made[0]}/keys`, { token: tenant.admin })

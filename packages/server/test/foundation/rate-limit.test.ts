@@ -11,7 +11,8 @@ const AGENT = { name: 'Watcher', delivery_mode: 'poll', client_type: 'other' }
 const WRONG_KEY = 'ak_live_aVeryUnlikelyKey0123456789abcdef'
 
 /** `limit/remaining` as the headers have it. */
-const shown = ({ headers }: Reply<unknown>): string => `${headers.get('x-ratelimit-limit')}/${headers.get('x-ratelimit-remaining')}`
+const shown = ({ headers }: Reply<unknown>): string =>
+  `${headers.get('x-ratelimit-limit')}/${headers.get('x-ratelimit-remaining')}`
 
 onBothEngines((engine) => {
   const running: Service[] = []
@@ -21,9 +22,11 @@ onBothEngines((engine) => {
   })
 
   async function start(agent: number | 'off', tenant: number | 'off', window = 6): Promise<Service> {
-    const service = await startService(
-      engine, { RATE_LIMIT_AGENT: `${agent}`, RATE_LIMIT_TENANT: `${tenant}`, RATE_LIMIT_WINDOW_S: `${window}` },
-    )
+    const service = await startService(engine, {
+      RATE_LIMIT_AGENT: `${agent}`,
+      RATE_LIMIT_TENANT: `${tenant}`,
+      RATE_LIMIT_WINDOW_S: `${window}`,
+    })
     running.push(service)
     return service
   }
@@ -166,7 +169,8 @@ onBothEngines((engine) => {
     const service = await start(2, 'off')
     const { admin } = await service.tenant()
     await exhaust(service, admin)
-    const create = () => service.call('POST /v1/agents', { token: admin, body: AGENT, headers: { 'idempotency-key': 'limited' } })
+    const create = () =>
+      service.call('POST /v1/agents', { token: admin, body: AGENT, headers: { 'idempotency-key': 'limited' } })
     assertError(await create(), 'rate_limited')
     await service.clock.advance(6_100)
     const made = await create()
@@ -209,14 +213,18 @@ onBothEngines((engine) => {
     assert.deepEqual(new Set(honest.map(({ status }) => status)), new Set([200]))
   })
 
-  test('[RATE-8] one address does not use up another\'s', { skip: process.platform === 'linux' ? false : 'needs 127.0.0.2' }, async () => {
+  test("[RATE-8] one address does not use up another's", {
+    skip: process.platform === 'linux' ? false : 'needs 127.0.0.2',
+  }, async () => {
     const service = await start('off', 'off')
     const { adminKey } = await service.tenant()
     const exchange = (key: string, localAddress: string) =>
       new Promise<number>((resolve, reject) => {
-        const request = http.request(
-          `${service.url}/v1/auth/token`, { method: 'POST', localAddress, headers: { 'content-type': 'application/json' } },
-        )
+        const request = http.request(`${service.url}/v1/auth/token`, {
+          method: 'POST',
+          localAddress,
+          headers: { 'content-type': 'application/json' },
+        })
         request.on('response', (response) => resolve(response.resume().statusCode!)).on('error', reject)
         request.end(JSON.stringify({ api_key: key }))
       })

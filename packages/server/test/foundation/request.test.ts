@@ -4,7 +4,14 @@ import { after, before, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { rawConnection } from '../support/raw-http.ts'
-import { OPERATOR_TOKEN, startService, type CallOptions, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import {
+  OPERATOR_TOKEN,
+  startService,
+  type CallOptions,
+  type Service,
+  type TestAgent,
+  type TestTenant,
+} from '../support/service.ts'
 
 const MIB = 1_048_576
 const AGENT = { name: 'Watcher', delivery_mode: 'poll', client_type: 'other' }
@@ -31,7 +38,8 @@ onBothEngines((engine) => {
   })
   after(() => service.stop())
 
-  const post = (options: CallOptions) => service.call('POST /v1/agents', { token: tenant.admin, headers: json, ...options })
+  const post = (options: CallOptions) =>
+    service.call('POST /v1/agents', { token: tenant.admin, headers: json, ...options })
 
   /** One request for every kind of answer there is. */
   const everywhere: [request: string, status: number, options: () => CallOptions][] = [
@@ -62,7 +70,10 @@ onBothEngines((engine) => {
       const made = await service.call(request, given)
       assert.equal(made.status, status)
       assert.match(made.headers.get('x-request-id') ?? '', /^req_\w{8,}$/)
-      const echoed = await service.call(request, { ...given, headers: { ...given.headers, 'x-request-id': 'my own: id/1' } })
+      const echoed = await service.call(request, {
+        ...given,
+        headers: { ...given.headers, 'x-request-id': 'my own: id/1' },
+      })
       assert.equal(echoed.headers.get('x-request-id'), 'my own: id/1')
       if (status < 400 || request.startsWith('HEAD')) return
       const { error } = echoed.body
@@ -85,7 +96,8 @@ onBothEngines((engine) => {
       return headers.get('x-request-id')
     }
     for (const id of ['a', '~', 'a b', 'x'.repeat(128)]) assert.equal(await sent(id), id)
-    for (const id of ['', '  ', 'x'.repeat(129), 'tab\there', 'caf\u00e9']) assert.match((await sent(id)) ?? '', /^req_/)
+    for (const id of ['', '  ', 'x'.repeat(129), 'tab\there', 'caf\u00e9'])
+      assert.match((await sent(id)) ?? '', /^req_/)
     assert.notEqual(await sent(''), await sent(''))
   })
 
@@ -100,15 +112,23 @@ onBothEngines((engine) => {
   })
 
   test('[HTTP-6] an unknown path is 404 and names itself', async () => {
-    for (const path of ['/v1', '/v1/nothing', '/v2/agents', '/V1/agents', '/openapixjson', '/ingest/webhooks', '/agents']) {
+    for (const path of [
+      '/v1',
+      '/v1/nothing',
+      '/v2/agents',
+      '/V1/agents',
+      '/openapixjson',
+      '/ingest/webhooks',
+      '/agents',
+    ]) {
       assertError(await service.call(`GET ${path}?x=1`), 'not_found', { resource_type: 'path', resource_id: path })
     }
   })
 
   test('[HTTP-23] nobody registers a webhook over the API', async () => {
-    assertError(
-      await service.call('POST /v1/ingest/webhooks', { token: tenant.admin, body: {} }), 'not_found', { resource_type: 'path' },
-    )
+    assertError(await service.call('POST /v1/ingest/webhooks', { token: tenant.admin, body: {} }), 'not_found', {
+      resource_type: 'path',
+    })
     assertError(await service.call('POST /ingest/webhooks', { body: {} }), 'not_found', { resource_type: 'path' })
   })
 
@@ -133,15 +153,29 @@ onBothEngines((engine) => {
 
   test('[HTTP-7] [ERR-12] a body needs a content type that the endpoint takes', async () => {
     const raw = JSON.stringify(AGENT)
-    for (const type of ['application/json', 'Application/JSON', 'application/json; charset=utf-8', 'application/json;charset="UTF-8"']) {
+    for (const type of [
+      'application/json',
+      'Application/JSON',
+      'application/json; charset=utf-8',
+      'application/json;charset="UTF-8"',
+    ]) {
       assert.equal((await post({ raw, headers: { 'content-type': type } })).status, 201, type)
     }
-    for (const type of ['text/plain', 'application/xml', 'application/json; charset=latin1', 'application/jsonx', 'nonsense', '*/*']) {
+    for (const type of [
+      'text/plain',
+      'application/xml',
+      'application/json; charset=latin1',
+      'application/jsonx',
+      'nonsense',
+      '*/*',
+    ]) {
       const details = assertError(await post({ raw, headers: { 'content-type': type } }), 'unsupported_media_type')
       assert.equal(details['content_type'], type)
       assert.deepEqual(details['supported'], ['application/json'])
     }
-    assertError(await post({ raw: new TextEncoder().encode(raw), headers: {} }), 'unsupported_media_type', { content_type: '' })
+    assertError(await post({ raw: new TextEncoder().encode(raw), headers: {} }), 'unsupported_media_type', {
+      content_type: '',
+    })
   })
 
   test('[HTTP-7] an operation without a body takes any, and ignores it', async () => {
@@ -152,13 +186,28 @@ onBothEngines((engine) => {
   })
 
   test('[HTTP-8] a body that is not JSON in UTF-8, or none, is 400 for the field body', async () => {
-    const broken = ['', ' ', '{', '{"a":1,}', "{'a':1}", '{"a":1} {}', 'undefined', '\ufeff{}', '{"name":"\u0001"}', nested(65)]
+    const broken = [
+      '',
+      ' ',
+      '{',
+      '{"a":1,}',
+      "{'a':1}",
+      '{"a":1} {}',
+      'undefined',
+      '\ufeff{}',
+      '{"name":"\u0001"}',
+      nested(65),
+    ]
     for (const raw of broken) assertError(await post({ raw }), 'validation_failed', { field: 'body' })
     const latin1 = new Uint8Array([...Buffer.from('{"name":"caf\u00e9"}', 'latin1')])
     assertError(await post({ raw: latin1 }), 'validation_failed', { field: 'body', expected: 'JSON in UTF-8' })
     assertError(await service.call('POST /v1/agents', { token: tenant.admin }), 'validation_failed', { field: 'body' })
     for (const raw of ['null', '[]', '"text"', '1', 'true']) {
-      assertError(await post({ raw }), 'validation_failed', { field: 'body', value: JSON.parse(raw), expected: 'an object' })
+      assertError(await post({ raw }), 'validation_failed', {
+        field: 'body',
+        value: JSON.parse(raw),
+        expected: 'an object',
+      })
     }
   })
 
@@ -195,9 +244,9 @@ onBothEngines((engine) => {
   })
 
   test('[HTTP-12] a field nobody knows is ignored and not stored', async () => {
-    const { status, body } = await post(
-      { body: { ...AGENT, colour: 'red', status: 'inactive', id: NO_AGENT, tenant_id: 'ten_x', __proto__: null } },
-    )
+    const { status, body } = await post({
+      body: { ...AGENT, colour: 'red', status: 'inactive', id: NO_AGENT, tenant_id: 'ten_x', __proto__: null },
+    })
     assert.equal(status, 201)
     assert.equal(body.status, 'active')
     assert.equal(body.tenant_id, tenant.id)
@@ -209,15 +258,31 @@ onBothEngines((engine) => {
 
   test('[HTTP-13] a path id that is malformed answers as an unknown one does', async () => {
     const malformed = [
-      'x', '%00', '%20', 'agt_', `${NO_AGENT}x`, NO_AGENT.toUpperCase(), 'key_01hv3k8z9q4m7t2x5c6w8r0s1d', '%E2%82%AC', 'a%2Fb',
-      'x'.repeat(8000), '..%2f',
+      'x',
+      '%00',
+      '%20',
+      'agt_',
+      `${NO_AGENT}x`,
+      NO_AGENT.toUpperCase(),
+      'key_01hv3k8z9q4m7t2x5c6w8r0s1d',
+      '%E2%82%AC',
+      'a%2Fb',
+      'x'.repeat(8000),
+      '..%2f',
     ]
     const shown = (id: string): string => decodeURIComponent(id).slice(0, 200)
     const agent = await tenant.agent()
     for (const id of malformed) {
       const unknown = { resource_type: 'agent', resource_id: shown(id) }
-      for (const [request, body] of [['GET', undefined], ['PATCH', { name: 'New' }]] as const) {
-        assertError(await service.call(`${request} /v1/agents/${id}`, { token: tenant.admin, body }), 'not_found', unknown)
+      for (const [request, body] of [
+        ['GET', undefined],
+        ['PATCH', { name: 'New' }],
+      ] as const) {
+        assertError(
+          await service.call(`${request} /v1/agents/${id}`, { token: tenant.admin, body }),
+          'not_found',
+          unknown,
+        )
       }
       const revoke = await service.call(`DELETE /v1/agents/${agent.id}/keys/${id}`, { token: tenant.admin })
       assertError(revoke, 'not_found', { resource_type: 'api_key', resource_id: shown(id) })
@@ -243,21 +308,42 @@ onBothEngines((engine) => {
       ['authentication before existence', `GET /v1/agents/${NO_AGENT}`, {}, 'authentication_failed'],
       ['scope before size', 'POST /v1/agents', { ...noScope, ...large }, 'insufficient_scope'],
       [
-        'scope before content type', 'POST /v1/agents', { ...noScope, raw: 'x', headers: { 'content-type': 'text/plain' } },
+        'scope before content type',
+        'POST /v1/agents',
+        { ...noScope, raw: 'x', headers: { 'content-type': 'text/plain' } },
         'insufficient_scope',
       ],
       ['scope before shape', 'POST /v1/agents', { ...noScope, ...broken }, 'insufficient_scope'],
-      ['scope before existence', `PATCH /v1/agents/${NO_AGENT}`, { ...noScope, body: { name: 'New' } }, 'insufficient_scope'],
-      ['size before idempotency', 'POST /v1/agents', { ...admin, ...large, headers: { ...json, ...used } }, 'payload_too_large'],
       [
-        'content type before idempotency', 'POST /v1/agents',
-        { ...admin, raw: '{}', headers: { ...used, 'content-type': 'text/plain' } }, 'unsupported_media_type',
+        'scope before existence',
+        `PATCH /v1/agents/${NO_AGENT}`,
+        { ...noScope, body: { name: 'New' } },
+        'insufficient_scope',
       ],
-      ['idempotency before shape', 'POST /v1/agents', { ...admin, ...broken, headers: { ...json, ...used } }, 'conflict'],
+      [
+        'size before idempotency',
+        'POST /v1/agents',
+        { ...admin, ...large, headers: { ...json, ...used } },
+        'payload_too_large',
+      ],
+      [
+        'content type before idempotency',
+        'POST /v1/agents',
+        { ...admin, raw: '{}', headers: { ...used, 'content-type': 'text/plain' } },
+        'unsupported_media_type',
+      ],
+      [
+        'idempotency before shape',
+        'POST /v1/agents',
+        { ...admin, ...broken, headers: { ...json, ...used } },
+        'conflict',
+      ],
       ['shape before existence', `PATCH /v1/agents/${NO_AGENT}`, { ...admin, body: { name: '' } }, 'validation_failed'],
       [
-        'shape of a value before existence', `POST /v1/agents/${NO_AGENT}/keys`,
-        { ...admin, body: { scopes: ['send'], expires_at: '2001-01-01T00:00:00Z' } }, 'validation_failed',
+        'shape of a value before existence',
+        `POST /v1/agents/${NO_AGENT}/keys`,
+        { ...admin, body: { scopes: ['send'], expires_at: '2001-01-01T00:00:00Z' } },
+        'validation_failed',
       ],
     ]
     for (const [what, request, options, code] of pairs) {

@@ -1,4 +1,5 @@
-// Who may call what. The table below is what was promised; the contract is checked against it, and the service against both.
+// Who may call what. The table below is what was promised; the contract is checked against it, and the service against
+// both.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { operations, SCOPES, type Operation, type Scope } from '@sensorium/contract'
@@ -78,7 +79,10 @@ test('[AUTH-9] [AUTH-10] the contract asks for the scopes that were promised', (
     assert.deepEqual([operation.access.scope, operation.access.self], [others, self], nameOf(operation))
   }
   const there = new Set(ALL.map(nameOf))
-  assert.deepEqual(Object.keys(PROMISED).filter((name) => !there.has(name)), [])
+  assert.deepEqual(
+    Object.keys(PROMISED).filter((name) => !there.has(name)),
+    [],
+  )
 })
 
 onBothEngines((engine) => {
@@ -92,7 +96,8 @@ onBothEngines((engine) => {
 
   /** The status and error, without waiting for a body that may never end. */
   async function ask(operation: Operation, token: string, id = 'nobody'): Promise<Reply<unknown>> {
-    const path = (operation.base === 'v1' ? '/v1' : '') + operation.path.replace('{id}', id).replace(/\{\w+\}/g, 'nobody')
+    const path =
+      (operation.base === 'v1' ? '/v1' : '') + operation.path.replace('{id}', id).replace(/\{\w+\}/g, 'nobody')
     const hasBody = operation.body !== undefined || operation.consumes !== undefined
     const response = await fetch(service.url + path, {
       method: operation.method,
@@ -120,10 +125,10 @@ onBothEngines((engine) => {
     test(`[AUTH-9] [AUTH-10] ${nameOf(operation)} needs ${scope} and nothing else`, async () => {
       for (const enough of [scope, or].filter((s) => s !== undefined)) {
         const reply = await ask(operation, (await tenant.agent({ scopes: [enough] })).token)
-          assert.ok(
-            ![401, 403, 404, 500].includes(reply.status) || (reply.status === 404 && operation.path.includes('{')),
-            `${reply.status} ${reply.text}`,
-          )
+        assert.ok(
+          ![401, 403, 404, 500].includes(reply.status) || (reply.status === 404 && operation.path.includes('{')),
+          `${reply.status} ${reply.text}`,
+        )
       }
     })
 

@@ -1,6 +1,6 @@
-// Tens of thousands of requests, valid, nearly valid and hostile, against every route with every kind of caller. Whatever comes:
-// no 5xx, a request id on every answer, the exact error envelope, and no success that its own schema does not describe.
-// FUZZ_SEED repeats a run, FUZZ_REQUESTS makes it longer.
+// Tens of thousands of requests, valid, nearly valid and hostile, against every route with every kind of caller.
+// Whatever comes: no 5xx, a request id on every answer, the exact error envelope, and no success that its own schema
+// does not describe. FUZZ_SEED repeats a run, FUZZ_REQUESTS makes it longer.
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { test } from 'node:test'
@@ -27,14 +27,27 @@ async function fuzz(engine: Engine, count: number, say: (text: string) => void):
   say(`FUZZ_SEED=${seed}`)
   const { env, drop } = await engine.fresh()
   const service = await startProcess({
-    ...env, BOOTSTRAP_TENANT: 'acme', BOOTSTRAP_ADMIN_KEY: KEY, OPERATOR_TOKEN: OPERATOR, RATE_LIMIT_AGENT: 'off', RATE_LIMIT_TENANT: 'off', LOG_LEVEL: 'error',
+    ...env,
+    BOOTSTRAP_TENANT: 'acme',
+    BOOTSTRAP_ADMIN_KEY: KEY,
+    OPERATOR_TOKEN: OPERATOR,
+    RATE_LIMIT_AGENT: 'off',
+    RATE_LIMIT_TENANT: 'off',
+    LOG_LEVEL: 'error',
   })
   try {
     const tools = await prepare(service.url)
     const problems = await attack(Number(new URL(service.url).port), tools, seed, count, say)
-    const log = service.output().split('\n').filter((line) => line.includes('"level":"error"'))
+    const log = service
+      .output()
+      .split('\n')
+      .filter((line) => line.includes('"level":"error"'))
     // Its last words too, in case it died.
-    assert.equal(problems.length + log.length, 0, `\nFUZZ_SEED=${seed}\n\n${[...problems, ...log.slice(0, 3), service.output().slice(-1500)].join('\n\n')}\n`)
+    assert.equal(
+      problems.length + log.length,
+      0,
+      `\nFUZZ_SEED=${seed}\n\n${[...problems, ...log.slice(0, 3), service.output().slice(-1500)].join('\n\n')}\n`,
+    )
     assert.equal(await inFlight(service.url), 1, 'every request that was taken is over')
     assert.equal((await service.stop()).code, 0)
   } finally {
@@ -45,35 +58,76 @@ async function fuzz(engine: Engine, count: number, say: (text: string) => void):
 
 /** Callers of every kind, and something of everything to name. */
 async function prepare(url: string): Promise<Tools> {
-  const call = async (method: string, path: string, token: string | null, body?: unknown): Promise<Record<string, string>> => {
+  const call = async (
+    method: string,
+    path: string,
+    token: string | null,
+    body?: unknown,
+  ): Promise<Record<string, string>> => {
     const answer = await fetch(url + path, {
       method,
-      headers: { ...(token ? { authorization: `Bearer ${token}` } : {}), ...(body ? { 'content-type': 'application/json' } : {}) },
+      headers: {
+        ...(token ? { authorization: `Bearer ${token}` } : {}),
+        ...(body ? { 'content-type': 'application/json' } : {}),
+      },
       ...(body ? { body: JSON.stringify(body) } : {}),
     })
     assert.ok(answer.ok, `${method} ${path} answered ${answer.status}`)
     return (await answer.json()) as Record<string, string>
   }
-  const exchange = async (api_key: string): Promise<string> => (await call('POST', '/v1/auth/token', null, { api_key }))['access_token']!
+  const exchange = async (api_key: string): Promise<string> =>
+    (await call('POST', '/v1/auth/token', null, { api_key }))['access_token']!
   const admin = await exchange(KEY)
   const untouchable = new Set<string>()
   const agentToken = async (scopes: string[]): Promise<string> => {
-    const { id } = await call('POST', '/v1/agents', admin, { name: 'Actor', delivery_mode: 'poll', client_type: 'other', team_id: 'red' })
+    const { id } = await call('POST', '/v1/agents', admin, {
+      name: 'Actor',
+      delivery_mode: 'poll',
+      client_type: 'other',
+      team_id: 'red',
+    })
     const key = await call('POST', `/v1/agents/${id}/keys`, admin, { scopes })
     untouchable.add(id!).add(key['id']!)
     return exchange(key['key']!)
   }
-  const every = ['send', 'receive', 'memory:read', 'memory:write', 'admin', 'channel:read', 'channel:write', 'interests:read', 'interests:write']
+  const every = [
+    'send',
+    'receive',
+    'memory:read',
+    'memory:write',
+    'admin',
+    'channel:read',
+    'channel:write',
+    'interests:read',
+    'interests:write',
+  ]
   const agent = await agentToken(every)
   const weak = await agentToken(['receive'])
   await call('POST', '/operator/tenants', OPERATOR, { slug: 'globex' })
   const bearer = (token: string): Caller => ({ authorization: `Bearer ${token}`, opens: 'tenant' })
   return {
     callers: [
-      bearer(admin), bearer(admin), bearer(agent), bearer(agent), bearer(agent), bearer(weak),
+      bearer(admin),
+      bearer(admin),
+      bearer(agent),
+      bearer(agent),
+      bearer(agent),
+      bearer(weak),
       { authorization: `Bearer ${OPERATOR}`, opens: 'operator' },
       { authorization: null, opens: 'nothing' },
-      ...['Bearer', 'Bearer ', 'Bearer x', 'Basic YTpi', `Bearer  ${admin}`, `Bearer ${admin} `, `Bearer ${admin.slice(0, -2)}`, `Bearer ${KEY}`, 'Bearer eyJhbGciOiJub25lIn0.e30.', 'Bearer ü\u00ff', `Bearer ${'a'.repeat(6000)}`].map((authorization): Caller => ({ authorization, opens: 'nothing' })),
+      ...[
+        'Bearer',
+        'Bearer ',
+        'Bearer x',
+        'Basic YTpi',
+        `Bearer  ${admin}`,
+        `Bearer ${admin} `,
+        `Bearer ${admin.slice(0, -2)}`,
+        `Bearer ${KEY}`,
+        'Bearer eyJhbGciOiJub25lIn0.e30.',
+        'Bearer ü\u00ff',
+        `Bearer ${'a'.repeat(6000)}`,
+      ].map((authorization): Caller => ({ authorization, opens: 'nothing' })),
     ],
     known: new Map([['agt', [...untouchable].filter((id) => id.startsWith('agt_'))]]),
     slugs: ['acme', 'globex', 'new-one', 'nobody'],
@@ -84,7 +138,9 @@ async function prepare(url: string): Promise<Tools> {
 }
 
 function learn(tools: Tools, reply: WireReply): void {
-  for (const [id] of reply.body.toString('latin1').matchAll(/\b(?:agt|key|int|chn|mbr|fed|dlv|mem|rel|whk|cnr|adm)_[0-9a-z]{26}\b/g)) {
+  for (const [id] of reply.body
+    .toString('latin1')
+    .matchAll(/\b(?:agt|key|int|chn|mbr|fed|dlv|mem|rel|whk|cnr|adm)_[0-9a-z]{26}\b/g)) {
     const prefix = id.slice(0, 3)
     const ids = tools.known.get(prefix) ?? []
     if (ids.includes(id)) continue
@@ -92,7 +148,13 @@ function learn(tools: Tools, reply: WireReply): void {
   }
 }
 
-async function attack(port: number, tools: Tools, seed: number, count: number, say: (text: string) => void): Promise<string[]> {
+async function attack(
+  port: number,
+  tools: Tools,
+  seed: number,
+  count: number,
+  say: (text: string) => void,
+): Promise<string[]> {
   const ask = makeAsk(document, tools)
   const judge = makeJudge(document)
   const statuses = new Map<string, number>()
@@ -114,7 +176,8 @@ async function attack(port: number, tools: Tools, seed: number, count: number, s
       statuses.set(status, (statuses.get(status) ?? 0) + 1)
       const problem = judge(asked, reply)
       // The same fault of the same operation is told once.
-      if (problem) problems.set(`${name} ${problem.replace(/\d+|req_\w+/g, '#').slice(0, 60)}`, told(number, asked.bytes, problem))
+      if (problem)
+        problems.set(`${name} ${problem.replace(/\d+|req_\w+/g, '#').slice(0, 60)}`, told(number, asked.bytes, problem))
     }
     wire.close()
   }
@@ -123,15 +186,28 @@ async function attack(port: number, tools: Tools, seed: number, count: number, s
   const seconds = (performance.now() - began) / 1000
   say(`${next} requests in ${seconds.toFixed(1)} s, ${Math.round(next / seconds)} a second`)
   const byClass = Map.groupBy(statuses, ([name]) => name.split(' ')[1]!)
-  say([...byClass].sort().map(([status, list]) => `${status}: ${list.reduce((sum, [, n]) => sum + n, 0)}`).join(', '))
+  say(
+    [...byClass]
+      .sort()
+      .map(([status, list]) => `${status}: ${list.reduce((sum, [, n]) => sum + n, 0)}`)
+      .join(', '),
+  )
   const reached = new Set([...statuses.keys()].filter((name) => / 2\d\d$/.test(name)).map((name) => name.split(' ')[0]))
-  say(`never answered with success: ${Object.keys(operations).filter((id) => !reached.has(id)).join(', ') || 'none'}`)
+  say(
+    `never answered with success: ${
+      Object.keys(operations)
+        .filter((id) => !reached.has(id))
+        .join(', ') || 'none'
+    }`,
+  )
   return [...problems.values()]
 }
 
 /** The request as a person can read it: what is long or random in it is cut. */
 const told = (number: number, bytes: Buffer, problem: string): string => {
-  const text = JSON.stringify(bytes.toString('latin1')).replace(/eyJ[\w.-]{50,}/g, '<token>').replace(/(.{1,6}?)\1{30,}/g, '<$1 many times>')
+  const text = JSON.stringify(bytes.toString('latin1'))
+    .replace(/eyJ[\w.-]{50,}/g, '<token>')
+    .replace(/(.{1,6}?)\1{30,}/g, '<$1 many times>')
   return `request ${number}: ${problem}\n${text.slice(0, 1500)}`
 }
 
@@ -144,6 +220,8 @@ test('[HTTP-1][HTTP-3][STO-3] whatever is sent, the embedded service answers as 
   await fuzz(sqlite, requests(50_000), (text) => t.diagnostic(text))
 })
 
-test('[HTTP-1][HTTP-3][STO-3] and so it does on PostgreSQL', { skip: !POSTGRES_URL && 'PostgreSQL is missing' }, async (t) => {
+test('[HTTP-1][HTTP-3][STO-3] and so it does on PostgreSQL', {
+  skip: !POSTGRES_URL && 'PostgreSQL is missing',
+}, async (t) => {
   await fuzz(postgres, requests(3_000), (text) => t.diagnostic(text))
 })

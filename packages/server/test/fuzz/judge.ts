@@ -34,17 +34,26 @@ export function makeJudge(document: OpenApi): Judge {
     if (!validate) compiled.set(schema, (validate = ajv.compile({ ...schema, components: document.components })))
     return validate
   }
-  const details = Object.fromEntries(Object.entries(ERRORS).map(([code, entry]) => [code, { keys: Object.keys(entry.details.properties), validate: ajv.compile(entry.details) }]))
+  const details = Object.fromEntries(
+    Object.entries(ERRORS).map(([code, entry]) => [
+      code,
+      { keys: Object.keys(entry.details.properties), validate: ajv.compile(entry.details) },
+    ]),
+  )
 
   function judgeError(status: number, requestId: string, text: string): string | null {
-    let body: { error?: { code?: ErrorCode; message?: unknown; request_id?: unknown; details?: Record<string, unknown> } }
+    let body: {
+      error?: { code?: ErrorCode; message?: unknown; request_id?: unknown; details?: Record<string, unknown> }
+    }
     try {
       body = JSON.parse(text)
     } catch {
       return 'the error body is not JSON'
     }
-    if (Object.keys(body).join() !== 'error' || typeof body.error !== 'object' || body.error === null) return 'the error body is not {error}'
-    if (Object.keys(body.error).sort().join() !== 'code,details,message,request_id') return `error has the keys ${Object.keys(body.error)}`
+    if (Object.keys(body).join() !== 'error' || typeof body.error !== 'object' || body.error === null)
+      return 'the error body is not {error}'
+    if (Object.keys(body.error).sort().join() !== 'code,details,message,request_id')
+      return `error has the keys ${Object.keys(body.error)}`
     const { code, message, request_id, details: given } = body.error
     const known = details[code!]
     if (!known) return `${code} is not in the catalogue`
@@ -83,6 +92,8 @@ export function makeJudge(document: OpenApi): Judge {
       return 'the body is not JSON'
     }
     const validate = check(schema)
-    return validate(value) ? null : `the body does not fit its schema: ${ajv.errorsText(validate.errors)}: ${body.toString().slice(0, 300)}`
+    return validate(value)
+      ? null
+      : `the body does not fit its schema: ${ajv.errorsText(validate.errors)}: ${body.toString().slice(0, 300)}`
   }
 }

@@ -39,19 +39,140 @@ interface Target {
 }
 
 const ODD_SEGMENTS = [
-  '', '%00', '%0a', '%2e%2e', '..', '%2F', '%2f..%2f', '%ff', '%c0%80', '%ed%a0%80', '%F0%9F%9A%80', '%zz', '%', '%u0041', '__proto__', 'constructor', '{id}', ':id', '*', 'null', 'undefined', '-1',
-  'agt_', 'agt_01', 'x'.repeat(300), 'x'.repeat(6000), 'agt_zzzzzzzzzzzzzzzzzzzzzzzzzz', 'agt_01hv3k8z9q4m7t2x5c6w8r0s1d', 'AGT_01HV3K8Z9Q4M7T2X5C6W8R0S1D', 'agt_01hv3k8z9q4m7t2x5c6w8r0s1d%00', "';--", '%27%20or%201', ';', 'a;b', '~', '%7e',
+  '',
+  '%00',
+  '%0a',
+  '%2e%2e',
+  '..',
+  '%2F',
+  '%2f..%2f',
+  '%ff',
+  '%c0%80',
+  '%ed%a0%80',
+  '%F0%9F%9A%80',
+  '%zz',
+  '%',
+  '%u0041',
+  '__proto__',
+  'constructor',
+  '{id}',
+  ':id',
+  '*',
+  'null',
+  'undefined',
+  '-1',
+  'agt_',
+  'agt_01',
+  'x'.repeat(300),
+  'x'.repeat(6000),
+  'agt_zzzzzzzzzzzzzzzzzzzzzzzzzz',
+  'agt_01hv3k8z9q4m7t2x5c6w8r0s1d',
+  'AGT_01HV3K8Z9Q4M7T2X5C6W8R0S1D',
+  'agt_01hv3k8z9q4m7t2x5c6w8r0s1d%00',
+  "';--",
+  '%27%20or%201',
+  ';',
+  'a;b',
+  '~',
+  '%7e',
 ]
-const ODD_NUMBERS = ['', ' ', '%20', '0', '-1', '-0', '+5', '1.5', '1e2', '0x10', 'NaN', 'Infinity', 'null', '101', '201', '999999999999999', '9999999999999999999', '1'.repeat(400), '%00', '1%00', '１', 'true', '[]', '{}']
+const ODD_NUMBERS = [
+  '',
+  ' ',
+  '%20',
+  '0',
+  '-1',
+  '-0',
+  '+5',
+  '1.5',
+  '1e2',
+  '0x10',
+  'NaN',
+  'Infinity',
+  'null',
+  '101',
+  '201',
+  '999999999999999',
+  '9999999999999999999',
+  '1'.repeat(400),
+  '%00',
+  '1%00',
+  '１',
+  'true',
+  '[]',
+  '{}',
+]
 const MEDIA_TYPES = [
-  'application/json', 'application/json; charset=utf-8', 'APPLICATION/JSON', 'application/json;charset=UTF-8', 'application/json; charset=utf-16', 'application/json; charset=latin1', 'application/json;', ';', '', ' ', '/', 'json', 'text/plain', 'text/html; charset=x',
-  'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'application/cloudevents+json', 'application/cloudevents-batch+json', 'application/octet-stream', 'application/json, text/plain', '*/*', 'application/vnd.x+json', 'a/b; c="d', 'application/json; a=1; a=2',
+  'application/json',
+  'application/json; charset=utf-8',
+  'APPLICATION/JSON',
+  'application/json;charset=UTF-8',
+  'application/json; charset=utf-16',
+  'application/json; charset=latin1',
+  'application/json;',
+  ';',
+  '',
+  ' ',
+  '/',
+  'json',
+  'text/plain',
+  'text/html; charset=x',
+  'application/x-www-form-urlencoded',
+  'multipart/form-data; boundary=x',
+  'application/cloudevents+json',
+  'application/cloudevents-batch+json',
+  'application/octet-stream',
+  'application/json, text/plain',
+  '*/*',
+  'application/vnd.x+json',
+  'a/b; c="d',
+  'application/json; a=1; a=2',
 ]
-const METHODS = ['GET', 'POST', 'PATCH', 'DELETE', 'PUT', 'OPTIONS', 'HEAD', 'TRACE', 'PROPFIND', 'QUERY', 'BREW', 'get', 'M-SEARCH']
-const STRANGE_PATHS = ['/', '//', '/v1', '/v1/', '/v2/agents', '/v1/agents/', '/V1/agents', '/v1//agents', '/v1/./agents', '/v1/nothing', '/operator', '/operator/x', '/ingest/webhooks', '/ingest/w/x/y', '/healthz/x', '/favicon.ico', '/.env', '/v1/agents#frag', '*', 'http://other/v1/agents', '/v1/agents?', '/?']
+const METHODS = [
+  'GET',
+  'POST',
+  'PATCH',
+  'DELETE',
+  'PUT',
+  'OPTIONS',
+  'HEAD',
+  'TRACE',
+  'PROPFIND',
+  'QUERY',
+  'BREW',
+  'get',
+  'M-SEARCH',
+]
+const STRANGE_PATHS = [
+  '/',
+  '//',
+  '/v1',
+  '/v1/',
+  '/v2/agents',
+  '/v1/agents/',
+  '/V1/agents',
+  '/v1//agents',
+  '/v1/./agents',
+  '/v1/nothing',
+  '/operator',
+  '/operator/x',
+  '/ingest/webhooks',
+  '/ingest/w/x/y',
+  '/healthz/x',
+  '/favicon.ico',
+  '/.env',
+  '/v1/agents#frag',
+  '*',
+  'http://other/v1/agents',
+  '/v1/agents?',
+  '/?',
+]
 const PAGES = ['/healthz', '/readyz', '/openapi.json', '/docs', '/metrics']
 
-const HOT = new Map([['streamDeliveries', 0.2], ['createConnector', 0.05]])
+const HOT = new Map([
+  ['streamDeliveries', 0.2],
+  ['createConnector', 0.05],
+])
 
 export function targetsOf(document: OpenApi): Target[] {
   return Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -61,7 +182,8 @@ export function targetsOf(document: OpenApi): Target[] {
 
 export function makeAsk(document: OpenApi, tools: Tools): (r: Random) => Asked {
   const targets = targetsOf(document)
-  const resolve = (schema: Schema): Schema => (schema.$ref ? resolve(document.components.schemas[schema.$ref.split('/').at(-1)!]!) : schema)
+  const resolve = (schema: Schema): Schema =>
+    schema.$ref ? resolve(document.components.schemas[schema.$ref.split('/').at(-1)!]!) : schema
 
   const idOf = (prefix: string, r: Random): string | undefined => {
     const ids = tools.known.get(prefix)
@@ -84,7 +206,9 @@ export function makeAsk(document: OpenApi, tools: Tools): (r: Random) => Asked {
     if (name !== 'id') return undefined
     if (path.includes('/delivery/')) return idOf('dlv', r)
     const kind = /\/(agents|channels|memories|webhooks|connectors)\//.exec(path)?.[1]
-    return kind && idOf({ agents: 'agt', channels: 'chn', memories: 'mem', webhooks: 'whk', connectors: 'cnr' }[kind]!, r)
+    return (
+      kind && idOf({ agents: 'agt', channels: 'chn', memories: 'mem', webhooks: 'whk', connectors: 'cnr' }[kind]!, r)
+    )
   }
 
   function pathOf({ path, operation }: Target, r: Random): string {
@@ -104,12 +228,27 @@ export function makeAsk(document: OpenApi, tools: Tools): (r: Random) => Asked {
       if (place !== 'query' || !name || !schema || r.chance(0.4)) continue
       const good = encodeURIComponent(String(knownId(name, path, r) ?? valid(schema, r, resolve, () => undefined)))
       // A long poll of seconds would only make the run longer.
-      const value = name === 'wait' ? r.pick(['0', '0', '0', '-1', '21', 'x', '']) : r.chance(0.3) ? r.pick(ODD_NUMBERS) : good
+      const value =
+        name === 'wait' ? r.pick(['0', '0', '0', '-1', '21', 'x', '']) : r.chance(0.3) ? r.pick(ODD_NUMBERS) : good
       parts.push(`${name}=${value}`)
       if (r.chance(0.05)) parts.push(`${name}=${good}`)
       if (r.chance(0.03)) parts.push(r.pick([`${name}[]=1`, `${name}[a]=1`, `${name}.a=1`, name, `${name}=1=2`]))
     }
-    if (r.chance(0.05)) parts.push(r.pick(['__proto__=1', 'constructor[prototype][x]=1', '%zz=1', '=', '&', 'a=%ff', 'x'.repeat(3000), '?', 'toString=1', '%00=%00']))
+    if (r.chance(0.05))
+      parts.push(
+        r.pick([
+          '__proto__=1',
+          'constructor[prototype][x]=1',
+          '%zz=1',
+          '=',
+          '&',
+          'a=%ff',
+          'x'.repeat(3000),
+          '?',
+          'toString=1',
+          '%00=%00',
+        ]),
+      )
     return parts.length > 0 ? `?${parts.join('&')}` : ''
   }
 
@@ -121,11 +260,13 @@ export function makeAsk(document: OpenApi, tools: Tools): (r: Random) => Asked {
     if (name === 'subject') return r.pick(['order/1', 'Zürich'])
     return undefined
   }
-  const envelope = (r: Random): unknown => valid(document.components.schemas['Event']!, r, resolve, (name) => eventField(name, r))
+  const envelope = (r: Random): unknown =>
+    valid(document.components.schemas['Event']!, r, resolve, (name) => eventField(name, r))
 
   function bodyOf(operation: OpenApiOperation, path: string, r: Random): { type: string | null; bytes: Buffer } | null {
     const media = Object.entries(operation.requestBody?.content ?? {})
-    if (media.length === 0) return r.chance(0.9) ? null : { type: r.pick(MEDIA_TYPES), bytes: Buffer.from(encode(hostile(r))) }
+    if (media.length === 0)
+      return r.chance(0.9) ? null : { type: r.pick(MEDIA_TYPES), bytes: Buffer.from(encode(hostile(r))) }
     const [type, { schema }] = r.pick(media)
     const isEvents = path === '/v1/events'
     let value = valid(schema, r, resolve, (name) => (isEvents ? eventField(name, r) : knownId(name, path, r)))
@@ -133,7 +274,11 @@ export function makeAsk(document: OpenApi, tools: Tools): (r: Random) => Asked {
     const kind = r.next()
     if (kind > 0.45 && kind < 0.85) value = spoiled(value, r)
     let text = encode(value)
-    if (r.chance(0.03) && text.startsWith('{')) text = `{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},${text.slice(1)}`.replace(/,\}$/, '}')
+    if (r.chance(0.03) && text.startsWith('{'))
+      text = `{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},${text.slice(1)}`.replace(
+        /,\}$/,
+        '}',
+      )
     const bytes = kind >= 0.93 ? brokenBytes(text, r) : Buffer.from(text)
     return { type: r.chance(0.06) ? r.pick([null, ...MEDIA_TYPES]) : type, bytes }
   }
@@ -143,19 +288,66 @@ export function makeAsk(document: OpenApi, tools: Tools): (r: Random) => Asked {
     const door = target?.path.startsWith('/operator') ? 'operator' : 'tenant'
     const caller = r.pick(r.chance(0.92) ? tools.callers.filter(({ opens }) => opens === door) : tools.callers)
     if (caller.authorization !== null) headers.push(`Authorization: ${caller.authorization}`)
-    if (r.chance(0.1)) headers.push(`X-Request-Id: ${r.pick(['mine', 'x'.repeat(128), 'x'.repeat(129), 'ünïcode', '', ' ', 'a b', '"<>&'])}`)
-    if (r.chance(0.15)) headers.push(`Idempotency-Key: ${r.pick(['k1', 'k2', 'k3', `k${r.int(1000)}`, 'x'.repeat(255), 'x'.repeat(256), '', 'ÿ', "'; --"])}`)
+    if (r.chance(0.1))
+      headers.push(
+        `X-Request-Id: ${r.pick(['mine', 'x'.repeat(128), 'x'.repeat(129), 'ünïcode', '', ' ', 'a b', '"<>&'])}`,
+      )
+    if (r.chance(0.15))
+      headers.push(
+        `Idempotency-Key: ${r.pick(['k1', 'k2', 'k3', `k${r.int(1000)}`, 'x'.repeat(255), 'x'.repeat(256), '', 'ÿ', "'; --"])}`,
+      )
     if (r.chance(0.02)) headers.push(`Idempotency-Key: twice-${r.int(3)}`)
-    if (r.chance(0.03)) headers.push(r.pick(['Accept: text/html', 'Accept: */*;q=0', 'Accept-Encoding: gzip, br', 'Range: bytes=0-1', 'If-None-Match: *', 'X-Forwarded-For: 1.2.3.4', 'X-HTTP-Method-Override: DELETE', 'Cookie: a=b; __proto__=x', 'Upgrade: websocket\r\nConnection: Upgrade', 'Upgrade: h2c\r\nConnection: Upgrade, HTTP2-Settings\r\nHTTP2-Settings: x', 'Connection: close', 'Connection: x-request-id', 'Origin: null', 'TE: trailers', 'Max-Forwards: 0', 'Expect: 100-continue', 'Expect: the-unexpected', '__proto__: 1', 'constructor: 1']))
+    if (r.chance(0.03))
+      headers.push(
+        r.pick([
+          'Accept: text/html',
+          'Accept: */*;q=0',
+          'Accept-Encoding: gzip, br',
+          'Range: bytes=0-1',
+          'If-None-Match: *',
+          'X-Forwarded-For: 1.2.3.4',
+          'X-HTTP-Method-Override: DELETE',
+          'Cookie: a=b; __proto__=x',
+          'Upgrade: websocket\r\nConnection: Upgrade',
+          'Upgrade: h2c\r\nConnection: Upgrade, HTTP2-Settings\r\nHTTP2-Settings: x',
+          'Connection: close',
+          'Connection: x-request-id',
+          'Origin: null',
+          'TE: trailers',
+          'Max-Forwards: 0',
+          'Expect: 100-continue',
+          'Expect: the-unexpected',
+          '__proto__: 1',
+          'constructor: 1',
+        ]),
+      )
     if (target?.path === '/v1/events' && r.chance(0.15)) {
-      for (const [name, value] of [['ce-specversion', '1.0'], ['ce-type', 'com.example.x'], ['ce-source', '/x'], ['ce-id', `b-${r.int(1000)}`], ['ce-subject', 'a%20b'], ['ce-time', '2030-01-01T00:00:00Z'], ['ce-data', 'x'], ['ce-', 'x'], ['ce-UPPER', '%ff'], ['ce-__proto__', '1']] as const) {
-        if (r.chance(0.75)) headers.push(`${name}: ${r.chance(0.9) ? value : r.pick(['', '\u00ff', '%zz', 'x'.repeat(3000), '"'])}`)
+      for (const [name, value] of [
+        ['ce-specversion', '1.0'],
+        ['ce-type', 'com.example.x'],
+        ['ce-source', '/x'],
+        ['ce-id', `b-${r.int(1000)}`],
+        ['ce-subject', 'a%20b'],
+        ['ce-time', '2030-01-01T00:00:00Z'],
+        ['ce-data', 'x'],
+        ['ce-', 'x'],
+        ['ce-UPPER', '%ff'],
+        ['ce-__proto__', '1'],
+      ] as const) {
+        if (r.chance(0.75))
+          headers.push(`${name}: ${r.chance(0.9) ? value : r.pick(['', '\u00ff', '%zz', 'x'.repeat(3000), '"'])}`)
       }
     }
     return headers
   }
 
-  function assemble(method: string, url: string, headers: string[], body: Buffer | null, r: Random): Pick<Asked, 'bytes' | 'fresh'> {
+  function assemble(
+    method: string,
+    url: string,
+    headers: string[],
+    body: Buffer | null,
+    r: Random,
+  ): Pick<Asked, 'bytes' | 'fresh'> {
     let fresh = headers.some((header) => /^(connection|upgrade|expect)/i.test(header))
     let version = 'HTTP/1.1'
     const all = ['Host: localhost', ...headers]
@@ -164,7 +356,10 @@ export function makeAsk(document: OpenApi, tools: Tools): (r: Random) => Asked {
       if (r.chance(0.1)) {
         all.push('Transfer-Encoding: chunked')
         const cut = r.int(body.length + 1)
-        const chunk = (part: Buffer): Buffer => (part.length === 0 ? Buffer.alloc(0) : Buffer.concat([Buffer.from(`${part.length.toString(16)}\r\n`), part, Buffer.from('\r\n')]))
+        const chunk = (part: Buffer): Buffer =>
+          part.length === 0
+            ? Buffer.alloc(0)
+            : Buffer.concat([Buffer.from(`${part.length.toString(16)}\r\n`), part, Buffer.from('\r\n')])
         payload = Buffer.concat([chunk(body.subarray(0, cut)), chunk(body.subarray(cut)), Buffer.from('0\r\n\r\n')])
       } else all.push(`Content-Length: ${body.length}`)
     }
@@ -174,9 +369,18 @@ export function makeAsk(document: OpenApi, tools: Tools): (r: Random) => Asked {
       if (trick === 0) all.shift() // no Host
       if (trick === 1) all.push('Host: another')
       if (trick === 2) version = r.pick(['HTTP/1.0', 'HTTP/2.0', 'HTTP/9', 'HTTP', ''])
-      if (trick === 3) all.push(r.pick(['Broken Header', ': no name', 'Na me: x', 'X: a\u0000b', 'X: a\u0001b', '(x): y']))
+      if (trick === 3)
+        all.push(r.pick(['Broken Header', ': no name', 'Na me: x', 'X: a\u0000b', 'X: a\u0001b', '(x): y']))
       if (trick === 4) all.push('Content-Length: 5', 'Transfer-Encoding: chunked')
-      if (trick === 5) all.push(r.pick(['Content-Length: -1', 'Content-Length: x', 'Content-Length: 99999999999999999999', 'Transfer-Encoding: gzip']))
+      if (trick === 5)
+        all.push(
+          r.pick([
+            'Content-Length: -1',
+            'Content-Length: x',
+            'Content-Length: 99999999999999999999',
+            'Transfer-Encoding: gzip',
+          ]),
+        )
       if (trick === 6) all.push(...Array.from({ length: r.pick([50, 1000]) }, (_, i) => `X-${i}: ${'y'.repeat(20)}`))
       if (trick === 7) all.push('Authorization: Bearer twice', 'Content-Type: text/plain')
     }
@@ -202,6 +406,10 @@ export function makeAsk(document: OpenApi, tools: Tools): (r: Random) => Asked {
     const url = pathOf(target, r) + queryOf(operation, path, r)
     // Which operation answers a path with a `..` or an empty segment in it is for the server to say.
     const own = method === target.method && !/\/(?:\.\.|%2e%2e|)(?:\/|$|\?)/i.test(url)
-    return { ...assemble(method, url, headers, body?.bytes ?? null, r), operation: own ? operation : null, head: method === 'HEAD' }
+    return {
+      ...assemble(method, url, headers, body?.bytes ?? null, r),
+      operation: own ? operation : null,
+      head: method === 'HEAD',
+    }
   }
 }

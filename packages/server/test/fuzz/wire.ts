@@ -1,4 +1,5 @@
-// A client that sends any bytes at all: one request at a time over a kept connection, a new one when the old one is gone.
+// A client that sends any bytes at all: one request at a time over a kept connection, a new one when the old one is
+// gone.
 import { connect, type Socket } from 'node:net'
 
 export interface WireReply {
@@ -10,7 +11,9 @@ export interface WireReply {
 }
 
 export interface Wire {
-  /** Sends the bytes and answers what comes back; null when the connection was closed without an answer, or none came. */
+  /**
+   * Sends the bytes and answers what comes back; null when the connection was closed without an answer, or none came.
+   */
   send(bytes: Buffer, options: { head: boolean; fresh: boolean }): Promise<WireReply | null>
   /** The last one was not closed: nothing came. */
   timedOut(): boolean
@@ -44,7 +47,8 @@ export function openWire(port: number): Wire {
         const colon = line.indexOf(':')
         headers.set(line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim())
       }
-      if (headers.get('transfer-encoding') === 'chunked') return { status, headers, body: Buffer.alloc(0), streaming: true }
+      if (headers.get('transfer-encoding') === 'chunked')
+        return { status, headers, body: Buffer.alloc(0), streaming: true }
       const length = withoutBody || status === 204 || status === 304 ? 0 : Number(headers.get('content-length') ?? 0)
       if (received.length < end + 4 + length) return null
       const body = Buffer.from(received.subarray(end + 4, end + 4 + length))

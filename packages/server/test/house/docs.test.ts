@@ -11,14 +11,18 @@ const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8
 const pages = globSync(['*.md', 'docs/**/*.md', 'examples/**/*.md', 'packages/*/*.md'], { cwd: ROOT })
 
 /** The row of a table whose first cell is that code. */
-const rowOf = (page: string, code: string): string | undefined => page.split('\n').find((line) => line.startsWith(`| \`${code}\` |`))
+const rowOf = (page: string, code: string): string | undefined =>
+  page.split('\n').find((line) => line.startsWith(`| \`${code}\` |`))
 
 /** The variables that the configuration reads, and what each is read as when it is unset. */
 function settings(): Map<string, unknown> {
   const source = read('packages/server/src/config.ts')
-  const names = [...source.matchAll(/\b(?:read(?:<[^(]*>)?|whole|limit|text)\('([A-Z][A-Z0-9_]+)'/g)].map(([, name]) => name!)
+  const names = [...source.matchAll(/\b(?:read(?:<[^(]*>)?|whole|limit|text)\('([A-Z][A-Z0-9_]+)'/g)].map(
+    ([, name]) => name!,
+  )
   const config = readConfig({}) as unknown as Record<string, unknown>
-  const field = (name: string): string => name.toLowerCase().replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+  const field = (name: string): string =>
+    name.toLowerCase().replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
   return new Map(names.map((name) => [name, config[field(name)]]))
 }
 
@@ -40,8 +44,13 @@ test('every setting is in docs/operations.md with its default, and nothing else 
     const shown = row.split('|')[2]!.trim().replaceAll('`', '')
     assert.equal(shown, expected, name)
   }
-  const listed = [...page.split('## The first start')[0]!.matchAll(/^\| `([A-Z][A-Z0-9_]+)` \|/gm)].map(([, name]) => name!)
-  assert.deepEqual(listed.filter((name) => !known.has(name)), [])
+  const listed = [...page.split('## The first start')[0]!.matchAll(/^\| `([A-Z][A-Z0-9_]+)` \|/gm)].map(
+    ([, name]) => name!,
+  )
+  assert.deepEqual(
+    listed.filter((name) => !known.has(name)),
+    [],
+  )
 })
 
 test('every error is in docs/reference.md with its status and details', () => {
@@ -50,16 +59,24 @@ test('every error is in docs/reference.md with its status and details', () => {
     const row = rowOf(page, code)
     assert.ok(row, `${code} has no row`)
     assert.ok(row.includes(`| ${status} |`), `${code}: ${status}`)
-    for (const name of Object.keys((details as { properties: object }).properties)) assert.ok(row.includes(`\`${name}\``), `${code}: ${name}`)
+    for (const name of Object.keys((details as { properties: object }).properties))
+      assert.ok(row.includes(`\`${name}\``), `${code}: ${name}`)
   }
 })
 
 test('every rule that a request can break is in docs/reference.md', () => {
   const page = read('docs/reference.md')
   const sources = globSync('packages/server/src/**/*.ts', { cwd: ROOT }).map(read)
-  const rules = sources.flatMap((text) => [...text.matchAll(/ruleBroken\(\s*'([a-z_]+)'|\brule: '([a-z_]+)'/g)].map(([, thrown, returned]) => thrown ?? returned!))
+  const rules = sources.flatMap((text) =>
+    [...text.matchAll(/ruleBroken\(\s*'([a-z_]+)'|\brule: '([a-z_]+)'/g)].map(
+      ([, thrown, returned]) => thrown ?? returned!,
+    ),
+  )
   assert.ok(rules.length > 8)
-  assert.deepEqual([...new Set(rules)].filter((rule) => !page.includes(`\`${rule}\``)), [])
+  assert.deepEqual(
+    [...new Set(rules)].filter((rule) => !page.includes(`\`${rule}\``)),
+    [],
+  )
 })
 
 test('every operation is in docs/reference.md with what it needs', () => {
@@ -69,35 +86,54 @@ test('every operation is in docs/reference.md with what it needs', () => {
     assert.ok(row, `${method} ${route}`)
     for (const status of Object.keys(success)) assert.ok(row.includes(status), `${method} ${route}: ${status}`)
     for (const scope of [access.scope, access.or, access.self]) {
-      if (SCOPES.some((known) => known === scope)) assert.ok(row.includes(`\`${scope}\``), `${method} ${route}: ${scope}`)
+      if (SCOPES.some((known) => known === scope))
+        assert.ok(row.includes(`\`${scope}\``), `${method} ${route}: ${scope}`)
     }
   }
 })
 
 test('every metric of ours is in docs/operations.md', () => {
   const page = read('docs/operations.md')
-  const names = ['packages/server/src/app.ts', 'packages/server/src/http/metrics.ts'].flatMap((file) => read(file).match(/\bsensorium_[a-z_]+/g) ?? [])
+  const names = ['packages/server/src/app.ts', 'packages/server/src/http/metrics.ts'].flatMap(
+    (file) => read(file).match(/\bsensorium_[a-z_]+/g) ?? [],
+  )
   assert.ok(names.length > 10)
-  assert.deepEqual([...new Set(names)].filter((name) => !page.includes(`\`${name}\``)), [])
+  assert.deepEqual(
+    [...new Set(names)].filter((name) => !page.includes(`\`${name}\``)),
+    [],
+  )
 })
 
 test('every direct dependency is in docs/dependencies.md', () => {
   const page = read('docs/dependencies.md')
   const names = globSync(['package.json', 'packages/*/package.json'], { cwd: ROOT }).flatMap((file) => {
-    const { dependencies, devDependencies, optionalDependencies } = JSON.parse(read(file)) as Record<string, Record<string, string> | undefined>
+    const { dependencies, devDependencies, optionalDependencies } = JSON.parse(read(file)) as Record<
+      string,
+      Record<string, string> | undefined
+    >
     return Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies })
   })
   assert.ok(names.length > 15)
-  assert.deepEqual([...new Set(names)].filter((name) => !page.includes(`\`${name}\``)), [])
+  assert.deepEqual(
+    [...new Set(names)].filter((name) => !page.includes(`\`${name}\``)),
+    [],
+  )
 })
 
 /** As GitHub makes anchors of headings. */
 const anchorsOf = (text: string): string[] =>
-  [...text.replace(/^```[^]*?^```/gm, '').matchAll(/^#+ (.+)$/gm)].map(([, title]) => title!.toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu, '').replaceAll(' ', '-'))
+  [...text.replace(/^```[^]*?^```/gm, '').matchAll(/^#+ (.+)$/gm)].map(([, title]) =>
+    title!
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
 
 for (const page of pages) {
   test(`the links of ${page} lead somewhere`, () => {
-    for (const [, link] of read(page).replace(/^```[^]*?^```/gm, '').matchAll(/\]\(([^)\s]+)\)/g)) {
+    for (const [, link] of read(page)
+      .replace(/^```[^]*?^```/gm, '')
+      .matchAll(/\]\(([^)\s]+)\)/g)) {
       if (/^[a-z]+:/.test(link!)) continue
       const [file, anchor] = link!.split('#') as [string, string | undefined]
       const target = file === '' ? page : path.join(path.dirname(page), file)

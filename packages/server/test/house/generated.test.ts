@@ -12,16 +12,24 @@ const document = openapi(Object.values(operations))
 test('[HTTP-26] openapi.json is what the contract generates', () => {
   const committed = readFileSync(path.join(ROOT, 'openapi.json'), 'utf8')
   // Not deepEqual: the difference of two documents of this size helps nobody.
-  assert.ok(committed === JSON.stringify(document, null, 2) + '\n', 'it is not: run npm run openapi and look at the diff')
+  assert.ok(
+    committed === JSON.stringify(document, null, 2) + '\n',
+    'it is not: run npm run openapi and look at the diff',
+  )
 })
 
 test('[HTTP-26] every reference in it leads somewhere, and every operation that reads a body shows it', () => {
   const text = JSON.stringify(document)
   const { schemas, parameters } = document['components'] as Record<'schemas' | 'parameters', object>
-  const dangling = [...text.matchAll(/"\$ref":"#\/components\/(\w+)\/(\w+)"/g)].filter(([, kind, name]) => !(name! in (kind === 'schemas' ? schemas : parameters)))
+  const dangling = [...text.matchAll(/"\$ref":"#\/components\/(\w+)\/(\w+)"/g)].filter(
+    ([, kind, name]) => !(name! in (kind === 'schemas' ? schemas : parameters)),
+  )
   assert.deepEqual([...new Set(dangling.map(([, , name]) => name))], [])
   const unshown = Object.values<Operation>(operations).filter((operation) => operation.consumes && !operation.body)
-  assert.deepEqual(unshown.map(({ id }) => id), [])
+  assert.deepEqual(
+    unshown.map(({ id }) => id),
+    [],
+  )
 })
 
 test('[HTTP-26] the reference shows every operation and every schema', () => {
@@ -30,18 +38,24 @@ test('[HTTP-26] the reference shows every operation and every schema', () => {
     assert.ok(page.includes(`id="${id}"`), id)
     assert.ok(page.includes(summary), summary)
   }
-  for (const name of Object.keys((document['components'] as { schemas: object }).schemas)) assert.ok(page.includes(`id="schema-${name}"`), name)
+  for (const name of Object.keys((document['components'] as { schemas: object }).schemas))
+    assert.ok(page.includes(`id="schema-${name}"`), name)
 })
 
 for (const [code, { status, when, details }] of Object.entries(ERRORS)) {
   test(`[ERR-12] ${code} stands in the reference with its status and details, and in the OpenAPI document`, () => {
-    const row = docsPage(document).split('<tr>').find((text) => text.startsWith(`<td><code>${code}</code></td>`))
+    const row = docsPage(document)
+      .split('<tr>')
+      .find((text) => text.startsWith(`<td><code>${code}</code></td>`))
     assert.ok(row, 'a row of its own')
     assert.ok(row.includes(`<td>${status} · `), `status ${status}`)
     for (const name of Object.keys((details as { properties: object }).properties)) assert.ok(row.includes(name), name)
     assert.ok(row.includes(when))
-    const { enum: codes } = (document as never as { components: { schemas: { Error: { properties: { error: { properties: { code: { enum: string[] } } } } } } } }).components
-      .schemas.Error.properties.error.properties.code
+    const { enum: codes } = (
+      document as never as {
+        components: { schemas: { Error: { properties: { error: { properties: { code: { enum: string[] } } } } } } }
+      }
+    ).components.schemas.Error.properties.error.properties.code
     assert.ok(codes.includes(code))
   })
 }

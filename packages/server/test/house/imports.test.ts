@@ -1,4 +1,5 @@
-// Who may import whom. The rule keeps the code readable as the path of a request: from a door through a feature to the store.
+// Who may import whom. The rule keeps the code readable as the path of a request: from a door through a feature to the
+// store.
 //
 //   contract ← kernel ← config ← store ← features ← doors ← app, start, bootstrap ← main
 import assert from 'node:assert/strict'
@@ -9,7 +10,20 @@ import { test } from 'node:test'
 const SRC = path.resolve(import.meta.dirname, '../../src')
 const CONTRACT = path.resolve(import.meta.dirname, '../../../contract/src')
 
-const FEATURES = ['auth', 'tenants', 'agents', 'interests', 'channels', 'routing', 'events', 'delivery', 'outbound', 'ingest', 'memory', 'enrichment']
+const FEATURES = [
+  'auth',
+  'tenants',
+  'agents',
+  'interests',
+  'channels',
+  'routing',
+  'events',
+  'delivery',
+  'outbound',
+  'ingest',
+  'memory',
+  'enrichment',
+]
 const DOORS = ['http', 'mcp', 'cli']
 /** From the bottom up. A layer imports itself and what is below it. */
 const LAYERS: readonly (readonly string[])[] = [
@@ -22,7 +36,14 @@ const LAYERS: readonly (readonly string[])[] = [
   ['main.ts', 'cli/main.ts'], // where a process begins: one of the service, one of the command line
 ]
 
-const SQLITE_FILES = ['store/sqlite.ts', 'store/sqlite-statements.ts', 'store/sqlite-snapshot.ts', 'store/checkpoint-thread.ts', 'store/own-directory.ts', 'store/backup.ts']
+const SQLITE_FILES = [
+  'store/sqlite.ts',
+  'store/sqlite-statements.ts',
+  'store/sqlite-snapshot.ts',
+  'store/checkpoint-thread.ts',
+  'store/own-directory.ts',
+  'store/backup.ts',
+]
 const POSTGRES_FILES = ['store/postgres.ts', 'store/postgres-lookups.ts', 'store/postgres-wire.ts']
 
 interface Import {
@@ -35,7 +56,10 @@ interface Import {
 function importsOf(root: string): Import[] {
   return globSync('**/*.ts', { cwd: root }).flatMap((from) => {
     const text = readFileSync(path.join(root, from), 'utf8')
-    const static_ = [...text.matchAll(/^\s*(?:import|export)\b[^'"`;]*?\bfrom\s+'([^']+)'/gm), ...text.matchAll(/^\s*import\s+'([^']+)'/gm)]
+    const static_ = [
+      ...text.matchAll(/^\s*(?:import|export)\b[^'"`;]*?\bfrom\s+'([^']+)'/gm),
+      ...text.matchAll(/^\s*import\s+'([^']+)'/gm),
+    ]
     const dynamic = [...text.matchAll(/\bimport\('([^']+)'\)/g)]
     return [...static_, ...dynamic].map(([, name]) => {
       const ours = name!.startsWith('.')
@@ -80,15 +104,33 @@ test('features know no web framework and no database driver', () => {
 })
 
 test('only the engines know their drivers', () => {
-  const users = (name: string): string[] => [...new Set(imports.filter(({ to }) => to === name).map(({ from }) => from))].sort()
-  assert.deepEqual(users('node:sqlite').filter((file) => !SQLITE_FILES.includes(file)), [])
-  assert.deepEqual(users('pg').filter((file) => !POSTGRES_FILES.includes(file)), [])
-  assert.deepEqual(users('find-my-way').filter((file) => partOf(file) !== 'http'), [])
+  const users = (name: string): string[] =>
+    [...new Set(imports.filter(({ to }) => to === name).map(({ from }) => from))].sort()
+  assert.deepEqual(
+    users('node:sqlite').filter((file) => !SQLITE_FILES.includes(file)),
+    [],
+  )
+  assert.deepEqual(
+    users('pg').filter((file) => !POSTGRES_FILES.includes(file)),
+    [],
+  )
+  assert.deepEqual(
+    users('find-my-way').filter((file) => partOf(file) !== 'http'),
+    [],
+  )
 })
 
 test('the contract imports nothing of ours, and the kernel nothing but the contract', () => {
-  assert.deepEqual(importsOf(CONTRACT).filter(({ to, ours }) => (ours ? to.startsWith('..') : to !== '@sinclair/typebox')).map(shown), [])
-  assert.deepEqual(imports.filter(({ from, to, ours }) => partOf(from) === 'kernel' && ours && partOf(to) !== 'kernel').map(shown), [])
+  assert.deepEqual(
+    importsOf(CONTRACT)
+      .filter(({ to, ours }) => (ours ? to.startsWith('..') : to !== '@sinclair/typebox'))
+      .map(shown),
+    [],
+  )
+  assert.deepEqual(
+    imports.filter(({ from, to, ours }) => partOf(from) === 'kernel' && ours && partOf(to) !== 'kernel').map(shown),
+    [],
+  )
 })
 
 /** The first circle found, as the path around it. */
@@ -126,6 +168,8 @@ test('files do not import each other in a circle', () => {
 
 test('nor do features', () => {
   const edges = edgesBy(partOf)
-  const among = new Map(FEATURES.map((name) => [name, new Set([...(edges.get(name) ?? [])].filter((to) => FEATURES.includes(to)))]))
+  const among = new Map(
+    FEATURES.map((name) => [name, new Set([...(edges.get(name) ?? [])].filter((to) => FEATURES.includes(to)))]),
+  )
   assert.equal(circle(among)?.join(' → '), undefined)
 })

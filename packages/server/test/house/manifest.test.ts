@@ -15,18 +15,24 @@ interface Requirement {
   rule: string
 }
 
-const areas = globSync('*.json', { cwd: REQUIREMENTS }).sort().map((file) => ({
-  name: path.basename(file, '.json'),
-  rules: JSON.parse(readFileSync(path.join(REQUIREMENTS, file), 'utf8')) as Requirement[],
-}))
+const areas = globSync('*.json', { cwd: REQUIREMENTS })
+  .sort()
+  .map((file) => ({
+    name: path.basename(file, '.json'),
+    rules: JSON.parse(readFileSync(path.join(REQUIREMENTS, file), 'utf8')) as Requirement[],
+  }))
 
 /** A title is a text that begins with ids in brackets: `[STO-4][CFG-1] …`. */
 function citations(): Map<string, string[]> {
   const found = new Map<string, string[]>()
-  for (const file of globSync(['packages/*/test/**/*.test.ts', 'examples/**/*.test.ts'], { cwd: ROOT, exclude: (name) => name.includes('node_modules') })) {
+  for (const file of globSync(['packages/*/test/**/*.test.ts', 'examples/**/*.test.ts'], {
+    cwd: ROOT,
+    exclude: (name) => name.includes('node_modules'),
+  })) {
     const text = readFileSync(path.join(ROOT, file), 'utf8')
     for (const [, ids] of text.matchAll(/['"`]((?:\[[A-Z]+(?:-[A-Z0-9]+)+\]\s?)+)/g)) {
-      for (const [, id] of ids!.matchAll(/\[([A-Z]+(?:-[A-Z0-9]+)+)\]/g)) found.set(id!, [...(found.get(id!) ?? []), file])
+      for (const [, id] of ids!.matchAll(/\[([A-Z]+(?:-[A-Z0-9]+)+)\]/g))
+        found.set(id!, [...(found.get(id!) ?? []), file])
     }
   }
   return found
@@ -34,7 +40,10 @@ function citations(): Map<string, string[]> {
 
 test('every rule has an id of its own', () => {
   const ids = areas.flatMap(({ rules }) => rules.map(({ id }) => id))
-  assert.deepEqual(ids.filter((id, i) => ids.indexOf(id) !== i), [])
+  assert.deepEqual(
+    ids.filter((id, i) => ids.indexOf(id) !== i),
+    [],
+  )
   for (const id of ids) assert.match(id, /^[A-Z]+(?:-[A-Z0-9]+)+$/)
   for (const { rules } of areas) for (const { rule } of rules) assert.ok(rule.length > 10)
 })
@@ -49,11 +58,15 @@ for (const area of FINISHED) {
   test(`every rule of ${area} is cited by a test`, () => {
     const cited = citations()
     const { rules } = areas.find(({ name }) => name === area)!
-    assert.deepEqual(rules.filter(({ id }) => !cited.has(id)).map(({ id }) => id), [])
+    assert.deepEqual(
+      rules.filter(({ id }) => !cited.has(id)).map(({ id }) => id),
+      [],
+    )
   })
 }
 
 test('how much of the areas under way is cited', (t) => {
   const cited = citations()
-  for (const { name, rules } of areas) t.diagnostic(`${name}: ${rules.filter(({ id }) => cited.has(id)).length} of ${rules.length}`)
+  for (const { name, rules } of areas)
+    t.diagnostic(`${name}: ${rules.filter(({ id }) => cited.has(id)).length} of ${rules.length}`)
 })

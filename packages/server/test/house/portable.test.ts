@@ -27,7 +27,14 @@ test('[CFG-9] no file names a path of the machine it was written on', () => {
   const absolute = /(?<![\w.$}~-])\/(?:work|root|Users|home\/\w+)\/[\w.-]+/
   const found = files.flatMap((file) => {
     const text = textOf(file)
-    return text.includes('\0') ? [] : text.split('\n').flatMap((line, i) => (absolute.test(line) ? [`${file}:${i + 1}: ${line.trim().slice(0, 120)}`] : []))
+    return text.includes('\0')
+      ? []
+      : text
+          .split('\n')
+          .flatMap((line, i) => (absolute.test(line) ? [`${file}:${i + 1}: ${line.trim().slice(0, 120)}`] : []))
   })
-  assert.deepEqual(found.filter((line) => !line.startsWith('packages/server/test/house/portable.test.ts')), [])
+  assert.deepEqual(
+    found.filter((line) => !line.startsWith('packages/server/test/house/portable.test.ts')),
+    [],
+  )
 })

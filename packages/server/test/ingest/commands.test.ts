@@ -31,7 +31,16 @@ onBothEngines((engine) => {
 
   test('[OPS-9] webhook create, list, rotate and delete act on the running service', async () => {
     const post = poster(service)
-    const { code, body } = await json('webhook', 'create', '--tenant', tenant.slug, '--source', 'shop', '--id', 'body.key')
+    const { code, body } = await json(
+      'webhook',
+      'create',
+      '--tenant',
+      tenant.slug,
+      '--source',
+      'shop',
+      '--id',
+      'body.key',
+    )
     assert.equal(code, 0)
     assert.deepEqual(Object.keys(body).sort(), ['signing_secret', 'url', 'webhook'])
     assert.equal((await post(tenant.slug, body.signing_secret, { key: 'k' })).body.event_id, 'shop:k')
@@ -40,7 +49,8 @@ onBothEngines((engine) => {
     assert.deepEqual(list.body.webhooks, [body.webhook])
     const rotated = await json('webhook', 'rotate', body.webhook.id)
     assert.deepEqual(Object.keys(rotated.body).sort(), ['signing_secret', 'webhook'])
-    for (const secret of [body.signing_secret, rotated.body.signing_secret]) assert.equal((await post(tenant.slug, secret, { key: 'k' })).status, 200)
+    for (const secret of [body.signing_secret, rotated.body.signing_secret])
+      assert.equal((await post(tenant.slug, secret, { key: 'k' })).status, 200)
     assert.equal((await run('webhook', 'delete', body.webhook.id)).code, 0)
     assert.equal((await post(tenant.slug, rotated.body.signing_secret, { key: 'k' })).status, 401)
     assert.equal((await json('webhook', 'delete', body.webhook.id)).body.error.code, 'not_found')
@@ -54,7 +64,20 @@ onBothEngines((engine) => {
   })
 
   test('[OPS-9] connector create, list, pause, resume and delete', async () => {
-    const { code, body } = await json('connector', 'create', '--tenant', tenant.slug, '--source', 'erp', '--url', URL, '--address', 'q', '--credit', '7')
+    const { code, body } = await json(
+      'connector',
+      'create',
+      '--tenant',
+      tenant.slug,
+      '--source',
+      'erp',
+      '--url',
+      URL,
+      '--address',
+      'q',
+      '--credit',
+      '7',
+    )
     assert.equal(code, 0)
     assert.partialDeepStrictEqual(body.connector, { credit: 7, url: 'amqp://***@127.0.0.1:1', state: 'starting' })
     const { id } = body.connector
@@ -69,10 +92,33 @@ onBothEngines((engine) => {
 
   test('[OPS-9] [OPS-7] what HTTP refuses is refused the same, and no password is repeated', async () => {
     const refused: [string[], string, object][] = [
-      [['webhook', 'create', '--tenant', tenant.slug, '--source', 'x', '--data', 'body.'], 'webhooks', { tenant: tenant.slug, source: 'x', mapping: { data: 'body.' } }],
+      [
+        ['webhook', 'create', '--tenant', tenant.slug, '--source', 'x', '--data', 'body.'],
+        'webhooks',
+        { tenant: tenant.slug, source: 'x', mapping: { data: 'body.' } },
+      ],
       [['webhook', 'create', '--source', 'x'], 'webhooks', { source: 'x' }],
-      [['connector', 'create', '--tenant', tenant.slug, '--source', 'x', '--url', URL.replace('amqp', 'http'), '--address', 'q'], 'connectors', { tenant: tenant.slug, source: 'x', url: URL.replace('amqp', 'http'), address: 'q' }],
-      [['connector', 'create', '--tenant', 'nobody', '--source', 'x', '--url', URL, '--address', 'q', '--credit', 'x'], 'connectors', { tenant: 'nobody', source: 'x', url: URL, address: 'q', credit: 'x' }],
+      [
+        [
+          'connector',
+          'create',
+          '--tenant',
+          tenant.slug,
+          '--source',
+          'x',
+          '--url',
+          URL.replace('amqp', 'http'),
+          '--address',
+          'q',
+        ],
+        'connectors',
+        { tenant: tenant.slug, source: 'x', url: URL.replace('amqp', 'http'), address: 'q' },
+      ],
+      [
+        ['connector', 'create', '--tenant', 'nobody', '--source', 'x', '--url', URL, '--address', 'q', '--credit', 'x'],
+        'connectors',
+        { tenant: 'nobody', source: 'x', url: URL, address: 'q', credit: 'x' },
+      ],
     ]
     for (const [args, path, body] of refused) {
       const given = await json(...args)

@@ -36,14 +36,18 @@ onBothEngines((engine) => {
     await peer.close()
   })
 
-  const stored = async (): Promise<number> => (await service.store.rows<{ n: number }>('select count(*) as n from events where tenant_id = ?', [tenant.id]))[0]!.n
+  const stored = async (): Promise<number> =>
+    (await service.store.rows<{ n: number }>('select count(*) as n from events where tenant_id = ?', [tenant.id]))[0]!.n
 
   test('[AMQP-1] never more unsettled, and never more asked for, than the credit', { timeout: 60_000 }, async () => {
     const { id } = await calls.connector({ tenant: tenant.slug, source: 'erp', url: peer.url, address: 'q', credit: 7 })
     const bodies = Array.from({ length: 500 }, (_, i) => ({ entity: 'order', action: 'made', id: i }))
     peer.offer(bodies)
     await until(() => peer.settled().accepted === 500)
-    assert.ok(peer.mostUnsettled() <= 7 && peer.mostUnsettled() > 1, `${peer.mostUnsettled()} were unsettled at one time`)
+    assert.ok(
+      peer.mostUnsettled() <= 7 && peer.mostUnsettled() > 1,
+      `${peer.mostUnsettled()} were unsettled at one time`,
+    )
     assert.ok(peer.mostCredit() <= 7)
     assert.equal(await stored(), 500, 'what is accepted is on disk')
     await service.app.runOnce.superviseConnectors()
@@ -64,7 +68,14 @@ onBothEngines((engine) => {
       const one = await openStore(readConfig(env), clock)
       opened.push(one)
       const publish = async () => assert.fail('nothing is sent')
-      const supervisor = makeSupervisor({ ...one, publish, clock, log: makeLogger('silent'), maxEventBytes: 1000, count: () => {} })
+      const supervisor = makeSupervisor({
+        ...one,
+        publish,
+        clock,
+        log: makeLogger('silent'),
+        maxEventBytes: 1000,
+        count: () => {},
+      })
       supervisors.push(supervisor)
       return supervisor
     }
@@ -86,8 +97,14 @@ onBothEngines((engine) => {
   const runs = (supervisor: Supervisor): number => Object.values(supervisor.states()).reduce((sum, n) => sum + n, 0)
 
   if (engine.name === 'postgres') {
-    test('[AMQP-7] a lease that is not renewed is given up before another node may take it', { timeout: 60_000 }, async (t) => {
-      const { clock, supervisors: [a, b], state } = await nodes(t, 2)
+    test('[AMQP-7] a lease that is not renewed is given up before another node may take it', {
+      timeout: 60_000,
+    }, async (t) => {
+      const {
+        clock,
+        supervisors: [a, b],
+        state,
+      } = await nodes(t, 2)
       await Promise.all([a.runOnce(), b.runOnce()])
       const [owner, other] = runs(a) === 1 ? [a, b] : [b, a]
       assert.deepEqual([runs(owner), runs(other)], [1, 0], 'of two that look at once one gets it')
@@ -110,8 +127,15 @@ onBothEngines((engine) => {
       await until(async () => (await other.runOnce(), (await state()) === 'running'))
     })
 
-    test('[AMQP-7] a node whose lease was taken stops; one that renews keeps it for ever', { timeout: 60_000 }, async (t) => {
-      const { clock, supervisors: [a, b], store, id } = await nodes(t, 2)
+    test('[AMQP-7] a node whose lease was taken stops; one that renews keeps it for ever', {
+      timeout: 60_000,
+    }, async (t) => {
+      const {
+        clock,
+        supervisors: [a, b],
+        store,
+        id,
+      } = await nodes(t, 2)
       await a.runOnce()
       for (let i = 0; i < 10; i++) {
         await clock.advance(2_000)
@@ -120,16 +144,30 @@ onBothEngines((engine) => {
         await b.runOnce()
         assert.deepEqual([runs(a), runs(b)], [1, 0])
       }
-      await store.tx((tx) => tx.run("update connector_leases set node = 'another', expires_at = ? where connector_id = ?", [clock.now() + 10_000, id]))
+      await store.tx((tx) =>
+        tx.run("update connector_leases set node = 'another', expires_at = ? where connector_id = ?", [
+          clock.now() + 10_000,
+          id,
+        ]),
+      )
       await a.runOnce()
       assert.deepEqual([runs(a), runs(b)], [0, 0])
       await until(() => peer.receivers() === 0)
     })
   } else {
-    test('[AMQP-7] with the embedded store a new process need not wait for the lease of the one that died', { timeout: 60_000 }, async (t) => {
+    test('[AMQP-7] with the embedded store a new process need not wait for the lease of the one that died', {
+      timeout: 60_000,
+    }, async (t) => {
       const { store, add } = await nodes(t, 1)
       const [row] = await store.rows<{ tenant_id: string; id: string }>('select tenant_id, id from connectors')
-      await store.tx((tx) => takeLease(tx, { tenantId: row!.tenant_id, id: row!.id, node: 'a process that was killed' }, Number.MAX_SAFE_INTEGER, 0))
+      await store.tx((tx) =>
+        takeLease(
+          tx,
+          { tenantId: row!.tenant_id, id: row!.id, node: 'a process that was killed' },
+          Number.MAX_SAFE_INTEGER,
+          0,
+        ),
+      )
       const next = await add()
       await next.runOnce()
       assert.equal(runs(next), 1)
@@ -137,7 +175,13 @@ onBothEngines((engine) => {
   }
 
   test('[OPS-8] paused and deleted connectors are noticed at the next look', { timeout: 60_000 }, async (t) => {
-    const { clock, supervisors: [a], store, id, state } = await nodes(t, 1)
+    const {
+      clock,
+      supervisors: [a],
+      store,
+      id,
+      state,
+    } = await nodes(t, 1)
     await a.runOnce()
     await until(async () => (await a.runOnce(), (await state()) === 'running'))
     await store.tx((tx) => pauseConnector(tx, clock.now(), id, true))

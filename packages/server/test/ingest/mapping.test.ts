@@ -11,7 +11,12 @@ const NOW = Date.parse('2030-01-01T00:00:00Z')
 
 function map(body: unknown, given: IngestMapping = {}, headers: Record<string, string> = {}, source = 'shop') {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
-  const event = compileMapping(source, completeMapping(given)).map({ body: JSON.parse(text), raw: Buffer.from(text), headers, now: NOW })
+  const event = compileMapping(source, completeMapping(given)).map({
+    body: JSON.parse(text),
+    raw: Buffer.from(text),
+    headers,
+    now: NOW,
+  })
   assert.deepEqual(JSON.parse(event.text), event.envelope, 'the text that is stored says what routing saw')
   return event
 }
@@ -22,7 +27,15 @@ test('[HOOK-7] [HOOK-8] the defaults read entity, action and id of the body; dat
   const { envelope, type, id, subject } = map(body)
   assert.deepEqual([type, id, subject], ['com.shop.order.created', 'shop:o-1', 'order/o-1'])
   assert.deepEqual(envelope, {
-    specversion: '1.0', type, source: '/ingest/shop', id, time: '2030-01-01T00:00:00.000Z', datacontenttype: 'application/json', subject, data: body, original: body,
+    specversion: '1.0',
+    type,
+    source: '/ingest/shop',
+    id,
+    time: '2030-01-01T00:00:00.000Z',
+    datacontenttype: 'application/json',
+    subject,
+    data: body,
+    original: body,
   })
 })
 
@@ -46,7 +59,11 @@ const UNMAPPED: [name: string, body: unknown, mapping?: IngestMapping][] = [
   ['a text', '"hello"'],
   ['a type that would be too long', { entity: 'x'.repeat(300), action: 'created' }],
   ['data that cannot be read', { entity: 'order', action: 'created' }, { data: 'body.missing' }],
-  ['an expression that takes too much work', { entity: 'order', action: 'created', list: Array.from({ length: 400 }, (_, i) => i) }, { entity: 'string(body.list.map(a, body.list.map(b, body.list.exists(c, c == a + b))).size())' }],
+  [
+    'an expression that takes too much work',
+    { entity: 'order', action: 'created', list: Array.from({ length: 400 }, (_, i) => i) },
+    { entity: 'string(body.list.map(a, body.list.map(b, body.list.exists(c, c == a + b))).size())' },
+  ],
 ]
 for (const [name, body, mapping] of UNMAPPED) {
   test(`[HOOK-9] ${name} is kept as unmapped, whole`, () => {
@@ -67,7 +84,16 @@ test('[HOOK-9] [HOOK-10] without an id there is no subject, and the id is a hash
 test('[HOOK-10] an id may be a number, but none that JavaScript rounds, none with NUL and none too long', () => {
   const id = (value: string) => map(`{"entity":"order","action":"created","id":${value}}`).id
   assert.equal(id('17'), 'shop:17')
-  const near = ['1234567890123456788', '1234567890123456789', '"a\\u0000b"', JSON.stringify('x'.repeat(508)), '""', 'null', '1.5', '{}'].map(id)
+  const near = [
+    '1234567890123456788',
+    '1234567890123456789',
+    '"a\\u0000b"',
+    JSON.stringify('x'.repeat(508)),
+    '""',
+    'null',
+    '1.5',
+    '{}',
+  ].map(id)
   for (const one of near) assert.match(one, /^shop:[0-9a-f]{64}$/)
   assert.equal(new Set(near).size, near.length)
   assert.equal(id(JSON.stringify('x'.repeat(507))), `shop:${'x'.repeat(507)}`)
@@ -80,7 +106,13 @@ test('[HOOK-11] original and data are the text that came, numbers and spaces inc
 })
 
 test('[HOOK-8] expressions see body and headers; the subject sees what was mapped; data is what its expression gives', () => {
-  const mapping = { entity: 'headers["x-kind"]', action: 'body.what.lowerAscii()', id: 'string(body.n)', subject: 'entity + ":" + action + ":" + id', data: '{"n": body.n, "all": body.list.map(x, x * 2)}' }
+  const mapping = {
+    entity: 'headers["x-kind"]',
+    action: 'body.what.lowerAscii()',
+    id: 'string(body.n)',
+    subject: 'entity + ":" + action + ":" + id',
+    data: '{"n": body.n, "all": body.list.map(x, x * 2)}',
+  }
   const event = map({ what: 'MADE', n: 5, list: [1, 2] }, mapping, { 'x-kind': 'Thing' })
   assert.deepEqual([event.type, event.id, event.subject], ['com.shop.thing.made', 'shop:5', 'Thing:made:5'])
   assert.deepEqual(event.envelope['data'], { n: 5, all: [2, 4] })
@@ -94,7 +126,10 @@ test('[HOOK-8] a subject that cannot be read leaves the event without one', () =
 
 test('[OPS-5] a mapping that does not parse is refused by the name of its part', () => {
   for (const part of ['entity', 'action', 'id', 'subject', 'data'] as const) {
-    assert.throws(() => completeMapping({ [part]: 'body.' }), (error) => error instanceof Failure && error.details['field'] === `mapping.${part}`)
+    assert.throws(
+      () => completeMapping({ [part]: 'body.' }),
+      (error) => error instanceof Failure && error.details['field'] === `mapping.${part}`,
+    )
   }
   // Names that an expression cannot see are as wrong as a broken one.
   assert.throws(() => completeMapping({ entity: 'id' }), Failure)
@@ -103,11 +138,15 @@ test('[OPS-5] a mapping that does not parse is refused by the name of its part',
 
 test('[HOOK-9] whatever JSON comes, an event comes out, and the same one again', () => {
   fc.assert(
-    fc.property(fc.jsonValue(), fc.constantFrom({}, { entity: 'body.entity', action: '"x"' }, { data: 'body.data' }), (body, mapping) => {
-      const text = JSON.stringify(body)
-      const [first, second] = [map(text, mapping), map(text, mapping)]
-      assert.deepEqual(first, second)
-      assert.match(first.type, /^com\.shop\.[a-z0-9_-]+\.[a-z0-9_-]+$/)
-    }),
+    fc.property(
+      fc.jsonValue(),
+      fc.constantFrom({}, { entity: 'body.entity', action: '"x"' }, { data: 'body.data' }),
+      (body, mapping) => {
+        const text = JSON.stringify(body)
+        const [first, second] = [map(text, mapping), map(text, mapping)]
+        assert.deepEqual(first, second)
+        assert.match(first.type, /^com\.shop\.[a-z0-9_-]+\.[a-z0-9_-]+$/)
+      },
+    ),
   )
 })

@@ -7,16 +7,24 @@ import { Failure } from '../../src/kernel/failure.ts'
 import { compileMapping, completeMapping } from '../../src/ingest/mapping.ts'
 import { readMessage, Unreadable } from '../../src/ingest/message.ts'
 
-const mapper = compileMapping('erp', completeMapping({ action: 'has(body.action) ? body.action : headers["x-action"]' }))
+const mapper = compileMapping(
+  'erp',
+  completeMapping({ action: 'has(body.action) ? body.action : headers["x-action"]' }),
+)
 /** As it comes off the wire. */
-const read = (message: Message) => readMessage(rhea.message.decode(rhea.message.encode(message)) as unknown as Message, mapper, 1000, 0)
+const read = (message: Message) =>
+  readMessage(rhea.message.decode(rhea.message.encode(message)) as unknown as Message, mapper, 1000, 0)
 const data = (text: string | Buffer) => rhea.message.data_section(Buffer.from(text))
 
 const BODY = { entity: 'order', action: 'created', id: 'o-1' }
 const JSON_BODY = JSON.stringify(BODY)
 
 test('[AMQP-5] JSON is mapped like a webhook body, as bytes, in several sections or as a string', () => {
-  for (const body of [data(JSON_BODY), rhea.message.data_sections([Buffer.from(JSON_BODY.slice(0, 9)), Buffer.from(JSON_BODY.slice(9))]), JSON_BODY]) {
+  for (const body of [
+    data(JSON_BODY),
+    rhea.message.data_sections([Buffer.from(JSON_BODY.slice(0, 9)), Buffer.from(JSON_BODY.slice(9))]),
+    JSON_BODY,
+  ]) {
     const event = read({ body, content_type: 'application/json' })
     assert.deepEqual([event.type, event.id, event.subject], ['com.erp.order.created', 'erp:o-1', 'order/o-1'])
     assert.deepEqual([event.envelope['data'], event.envelope['original']], [BODY, BODY])
@@ -27,7 +35,13 @@ test('[AMQP-5] without a mapped id the message id stands in, else a hash; withou
   const body = data('{"entity":"order"}')
   assert.equal(read({ body, message_id: 'm-1' }).id, 'erp:m-1')
   assert.equal(read({ body, message_id: 17 }).id, 'erp:17')
-  assert.equal(read({ body, message_id: rhea.types.wrap_uuid(Buffer.from('00112233445566778899aabbccddeeff', 'hex')) as unknown as string }).id, 'erp:00112233445566778899aabbccddeeff')
+  assert.equal(
+    read({
+      body,
+      message_id: rhea.types.wrap_uuid(Buffer.from('00112233445566778899aabbccddeeff', 'hex')) as unknown as string,
+    }).id,
+    'erp:00112233445566778899aabbccddeeff',
+  )
   assert.equal(read({ body }).id, `erp:${createHash('sha256').update('{"entity":"order"}').digest('hex')}`)
   assert.equal(read({ body, message_id: 'm-1' }).subject, null)
 })
@@ -41,19 +55,42 @@ test('[AMQP-5] the mapping sees properties as headers, names in lower case', () 
 for (const prefix of ['cloudEvents:', 'cloudEvents_']) {
   test(`[AMQP-4] binary mode with ${prefix} keeps type, id, source and data, unmapped`, () => {
     const application_properties = {
-      [`${prefix}specversion`]: '1.0', [`${prefix}type`]: 'com.example.made', [`${prefix}id`]: 'A-1', [`${prefix}source`]: '/example',
-      [`${prefix}time`]: new Date(0), [`${prefix}traceparent`]: '00-x', other: 'ignored',
+      [`${prefix}specversion`]: '1.0',
+      [`${prefix}type`]: 'com.example.made',
+      [`${prefix}id`]: 'A-1',
+      [`${prefix}source`]: '/example',
+      [`${prefix}time`]: new Date(0),
+      [`${prefix}traceparent`]: '00-x',
+      other: 'ignored',
     }
-    const event = read({ body: data('{"big": 12345678901234567890}'), content_type: 'application/json', application_properties })
+    const event = read({
+      body: data('{"big": 12345678901234567890}'),
+      content_type: 'application/json',
+      application_properties,
+    })
     assert.deepEqual([event.type, event.id, event.source], ['com.example.made', 'A-1', '/example'])
     assert.ok(event.text.endsWith('"data":{"big": 12345678901234567890}}'))
     const { data: _, ...attributes } = event.envelope
     assert.deepEqual(attributes, {
-      specversion: '1.0', type: 'com.example.made', id: 'A-1', source: '/example', time: '1970-01-01T00:00:00.000Z', traceparent: '00-x', datacontenttype: 'application/json',
+      specversion: '1.0',
+      type: 'com.example.made',
+      id: 'A-1',
+      source: '/example',
+      time: '1970-01-01T00:00:00.000Z',
+      traceparent: '00-x',
+      datacontenttype: 'application/json',
     })
     // Data need not be JSON, nor be there at all.
-    assert.equal(read({ body: data('plain'), content_type: 'text/plain', application_properties }).envelope['data'], 'plain')
-    assert.equal(read({ body: data(Buffer.from([1, 2])), content_type: 'image/png', application_properties }).envelope['data_base64'], 'AQI=')
+    assert.equal(
+      read({ body: data('plain'), content_type: 'text/plain', application_properties }).envelope['data'],
+      'plain',
+    )
+    assert.equal(
+      read({ body: data(Buffer.from([1, 2])), content_type: 'image/png', application_properties }).envelope[
+        'data_base64'
+      ],
+      'AQI=',
+    )
     assert.ok(!('data' in read({ body: data(''), application_properties }).envelope))
   })
 }
@@ -71,13 +108,28 @@ const BAD: [name: string, message: Message][] = [
   ['nothing', { body: data('') }],
   ['a map', { body: { a: 1 } }],
   ['a broken structured event', { body: data('{'), content_type: 'application/cloudevents+json' }],
-  ['a structured event without an id', { body: data('{"specversion":"1.0","type":"a","source":"/"}'), content_type: 'application/cloudevents+json' }],
-  ['a binary event without a type', { body: data('1'), application_properties: { 'cloudEvents:id': '1', 'cloudEvents:specversion': '1.0', 'cloudEvents:source': '/' } }],
-  ['a binary event with data as an attribute', { body: data('1'), application_properties: { 'cloudEvents:data': '1' } }],
+  [
+    'a structured event without an id',
+    { body: data('{"specversion":"1.0","type":"a","source":"/"}'), content_type: 'application/cloudevents+json' },
+  ],
+  [
+    'a binary event without a type',
+    {
+      body: data('1'),
+      application_properties: { 'cloudEvents:id': '1', 'cloudEvents:specversion': '1.0', 'cloudEvents:source': '/' },
+    },
+  ],
+  [
+    'a binary event with data as an attribute',
+    { body: data('1'), application_properties: { 'cloudEvents:data': '1' } },
+  ],
   ['JSON over the size limit', { body: data(JSON.stringify('x'.repeat(1000))) }],
 ]
 for (const [name, message] of BAD) {
   test(`[AMQP-3] ${name} is not taken`, () => {
-    assert.throws(() => read(message), (error) => error instanceof Unreadable || (error instanceof Failure && error.status < 500))
+    assert.throws(
+      () => read(message),
+      (error) => error instanceof Unreadable || (error instanceof Failure && error.status < 500),
+    )
   })
 }

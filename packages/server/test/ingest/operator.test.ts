@@ -30,8 +30,18 @@ onBothEngines((engine) => {
     assert.match(made.signing_secret, /^whsec_[A-Za-z0-9]{32}$/)
     const url = `${service.url}/ingest/w/${tenant.slug}`
     assert.deepEqual(rest, {
-      tenant: tenant.slug, source: 'shop', url, active: true, created_at: new Date(service.clock.now()).toISOString(),
-      mapping: { entity: 'body.entity', action: 'body.action', id: 'body.key', subject: 'entity + "/" + id', data: 'body' },
+      tenant: tenant.slug,
+      source: 'shop',
+      url,
+      active: true,
+      created_at: new Date(service.clock.now()).toISOString(),
+      mapping: {
+        entity: 'body.entity',
+        action: 'body.action',
+        id: 'body.key',
+        subject: 'entity + "/" + id',
+        data: 'body',
+      },
     })
     assert.equal(made.url, url)
   })
@@ -46,7 +56,11 @@ onBothEngines((engine) => {
 
   test('[OPS-2] the list is newest first, of one tenant or of all, in pages, and without secrets', async () => {
     const own = await service.tenant()
-    const made = [await calls.webhook({ tenant: own.slug, source: 'a' }), await calls.webhook({ tenant: own.slug, source: 'b' }), await calls.webhook({ tenant: own.slug, source: 'c' })]
+    const made = [
+      await calls.webhook({ tenant: own.slug, source: 'a' }),
+      await calls.webhook({ tenant: own.slug, source: 'b' }),
+      await calls.webhook({ tenant: own.slug, source: 'c' }),
+    ]
     const list = await calls.operator(`GET /operator/webhooks?tenant=${own.slug}`)
     assert.equal(list.status, 200)
     assert.deepEqual(list.body, { webhooks: made.map(({ webhook }) => webhook).reverse(), total: 3 })
@@ -56,7 +70,10 @@ onBothEngines((engine) => {
     assert.ok(all.body.total > 3)
     assert.deepEqual(all.body.webhooks[0], made[2]!.webhook)
     for (const { signing_secret } of made) assert.ok(!all.text.includes(signing_secret))
-    assertError(await calls.operator('GET /operator/webhooks?tenant=nobody'), 'not_found', { resource_type: 'tenant', resource_id: 'nobody' })
+    assertError(await calls.operator('GET /operator/webhooks?tenant=nobody'), 'not_found', {
+      resource_type: 'tenant',
+      resource_id: 'nobody',
+    })
     assertError(await calls.operator('GET /operator/webhooks?limit=0'), 'validation_failed', { field: 'limit' })
   })
 
@@ -78,7 +95,11 @@ onBothEngines((engine) => {
     ['credit', 'connectors', { source: 'shop', url: URL, address: 'q', credit: 0 }],
     ['credit', 'connectors', { source: 'shop', url: URL, address: 'q', credit: 1001 }],
     ['tls_ca', 'connectors', { source: 'shop', url: URL, address: 'q', tls_ca: '-----BEGIN CERTIFICATE-----' }],
-    ['tls_ca', 'connectors', { source: 'shop', url: URL.replace('amqp', 'amqps'), address: 'q', tls_ca: 'no certificate' }],
+    [
+      'tls_ca',
+      'connectors',
+      { source: 'shop', url: URL.replace('amqp', 'amqps'), address: 'q', tls_ca: 'no certificate' },
+    ],
   ]
   for (const [field, path, body] of BAD) {
     test(`[OPS-5] [OPS-7] ${path} with ${JSON.stringify(body).slice(0, 70)} is refused for its ${field}, repeating no secret`, async () => {
@@ -89,8 +110,14 @@ onBothEngines((engine) => {
   }
 
   test('[OPS-5] an unknown tenant is 404, a missing one 400', async () => {
-    for (const [path, body] of [['webhooks', { source: 'shop' }], ['connectors', { source: 'shop', url: URL, address: 'q' }]] as const) {
-      assertError(await calls.operator(`POST /operator/${path}`, { tenant: 'nobody', ...body }), 'not_found', { resource_type: 'tenant', resource_id: 'nobody' })
+    for (const [path, body] of [
+      ['webhooks', { source: 'shop' }],
+      ['connectors', { source: 'shop', url: URL, address: 'q' }],
+    ] as const) {
+      assertError(await calls.operator(`POST /operator/${path}`, { tenant: 'nobody', ...body }), 'not_found', {
+        resource_type: 'tenant',
+        resource_id: 'nobody',
+      })
       assertError(await calls.operator(`POST /operator/${path}`, body), 'validation_failed', { field: 'tenant' })
     }
   })
@@ -98,15 +125,24 @@ onBothEngines((engine) => {
   test('[OPS-1] a tenant has at most 32 webhooks', async () => {
     const full = await service.tenant()
     for (let i = 0; i < 32; i++) await calls.webhook({ tenant: full.slug, source: `s${i}` })
-    assertError(await calls.operator('POST /operator/webhooks', { tenant: full.slug, source: 'one-more' }), 'business_rule_violation', { rule: 'too_many_webhooks' })
+    assertError(
+      await calls.operator('POST /operator/webhooks', { tenant: full.slug, source: 'one-more' }),
+      'business_rule_violation',
+      { rule: 'too_many_webhooks' },
+    )
   })
 
   test('[OPS-3] [OPS-8] what does not exist, or is no id, is 404', async () => {
     const unknown = { webhook: 'whk_01hv3k8z9q4m7t2x5c6w8r0s1d', connector: 'cnr_01hv3k8z9q4m7t2x5c6w8r0s1d' }
     for (const id of [unknown.webhook, 'x', '%00']) {
-      for (const request of [`POST /operator/webhooks/${id}/rotate`, `DELETE /operator/webhooks/${id}`]) assertError(await calls.operator(request), 'not_found', { resource_type: 'webhook' })
+      for (const request of [`POST /operator/webhooks/${id}/rotate`, `DELETE /operator/webhooks/${id}`])
+        assertError(await calls.operator(request), 'not_found', { resource_type: 'webhook' })
     }
-    for (const request of [`POST /operator/connectors/${unknown.connector}/pause`, 'POST /operator/connectors/x/resume', `DELETE /operator/connectors/${unknown.connector}`]) {
+    for (const request of [
+      `POST /operator/connectors/${unknown.connector}/pause`,
+      'POST /operator/connectors/x/resume',
+      `DELETE /operator/connectors/${unknown.connector}`,
+    ]) {
       assertError(await calls.operator(request), 'not_found', { resource_type: 'connector' })
     }
   })
@@ -116,10 +152,23 @@ onBothEngines((engine) => {
     const { id, ...rest } = connector
     assert.match(id, /^cnr_[0-9a-z]{26}$/)
     assert.deepEqual(rest, {
-      tenant: tenant.slug, source: 'erp', url: 'amqp://***@127.0.0.1:1/vh', address: '/queue/orders', credit: 200,
-      mapping: { entity: 'body.entity', action: 'body.action', id: 'body.id', subject: 'entity + "/" + id', data: 'body' },
-      state: 'starting', last_error: null, counters: { received: 0, accepted: 0, duplicates: 0, released: 0, rejected: 0 },
-      last_message_at: null, created_at: new Date(service.clock.now()).toISOString(),
+      tenant: tenant.slug,
+      source: 'erp',
+      url: 'amqp://***@127.0.0.1:1/vh',
+      address: '/queue/orders',
+      credit: 200,
+      mapping: {
+        entity: 'body.entity',
+        action: 'body.action',
+        id: 'body.id',
+        subject: 'entity + "/" + id',
+        data: 'body',
+      },
+      state: 'starting',
+      last_error: null,
+      counters: { received: 0, accepted: 0, duplicates: 0, released: 0, rejected: 0 },
+      last_message_at: null,
+      created_at: new Date(service.clock.now()).toISOString(),
     })
   })
 
@@ -163,17 +212,28 @@ onBothEngines((engine) => {
     const { signing_secret } = await calls.webhook({ tenant: tenant.slug, source: 'shop' })
     await calls.connector({ tenant: tenant.slug, source: 'erp', url: URL, address: 'q' })
     const dump = JSON.stringify([
-      await service.store.rows('select * from webhooks'), await service.store.rows('select * from connectors'), await service.store.rows('select * from connector_leases'),
+      await service.store.rows('select * from webhooks'),
+      await service.store.rows('select * from connectors'),
+      await service.store.rows('select * from connector_leases'),
     ])
     assert.ok(!dump.includes(signing_secret) && !dump.includes(signing_secret.slice(6)) && !dump.includes(PASSWORD))
   })
 
   test('[OPS-1] a retry with the same Idempotency-Key gets the same secret, and its record is sealed', async () => {
-    const options = { token: OPERATOR_TOKEN, body: { tenant: tenant.slug, source: 'once' }, headers: { 'idempotency-key': 'webhook-once' } }
-    const [first, second] = [await service.call('POST /operator/webhooks', options), await service.call('POST /operator/webhooks', options)]
+    const options = {
+      token: OPERATOR_TOKEN,
+      body: { tenant: tenant.slug, source: 'once' },
+      headers: { 'idempotency-key': 'webhook-once' },
+    }
+    const [first, second] = [
+      await service.call('POST /operator/webhooks', options),
+      await service.call('POST /operator/webhooks', options),
+    ]
     assert.deepEqual(second.body, first.body)
     assert.equal(second.headers.get('idempotent-replayed'), 'true')
-    assert.ok(!JSON.stringify(await service.store.rows('select body from idempotency')).includes(first.body.signing_secret))
+    assert.ok(
+      !JSON.stringify(await service.store.rows('select body from idempotency')).includes(first.body.signing_secret),
+    )
   })
 
   test('[OPS-1] [OPS-6] all of it needs the operator token', async () => {

@@ -9,13 +9,18 @@ import { operatorCalls, poster } from './tools.ts'
 
 const skip = POSTGRES_URL ? false : 'PostgreSQL is missing'
 
-test('[HOOK-1] [HOOK-3] 503 with Retry-After while the store is away, for good and bad signatures alike; then accepted', { skip }, async (t) => {
+test('[HOOK-1] [HOOK-3] 503 with Retry-After while the store is away, for good and bad signatures alike; then accepted', {
+  skip,
+}, async (t) => {
   const fresh = await postgres.fresh()
   t.after(fresh.drop)
   const url = new URL(fresh.env['DATABASE_URL']!)
   const wire = await layWire(Number(url.port))
   url.port = String(wire.port)
-  const engine: Engine = { name: 'postgres', fresh: async () => ({ env: { ...fresh.env, DATABASE_URL: url.href }, drop: async () => {} }) }
+  const engine: Engine = {
+    name: 'postgres',
+    fresh: async () => ({ env: { ...fresh.env, DATABASE_URL: url.href }, drop: async () => {} }),
+  }
   const service = await startService(engine)
   t.after(async () => {
     await service.stop()
@@ -25,7 +30,11 @@ test('[HOOK-1] [HOOK-3] 503 with Retry-After while the store is away, for good a
   const { signing_secret } = await operatorCalls(service).webhook({ tenant: tenant.slug, source: 'shop' })
   const post = poster(service)
   await wire.cut()
-  for (const [slug, secret] of [[tenant.slug, signing_secret], [tenant.slug, 'whsec_wrong'], ['no-such-tenant', signing_secret]] as const) {
+  for (const [slug, secret] of [
+    [tenant.slug, signing_secret],
+    [tenant.slug, 'whsec_wrong'],
+    ['no-such-tenant', signing_secret],
+  ] as const) {
     const reply = await post(slug, secret, { entity: 'order', action: 'created', id: 1 })
     assertError(reply, 'service_unavailable')
     assert.ok(Number(reply.headers.get('retry-after')) > 0)

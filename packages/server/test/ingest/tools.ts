@@ -10,10 +10,12 @@ export interface MadeWebhook {
   signing_secret: string
 }
 
-export const hmac = (secret: string, body: string | Uint8Array): string => createHmac('sha256', secret).update(body).digest('hex')
+export const hmac = (secret: string, body: string | Uint8Array): string =>
+  createHmac('sha256', secret).update(body).digest('hex')
 
 export function operatorCalls({ call }: Pick<Service, 'call'>) {
-  const operator = <T = any>(request: string, body?: unknown): Promise<Reply<T>> => call<T>(request, { token: OPERATOR_TOKEN, body })
+  const operator = <T = any>(request: string, body?: unknown): Promise<Reply<T>> =>
+    call<T>(request, { token: OPERATOR_TOKEN, body })
   return {
     operator,
     async webhook(body: object): Promise<MadeWebhook> {
@@ -33,15 +35,24 @@ export function poster({ call }: Pick<Service, 'call'>) {
   /** Posts as a provider that signs with our own header. */
   return (slug: string, secret: string, body: unknown, headers: Record<string, string> = {}) => {
     const raw = typeof body === 'string' ? body : JSON.stringify(body)
-    return call(`POST /ingest/w/${slug}`, { raw, headers: { 'content-type': 'application/json', 'x-service-signature': hmac(secret, raw), ...headers } })
+    return call(`POST /ingest/w/${slug}`, {
+      raw,
+      headers: { 'content-type': 'application/json', 'x-service-signature': hmac(secret, raw), ...headers },
+    })
   }
 }
 
 /** An agent that hears everything. */
-export async function listener({ call }: Pick<Service, 'call'>, tenant: TestTenant): Promise<TestAgent & { poll(): Promise<Delivery[]> }> {
+export async function listener(
+  { call }: Pick<Service, 'call'>,
+  tenant: TestTenant,
+): Promise<TestAgent & { poll(): Promise<Delivery[]> }> {
   const agent = await tenant.agent()
   const interest = { event_type: '*', priority: 0, enrichment_depth: 'none' }
-  assert.equal((await call(`POST /v1/agents/${agent.id}/interests`, { token: agent.token, body: interest })).status, 201)
+  assert.equal(
+    (await call(`POST /v1/agents/${agent.id}/interests`, { token: agent.token, body: interest })).status,
+    201,
+  )
   return {
     ...agent,
     async poll() {

@@ -33,21 +33,36 @@ onBothEngines((engine) => {
   test('[HOOK-1] [HOOK-11] [ROU-7] a signed body is an event, delivered with data and original; the same again is a duplicate', async () => {
     const agent = await listener(service, tenant)
     const accepted = await post(tenant.slug, shop.signing_secret, ORDER)
-    assert.deepEqual([accepted.status, accepted.body], [202, { event_id: 'shop:o-1', status: 'accepted', recipients: 1 }])
+    assert.deepEqual(
+      [accepted.status, accepted.body],
+      [202, { event_id: 'shop:o-1', status: 'accepted', recipients: 1 }],
+    )
     const again = await post(tenant.slug, shop.signing_secret, ORDER)
     assert.deepEqual([again.status, again.body], [200, { event_id: 'shop:o-1', status: 'duplicate' }])
     const [delivery, ...more] = await agent.poll()
     assert.deepEqual(more, [])
     const payload = delivery!.payload as Record<string, unknown>
-    assert.partialDeepStrictEqual(payload, { type: 'com.shop.order.created', source: '/ingest/shop', subject: 'order/o-1', data: ORDER, original: ORDER })
-    const [row] = await service.store.rows<{ sender_id: string }>('select sender_id from events where tenant_id = ? and id = ?', [tenant.id, 'shop:o-1'])
+    assert.partialDeepStrictEqual(payload, {
+      type: 'com.shop.order.created',
+      source: '/ingest/shop',
+      subject: 'order/o-1',
+      data: ORDER,
+      original: ORDER,
+    })
+    const [row] = await service.store.rows<{ sender_id: string }>(
+      'select sender_id from events where tenant_id = ? and id = ?',
+      [tenant.id, 'shop:o-1'],
+    )
     assert.equal(row!.sender_id, shop.webhook.id, 'the webhook is the publisher')
   })
 
   test('[HOOK-2] the signature may have sha256= in front and capitals in it; it is over the bytes, not the value', async () => {
     const raw = '{ "entity":"order",  "action":"created","id":"spaced" }'
     const send = (signature: string) =>
-      service.call(`POST /ingest/w/${tenant.slug}`, { raw, headers: { 'content-type': 'application/json', 'x-service-signature': signature } })
+      service.call(`POST /ingest/w/${tenant.slug}`, {
+        raw,
+        headers: { 'content-type': 'application/json', 'x-service-signature': signature },
+      })
     assert.equal((await send(`sha256=${hmac(shop.signing_secret, raw)}`)).status, 202)
     assert.equal((await send(hmac(shop.signing_secret, raw).toUpperCase())).status, 200)
     assertError(await send(hmac(shop.signing_secret, JSON.stringify(JSON.parse(raw)))), 'authentication_failed')
@@ -59,7 +74,8 @@ onBothEngines((engine) => {
     const before = await stored()
     const raw = JSON.stringify({ ...ORDER, id: 'never' })
     const headers = { 'content-type': 'application/json', 'x-request-id': 'same' }
-    const send = (slug: string, more: Record<string, string>) => service.call(`POST /ingest/w/${slug}`, { raw, headers: { ...headers, ...more } })
+    const send = (slug: string, more: Record<string, string>) =>
+      service.call(`POST /ingest/w/${slug}`, { raw, headers: { ...headers, ...more } })
     const wrong = { 'x-service-signature': hmac('whsec_wrong', raw) }
     const replies = [
       await send(tenant.slug, wrong),
@@ -85,8 +101,16 @@ onBothEngines((engine) => {
     const none = await service.tenant()
     // A secret that is opened is one HMAC over the body.
     let opened = 0
-    const secrets: Secrets = { ...service.secrets, open: (sealed, context) => (opened++, service.secrets.open(sealed, context)) }
-    const receive = makeReceive({ store: service.store, secrets, publish: async () => assert.fail('nothing is published'), now: service.clock.now })
+    const secrets: Secrets = {
+      ...service.secrets,
+      open: (sealed, context) => (opened++, service.secrets.open(sealed, context)),
+    }
+    const receive = makeReceive({
+      store: service.store,
+      secrets,
+      publish: async () => assert.fail('nothing is published'),
+      now: service.clock.now,
+    })
     const work = async (slug: string, headers: Record<string, string>): Promise<number> => {
       opened = 0
       await assert.rejects(receive(slug, headers, Buffer.from('{}')), { code: 'authentication_failed' })
@@ -96,15 +120,24 @@ onBothEngines((engine) => {
     assert.equal(await work('no-such-tenant', wrong), 4, 'before a larger tenant was met')
     assert.equal(await work(tenant.slug, wrong), 4)
     assert.equal(await work(many.slug, wrong), 12)
-    for (const slug of [tenant.slug, many.slug, none.slug, 'no-such-tenant', 'No Slug']) assert.equal(await work(slug, wrong), 12, slug)
-    for (const slug of [tenant.slug, many.slug, none.slug, 'no-such-tenant']) assert.equal(await work(slug, {}), 12, slug)
+    for (const slug of [tenant.slug, many.slug, none.slug, 'no-such-tenant', 'No Slug'])
+      assert.equal(await work(slug, wrong), 12, slug)
+    for (const slug of [tenant.slug, many.slug, none.slug, 'no-such-tenant'])
+      assert.equal(await work(slug, {}), 12, slug)
   })
 
   test('[HOOK-5] the secret that verifies says which webhook: its source and its mapping', async () => {
-    const crm = await calls.webhook({ tenant: tenant.slug, source: 'crm', mapping: { entity: '"contact"', action: 'headers["x-what"]', id: 'body.key' } })
+    const crm = await calls.webhook({
+      tenant: tenant.slug,
+      source: 'crm',
+      mapping: { entity: '"contact"', action: 'headers["x-what"]', id: 'body.key' },
+    })
     const first = await post(tenant.slug, crm.signing_secret, { key: 'k-1' }, { 'X-What': 'Changed' })
     assert.equal(first.body.event_id, 'crm:k-1')
-    const [row] = await service.store.rows<{ type: string; sender_id: string }>('select type, sender_id from events where tenant_id = ? and id = ?', [tenant.id, 'crm:k-1'])
+    const [row] = await service.store.rows<{ type: string; sender_id: string }>(
+      'select type, sender_id from events where tenant_id = ? and id = ?',
+      [tenant.id, 'crm:k-1'],
+    )
     assert.deepEqual({ ...row }, { type: 'com.crm.contact.changed', sender_id: crm.webhook.id })
     assert.equal((await post(tenant.slug, shop.signing_secret, { key: 'k-1' })).body.event_id.split(':')[0], 'shop')
   })
@@ -118,7 +151,10 @@ onBothEngines((engine) => {
     const fresh = rotated.body.signing_secret
     assert.match(fresh, /^whsec_/)
     assert.notEqual(fresh, old)
-    const statuses = async (id: string) => [(await post(tenant.slug, old, { id })).status, (await post(tenant.slug, fresh, { id })).status]
+    const statuses = async (id: string) => [
+      (await post(tenant.slug, old, { id })).status,
+      (await post(tenant.slug, fresh, { id })).status,
+    ]
     assert.deepEqual(await statuses('r-1'), [202, 200])
     await service.clock.jump(24 * HOUR - 1)
     assert.deepEqual(await statuses('r-2'), [202, 200])
@@ -130,7 +166,8 @@ onBothEngines((engine) => {
     const two = await calls.operator(`POST /operator/webhooks/${webhook.id}/rotate`)
     const all = async (id: string) => {
       const statuses: number[] = []
-      for (const secret of [fresh, one.body.signing_secret, two.body.signing_secret]) statuses.push((await post(tenant.slug, secret, { id })).status)
+      for (const secret of [fresh, one.body.signing_secret, two.body.signing_secret])
+        statuses.push((await post(tenant.slug, secret, { id })).status)
       return statuses
     }
     assert.deepEqual(await all('r-4'), [202, 200, 200])
@@ -142,7 +179,9 @@ onBothEngines((engine) => {
 
   test('[HOOK-6] [OPS-3] of rotations at the same moment each is told a secret that holds', async () => {
     const { webhook, signing_secret } = await calls.webhook({ tenant: tenant.slug, source: 'pos' })
-    const rotated = await Promise.all([1, 2, 3].map(() => calls.operator(`POST /operator/webhooks/${webhook.id}/rotate`)))
+    const rotated = await Promise.all(
+      [1, 2, 3].map(() => calls.operator(`POST /operator/webhooks/${webhook.id}/rotate`)),
+    )
     const secrets = [signing_secret, ...rotated.map(({ body }) => body.signing_secret)]
     const statuses: number[] = []
     for (const secret of secrets) statuses.push((await post(tenant.slug, secret, { id: 'at-once' })).status)
@@ -155,8 +194,15 @@ onBothEngines((engine) => {
     assert.equal(first.status, 202)
     assert.equal(first.body.event_id.length, 'shop:'.length + 64)
     assert.equal((await post(tenant.slug, shop.signing_secret, body)).status, 200)
-    const [row] = await service.store.rows<{ envelope: string }>('select envelope from events where tenant_id = ? and id = ?', [tenant.id, first.body.event_id])
-    assert.partialDeepStrictEqual(JSON.parse(row!.envelope), { type: 'com.shop.unmapped.received', data: body, original: body })
+    const [row] = await service.store.rows<{ envelope: string }>(
+      'select envelope from events where tenant_id = ? and id = ?',
+      [tenant.id, first.body.event_id],
+    )
+    assert.partialDeepStrictEqual(JSON.parse(row!.envelope), {
+      type: 'com.shop.unmapped.received',
+      data: body,
+      original: body,
+    })
   })
 
   test('[HOOK-12] a signed body that is not JSON is 400, also with broken UTF-8 or nested too deep', async () => {
@@ -165,7 +211,9 @@ onBothEngines((engine) => {
     }
     const bytes = new Uint8Array([0x22, 0xff, 0x22])
     const headers = { 'content-type': 'application/json', 'x-service-signature': hmac(shop.signing_secret, bytes) }
-    assertError(await service.call(`POST /ingest/w/${tenant.slug}`, { raw: bytes, headers }), 'validation_failed', { field: 'body' })
+    assertError(await service.call(`POST /ingest/w/${tenant.slug}`, { raw: bytes, headers }), 'validation_failed', {
+      field: 'body',
+    })
     assert.equal((await post(tenant.slug, shop.signing_secret, '['.repeat(63) + ']'.repeat(63))).status, 202)
   })
 
@@ -173,14 +221,28 @@ onBothEngines((engine) => {
     const raw = JSON.stringify({ text: 'x'.repeat(4096) })
     for (const slug of [tenant.slug, 'no-such-tenant']) {
       assertError(await post(slug, shop.signing_secret, raw), 'payload_too_large', { max_size: 4096 })
-      assertError(await post(slug, shop.signing_secret, raw, { 'content-type': 'application/cloudevents-batch+json' }), 'payload_too_large', { max_size: 4096 })
+      assertError(
+        await post(slug, shop.signing_secret, raw, { 'content-type': 'application/cloudevents-batch+json' }),
+        'payload_too_large',
+        { max_size: 4096 },
+      )
     }
   })
 
   test('[HOOK-1] the content type must be JSON, which only who signed is told; other methods are 405', async () => {
-    assertError(await post(tenant.slug, shop.signing_secret, ORDER, { 'content-type': 'text/plain' }), 'unsupported_media_type')
-    assertError(await post(tenant.slug, 'whsec_wrong', ORDER, { 'content-type': 'text/plain' }), 'authentication_failed')
-    assert.equal((await post(tenant.slug, shop.signing_secret, ORDER, { 'content-type': 'application/json; charset=utf-8' })).status, 200)
+    assertError(
+      await post(tenant.slug, shop.signing_secret, ORDER, { 'content-type': 'text/plain' }),
+      'unsupported_media_type',
+    )
+    assertError(
+      await post(tenant.slug, 'whsec_wrong', ORDER, { 'content-type': 'text/plain' }),
+      'authentication_failed',
+    )
+    assert.equal(
+      (await post(tenant.slug, shop.signing_secret, ORDER, { 'content-type': 'application/json; charset=utf-8' }))
+        .status,
+      200,
+    )
     assertError(await service.call(`GET /ingest/w/${tenant.slug}`), 'method_not_allowed')
     assertError(await service.call('POST /ingest/w'), 'not_found')
   })
@@ -191,11 +253,18 @@ onBothEngines((engine) => {
     assert.equal((await calls.operator(`DELETE /operator/webhooks/${webhook.id}`)).status, 204)
     assertError(await post(tenant.slug, signing_secret, { id: 2 }), 'authentication_failed')
     assert.equal((await post(tenant.slug, shop.signing_secret, { id: 3 })).status, 202)
-    assertError(await calls.operator(`DELETE /operator/webhooks/${webhook.id}`), 'not_found', { resource_type: 'webhook', resource_id: webhook.id })
+    assertError(await calls.operator(`DELETE /operator/webhooks/${webhook.id}`), 'not_found', {
+      resource_type: 'webhook',
+      resource_id: webhook.id,
+    })
   })
 
   test('[HOOK-1] the limit of the tenant is not for webhooks: a burst of a hundred is stored', async () => {
-    const replies = await Promise.all(Array.from({ length: 100 }, (_, i) => post(tenant.slug, shop.signing_secret, { entity: 'burst', action: 'came', id: `b-${i}` })))
+    const replies = await Promise.all(
+      Array.from({ length: 100 }, (_, i) =>
+        post(tenant.slug, shop.signing_secret, { entity: 'burst', action: 'came', id: `b-${i}` }),
+      ),
+    )
     assert.deepEqual(new Set(replies.map(({ status }) => status)), new Set([202]))
     assert.equal(replies[0]!.headers.get('x-ratelimit-limit'), null)
   })

@@ -9,7 +9,10 @@ import { startLoop } from '../../src/kernel/loop.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 
 const silent = makeLogger('silent')
-const clocks: [string, () => Clock][] = [['the system clock', () => systemClock], ['the fake clock', fakeClock]]
+const clocks: [string, () => Clock][] = [
+  ['the system clock', () => systemClock],
+  ['the fake clock', fakeClock],
+]
 
 for (const [name, make] of clocks) {
   test(`${name}: an aborted sleep ends at once, before it began or in the middle, and never rejects`, async () => {
@@ -34,11 +37,18 @@ test('the fake clock wakes sleepers in order, each at its own time', async () =>
   const clock = fakeClock()
   const start = clock.now()
   const woken: [string, number][] = []
-  for (const [name, ms] of [['late', 300], ['early', 100], ['middle', 200]] as const) {
+  for (const [name, ms] of [
+    ['late', 300],
+    ['early', 100],
+    ['middle', 200],
+  ] as const) {
     void clock.sleep(ms).then(() => woken.push([name, clock.now() - start]))
   }
   await clock.advance(250)
-  assert.deepEqual(woken, [['early', 100], ['middle', 200]])
+  assert.deepEqual(woken, [
+    ['early', 100],
+    ['middle', 200],
+  ])
   assert.equal(clock.sleepers(), 1)
   assert.equal(clock.now() - start, 250)
 })

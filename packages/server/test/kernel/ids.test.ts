@@ -8,8 +8,18 @@ const KINDS = Object.keys(ID_PREFIXES) as IdKind[]
 
 test('[HTTP-22] an id starts with its kind and has 26 characters of base32 after it', () => {
   const expected: Partial<Record<IdKind, string>> = {
-    agent: 'agt', api_key: 'key', interest: 'int', channel: 'chn', member: 'mbr', feed: 'fed', delivery: 'dlv', memory: 'mem',
-    relationship: 'rel', tenant: 'ten', webhook: 'whk', connector: 'cnr',
+    agent: 'agt',
+    api_key: 'key',
+    interest: 'int',
+    channel: 'chn',
+    member: 'mbr',
+    feed: 'fed',
+    delivery: 'dlv',
+    memory: 'mem',
+    relationship: 'rel',
+    tenant: 'ten',
+    webhook: 'whk',
+    connector: 'cnr',
   }
   const make = idMaker(Date.now)
   for (const kind of KINDS) {
@@ -21,23 +31,38 @@ test('[HTTP-22] an id starts with its kind and has 26 characters of base32 after
 
 test('[HTTP-22] isId takes only what idMaker makes', () => {
   const id = idMaker(Date.now)('agent')
-  for (const wrong of ['', 'agt_', id.slice(0, -1), id + '0', id.toUpperCase(), id.replace('agt', 'key'), id.replace('_', '-'), `${id}\n`, id.slice(0, -1) + 'u', 'agt_8' + id.slice(5)]) {
+  for (const wrong of [
+    '',
+    'agt_',
+    id.slice(0, -1),
+    id + '0',
+    id.toUpperCase(),
+    id.replace('agt', 'key'),
+    id.replace('_', '-'),
+    `${id}\n`,
+    id.slice(0, -1) + 'u',
+    'agt_8' + id.slice(5),
+  ]) {
     assert.equal(isId('agent', wrong), false, wrong)
   }
 })
 
 test('[HTTP-22] ids of one process sort in the order they were made, whatever the clock does', () => {
   fc.assert(
-    fc.property(fc.array(fc.integer({ min: -5, max: 5 }), { minLength: 1, maxLength: 300 }), fc.constantFrom(...KINDS), (steps, kind) => {
-      let now = Date.parse('2030-01-01T00:00:00Z')
-      const make = idMaker(() => now)
-      const made = steps.map((step) => {
-        now += step
-        return make(kind)
-      })
-      assert.deepEqual(made.toSorted(), made)
-      assert.equal(new Set(made).size, made.length)
-    }),
+    fc.property(
+      fc.array(fc.integer({ min: -5, max: 5 }), { minLength: 1, maxLength: 300 }),
+      fc.constantFrom(...KINDS),
+      (steps, kind) => {
+        let now = Date.parse('2030-01-01T00:00:00Z')
+        const make = idMaker(() => now)
+        const made = steps.map((step) => {
+          now += step
+          return make(kind)
+        })
+        assert.deepEqual(made.toSorted(), made)
+        assert.equal(new Set(made).size, made.length)
+      },
+    ),
   )
 })
 

@@ -18,7 +18,12 @@ test('lines come out in order, few or many, short or longer than the buffer', as
   const fd = openSync(file, 'w')
   const lines = lineBuffer(fd)
   const written: string[] = []
-  for (const text of ['one\n', ...Array.from({ length: 20_000 }, (_, n) => line(n)), 'x'.repeat(200_000) + '\n', 'last\n']) {
+  for (const text of [
+    'one\n',
+    ...Array.from({ length: 20_000 }, (_, n) => line(n)),
+    'x'.repeat(200_000) + '\n',
+    'last\n',
+  ]) {
     lines.write(text)
     written.push(text)
     if (written.length % 3000 === 0) await new Promise<unknown>((resolve) => lines.flush(resolve))

@@ -18,7 +18,10 @@ const subject = (limit: number, name = 'agt_1', tenantId = 'ten_1'): Subject => 
 const history = fc.record({
   windowSeconds: fc.constantFrom(1, 7, 60, 3600),
   limit: fc.integer({ min: 1, max: 40 }),
-  steps: fc.array(fc.record({ pause: fc.double({ min: 0, max: 1.5, noNaN: true }), burst: fc.integer({ min: 1, max: 25 }) }), { maxLength: 60 }),
+  steps: fc.array(
+    fc.record({ pause: fc.double({ min: 0, max: 1.5, noNaN: true }), burst: fc.integer({ min: 1, max: 25 }) }),
+    { maxLength: 60 },
+  ),
 })
 
 test('[RATE-1] no window of any place holds more than the limit', () => {
@@ -36,7 +39,10 @@ test('[RATE-1] no window of any place holds more than the limit', () => {
           const within = allowed.filter((at) => at > clock.now() - windowSeconds * 1000).length
           assert.ok(within <= limit, `${within} of ${limit}`)
           assert.equal(verdict.limit, limit)
-          assert.ok(verdict.remaining >= 0 && verdict.remaining <= limit - within, `${verdict.remaining} remain of ${limit}, ${within} used`)
+          assert.ok(
+            verdict.remaining >= 0 && verdict.remaining <= limit - within,
+            `${verdict.remaining} remain of ${limit}, ${within} used`,
+          )
         }
       }
     }),
@@ -83,7 +89,8 @@ test('[RATE-4] refused requests do not use up the window', () => {
     limiter.take([subject(5)])
   }
   clock.turn(1000)
-  for (let i = 0; i < 5; i++) assert.ok((limiter.take([subject(5)]) as Verdict).allowed, `request ${i} after the window`)
+  for (let i = 0; i < 5; i++)
+    assert.ok((limiter.take([subject(5)]) as Verdict).allowed, `request ${i} after the window`)
 })
 
 test('[RATE-2] the tighter of two limits is the one shown, and a refusal of one takes nothing from the other', () => {
@@ -93,7 +100,8 @@ test('[RATE-2] the tighter of two limits is the one shown, and a refusal of one 
   assert.deepEqual(pick(limiter.take([agent, tenant])), { allowed: true, limit: 3, remaining: 2 })
   limiter.take([agent, tenant])
   limiter.take([agent, tenant])
-  for (let i = 0; i < 50; i++) assert.deepEqual(pick(limiter.take([agent, tenant])), { allowed: false, limit: 3, remaining: 0 })
+  for (let i = 0; i < 50; i++)
+    assert.deepEqual(pick(limiter.take([agent, tenant])), { allowed: false, limit: 3, remaining: 0 })
   assert.deepEqual(pick(limiter.peek([tenant])), { allowed: true, limit: 100, remaining: 97 })
   assert.deepEqual(pick(limiter.take([subject(3, 'agt_2'), tenant])), { allowed: true, limit: 3, remaining: 2 })
 })

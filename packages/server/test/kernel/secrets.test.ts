@@ -26,7 +26,10 @@ test('[STO-6] nothing else opens it: another place, another secret, a changed bi
     assert.throws(() => secrets.open('v1.' + changed.toString('base64'), 'webhook whk_1'), `byte ${i}`)
   }
   for (let length = 0; length < bytes.length; length++) {
-    assert.throws(() => secrets.open('v1.' + bytes.subarray(0, length).toString('base64'), 'webhook whk_1'), `${length} bytes`)
+    assert.throws(
+      () => secrets.open('v1.' + bytes.subarray(0, length).toString('base64'), 'webhook whk_1'),
+      `${length} bytes`,
+    )
   }
 })
 

@@ -18,7 +18,11 @@ const parsers = { [types.INT8]: Number }
 function on(client: PGlite | Transaction, later: (answer: Promise<unknown>) => void = () => {}): Db {
   const query = async <R>(sql: string, values: readonly Value[]) => {
     let n = 0
-    return client.query<R>(sql.replace(/\?/g, () => `$${++n}`), values as unknown[], { parsers })
+    return client.query<R>(
+      sql.replace(/\?/g, () => `$${++n}`),
+      values as unknown[],
+      { parsers },
+    )
   }
   const db: Db = {
     dialect,
@@ -33,8 +37,17 @@ function on(client: PGlite | Transaction, later: (answer: Promise<unknown>) => v
       const names = Object.keys(columns)
       const answers: R[] = []
       for (const row of rows) {
-        const places = Object.values(columns).map((type) => `?::${type}`).join(', ')
-        answers.push(...(await query<R>(`insert into ${into} (${names.join(', ')}) values (${places}) ${conflict} ${returning ? `returning ${returning}` : ''}`, row)).rows)
+        const places = Object.values(columns)
+          .map((type) => `?::${type}`)
+          .join(', ')
+        answers.push(
+          ...(
+            await query<R>(
+              `insert into ${into} (${names.join(', ')}) values (${places}) ${conflict} ${returning ? `returning ${returning}` : ''}`,
+              row,
+            )
+          ).rows,
+        )
       }
       return answers
     },

@@ -1,4 +1,5 @@
-// Where vectors come from: a service in place of the built-in model, a change of model, several nodes, the command line.
+// Where vectors come from: a service in place of the built-in model, a change of model, several nodes, the command
+// line.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
@@ -55,7 +56,14 @@ test('[EMB-4] the address of a service is taken with or without its version, or 
 test('[EMB-4] a long text is cut into windows that overlap and miss nothing', () => {
   const text = Array.from({ length: 9000 }, (_, i) => String.fromCharCode(97 + (i % 26))).join('')
   const parts = cut(text)
-  assert.equal(parts[0] + parts.slice(1).map((part) => part.slice(200)).join(''), text)
+  assert.equal(
+    parts[0] +
+      parts
+        .slice(1)
+        .map((part) => part.slice(200))
+        .join(''),
+    text,
+  )
   assert.deepEqual(cut('short'), ['short'])
 })
 
@@ -67,7 +75,11 @@ onBothEngines((engine) => {
 
   before(async () => {
     far = await farEnd()
-    service = await startService(engine, { EMBEDDINGS: far.url, EMBEDDINGS_MODEL: 'tiny', EMBEDDINGS_API_KEY: 'secret' })
+    service = await startService(engine, {
+      EMBEDDINGS: far.url,
+      EMBEDDINGS_MODEL: 'tiny',
+      EMBEDDINGS_API_KEY: 'secret',
+    })
     tenant = await service.tenant()
     agent = await tenant.agent()
   })
@@ -78,12 +90,20 @@ onBothEngines((engine) => {
 
   const make = (title: string, content: string) => memoryCalls(service).make(agent, { title, content })
   async function search(query: string): Promise<SearchResult[]> {
-    const { status, body, text } = await service.call<{ results: SearchResult[] }>('POST /v1/memories/search', { token: agent.token, body: { query, explain: true } })
+    const { status, body, text } = await service.call<{ results: SearchResult[] }>('POST /v1/memories/search', {
+      token: agent.token,
+      body: { query, explain: true },
+    })
     assert.equal(status, 200, text)
     return body.results
   }
   const models = async (): Promise<string[]> =>
-    (await service.store.rows<{ model: string }>('select distinct model from memory_vectors where tenant_id = ? order by model', [tenant.id])).map(({ model }) => model)
+    (
+      await service.store.rows<{ model: string }>(
+        'select distinct model from memory_vectors where tenant_id = ? order by model',
+        [tenant.id],
+      )
+    ).map(({ model }) => model)
 
   test('[EMB-4] vectors come from the service, with the name of the model and the key', async () => {
     await make('Pet', 'The kitten sleeps.')
@@ -93,7 +113,12 @@ onBothEngines((engine) => {
     assert.equal(best!.memory.title, 'Pet')
     assert.ok(best!.signals!.similarity > 0.9)
     assert.deepEqual(await models(), ['tiny'])
-    assert.ok(far.asked.every(({ model, authorization, path }) => model === 'tiny' && authorization === 'Bearer secret' && path === '/v1/embeddings'))
+    assert.ok(
+      far.asked.every(
+        ({ model, authorization, path }) =>
+          model === 'tiny' && authorization === 'Bearer secret' && path === '/v1/embeddings',
+      ),
+    )
   })
 
   test('[EMB-4] while it fails, creating and searching go on, by words; afterwards what was left is embedded', async () => {
@@ -124,7 +149,13 @@ onBothEngines((engine) => {
     await service.app.runOnce.embed()
     assert.deepEqual(await models(), ['other'])
     assert.ok((await search('feline'))[0]!.signals!.similarity > 0.9)
-    assert.equal(far.asked.slice(before).flatMap(({ input }) => input).filter((text) => text.startsWith('Pet')).length, 1)
+    assert.equal(
+      far.asked
+        .slice(before)
+        .flatMap(({ input }) => input)
+        .filter((text) => text.startsWith('Pet')).length,
+      1,
+    )
   })
 
   test('[EMB-2] two embedders share the work: nothing is embedded twice', async () => {
@@ -135,14 +166,21 @@ onBothEngines((engine) => {
     const other = engine.name === 'postgres' ? await service.another() : service
     await Promise.all([service.app.runOnce.embed(), other.app.runOnce.embed(), service.app.runOnce.embed()])
     if (other !== service) await other.app.close()
-    const texts = far.asked.slice(before).flatMap(({ input }) => input).filter((text) => text.startsWith('Shared'))
+    const texts = far.asked
+      .slice(before)
+      .flatMap(({ input }) => input)
+      .filter((text) => text.startsWith('Shared'))
     assert.equal(texts.length, 40)
     assert.equal(new Set(texts).size, 40)
   })
 
   test('[EMB-3] sensorium reindex embeds everything again beside the service, with a bar', async () => {
     const before = far.asked.length
-    const { code, stdout, stderr } = await sensorium(['reindex', '--json'], { ...service.env, EMBEDDINGS: far.url, EMBEDDINGS_MODEL: 'other' })
+    const { code, stdout, stderr } = await sensorium(['reindex', '--json'], {
+      ...service.env,
+      EMBEDDINGS: far.url,
+      EMBEDDINGS_MODEL: 'other',
+    })
     assert.equal(code, 0, stderr)
     const { memories, model } = JSON.parse(stdout) as { memories: number; model: string }
     assert.ok(memories >= 43)

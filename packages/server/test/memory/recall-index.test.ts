@@ -1,5 +1,5 @@
-// The ways to find the nearest vectors answer what a comparison with every vector answers: SQLite with sqlite-vec, PostgreSQL by
-// signatures, and by pgvector, exactly and through HNSW.
+// The ways to find the nearest vectors answer what a comparison with every vector answers: SQLite with sqlite-vec,
+// PostgreSQL by signatures, and by pgvector, exactly and through HNSW.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { signatureOf, type Embedded } from '../../src/memory/embed/embedding.ts'
@@ -48,7 +48,14 @@ const queries = Array.from({ length: QUERIES }, about)
 
 const sought = (vector: Float32Array, minConfidence: number): Sought => ({
   viewer: { kind: 'agent', id: 'agt_me', tenantId: 'ten_1', teamId: null },
-  scope: null, type: null, minConfidence, limit: 10, now: NOW, terms: [], meaning: { vector, tokens: NO_TOKENS }, model: MODEL,
+  scope: null,
+  type: null,
+  minConfidence,
+  limit: 10,
+  now: NOW,
+  terms: [],
+  meaning: { vector, tokens: NO_TOKENS },
+  model: MODEL,
 })
 
 /** Everything the viewer may see, ranked. */
@@ -59,7 +66,9 @@ function exact(vector: Float32Array, minConfidence: number): string[] {
       const best = windows.toSorted((a, b) => dot(vector, b.vector) - dot(vector, a.vector))[0]!
       return { id, frequencies: [], length: 6, meaning: best, confidence, importance: 0.5, freshAt: NOW }
     })
-  return rank({ idf: [], averageLength: 6 }, { vector, tokens: NO_TOKENS }, candidates, NOW).slice(0, 10).map(({ id }) => id)
+  return rank({ idf: [], averageLength: 6 }, { vector, tokens: NO_TOKENS }, candidates, NOW)
+    .slice(0, 10)
+    .map(({ id }) => id)
 }
 
 async function fill(store: Store, index: MemoryIndex): Promise<void> {
@@ -69,9 +78,29 @@ async function fill(store: Store, index: MemoryIndex): Promise<void> {
     await store.tx(async (tx) => {
       for (const { id, owner, confidence, windows } of memories.slice(first, first + 100)) {
         const row: MemoryRow = {
-          tenant_id: 'ten_1', id, agent_id: owner, team_id: null, project_id: null, type: 'semantic', scope: 'agent', status: 'active', title: 'Title', content: 'word', confidence,
-          importance: 0.5, metadata: '{}', source_type: null, source_id: null, source_url: null, source_event_id: null, freshness_date: null, expires_at: null,
-          created_at: NOW, updated_at: NOW, accessed_at: NOW, text_version: 1,
+          tenant_id: 'ten_1',
+          id,
+          agent_id: owner,
+          team_id: null,
+          project_id: null,
+          type: 'semantic',
+          scope: 'agent',
+          status: 'active',
+          title: 'Title',
+          content: 'word',
+          confidence,
+          importance: 0.5,
+          metadata: '{}',
+          source_type: null,
+          source_id: null,
+          source_url: null,
+          source_event_id: null,
+          freshness_date: null,
+          expires_at: null,
+          created_at: NOW,
+          updated_at: NOW,
+          accessed_at: NOW,
+          text_version: 1,
         }
         await insertMemory(tx, row)
         await indexWords(tx, row)
@@ -136,11 +165,16 @@ for (const [name, open] of Object.entries(WAYS)) {
     if (name === 'pgvector') {
       test('[SRCH-14] so does a tenant that is large enough for HNSW', async () => {
         const { store } = opened
-        const [row] = await store.rows<{ n: number }>('select count(*) as n from memory_vectors where embedding is not null')
+        const [row] = await store.rows<{ n: number }>(
+          'select count(*) as n from memory_vectors where embedding is not null',
+        )
         assert.equal(row!.n, SIZE + (2 * SIZE) / 10)
         const recall = await recallOf(postgresFinder(store, 100))
         assert.ok(recall >= 0.98, `${recall}`)
-        assert.equal((await store.rows("select 1 from pg_indexes where indexname = 'memory_vectors_hnsw_384'")).length, 1)
+        assert.equal(
+          (await store.rows("select 1 from pg_indexes where indexname = 'memory_vectors_hnsw_384'")).length,
+          1,
+        )
       })
     }
 

@@ -7,10 +7,40 @@ import { idf, lexical, rank, recency, tokenLikeness, type Candidate, type Words 
 
 // From the paper's own examples, step by step.
 const STEMS: Record<string, string> = {
-  caresses: 'caress', ponies: 'poni', cats: 'cat', agreed: 'agre', feed: 'feed', plastered: 'plaster', motoring: 'motor', sing: 'sing', conflated: 'conflat',
-  hopping: 'hop', falling: 'fall', filing: 'file', happy: 'happi', sky: 'sky', relational: 'relat', conditional: 'condit', digitizer: 'digit', operator: 'oper',
-  triplicate: 'triplic', hopefulness: 'hope', electrical: 'electr', revival: 'reviv', adoption: 'adopt', probate: 'probat', rate: 'rate', controlling: 'control', roll: 'roll',
-  connection: 'connect', connected: 'connect', yes: 'ye', year: 'year', a: 'a', is: 'is', café: 'café',
+  caresses: 'caress',
+  ponies: 'poni',
+  cats: 'cat',
+  agreed: 'agre',
+  feed: 'feed',
+  plastered: 'plaster',
+  motoring: 'motor',
+  sing: 'sing',
+  conflated: 'conflat',
+  hopping: 'hop',
+  falling: 'fall',
+  filing: 'file',
+  happy: 'happi',
+  sky: 'sky',
+  relational: 'relat',
+  conditional: 'condit',
+  digitizer: 'digit',
+  operator: 'oper',
+  triplicate: 'triplic',
+  hopefulness: 'hope',
+  electrical: 'electr',
+  revival: 'reviv',
+  adoption: 'adopt',
+  probate: 'probat',
+  rate: 'rate',
+  controlling: 'control',
+  roll: 'roll',
+  connection: 'connect',
+  connected: 'connect',
+  yes: 'ye',
+  year: 'year',
+  a: 'a',
+  is: 'is',
+  café: 'café',
 }
 
 test('[SRCH-7] words meet by their stems', () => {
@@ -22,26 +52,46 @@ test('[SRCH-7] a text becomes words in any script: case and accents fold, stop w
   assert.deepEqual(termsOf('東京タワー v2'), ['東', '京', '東京', '京タ', 'タワ', 'ワー', 'v2'])
   assert.deepEqual(termsOf('Straße Привет नमस्ते'), ['straße', 'привет', 'नमस्ते'])
   assert.deepEqual(termsOf('... the of — !'), [])
-  assert.deepEqual(termsOf('x'.repeat(500)).map((term) => term.length), [64])
+  assert.deepEqual(
+    termsOf('x'.repeat(500)).map((term) => term.length),
+    [64],
+  )
 })
 
 test('the title counts three times', () => {
   const { counts, length } = countTerms(['deploy'], ['deploy', 'friday'])
-  assert.deepEqual([...counts], [['deploy', 4], ['friday', 1]])
+  assert.deepEqual(
+    [...counts],
+    [
+      ['deploy', 4],
+      ['friday', 1],
+    ],
+  )
   assert.equal(length, 5)
 })
 
 const NOW = Date.parse('2030-01-01T00:00:00Z')
 const words: Words = { idf: [idf(10, 2), idf(10, 0)], averageLength: 10 }
 const candidate = (id: string, more: Partial<Candidate> = {}): Candidate => ({
-  id, frequencies: [1, 0], length: 10, meaning: null, confidence: 1, importance: 0.5, freshAt: NOW, ...more,
+  id,
+  frequencies: [1, 0],
+  length: 10,
+  meaning: null,
+  confidence: 1,
+  importance: 0.5,
+  freshAt: NOW,
+  ...more,
 })
 
 test('[SRCH-3] scores lie between 0 and 1 and fall, whatever the candidates', () => {
   const unit = (angle: number): Float32Array => Float32Array.from([Math.cos(angle), Math.sin(angle)])
   const many = Array.from({ length: 50 }, (_, i) =>
     candidate(`m${i}`, {
-      frequencies: [i % 3, i % 7 === 0 ? 1000 : 0], length: i, confidence: (i % 5) / 4, importance: (i % 4) / 3, freshAt: NOW - i * 1e9,
+      frequencies: [i % 3, i % 7 === 0 ? 1000 : 0],
+      length: i,
+      confidence: (i % 5) / 4,
+      importance: (i % 4) / 3,
+      freshAt: NOW - i * 1e9,
       meaning: i % 2 ? { vector: unit(i), tokens: new Int8Array(64).fill((i % 5) - 2) } : null,
     }),
   )
@@ -67,7 +117,12 @@ for (const [name, more] of Object.entries({
 }
 
 test('[SRCH-3] one order for equals: the newest id first', () => {
-  const order = rank(words, null, ['m1', 'm3', 'm2'].map((id) => candidate(id)), NOW).map(({ id }) => id)
+  const order = rank(
+    words,
+    null,
+    ['m1', 'm3', 'm2'].map((id) => candidate(id)),
+    NOW,
+  ).map(({ id }) => id)
   assert.deepEqual(order, ['m3', 'm2', 'm1'])
 })
 
@@ -98,12 +153,21 @@ test('recency halves every thirty days and is 1 in the future', () => {
 test('[SRCH-7] a memory that is not embedded yet is found by its words, however long it is, before others that hold none of them', () => {
   const unit = (angle: number): Float32Array => Float32Array.from([Math.cos(angle), Math.sin(angle)])
   const noise = Array.from({ length: 20 }, (_, i) =>
-    candidate(`n${i}`, { frequencies: [0, 0], meaning: { vector: unit(1 + i / 100), tokens: new Int8Array(64).fill(4) } }),
+    candidate(`n${i}`, {
+      frequencies: [0, 0],
+      meaning: { vector: unit(1 + i / 100), tokens: new Int8Array(64).fill(4) },
+    }),
   )
   const fresh = candidate('fresh', { frequencies: [1, 1], length: 6_000 })
   const query = { vector: unit(0), tokens: new Int8Array(64).fill(15) }
   assert.equal(rank(words, query, [...noise, fresh], NOW)[0]!.id, 'fresh')
   // Half of the words are worth half: something that answers is not pushed aside.
-  const answer = candidate('answer', { frequencies: [1, 1], meaning: { vector: unit(0.1), tokens: new Int8Array(64).fill(14) } })
-  assert.equal(rank(words, query, [...noise, answer, candidate('half', { frequencies: [1, 0], length: 6_000 })], NOW)[0]!.id, 'answer')
+  const answer = candidate('answer', {
+    frequencies: [1, 1],
+    meaning: { vector: unit(0.1), tokens: new Int8Array(64).fill(14) },
+  })
+  assert.equal(
+    rank(words, query, [...noise, answer, candidate('half', { frequencies: [1, 0], length: 6_000 })], NOW)[0]!.id,
+    'answer',
+  )
 })

@@ -17,18 +17,42 @@ interface Found {
 
 // Each is asked for without a word it has in common with the question.
 const KNOWN: [title: string, content: string, question: string][] = [
-  ['Friday deploys', 'Three of the last four releases at the end of the week were rolled back.', 'when should we avoid shipping software?'],
+  [
+    'Friday deploys',
+    'Three of the last four releases at the end of the week were rolled back.',
+    'when should we avoid shipping software?',
+  ],
   ['Office parking', 'The garage gate opens with the blue badge only.', 'how do I get my car into the building?'],
-  ['Ada likes tea', 'Ada never drinks coffee; green tea without sugar is her choice.', 'what beverage does she prefer?'],
-  ['Database backup', 'Snapshots of the primary are taken at 02:00 and kept for a month.', 'how long can we restore lost data?'],
+  [
+    'Ada likes tea',
+    'Ada never drinks coffee; green tea without sugar is her choice.',
+    'what beverage does she prefer?',
+  ],
+  [
+    'Database backup',
+    'Snapshots of the primary are taken at 02:00 and kept for a month.',
+    'how long can we restore lost data?',
+  ],
   ['Customer Globex', 'Globex pays its invoices about twenty days late.', 'which client is slow with money?'],
   ['Printer on floor 2', 'The laser printer jams with thick paper.', 'why does it get stuck on cardboard sheets?'],
   ['Team lunch', 'We eat together every Wednesday at the Italian place.', 'where do colleagues have a shared meal?'],
-  ['Login outage', 'Users could not sign in because a certificate had expired.', 'what caused the authentication incident?'],
-  ['Berlin trip', 'The train takes four hours and the hotel is next to the station.', 'travelling to the German capital'],
+  [
+    'Login outage',
+    'Users could not sign in because a certificate had expired.',
+    'what caused the authentication incident?',
+  ],
+  [
+    'Berlin trip',
+    'The train takes four hours and the hotel is next to the station.',
+    'travelling to the German capital',
+  ],
   ['Password policy', 'Secrets rotate every ninety days and need sixteen characters.', 'rules for credentials'],
   ['Garden', 'The roses bloom in June when they get water twice a week.', 'caring for flowers'],
-  ['Pricing', 'The enterprise plan costs nine hundred euros per seat and year.', 'how expensive is the large subscription?'],
+  [
+    'Pricing',
+    'The enterprise plan costs nine hundred euros per seat and year.',
+    'how expensive is the large subscription?',
+  ],
 ]
 
 const orders: Record<string, string[][]> = {}
@@ -86,14 +110,19 @@ onBothEngines((engine) => {
   test('[SRCH-7] a memory is found by its words at once, before its meaning is known', async () => {
     const agent = await tenant.agent()
     const made = await memory.make(agent, { title: 'Zyxwvut', content: 'Something about the flibbertigibbet.' })
-    const found = await service.app.memory.recall({ kind: 'agent', id: agent.id, tenantId: tenant.id, teamId: null }, 'flibbertigibbets', { budgetMs: 10_000 })
+    const found = await service.app.memory.recall(
+      { kind: 'agent', id: agent.id, tenantId: tenant.id, teamId: null },
+      'flibbertigibbets',
+      { budgetMs: 10_000 },
+    )
     assert.equal(found[0]!.id, made.id)
     assert.equal((await search(agent, 'zyxwvut'))[0]!.memory.id, made.id)
   })
 
   test('[SRCH-7] a word of one character is found inside a running text', async () => {
     const agent = await tenant.agent()
-    for (const content of ['会議は火曜日に移った', '新しい橋が完成した', '昨日の売上は良かった']) await memory.make(agent, { title: 'メモ', content })
+    for (const content of ['会議は火曜日に移った', '新しい橋が完成した', '昨日の売上は良かった'])
+      await memory.make(agent, { title: 'メモ', content })
     await memory.make(agent, { title: 'メモ', content: 'うちの猫は黒い' })
     const [best] = await search(agent, '猫', { explain: true })
     assert.equal(best!.memory.content, 'うちの猫は黒い')
@@ -105,8 +134,12 @@ onBothEngines((engine) => {
     const text = { title: 'Invoice', content: 'Our invoice was paid late by the customer.' }
     const alone = await memory.make(agent, text)
     await embedded()
-    const long = 'The quarterly report speaks of bridges, volcanoes, 1,024 penguins and the price of copper in Chile. '.repeat(6)
-    const [crowded] = await Promise.all([memory.make(agent, text), ...Array.from({ length: 40 }, (_, i) => memory.make(agent, { title: `Noise ${i}`, content: long.slice(i * 7) }))])
+    const long =
+      'The quarterly report speaks of bridges, volcanoes, 1,024 penguins and the price of copper in Chile. '.repeat(6)
+    const [crowded] = await Promise.all([
+      memory.make(agent, text),
+      ...Array.from({ length: 40 }, (_, i) => memory.make(agent, { title: `Noise ${i}`, content: long.slice(i * 7) })),
+    ])
     await embedded()
     const vectors = await service.store.rows<{ vector: Uint8Array; tokens: Uint8Array }>(
       `select vector, tokens from memory_vectors where tenant_id = ? and ${service.store.dialect.inList('memory_id')}`,
@@ -115,14 +148,23 @@ onBothEngines((engine) => {
     assert.equal(vectors.length, 2)
     assert.deepEqual(Buffer.from(vectors[0]!.vector), Buffer.from(vectors[1]!.vector))
     assert.deepEqual(Buffer.from(vectors[0]!.tokens), Buffer.from(vectors[1]!.tokens))
-    const asked = (queries: string[]) => Promise.all(queries.map(async (query) => (await search(agent, query, { explain: true })).map(({ signals }) => signals!.similarity)))
+    const asked = (queries: string[]) =>
+      Promise.all(
+        queries.map(async (query) =>
+          (await search(agent, query, { explain: true })).map(({ signals }) => signals!.similarity),
+        ),
+      )
     const [lone] = await asked(['money owed'])
-    assert.deepEqual((await asked(['penguins of Chile and what they cost', 'money owed', long.slice(0, 300), 'copper', 'late']))[1], lone)
+    assert.deepEqual(
+      (await asked(['penguins of Chile and what they cost', 'money owed', long.slice(0, 300), 'copper', 'late']))[1],
+      lone,
+    )
   })
 
   test('[SRCH-1] [SRCH-3] [SRCH-4] [SRCH-11] the answer: results with falling scores, total, signals when asked for', async () => {
     const agent = await tenant.agent()
-    for (let i = 0; i < 15; i++) await memory.make(agent, { title: `Report ${i}`, content: `Sales of region ${i} in spring` })
+    for (let i = 0; i < 15; i++)
+      await memory.make(agent, { title: `Report ${i}`, content: `Sales of region ${i} in spring` })
     await embedded()
     const { body } = await reply(agent, { query: 'sales reports' })
     assert.deepEqual(Object.keys(body).sort(), ['results', 'total'])
@@ -132,7 +174,10 @@ onBothEngines((engine) => {
       assert.ok(result.score >= 0 && result.score <= 1)
       if (i > 0) assert.ok(result.score <= body.results[i - 1]!.score)
     }
-    assert.deepEqual(Object.keys(body.results[0]!.memory).sort(), Object.keys((await memory.get(agent, body.results[0]!.memory.id)).body).sort())
+    assert.deepEqual(
+      Object.keys(body.results[0]!.memory).sort(),
+      Object.keys((await memory.get(agent, body.results[0]!.memory.id)).body).sort(),
+    )
     const explained = await search(agent, 'sales reports', { explain: true, limit: 3 })
     assert.equal(explained.length, 3)
     for (const { signals } of explained) {
@@ -142,23 +187,50 @@ onBothEngines((engine) => {
     assert.equal((await search(agent, 'sales', { limit: 100 })).length, 15)
   })
 
-  for (const [field, value] of [['query', '  \n'], ['query', ''], ['query', undefined], ['limit', 0], ['limit', 101], ['limit', 1.5], ['min_confidence', 1.1], ['min_confidence', -1], ['scope', 'world'], ['type', 'dream']] as const) {
+  for (const [field, value] of [
+    ['query', '  \n'],
+    ['query', ''],
+    ['query', undefined],
+    ['limit', 0],
+    ['limit', 101],
+    ['limit', 1.5],
+    ['min_confidence', 1.1],
+    ['min_confidence', -1],
+    ['scope', 'world'],
+    ['type', 'dream'],
+  ] as const) {
     test(`[SRCH-2] ${field} ${JSON.stringify(value)} is refused`, async () => {
-      assertError(await reply({ token: tenant.admin, id: '' }, { query: 'a question', [field]: value }), 'validation_failed', { field })
+      assertError(
+        await reply({ token: tenant.admin, id: '' }, { query: 'a question', [field]: value }),
+        'validation_failed',
+        { field },
+      )
     })
   }
 
   test('[SRCH-5] [SRCH-6] visibility and filters come before ranking; an org-admin searches everything', async () => {
     const here = await service.tenant()
-    const [ada, bob, cyd] = await Promise.all([here.agent({ team: 'blue' }), here.agent({ team: 'blue' }), here.agent()])
+    const [ada, bob, cyd] = await Promise.all([
+      here.agent({ team: 'blue' }),
+      here.agent({ team: 'blue' }),
+      here.agent(),
+    ])
     // 120 better ones that ada may not see, or that no filter lets through: more than any list of candidates is long.
-    for (let i = 0; i < 120; i++) await memory.make(bob, { title: 'Rocket engine', content: `Rocket engine test ${i}`, scope: 'agent' })
-    for (let i = 0; i < 120; i++) await memory.make(ada, { title: 'Rocket engine', content: `Rocket engine test ${i}`, confidence: 0.2, type: 'episodic' })
+    for (let i = 0; i < 120; i++)
+      await memory.make(bob, { title: 'Rocket engine', content: `Rocket engine test ${i}`, scope: 'agent' })
+    for (let i = 0; i < 120; i++)
+      await memory.make(ada, {
+        title: 'Rocket engine',
+        content: `Rocket engine test ${i}`,
+        confidence: 0.2,
+        type: 'episodic',
+      })
     const mine = await memory.make(ada, { title: 'Diary', content: 'Saw a rocket.' })
     const shared = await memory.make(bob, { title: 'Minutes', content: 'Somebody mentioned an engine.', scope: 'team' })
     const known = await memory.make(bob, { title: 'Handbook', content: 'No engine indoors.', scope: 'institutional' })
     await embedded()
-    const ids = async (by: Actor, more: object) => new Set((await search(by, 'rocket engine', { limit: 100, ...more })).map((one) => one.memory.id))
+    const ids = async (by: Actor, more: object) =>
+      new Set((await search(by, 'rocket engine', { limit: 100, ...more })).map((one) => one.memory.id))
     assert.deepEqual(await ids(ada, { min_confidence: 0.9 }), new Set([mine.id, shared.id, known.id]))
     assert.deepEqual(await ids(ada, { type: 'semantic' }), new Set([mine.id, shared.id, known.id]))
     assert.deepEqual(await ids(ada, { scope: 'team' }), new Set([shared.id]))
@@ -172,14 +244,21 @@ onBothEngines((engine) => {
 
   test('[SRCH-9] a long memory is found by its beginning, its middle and its end', async () => {
     const agent = await tenant.agent()
-    const filler = 'The weekly report lists meetings, numbers, rooms and the names of those who were present. '.repeat(40)
+    const filler = 'The weekly report lists meetings, numbers, rooms and the names of those who were present. '.repeat(
+      40,
+    )
     const long = await memory.make(agent, {
       title: 'Log',
       content: `A whale was seen near the coast. ${filler} The violin needs new strings. ${filler} Volcanic ash closed the airport.`,
     })
-    for (let i = 0; i < 5; i++) await memory.make(agent, { title: 'Log', content: `${filler} Nothing special on day ${i}.` })
+    for (let i = 0; i < 5; i++)
+      await memory.make(agent, { title: 'Log', content: `${filler} Nothing special on day ${i}.` })
     await embedded()
-    for (const question of ['large sea mammal', 'repairing a musical instrument', 'flights cancelled after an eruption']) {
+    for (const question of [
+      'large sea mammal',
+      'repairing a musical instrument',
+      'flights cancelled after an eruption',
+    ]) {
       assert.equal((await search(agent, question))[0]!.memory.id, long.id, question)
     }
   })
@@ -214,18 +293,26 @@ onBothEngines((engine) => {
     const agent = await tenant.agent()
     const changed = await memory.make(agent, { title: 'Pet', content: 'A brown dog lives here.' })
     const gone = await memory.make(agent, { title: 'Lamp', content: 'The lamp is broken.' })
-    const brief = await memory.make(agent, { title: 'Coupon', content: 'Ten percent off.', expires_at: new Date(service.clock.now() + 5_000).toISOString() })
+    const brief = await memory.make(agent, {
+      title: 'Coupon',
+      content: 'Ten percent off.',
+      expires_at: new Date(service.clock.now() + 5_000).toISOString(),
+    })
     await embedded()
     assert.ok((await search(agent, 'hound', { explain: true }))[0]!.signals!.similarity > 0.2)
     await memory.patch(agent, changed.id, { content: 'A sailing boat for two.', title: 'Vessel' })
     await memory.forget(agent, gone.id)
     await service.clock.advance(6_000)
-    assert.deepEqual(titles(await search(agent, 'dog', { explain: true })).filter((title) => title !== 'Vessel'), [])
+    assert.deepEqual(
+      titles(await search(agent, 'dog', { explain: true })).filter((title) => title !== 'Vessel'),
+      [],
+    )
     const [vessel] = await search(agent, 'yacht on the water', { explain: true })
     assert.equal(vessel!.memory.id, changed.id)
     assert.ok(vessel!.signals!.similarity > 0.2)
     assert.equal((await search(agent, 'brown dog', { explain: true }))[0]!.signals!.lexical, 0)
-    for (const { memory: one } of await search(agent, 'broken lamp coupon percent', { limit: 100 })) assert.ok(one.id !== gone.id && one.id !== brief.id)
+    for (const { memory: one } of await search(agent, 'broken lamp coupon percent', { limit: 100 }))
+      assert.ok(one.id !== gone.id && one.id !== brief.id)
   })
 
   test('[SRCH-6] promoted memories are found by those newly admitted at once', async () => {
@@ -257,7 +344,10 @@ onBothEngines((engine) => {
     assert.equal(first.status, 200, first.text)
     assert.deepEqual(again.body, first.body)
     assert.equal(again.headers.get('idempotent-replayed'), 'true')
-    const [row] = await service.store.rows<{ amount: number }>("select sum(amount) as amount from usage_days where tenant_id = ? and metric = 'searches'", [here.id])
+    const [row] = await service.store.rows<{ amount: number }>(
+      "select sum(amount) as amount from usage_days where tenant_id = ? and metric = 'searches'",
+      [here.id],
+    )
     assert.equal(Number(row!.amount), 1)
   })
 })
@@ -267,9 +357,18 @@ test('[ENR-6] a search with a budget that is over fails; it does not say that th
   const recall = makeRecall({
     index: { find: () => never, prepare: async () => {}, keep: async () => {}, close: async () => {} },
     embedder: { model: 'm', batch: 1, embed: () => never, query: () => never, close: async () => {} },
-    embedding: { wake: () => {}, runOnce: async () => 0, idle: async () => {}, soon: async () => {}, close: async () => {} },
+    embedding: {
+      wake: () => {},
+      runOnce: async () => 0,
+      idle: async () => {},
+      soon: async () => {},
+      close: async () => {},
+    },
     clock: systemClock,
     log: makeLogger('silent'),
   })
-  await assert.rejects(recall({ kind: 'agent', id: 'agt_a', tenantId: 'ten_a', teamId: null }, 'something', { budgetMs: 2 }), /longer than 2 ms/)
+  await assert.rejects(
+    recall({ kind: 'agent', id: 'agt_a', tenantId: 'ten_a', teamId: null }, 'something', { budgetMs: 2 }),
+    /longer than 2 ms/,
+  )
 })

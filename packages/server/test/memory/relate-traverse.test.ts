@@ -1,4 +1,5 @@
-// Traversal against a plain walk in memory, on random graphs with cycles, diamonds, parallel edges and memories one cannot see.
+// Traversal against a plain walk in memory, on random graphs with cycles, diamonds, parallel edges and memories one
+// cannot see.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
@@ -24,8 +25,18 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 const inOrder = (a: Item, b: Item): number =>
   a.depth - b.depth || b.strength - a.strength || compare(a.memory, b.memory) || compare(a.relationship, b.relationship)
 
-/** The rules, said as plainly as possible: all paths of each length, then the best one to each memory not reached before. */
-function walk(memories: MemoryRow[], edges: RelationshipRow[], viewer: Viewer, start: string, depth: number, direction: Direction): Item[] {
+/**
+ * The rules, said as plainly as possible: all paths of each length, then the best one to each memory not reached
+ * before.
+ */
+function walk(
+  memories: MemoryRow[],
+  edges: RelationshipRow[],
+  viewer: Viewer,
+  start: string,
+  depth: number,
+  direction: Direction,
+): Item[] {
   const seen = new Set(memories.filter((memory) => maySee(viewer, memory, START)).map(({ id }) => id))
   const steps = edges.flatMap(({ id, strength, source_memory_id: s, target_memory_id: t }) => [
     ...(direction !== 'in' ? [{ id, strength, from: s, to: t }] : []),
@@ -36,7 +47,16 @@ function walk(memories: MemoryRow[], edges: RelationshipRow[], viewer: Viewer, s
   let paths: Item[] = [{ memory: start, relationship: '', depth: 0, strength: 1 }]
   for (let level = 1; level <= depth; level++) {
     paths = paths
-      .flatMap((path) => steps.filter((step) => step.from === path.memory).map((step) => ({ memory: step.to, relationship: step.id, depth: level, strength: path.strength * step.strength })))
+      .flatMap((path) =>
+        steps
+          .filter((step) => step.from === path.memory)
+          .map((step) => ({
+            memory: step.to,
+            relationship: step.id,
+            depth: level,
+            strength: path.strength * step.strength,
+          })),
+      )
       .filter((path) => seen.has(path.memory) && !reached.has(path.memory))
       .sort(inOrder)
     for (const path of paths) {
@@ -48,17 +68,56 @@ function walk(memories: MemoryRow[], edges: RelationshipRow[], viewer: Viewer, s
 }
 
 const shown = (item: RelatedMemory): Item => ({
-  memory: item.memory.id, relationship: item.relationship.id, depth: item.depth, strength: item.cumulative_strength,
+  memory: item.memory.id,
+  relationship: item.relationship.id,
+  depth: item.depth,
+  strength: item.cumulative_strength,
 })
 
 const memoryRow = (tenant: string, id: string, more: Partial<MemoryRow> = {}): MemoryRow => ({
-  tenant_id: tenant, id, agent_id: 'me', team_id: null, scope: 'agent', status: 'active', type: 'entity', expires_at: null, title: id, content: id, confidence: 1,
-  importance: 1, metadata: '{}', project_id: null, source_type: null, source_id: null, source_url: null, source_event_id: null, freshness_date: null,
-  created_at: START, updated_at: START, accessed_at: START, text_version: 1, ...more,
+  tenant_id: tenant,
+  id,
+  agent_id: 'me',
+  team_id: null,
+  scope: 'agent',
+  status: 'active',
+  type: 'entity',
+  expires_at: null,
+  title: id,
+  content: id,
+  confidence: 1,
+  importance: 1,
+  metadata: '{}',
+  project_id: null,
+  source_type: null,
+  source_id: null,
+  source_url: null,
+  source_event_id: null,
+  freshness_date: null,
+  created_at: START,
+  updated_at: START,
+  accessed_at: START,
+  text_version: 1,
+  ...more,
 })
 
-const edgeRow = (tenant: string, id: string, from: string, to: string, strength: number, type: RelationshipRow['relationship_type'] = 'supports'): RelationshipRow => ({
-  tenant_id: tenant, id, source_memory_id: from, target_memory_id: to, relationship_type: type, strength, metadata: null, created_by: 'me', created_at: START,
+const edgeRow = (
+  tenant: string,
+  id: string,
+  from: string,
+  to: string,
+  strength: number,
+  type: RelationshipRow['relationship_type'] = 'supports',
+): RelationshipRow => ({
+  tenant_id: tenant,
+  id,
+  source_memory_id: from,
+  target_memory_id: to,
+  relationship_type: type,
+  strength,
+  metadata: null,
+  created_by: 'me',
+  created_at: START,
 })
 
 onBothEngines((engine) => {
@@ -80,16 +139,31 @@ onBothEngines((engine) => {
   test('[REL-8] [REL-9] [REL-10] [REL-11] [REL-13] [REL-15] the query agrees with a plain walk on every graph', async () => {
     // Mine, somebody's shared in three ways, and what nobody or not everybody sees.
     const kinds: Partial<MemoryRow>[] = [
-      {}, {}, {}, { agent_id: 'you', scope: 'institutional' }, { agent_id: 'you', scope: 'team', team_id: 'blue' }, { agent_id: 'you' },
-      { agent_id: 'you', scope: 'team', team_id: 'red' }, { status: 'deleted' }, { status: 'expired' }, { expires_at: START }, { expires_at: START + 1 },
+      {},
+      {},
+      {},
+      { agent_id: 'you', scope: 'institutional' },
+      { agent_id: 'you', scope: 'team', team_id: 'blue' },
+      { agent_id: 'you' },
+      { agent_id: 'you', scope: 'team', team_id: 'red' },
+      { status: 'deleted' },
+      { status: 'expired' },
+      { expires_at: START },
+      { expires_at: START + 1 },
     ]
-    // Halves and quarters, so that different paths are often equally strong; and numbers whose product is too small for a number.
+    // Halves and quarters, so that different paths are often equally strong; and numbers whose product is too small for
+    // a number.
     const strength = fc.constantFrom(1, 0.5, 0.25, 0.3, 0, 1)
     const graph = fc.integer({ min: 2, max: 9 }).chain((size) =>
       fc.record({
         kinds: fc.array(fc.constantFrom(...kinds), { minLength: size, maxLength: size }),
         edges: fc.uniqueArray(
-          fc.record({ from: fc.nat(size - 1), to: fc.nat(size - 1), type: fc.constantFrom(...RELATIONSHIP_TYPES.slice(0, 2)), strength }),
+          fc.record({
+            from: fc.nat(size - 1),
+            to: fc.nat(size - 1),
+            type: fc.constantFrom(...RELATIONSHIP_TYPES.slice(0, 2)),
+            strength,
+          }),
           { maxLength: 30, selector: (edge) => `${edge.from} ${edge.to} ${edge.type}` },
         ),
       }),
@@ -100,12 +174,21 @@ onBothEngines((engine) => {
         const tenant = `t${++round}`
         const id = (i: number) => `mem_${i}`
         const memories = chosen.map((kind, i) => memoryRow(tenant, id(i), i === 0 ? {} : kind))
-        const edges = wanted.filter(({ from, to }) => from !== to).map((edge, i) => edgeRow(tenant, `rel_${10 + i}`, id(edge.from), id(edge.to), edge.strength, edge.type))
+        const edges = wanted
+          .filter(({ from, to }) => from !== to)
+          .map((edge, i) => edgeRow(tenant, `rel_${10 + i}`, id(edge.from), id(edge.to), edge.strength, edge.type))
         await save(memories, edges)
-        for (const viewer of [{ ...VIEWER, tenantId: tenant }, { ...VIEWER, tenantId: tenant, kind: 'org_admin' as const, id: 'boss', teamId: null }]) {
+        for (const viewer of [
+          { ...VIEWER, tenantId: tenant },
+          { ...VIEWER, tenantId: tenant, kind: 'org_admin' as const, id: 'boss', teamId: null },
+        ]) {
           for (const direction of DIRECTIONS) {
             for (const depth of [1, 2, 3]) {
-              assert.deepEqual(await reached(viewer, id(0), depth, direction), walk(memories, edges, viewer, id(0), depth, direction), `${viewer.kind} ${direction} ${depth}`)
+              assert.deepEqual(
+                await reached(viewer, id(0), depth, direction),
+                walk(memories, edges, viewer, id(0), depth, direction),
+                `${viewer.kind} ${direction} ${depth}`,
+              )
             }
           }
         }
@@ -116,10 +199,18 @@ onBothEngines((engine) => {
 
   test('[REL-8] strengths too small to multiply end as nothing, not as a failure', async () => {
     const tenant = 'tiny'
-    await save(['a', 'b', 'c', 'd'].map((id) => memoryRow(tenant, id)), [
-      edgeRow(tenant, 'r1', 'a', 'b', 1e-200), edgeRow(tenant, 'r2', 'b', 'c', 1e-200), edgeRow(tenant, 'r3', 'c', 'd', 5e-324),
-    ])
-    assert.deepEqual((await reached({ ...VIEWER, tenantId: tenant }, 'a', 3, 'out')).map((item) => item.strength), [1e-200, 0, 0])
+    await save(
+      ['a', 'b', 'c', 'd'].map((id) => memoryRow(tenant, id)),
+      [
+        edgeRow(tenant, 'r1', 'a', 'b', 1e-200),
+        edgeRow(tenant, 'r2', 'b', 'c', 1e-200),
+        edgeRow(tenant, 'r3', 'c', 'd', 5e-324),
+      ],
+    )
+    assert.deepEqual(
+      (await reached({ ...VIEWER, tenantId: tenant }, 'a', 3, 'out')).map((item) => item.strength),
+      [1e-200, 0, 0],
+    )
   })
 
   test('[REL-12] at most 1000 items, the nearest and strongest of them', async () => {
@@ -131,7 +222,9 @@ onBothEngines((engine) => {
     // 0 → 1..600 → 601..1800, and 1 → 1801..2500 weakly.
     const edges = [
       ...Array.from({ length: 600 }, (_, i) => edgeRow(tenant, `rel_a${i}`, name(0), name(i + 1), strengthOf(i))),
-      ...Array.from({ length: 1200 }, (_, i) => edgeRow(tenant, `rel_b${i}`, name(1 + (i % 600)), name(601 + i), strengthOf(i * 3))),
+      ...Array.from({ length: 1200 }, (_, i) =>
+        edgeRow(tenant, `rel_b${i}`, name(1 + (i % 600)), name(601 + i), strengthOf(i * 3)),
+      ),
       ...Array.from({ length: 700 }, (_, i) => edgeRow(tenant, `rel_c${i}`, name(601), name(1801 + i), 1)),
     ]
     await save(memories, edges)
@@ -140,9 +233,14 @@ onBothEngines((engine) => {
       assert.equal(items.length, [600, 1000, 1000][depth - 1])
       assert.deepEqual(items, walk(memories, edges, viewer, name(0), depth, 'out'))
     }
-    const more = Array.from({ length: 1200 }, (_, i) => edgeRow(tenant, `rel_d${i}`, name(2400), name(i), strengthOf(i)))
+    const more = Array.from({ length: 1200 }, (_, i) =>
+      edgeRow(tenant, `rel_d${i}`, name(2400), name(i), strengthOf(i)),
+    )
     await save([], more)
-    assert.deepEqual(await reached(viewer, name(2400), 3, 'out'), walk(memories, [...edges, ...more], viewer, name(2400), 1, 'out'))
+    assert.deepEqual(
+      await reached(viewer, name(2400), 3, 'out'),
+      walk(memories, [...edges, ...more], viewer, name(2400), 1, 'out'),
+    )
   })
 
   test('[REL-12] a dense graph is walked edge by edge, not path by path', async () => {
@@ -150,7 +248,9 @@ onBothEngines((engine) => {
     const tenant = 'dense'
     const name = (i: number) => `mem_${String(i).padStart(3, '0')}`
     const memories = Array.from({ length: 90 }, (_, i) => memoryRow(tenant, name(i)))
-    const edges = memories.flatMap((_, i) => memories.flatMap((__, j) => (i === j ? [] : [edgeRow(tenant, `rel_${i}_${j}`, name(i), name(j), 0.5)])))
+    const edges = memories.flatMap((_, i) =>
+      memories.flatMap((__, j) => (i === j ? [] : [edgeRow(tenant, `rel_${i}_${j}`, name(i), name(j), 0.5)])),
+    )
     await save(memories, edges)
     const items = await reached({ ...VIEWER, tenantId: tenant }, name(0), 3, 'both')
     assert.equal(items.length, 2 * 89)

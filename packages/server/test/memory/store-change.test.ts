@@ -43,11 +43,22 @@ onBothEngines((engine) => {
   })
   const now = () => new Date(service.clock.now()).toISOString()
   const status = async (id: string) =>
-    (await service.store.rows<{ status: string; text_version: number }>('select status, text_version from memories where id = ?', [id]))[0]!
+    (
+      await service.store.rows<{ status: string; text_version: number }>(
+        'select status, text_version from memories where id = ?',
+        [id],
+      )
+    )[0]!
 
   test('[MEM-14] [MEM-15] each field changes, alone and with others; metadata is replaced', async () => {
     const changes = {
-      title: 'Another', content: 'Else', confidence: 0.25, importance: 0, metadata: { c: 3 }, expires_at: '2040-01-01T00:00:00.000Z', freshness_date: null,
+      title: 'Another',
+      content: 'Else',
+      confidence: 0.25,
+      importance: 0,
+      metadata: { c: 3 },
+      expires_at: '2040-01-01T00:00:00.000Z',
+      freshness_date: null,
     }
     let expected = { ...memory, updated_at: now() }
     for (const [name, value] of Object.entries(changes)) {
@@ -62,7 +73,19 @@ onBothEngines((engine) => {
   })
 
   test('[MEM-15] scope, type and unknown fields are ignored; nothing sent is nothing changed', async () => {
-    for (const body of [{}, { scope: 'institutional', type: 'entity', team_id: 'x', agent_id: blue.id, status: 'deleted', id: 'x', accessed_at: 1 }, { title: memory.title }]) {
+    for (const body of [
+      {},
+      {
+        scope: 'institutional',
+        type: 'entity',
+        team_id: 'x',
+        agent_id: blue.id,
+        status: 'deleted',
+        id: 'x',
+        accessed_at: 1,
+      },
+      { title: memory.title },
+    ]) {
       const reply = await calls.patch(agent, memory.id, body)
       assert.equal(reply.status, 200, reply.text)
       assert.deepEqual(reply.body, memory)
@@ -71,8 +94,13 @@ onBothEngines((engine) => {
 
   test('[MEM-3] [MEM-4] [MEM-5] [MEM-6] an update is checked like a creation, before anything else', async () => {
     const wrong: [string, unknown[]][] = [
-      ['title', ['', ' ', null, 'a\u0000']], ['content', ['', 'x'.repeat(32_769), null]], ['confidence', [-1, 2, null, '1']],
-      ['importance', [-1, 2, null]], ['metadata', [null, []]], ['expires_at', ['2029-01-01T00:00:00Z', now(), 'x']], ['freshness_date', ['x', 1]],
+      ['title', ['', ' ', null, 'a\u0000']],
+      ['content', ['', 'x'.repeat(32_769), null]],
+      ['confidence', [-1, 2, null, '1']],
+      ['importance', [-1, 2, null]],
+      ['metadata', [null, []]],
+      ['expires_at', ['2029-01-01T00:00:00Z', now(), 'x']],
+      ['freshness_date', ['x', 1]],
     ]
     for (const [field, values] of wrong) {
       for (const value of values) {
@@ -110,12 +138,18 @@ onBothEngines((engine) => {
   test('[MEM-16] [MEM-9] who sees it and does not own it is refused; who does not see it finds nothing', async () => {
     const shared = await calls.make(agent, { scope: 'institutional' })
     const tries = (by: Actor, id: string) => [
-      calls.patch(by, id, {}), calls.patch(by, id, { title: 'Mine' }), calls.forget(by, id), calls.promote(by, id, { scope: 'institutional' }),
+      calls.patch(by, id, {}),
+      calls.patch(by, id, { title: 'Mine' }),
+      calls.forget(by, id),
+      calls.promote(by, id, { scope: 'institutional' }),
     ]
-    for (const reply of await Promise.all(tries(blue, shared.id))) assertError(reply, 'business_rule_violation', { rule: 'not_owner', memory_id: shared.id })
-    for (const reply of await Promise.all(tries(blue, memory.id))) assertError(reply, 'not_found', { resource_type: 'memory', resource_id: memory.id })
+    for (const reply of await Promise.all(tries(blue, shared.id)))
+      assertError(reply, 'business_rule_violation', { rule: 'not_owner', memory_id: shared.id })
+    for (const reply of await Promise.all(tries(blue, memory.id)))
+      assertError(reply, 'not_found', { resource_type: 'memory', resource_id: memory.id })
     for (const id of ['mem_x', 'agt_01hv3k8z9q4m7t2x5c6w8r0s1d', 'mem_01hv3k8z9q4m7t2x5c6w8r0s1d', '%00', "'"]) {
-      for (const reply of await Promise.all(tries(agent, id))) assertError(reply, 'not_found', { resource_type: 'memory' })
+      for (const reply of await Promise.all(tries(agent, id)))
+        assertError(reply, 'not_found', { resource_type: 'memory' })
     }
     assert.deepEqual((await calls.get(agent, shared.id)).body, { ...shared, accessed_at: now() })
   })
@@ -126,7 +160,11 @@ onBothEngines((engine) => {
     assert.deepEqual([changed.body.title, changed.body.agent_id], ['By the admin', agent.id])
     assert.equal((await calls.promote(admin, memory.id, { scope: 'team', team_id: 'blue' })).body.scope, 'team')
     const stranger = { token: (await service.tenant()).admin, id: '' }
-    for (const reply of [await calls.get(stranger, memory.id), await calls.patch(stranger, memory.id, {}), await calls.forget(stranger, memory.id)]) {
+    for (const reply of [
+      await calls.get(stranger, memory.id),
+      await calls.patch(stranger, memory.id, {}),
+      await calls.forget(stranger, memory.id),
+    ]) {
       assertError(reply, 'not_found', { resource_type: 'memory', resource_id: memory.id })
     }
     assert.equal((await calls.forget(admin, memory.id)).status, 204)
@@ -138,7 +176,12 @@ onBothEngines((engine) => {
     assert.deepEqual([reply.status, reply.text], [204, ''])
     assert.equal((await status(memory.id)).status, 'deleted')
     for (const by of [agent, admin]) {
-      for (const gone of [await calls.get(by, memory.id), await calls.patch(by, memory.id, {}), await calls.promote(by, memory.id, { scope: 'institutional' }), await calls.forget(by, memory.id)]) {
+      for (const gone of [
+        await calls.get(by, memory.id),
+        await calls.patch(by, memory.id, {}),
+        await calls.promote(by, memory.id, { scope: 'institutional' }),
+        await calls.forget(by, memory.id),
+      ]) {
         assertError(gone, 'not_found', { resource_type: 'memory', resource_id: memory.id })
       }
       assert.ok(!ids((await calls.list(by)).memories).includes(memory.id))
@@ -148,7 +191,10 @@ onBothEngines((engine) => {
   })
 
   test('[MEM-18] from its expiry on a memory is gone, before and after the sweep', async () => {
-    await calls.patch(agent, memory.id, { expires_at: new Date(service.clock.now() + 9_000).toISOString(), title: 'Fleeting' })
+    await calls.patch(agent, memory.id, {
+      expires_at: new Date(service.clock.now() + 9_000).toISOString(),
+      title: 'Fleeting',
+    })
     await service.clock.advance(8_999)
     assert.equal((await calls.get(agent, memory.id)).status, 200)
     assert.equal((await calls.list(agent, { search: 'fleeting' })).total, 1)
@@ -174,7 +220,10 @@ onBothEngines((engine) => {
     const owner = await other.agent()
     const soon = new Date(service.clock.now() + 2_000).toISOString()
     for (let i = 0; i < 205; i++) await calls.make(owner, { expires_at: soon })
-    const stays = [await calls.make(owner), await calls.make(owner, { expires_at: new Date(service.clock.now() + 2_001).toISOString() })]
+    const stays = [
+      await calls.make(owner),
+      await calls.make(owner, { expires_at: new Date(service.clock.now() + 2_001).toISOString() }),
+    ]
     const gone = await calls.make(owner, { expires_at: soon })
     await calls.forget(owner, gone.id)
     await service.clock.advance(2_000)
@@ -214,9 +263,15 @@ onBothEngines((engine) => {
 
   test('[MEM-20] a payload that does not fit together is 400', async () => {
     const refused: [string, object][] = [
-      ['scope', { scope: 'agent' }], ['scope', {}], ['scope', { scope: 'tenant' }], ['scope', { scope: null }],
-      ['team_id', { scope: 'team' }], ['team_id', { scope: 'team', team_id: null }], ['team_id', { scope: 'team', team_id: '' }],
-      ['team_id', { scope: 'team', team_id: 1 }], ['team_id', { scope: 'institutional', team_id: 'blue' }],
+      ['scope', { scope: 'agent' }],
+      ['scope', {}],
+      ['scope', { scope: 'tenant' }],
+      ['scope', { scope: null }],
+      ['team_id', { scope: 'team' }],
+      ['team_id', { scope: 'team', team_id: null }],
+      ['team_id', { scope: 'team', team_id: '' }],
+      ['team_id', { scope: 'team', team_id: 1 }],
+      ['team_id', { scope: 'institutional', team_id: 'blue' }],
     ]
     for (const [field, body] of refused) {
       assertError(await calls.promote(agent, memory.id, body), 'validation_failed', { field })
@@ -238,7 +293,10 @@ onBothEngines((engine) => {
   test('[MEM-22] a scope only widens, and a team is not exchanged', async () => {
     await calls.promote(agent, memory.id, { scope: 'team', team_id: 'blue' })
     const refused = async (body: object) =>
-      assertError(await calls.promote(agent, memory.id, body), 'business_rule_violation', { rule: 'scope_only_widens', memory_id: memory.id })
+      assertError(await calls.promote(agent, memory.id, body), 'business_rule_violation', {
+        rule: 'scope_only_widens',
+        memory_id: memory.id,
+      })
     await refused({ scope: 'team', team_id: 'red' })
     await calls.promote(agent, memory.id, { scope: 'institutional' })
     await refused({ scope: 'team', team_id: 'blue' })
@@ -252,8 +310,11 @@ onBothEngines((engine) => {
 
   test('[MEM-14] changes at once lose nothing of each other', async () => {
     await Promise.all([
-      calls.patch(agent, memory.id, { title: 'T' }), calls.patch(agent, memory.id, { content: 'C' }), calls.patch(agent, memory.id, { confidence: 0.5 }),
-      calls.promote(agent, memory.id, { scope: 'institutional' }), calls.get(agent, memory.id),
+      calls.patch(agent, memory.id, { title: 'T' }),
+      calls.patch(agent, memory.id, { content: 'C' }),
+      calls.patch(agent, memory.id, { confidence: 0.5 }),
+      calls.promote(agent, memory.id, { scope: 'institutional' }),
+      calls.get(agent, memory.id),
     ])
     const { body } = await calls.get(agent, memory.id)
     assert.deepEqual([body.title, body.content, body.confidence, body.scope], ['T', 'C', 0.5, 'institutional'])

@@ -32,10 +32,28 @@ onBothEngines((engine) => {
     const memory = await calls.make(agent)
     assert.match(memory.id, /^mem_[0-9a-z]{26}$/)
     assert.deepEqual(memory, {
-      id: memory.id, tenant_id: tenant.id, agent_id: agent.id, team_id: null, project_id: null, type: 'semantic', scope: 'agent',
-      status: 'active', title: 'A title', content: 'Some content', confidence: 1, importance: 0.5, metadata: {}, source_type: null,
-      source_id: null, source_url: null, source_event_id: null, freshness_date: null, expires_at: null,
-      created_at: NOW, updated_at: NOW, accessed_at: NOW,
+      id: memory.id,
+      tenant_id: tenant.id,
+      agent_id: agent.id,
+      team_id: null,
+      project_id: null,
+      type: 'semantic',
+      scope: 'agent',
+      status: 'active',
+      title: 'A title',
+      content: 'Some content',
+      confidence: 1,
+      importance: 0.5,
+      metadata: {},
+      source_type: null,
+      source_id: null,
+      source_url: null,
+      source_event_id: null,
+      freshness_date: null,
+      expires_at: null,
+      created_at: NOW,
+      updated_at: NOW,
+      accessed_at: NOW,
     })
     assert.deepEqual((await calls.get(agent, memory.id)).body, memory)
     assert.deepEqual((await calls.list(agent)).memories[0], memory)
@@ -43,18 +61,38 @@ onBothEngines((engine) => {
 
   test('[MEM-1] [MEM-5] everything that can be sent comes back as it was', async () => {
     const sent = {
-      type: 'reasoning', scope: 'institutional', title: ' “Títle” \n 🙂 ', content: ' \t\u{1F469}\u200D\u{1F4BB} \'quoted\' "twice" % _ \\ \u0001 ',
-      project_id: 'p', confidence: 0, importance: 1, metadata: { deep: [1, { ß: null }], '\u0000': '\u0000', __proto__: 1, constructor: 2 },
-      source_type: 'ticket', source_id: 'T/1', source_url: 'urn:isbn:0451450523', source_event_id: 'e 1',
-      freshness_date: '2020-02-29T23:59:59.5+02:00', expires_at: '2030-01-01T00:00:00.001Z',
+      type: 'reasoning',
+      scope: 'institutional',
+      title: ' “Títle” \n 🙂 ',
+      content: ' \t\u{1F469}\u200D\u{1F4BB} \'quoted\' "twice" % _ \\ \u0001 ',
+      project_id: 'p',
+      confidence: 0,
+      importance: 1,
+      metadata: { deep: [1, { ß: null }], '\u0000': '\u0000', __proto__: 1, constructor: 2 },
+      source_type: 'ticket',
+      source_id: 'T/1',
+      source_url: 'urn:isbn:0451450523',
+      source_event_id: 'e 1',
+      freshness_date: '2020-02-29T23:59:59.5+02:00',
+      expires_at: '2030-01-01T00:00:00.001Z',
     }
     const memory = await calls.make(agent, sent)
     const expected = { ...sent, freshness_date: '2020-02-29T21:59:59.500Z' }
-    for (const seen of [memory, (await calls.get(agent, memory.id)).body]) assert.deepEqual({ ...seen, ...expected }, seen)
+    for (const seen of [memory, (await calls.get(agent, memory.id)).body])
+      assert.deepEqual({ ...seen, ...expected }, seen)
   })
 
   test('[MEM-5] null is the same as nothing where a field may be null', async () => {
-    const names = ['team_id', 'project_id', 'source_type', 'source_id', 'source_url', 'source_event_id', 'freshness_date', 'expires_at'] as const
+    const names = [
+      'team_id',
+      'project_id',
+      'source_type',
+      'source_id',
+      'source_url',
+      'source_event_id',
+      'freshness_date',
+      'expires_at',
+    ] as const
     const memory = await calls.make(agent, Object.fromEntries(names.map((name) => [name, null])))
     for (const name of names) assert.equal(memory[name], null)
     for (const name of ['confidence', 'importance', 'metadata']) await refused(name, { ...aMemory, [name]: null })
@@ -72,14 +110,17 @@ onBothEngines((engine) => {
       await refused(name, rest)
       for (const wrong of [null, 1, [], {}, '']) await refused(name, { ...aMemory, [name]: wrong })
     }
-    for (const type of ['Semantic', 'fact', 'semantic ']) assert.match(String((await refused('type', { ...aMemory, type }))['expected']), /episodic, semantic/)
+    for (const type of ['Semantic', 'fact', 'semantic '])
+      assert.match(String((await refused('type', { ...aMemory, type }))['expected']), /episodic, semantic/)
     for (const scope of ['tenant', 'AGENT']) await refused('scope', { ...aMemory, scope })
   })
 
   test('[MEM-3] a title says something; content has 1 to 32768 characters, counted as code points', async () => {
     for (const title of ['', ' ', '\n\t\u00a0\u3000', 'a\u0000b']) await refused('title', { ...aMemory, title })
-    for (const content of ['', 'a\u0000b', 'x'.repeat(MAX + 1), '🙂'.repeat(MAX + 1)]) await refused('content', { ...aMemory, content })
-    for (const content of ['x', ' ', '\n', '🙂'.repeat(MAX), 'x'.repeat(MAX)]) assert.equal((await calls.make(agent, { content })).content, content)
+    for (const content of ['', 'a\u0000b', 'x'.repeat(MAX + 1), '🙂'.repeat(MAX + 1)])
+      await refused('content', { ...aMemory, content })
+    for (const content of ['x', ' ', '\n', '🙂'.repeat(MAX), 'x'.repeat(MAX)])
+      assert.equal((await calls.make(agent, { content })).content, content)
   })
 
   test('[MEM-3] half a surrogate pair becomes the replacement character, in the answer as in the store', async () => {
@@ -91,15 +132,18 @@ onBothEngines((engine) => {
   test('[MEM-4] confidence and importance are numbers from 0 to 1', async () => {
     for (const name of ['confidence', 'importance']) {
       for (const wrong of [-0.001, 1.001, '0.5', true]) await refused(name, { ...aMemory, [name]: wrong })
-      for (const right of [0, 1, 0.1 + 0.2, 5e-324]) assert.equal((await calls.make(agent, { [name]: right }))[name as 'confidence'], right)
+      for (const right of [0, 1, 0.1 + 0.2, 5e-324])
+        assert.equal((await calls.make(agent, { [name]: right }))[name as 'confidence'], right)
     }
   })
 
   test('[MEM-5] a wrong form is refused', async () => {
     for (const metadata of [[], 'x', 1]) await refused('metadata', { ...aMemory, metadata })
-    for (const source_url of ['not a uri', '/relative', 'http://a b', 1]) await refused('source_url', { ...aMemory, source_url })
+    for (const source_url of ['not a uri', '/relative', 'http://a b', 1])
+      await refused('source_url', { ...aMemory, source_url })
     for (const name of ['freshness_date', 'expires_at']) {
-      for (const wrong of ['tomorrow', '2031-02-29T00:00:00Z', '2031-01-01', '2031-01-01T00:00:00', 1, '']) await refused(name, { ...aMemory, [name]: wrong })
+      for (const wrong of ['tomorrow', '2031-02-29T00:00:00Z', '2031-01-01', '2031-01-01T00:00:00', 1, ''])
+        await refused(name, { ...aMemory, [name]: wrong })
     }
     for (const name of ['team_id', 'project_id', 'source_type', 'source_id', 'source_event_id']) {
       for (const wrong of [1, {}, 'a\u0000b']) await refused(name, { ...aMemory, [name]: wrong })
@@ -115,7 +159,14 @@ onBothEngines((engine) => {
 
   test('[MEM-7] the caller owns it, whatever the body says; an unknown field is ignored', async () => {
     const other = await tenant.agent()
-    const memory = await calls.make(agent, { agent_id: other.id, tenant_id: 'x', id: 'mem_x', status: 'deleted', created_at: 'x', colour: 'red' })
+    const memory = await calls.make(agent, {
+      agent_id: other.id,
+      tenant_id: 'x',
+      id: 'mem_x',
+      status: 'deleted',
+      created_at: 'x',
+      colour: 'red',
+    })
     assert.deepEqual([memory.agent_id, memory.tenant_id, memory.status], [agent.id, tenant.id, 'active'])
     assert.ok(!('colour' in memory))
     const admin = await orgAdmin(service, tenant)
@@ -132,14 +183,17 @@ onBothEngines((engine) => {
   })
 
   test('[MEM-8] only a team memory has a team', async () => {
-    for (const scope of ['agent', 'institutional']) assert.equal((await calls.make(agent, { scope, team_id: 'blue' })).team_id, null)
+    for (const scope of ['agent', 'institutional'])
+      assert.equal((await calls.make(agent, { scope, team_id: 'blue' })).team_id, null)
   })
 
   test('[HTTP-10] a body over MAX_MEMORY_BYTES is 413, one below it is taken', async () => {
     const size = (metadata: string) => JSON.stringify({ ...aMemory, metadata: { a: metadata } }).length
     const room = 300_000 - size('')
     assert.equal((await calls.post(agent, { metadata: { a: 'x'.repeat(room) } })).status, 201)
-    assertError(await calls.post(agent, { metadata: { a: 'x'.repeat(room + 1) } }), 'payload_too_large', { max_size: 300_000 })
+    assertError(await calls.post(agent, { metadata: { a: 'x'.repeat(room + 1) } }), 'payload_too_large', {
+      max_size: 300_000,
+    })
   })
 
   test('[AUTH-8] a scope is needed to write and one to read', async () => {
@@ -148,7 +202,9 @@ onBothEngines((engine) => {
     assertError(await calls.post(reader, {}), 'insufficient_scope', { required_scope: 'memory:write' })
     const memory = await calls.make(writer)
     assertError(await calls.get(writer, memory.id), 'insufficient_scope', { required_scope: 'memory:read' })
-    assertError(await service.call('GET /v1/memories', { token: writer.token }), 'insufficient_scope', { required_scope: 'memory:read' })
+    assertError(await service.call('GET /v1/memories', { token: writer.token }), 'insufficient_scope', {
+      required_scope: 'memory:read',
+    })
   })
 
   test('[IDEM-1] [TEN-4] the same Idempotency-Key makes one memory, and it is metered once', async () => {

@@ -29,13 +29,31 @@ test('[MEM-13] folding is the simple case folding of Unicode, for every code poi
   }
   // And no two classes are one: each representative matches itself alone among all of them.
   const all = [...classes.keys()].join('')
-  for (const one of classes.keys()) assert.deepEqual(all.match(new RegExp(`\\u{${one.codePointAt(0)!.toString(16)}}`, 'giu')), [one])
+  for (const one of classes.keys())
+    assert.deepEqual(all.match(new RegExp(`\\u{${one.codePointAt(0)!.toString(16)}}`, 'giu')), [one])
 })
 
 test('[MEM-13] folding, by example', () => {
-  const same = [['STRASSE', 'strasse'], ['ß', 'ẞ'], ['Σίσυφος', 'ΣΊΣΥΦΟΣ'], ['σς', 'ΣΣ'], ['Привет', 'ПРИВЕТ'], ['ſ', 'S'], ['K', 'k'], ['𐐀', '𐐨'], ['🙂', '🙂']]
+  const same = [
+    ['STRASSE', 'strasse'],
+    ['ß', 'ẞ'],
+    ['Σίσυφος', 'ΣΊΣΥΦΟΣ'],
+    ['σς', 'ΣΣ'],
+    ['Привет', 'ПРИВЕТ'],
+    ['ſ', 'S'],
+    ['K', 'k'],
+    ['𐐀', '𐐨'],
+    ['🙂', '🙂'],
+  ]
   for (const [a, b] of same) assert.equal(fold(a!), fold(b!), `${a} ${b}`)
-  for (const [a, b] of [['ß', 'ss'], ['İ', 'i'], ['ı', 'I'], ['é', 'e'], ['é', 'e\u0301']]) assert.notEqual(fold(a!), fold(b!), `${a} ${b}`)
+  for (const [a, b] of [
+    ['ß', 'ss'],
+    ['İ', 'i'],
+    ['ı', 'I'],
+    ['é', 'e'],
+    ['é', 'e\u0301'],
+  ])
+    assert.notEqual(fold(a!), fold(b!), `${a} ${b}`)
 })
 
 /** The plan of what a query function asks, as text. */
@@ -45,7 +63,8 @@ async function plans(store: Store, ask: (db: Db) => Promise<unknown>): Promise<s
     ...store,
     async rows<R>(sql: string, values: readonly Value[] = []) {
       const explain = store.dialect.engine === 'sqlite' ? 'explain query plan' : 'explain'
-      for (const row of await store.rows<Record<string, string>>(`${explain} ${sql}`, values)) seen.push(row['detail'] ?? row['QUERY PLAN'] ?? '')
+      for (const row of await store.rows<Record<string, string>>(`${explain} ${sql}`, values))
+        seen.push(row['detail'] ?? row['QUERY PLAN'] ?? '')
       return [] as R[]
     },
   }
@@ -73,7 +92,10 @@ onBothEngines((engine) => {
       const owner = i % 2 === 0 ? agent : mate
       made.unshift(
         await calls.make(owner, {
-          type: ['episodic', 'entity', 'reflection'][i % 3], scope: ['agent', 'team', 'institutional'][i % 4 === 3 ? 2 : i % 3], team_id: 'blue', title: `n${i} of many`,
+          type: ['episodic', 'entity', 'reflection'][i % 3],
+          scope: ['agent', 'team', 'institutional'][i % 4 === 3 ? 2 : i % 3],
+          team_id: 'blue',
+          title: `n${i} of many`,
         }),
       )
     }
@@ -88,7 +110,10 @@ onBothEngines((engine) => {
         assert.deepEqual(await chosen({ type, limit: '200' }), { memories: wanted, total: wanted.length })
         for (const scope of ['agent', 'team', 'institutional']) {
           const both = wanted.filter((memory) => memory.scope === scope)
-          assert.deepEqual(await chosen({ type, scope, limit: '3' }), { memories: both.slice(0, 3), total: both.length })
+          assert.deepEqual(await chosen({ type, scope, limit: '3' }), {
+            memories: both.slice(0, 3),
+            total: both.length,
+          })
         }
       }
     }
@@ -96,9 +121,23 @@ onBothEngines((engine) => {
   })
 
   test('[MEM-12] a filter or a page out of range is refused', async () => {
-    const wrong = ['type=fact', 'type=', 'scope=tenant', 'scope=', 'limit=0', 'limit=201', 'limit=x', 'offset=-1', 'search=a%00b', 'search=a&search=b', 'type=entity&type=entity']
+    const wrong = [
+      'type=fact',
+      'type=',
+      'scope=tenant',
+      'scope=',
+      'limit=0',
+      'limit=201',
+      'limit=x',
+      'offset=-1',
+      'search=a%00b',
+      'search=a&search=b',
+      'type=entity&type=entity',
+    ]
     for (const query of wrong) {
-      assertError(await service.call(`GET /v1/memories?${query}`, { token: agent.token }), 'validation_failed', { field: query.split('=')[0] })
+      assertError(await service.call(`GET /v1/memories?${query}`, { token: agent.token }), 'validation_failed', {
+        field: query.split('=')[0],
+      })
     }
     assert.equal((await service.call('GET /v1/memories?status=deleted&colour=red', { token: agent.token })).status, 200)
   })
@@ -106,21 +145,79 @@ onBothEngines((engine) => {
   test('[MEM-13] one literal substring of the title or the content, in any case, with nothing special in it', async () => {
     const reader = await tenant.agent()
     const texts: [title: string, content: string][] = [
-      ['100% sure', 'snake_case and C:\\temp'], ['100 percent', 'snakeXcase'], ['Σίσυφος', 'Straße in İstanbul, ısı'], ['It\'s "quoted"', 'a*b? [c] (d) AND OR NOT NEAR'],
-      ['漢字とかな', '東京都庁 🙂👍🏽'], ['first half', 'second half'], ['ПРИВЕТ мир', ' \t two  spaces\nand a line'], ['aaaa', 'aaaaaaaab'],
+      ['100% sure', 'snake_case and C:\\temp'],
+      ['100 percent', 'snakeXcase'],
+      ['Σίσυφος', 'Straße in İstanbul, ısı'],
+      ['It\'s "quoted"', 'a*b? [c] (d) AND OR NOT NEAR'],
+      ['漢字とかな', '東京都庁 🙂👍🏽'],
+      ['first half', 'second half'],
+      ['ПРИВЕТ мир', ' \t two  spaces\nand a line'],
+      ['aaaa', 'aaaaaaaab'],
     ]
     for (const [title, content] of texts) await calls.make(reader, { title, content })
     const expected: Record<string, number[]> = {
-      '%': [0], _: [0], '100%': [0], 'snake_case': [0], 'SNAKE': [0, 1], '\\': [0], 'C:\\T': [0], '100': [0, 1], 'σίσυφοσ': [2], 'ΣΊΣΥΦΟΣ': [2], ς: [2], 'STRASSE': [],
-      'straẞe': [2], ß: [2], İ: [2], 'i̇': [], ISTANBUL: [], 'stanbul': [2], 'ısı': [2], 'isi': [], "'": [3], '"': [3], 'it\'s "QUOTED"': [3], 'a*b': [3], '*': [3], '?': [3],
-      '[C]': [3], ' and or ': [3], 'AND': [0, 3, 6], '漢': [4], '東京': [4], '京都庁': [4], '🙂': [4], '🏽': [4], '👍🏽': [4], '🙂👍🏽': [4], '\u{1F44D}': [4], half: [5], 'first half second': [],
-      'halfs': [], 'привет МИР': [6], 'two  s': [6], 'two spaces': [], '\n': [6], ' \t': [6], ' ': [0, 1, 2, 3, 4, 5, 6], a: [0, 1, 2, 3, 5, 6, 7], aaaaaaaab: [7], aaaaaaaaab: [], aab: [7],
-      'NEAR': [3], 'near(': [], '"a" OR "b"': [],
+      '%': [0],
+      _: [0],
+      '100%': [0],
+      snake_case: [0],
+      SNAKE: [0, 1],
+      '\\': [0],
+      'C:\\T': [0],
+      '100': [0, 1],
+      σίσυφοσ: [2],
+      ΣΊΣΥΦΟΣ: [2],
+      ς: [2],
+      STRASSE: [],
+      straẞe: [2],
+      ß: [2],
+      İ: [2],
+      i̇: [],
+      ISTANBUL: [],
+      stanbul: [2],
+      ısı: [2],
+      isi: [],
+      "'": [3],
+      '"': [3],
+      'it\'s "QUOTED"': [3],
+      'a*b': [3],
+      '*': [3],
+      '?': [3],
+      '[C]': [3],
+      ' and or ': [3],
+      AND: [0, 3, 6],
+      漢: [4],
+      東京: [4],
+      京都庁: [4],
+      '🙂': [4],
+      '🏽': [4],
+      '👍🏽': [4],
+      '🙂👍🏽': [4],
+      '\u{1F44D}': [4],
+      half: [5],
+      'first half second': [],
+      halfs: [],
+      'привет МИР': [6],
+      'two  s': [6],
+      'two spaces': [],
+      '\n': [6],
+      ' \t': [6],
+      ' ': [0, 1, 2, 3, 4, 5, 6],
+      a: [0, 1, 2, 3, 5, 6, 7],
+      aaaaaaaab: [7],
+      aaaaaaaaab: [],
+      aab: [7],
+      NEAR: [3],
+      'near(': [],
+      '"a" OR "b"': [],
     }
     for (const [search, found] of Object.entries(expected)) {
       const { memories, total } = await calls.list(reader, { search })
       const own = memories.filter((memory) => memory.agent_id === reader.id)
-      assert.deepEqual(own.map(({ title }) => title), found.map((i) => texts[i]![0]).reverse(), JSON.stringify(search))
+      assert.deepEqual(
+        own.map(({ title }) => title),
+        found.map((i) => texts[i]![0]).reverse(),
+        JSON.stringify(search),
+      )
       assert.equal(total, memories.length)
     }
   })
@@ -133,12 +230,22 @@ onBothEngines((engine) => {
     const made: Memory[] = []
     for (const [title, content] of texts) made.unshift(await calls.make(reader, { title: `x${title}`, content }))
     await fc.assert(
-      fc.asyncProperty(fc.oneof(fc.string({ unit: alphabet, minLength: 1, maxLength: 5 }), fc.constantFrom(...texts.flat())), async (search) => {
-        const wanted = fold(search)
-        const found = made.filter(({ title, content }) => fold(title).includes(wanted) || fold(content).includes(wanted))
-        const { memories, total } = await calls.list(reader, { search, limit: '200', type: 'semantic', scope: 'agent' })
-        assert.deepEqual([ids(memories), total], [ids(found), found.length])
-      }),
+      fc.asyncProperty(
+        fc.oneof(fc.string({ unit: alphabet, minLength: 1, maxLength: 5 }), fc.constantFrom(...texts.flat())),
+        async (search) => {
+          const wanted = fold(search)
+          const found = made.filter(
+            ({ title, content }) => fold(title).includes(wanted) || fold(content).includes(wanted),
+          )
+          const { memories, total } = await calls.list(reader, {
+            search,
+            limit: '200',
+            type: 'semantic',
+            scope: 'agent',
+          })
+          assert.deepEqual([ids(memories), total], [ids(found), found.length])
+        },
+      ),
       { numRuns: 150 },
     )
   })
@@ -147,7 +254,12 @@ onBothEngines((engine) => {
     const reader = await tenant.agent()
     const content = Array.from({ length: 32_768 / 8 }, (_, i) => (i * 7919).toString(36).padStart(8, 'é')).join('')
     const { id } = await calls.make(reader, { content })
-    for (const search of [content.slice(0, 50), content.slice(-9).toUpperCase(), content.slice(15_000, 16_500), 'é'.repeat(5)]) {
+    for (const search of [
+      content.slice(0, 50),
+      content.slice(-9).toUpperCase(),
+      content.slice(15_000, 16_500),
+      'é'.repeat(5),
+    ]) {
       assert.deepEqual(ids((await calls.list(reader, { search })).memories), [id])
     }
     assert.equal((await calls.list(reader, { search: `${content.slice(15_000, 16_000)}!` })).total, 0)
@@ -160,7 +272,9 @@ onBothEngines((engine) => {
     const other = await service.tenant()
     const secret = await calls.make(await other.agent(), { title: 'quixotic', scope: 'institutional' })
     assert.equal((await calls.list(await orgAdmin(service, tenant), { search: 'quixotic' })).total, 0)
-    assert.deepEqual(ids((await calls.list(await orgAdmin(service, other), { search: 'quixotic' })).memories), [secret.id])
+    assert.deepEqual(ids((await calls.list(await orgAdmin(service, other), { search: 'quixotic' })).memories), [
+      secret.id,
+    ])
   })
 
   test('[MEM-12] [MEM-13] lists and searches read indexes, never all memories', async () => {
@@ -172,10 +286,21 @@ onBothEngines((engine) => {
     await store.tx(async (tx) => {
       const [row] = await tx.rows<Record<string, Value>>('select * from memories where id = ?', [original])
       const columns = Object.keys(row!)
-      const types = (name: string) => (/_at|_date|version/.test(name) ? 'bigint' : /confidence|importance/.test(name) ? 'double precision' : 'text')
-      const insert = { into: 'memories', columns: Object.fromEntries(columns.map((name) => [name, types(name)])) as Record<string, 'text'> }
-      const copies = Array.from({ length: 20_000 }, (_, i) => ({ ...row!, id: `mem_${String(i).padStart(26, '0')}`, agent_id: `agt_${i % 1000}` }))
-      await tx.insertMany(insert, copies.map((copy) => columns.map((name) => (copy as Record<string, Value>)[name]!)))
+      const types = (name: string) =>
+        /_at|_date|version/.test(name) ? 'bigint' : /confidence|importance/.test(name) ? 'double precision' : 'text'
+      const insert = {
+        into: 'memories',
+        columns: Object.fromEntries(columns.map((name) => [name, types(name)])) as Record<string, 'text'>,
+      }
+      const copies = Array.from({ length: 20_000 }, (_, i) => ({
+        ...row!,
+        id: `mem_${String(i).padStart(26, '0')}`,
+        agent_id: `agt_${i % 1000}`,
+      }))
+      await tx.insertMany(
+        insert,
+        copies.map((copy) => columns.map((name) => (copy as Record<string, Value>)[name]!)),
+      )
       // Texts that hold other grams, about as many and as long as real ones.
       if (engine.name === 'postgres') {
         await tx.run(
@@ -186,8 +311,14 @@ onBothEngines((engine) => {
         )
         await tx.rows(`select gin_clean_pending_list('memory_texts_by_gram')`)
       } else {
-        await tx.run(`insert into memory_texts (tenant_id, id, title, content) select tenant_id, id, 'hay', 'hay' from memories where tenant_id = ? and id <> ?`, [many.id, original])
-        await tx.run(`insert into memory_grams (rowid, grams) select doc, 'a b c' from memory_texts where tenant_id = ? and title = 'hay'`, [many.id])
+        await tx.run(
+          `insert into memory_texts (tenant_id, id, title, content) select tenant_id, id, 'hay', 'hay' from memories where tenant_id = ? and id <> ?`,
+          [many.id, original],
+        )
+        await tx.run(
+          `insert into memory_grams (rowid, grams) select doc, 'a b c' from memory_texts where tenant_id = ? and title = 'hay'`,
+          [many.id],
+        )
       }
     })
     const viewer: Viewer = { kind: 'agent', id: owner.id, tenantId: many.id, teamId: 'blue' }
@@ -195,7 +326,10 @@ onBothEngines((engine) => {
 
     const searchPlans = async () => {
       for (const who of [viewer, admin]) {
-        const search = (text: string) => plans(store, (db) => pageFoundMemories(db, many.id, both(seenBy(who, START)), holdsText(db, who, text), 0, 50))
+        const search = (text: string) =>
+          plans(store, (db) =>
+            pageFoundMemories(db, many.id, both(seenBy(who, START)), holdsText(db, who, text), 0, 50),
+          )
         for (const text of ['needle in a hay', 'ne', 'n']) {
           const plan = await search(text)
           if (engine.name === 'sqlite') {
@@ -215,9 +349,13 @@ onBothEngines((engine) => {
     await store.tx((tx) => tx.run('analyze'))
     await searchPlans()
     const plan = await plans(store, (db) => pageMemories(db, many.id, waysToSee(viewer, START, undefined), 0, 50))
-    for (const index of ['memories_owned', 'memories_of_team', 'memories_institutional']) assert.match(plan, new RegExp(index))
+    for (const index of ['memories_owned', 'memories_of_team', 'memories_institutional'])
+      assert.match(plan, new RegExp(index))
     if (engine.name === 'sqlite') assert.doesNotMatch(plan, /SCAN m\b/)
-    assert.match(await plans(store, (db) => pageMemories(db, many.id, waysToSee(admin, START, undefined), 0, 50)), /memories_live|memories_pkey/)
+    assert.match(
+      await plans(store, (db) => pageMemories(db, many.id, waysToSee(admin, START, undefined), 0, 50)),
+      /memories_live|memories_pkey/,
+    )
     assert.deepEqual(ids((await calls.list(owner, { search: 'NEEDLE' })).memories), [original])
   })
 })

@@ -37,7 +37,11 @@ onBothEngines((engine) => {
       all: await calls.make(owner, { scope: 'institutional' }),
     }
     const expected: [{ id: string; token: string }, (keyof typeof memories)[]][] = [
-      [owner, ['own', 'team', 'other', 'all']], [mate, ['team', 'all']], [loner, ['all']], [stranger, []], [admin, ['own', 'team', 'other', 'all']],
+      [owner, ['own', 'team', 'other', 'all']],
+      [mate, ['team', 'all']],
+      [loner, ['all']],
+      [stranger, []],
+      [admin, ['own', 'team', 'other', 'all']],
     ]
     for (const [who, seen] of expected) {
       const wanted = seen.map((name) => memories[name].id).reverse()
@@ -60,37 +64,74 @@ onBothEngines((engine) => {
     const name = (...names: string[]) => fc.constantFrom(...names)
     const nullable = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null, freq: 2 })
     const anyMemory = fc.record({
-      tenant_id: name('t1', 't2'), agent_id: name('a1', 'a2'), team_id: nullable(name('x', 'y')), scope: fc.constantFrom(...MEMORY_SCOPES),
-      status: fc.constantFrom(...MEMORY_STATUSES), type: fc.constantFrom(...MEMORY_TYPES.slice(0, 2)),
+      tenant_id: name('t1', 't2'),
+      agent_id: name('a1', 'a2'),
+      team_id: nullable(name('x', 'y')),
+      scope: fc.constantFrom(...MEMORY_SCOPES),
+      status: fc.constantFrom(...MEMORY_STATUSES),
+      type: fc.constantFrom(...MEMORY_TYPES.slice(0, 2)),
       expires_at: nullable(fc.constantFrom(START - 1, START, START + 1)),
     })
     const anyViewer: fc.Arbitrary<Viewer> = fc.record({
-      kind: fc.constantFrom('agent' as const, 'agent' as const, 'org_admin' as const), id: name('a1', 'a2', 'a3'), tenantId: name('t1', 't2'),
+      kind: fc.constantFrom('agent' as const, 'agent' as const, 'org_admin' as const),
+      id: name('a1', 'a2', 'a3'),
+      tenantId: name('t1', 't2'),
       teamId: nullable(name('x', 'y')),
     })
     let round = 0
     await fc.assert(
-      fc.asyncProperty(fc.array(anyMemory, { maxLength: 30 }), fc.array(anyViewer, { minLength: 5, maxLength: 5 }), async (memories, viewers) => {
-        round++
-        const rows = memories.map((memory, i): MemoryRow => ({
-          ...memory, id: `mem_${String(i).padStart(3, '0')}`, tenant_id: `${memory.tenant_id}-${round}`, title: 't', content: 'c', confidence: 1, importance: 1,
-          metadata: '{}', project_id: null, source_type: null, source_id: null, source_url: null, source_event_id: null, freshness_date: null,
-          created_at: 1, updated_at: 1, accessed_at: 1, text_version: 1,
-        }))
-        await store.tx(async (tx) => {
-          for (const row of rows) await insertMemory(tx, row)
-        })
-        for (const viewer of viewers.map((one) => ({ ...one, tenantId: `${one.tenantId}-${round}` }))) {
-          const seen = rows.filter((row) => maySee(viewer, row, START)).map(({ id }) => id).reverse()
-          const { sql, values } = seenBy(viewer, START)
-          assert.deepEqual(ids(await store.rows<{ id: string }>(`select m.id from memories m where ${sql} order by m.id desc`, values)), seen)
-          for (const scope of [undefined, ...MEMORY_SCOPES]) {
-            const page = await pageMemories(store, viewer.tenantId, waysToSee(viewer, START, scope), 0, 100)
-            const ofScope = seen.filter((id) => scope === undefined || rows.find((row) => row.id === id)!.scope === scope)
-            assert.deepEqual([ids(page.rows), page.total], [ofScope, ofScope.length])
+      fc.asyncProperty(
+        fc.array(anyMemory, { maxLength: 30 }),
+        fc.array(anyViewer, { minLength: 5, maxLength: 5 }),
+        async (memories, viewers) => {
+          round++
+          const rows = memories.map(
+            (memory, i): MemoryRow => ({
+              ...memory,
+              id: `mem_${String(i).padStart(3, '0')}`,
+              tenant_id: `${memory.tenant_id}-${round}`,
+              title: 't',
+              content: 'c',
+              confidence: 1,
+              importance: 1,
+              metadata: '{}',
+              project_id: null,
+              source_type: null,
+              source_id: null,
+              source_url: null,
+              source_event_id: null,
+              freshness_date: null,
+              created_at: 1,
+              updated_at: 1,
+              accessed_at: 1,
+              text_version: 1,
+            }),
+          )
+          await store.tx(async (tx) => {
+            for (const row of rows) await insertMemory(tx, row)
+          })
+          for (const viewer of viewers.map((one) => ({ ...one, tenantId: `${one.tenantId}-${round}` }))) {
+            const seen = rows
+              .filter((row) => maySee(viewer, row, START))
+              .map(({ id }) => id)
+              .reverse()
+            const { sql, values } = seenBy(viewer, START)
+            assert.deepEqual(
+              ids(
+                await store.rows<{ id: string }>(`select m.id from memories m where ${sql} order by m.id desc`, values),
+              ),
+              seen,
+            )
+            for (const scope of [undefined, ...MEMORY_SCOPES]) {
+              const page = await pageMemories(store, viewer.tenantId, waysToSee(viewer, START, scope), 0, 100)
+              const ofScope = seen.filter(
+                (id) => scope === undefined || rows.find((row) => row.id === id)!.scope === scope,
+              )
+              assert.deepEqual([ids(page.rows), page.total], [ofScope, ofScope.length])
+            }
           }
-        }
-      }),
+        },
+      ),
       { numRuns: 60 },
     )
   })

@@ -18,7 +18,8 @@ export const aMemory = { type: 'semantic', scope: 'agent', title: 'A title', con
 
 export function memoryCalls({ call }: Pick<Service, 'call'>) {
   const calls = {
-    post: (by: Actor, body: object) => call<Memory>('POST /v1/memories', { token: by.token, body: { ...aMemory, ...body } }),
+    post: (by: Actor, body: object) =>
+      call<Memory>('POST /v1/memories', { token: by.token, body: { ...aMemory, ...body } }),
     /** A memory that was made. */
     async make(by: Actor, body: object = {}): Promise<Memory> {
       const reply = await calls.post(by, body)
@@ -28,24 +29,33 @@ export function memoryCalls({ call }: Pick<Service, 'call'>) {
     get: (by: Actor, id: string) => call<Memory>(`GET /v1/memories/${id}`, { token: by.token }),
     patch: (by: Actor, id: string, body: object) => call<Memory>(`PATCH /v1/memories/${id}`, { token: by.token, body }),
     forget: (by: Actor, id: string) => call(`DELETE /v1/memories/${id}`, { token: by.token }),
-    promote: (by: Actor, id: string, body: object) => call<Memory>(`POST /v1/memories/${id}/promote`, { token: by.token, body }),
+    promote: (by: Actor, id: string, body: object) =>
+      call<Memory>(`POST /v1/memories/${id}/promote`, { token: by.token, body }),
     async list(by: Actor, query: Record<string, string> = {}): Promise<{ memories: Memory[]; total: number }> {
-      const reply = await call<{ memories: Memory[]; total: number }>(`GET /v1/memories?${new URLSearchParams(query)}`, { token: by.token })
+      const reply = await call<{ memories: Memory[]; total: number }>(
+        `GET /v1/memories?${new URLSearchParams(query)}`,
+        { token: by.token },
+      )
       assert.equal(reply.status, 200, reply.text)
       return reply.body
     },
     relate: (by: Actor, from: string, to: string, more: object = {}): Promise<Reply<Relationship>> =>
       call(`POST /v1/memories/${from}/relationships`, {
-        token: by.token, body: { target_memory_id: to, relationship_type: 'supports', ...more },
+        token: by.token,
+        body: { target_memory_id: to, relationship_type: 'supports', ...more },
       }),
     async related(by: Actor, id: string, query = ''): Promise<RelatedMemory[]> {
-      const reply = await call<{ relationships: RelatedMemory[]; count: number }>(`GET /v1/memories/${id}/relationships${query}`, { token: by.token })
+      const reply = await call<{ relationships: RelatedMemory[]; count: number }>(
+        `GET /v1/memories/${id}/relationships${query}`,
+        { token: by.token },
+      )
       assert.equal(reply.status, 200, reply.text)
       assert.deepEqual(Object.keys(reply.body).sort(), ['count', 'relationships'])
       assert.equal(reply.body.count, reply.body.relationships.length)
       return reply.body.relationships
     },
-    unrelate: (by: Actor, from: string, id: string) => call(`DELETE /v1/memories/${from}/relationships/${id}`, { token: by.token }),
+    unrelate: (by: Actor, from: string, id: string) =>
+      call(`DELETE /v1/memories/${from}/relationships/${id}`, { token: by.token }),
   }
   return calls
 }

@@ -78,7 +78,7 @@ onBothEngines((engine) => {
       const calls = outboundCalls(service)
       const tenant = await service.tenant()
       const receiver = await startReceiver()
-    t.after(() => receiver.stop())
+      t.after(() => receiver.stop())
       const agent = await calls.pushed(tenant, receiver.url)
       await Promise.all(Array.from({ length: 200 }, () => calls.publish(agent)))
       await until(async () => {
@@ -87,7 +87,9 @@ onBothEngines((engine) => {
       })
       assert.equal(receiver.all.length, 200)
       assert.equal(new Set(receiver.all.map(({ delivery }) => delivery.id)).size, 200)
-      const signatures = new Set(receiver.all.map(({ headers }) => (headers['webhook-signature'] as string).split(' ').length))
+      const signatures = new Set(
+        receiver.all.map(({ headers }) => (headers['webhook-signature'] as string).split(' ').length),
+      )
       assert.deepEqual([...signatures], [1], 'both nodes sign with the one secret that the first push made')
       const secrets = await service.store.rows('select number from push_secrets where agent_id = ?', [agent.id])
       assert.equal(secrets.length, 1)

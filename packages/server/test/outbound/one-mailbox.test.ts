@@ -1,4 +1,5 @@
-// Poll, push and streams share one mailbox: switching between them in the middle of a flood loses nothing and counts each attempt once.
+// Poll, push and streams share one mailbox: switching between them in the middle of a flood loses nothing and counts
+// each attempt once.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Delivery } from '@sensorium/contract'
@@ -25,13 +26,22 @@ onBothEngines((engine) => {
     function note({ id, attempt_count }: Delivery, by: string): void {
       const seen = handedOut.get(id) ?? { attempts: [], by: new Set() }
       handedOut.set(id, seen)
-      assert.ok(!seen.attempts.includes(attempt_count), `attempt ${attempt_count} of ${id} was handed out twice, now by ${by}`)
+      assert.ok(
+        !seen.attempts.includes(attempt_count),
+        `attempt ${attempt_count} of ${id} was handed out twice, now by ${by}`,
+      )
       seen.attempts.push(attempt_count)
       seen.by.add(by)
     }
     async function settle(deliveries: Delivery[]): Promise<void> {
       if (deliveries.length === 0) return
-      assert.equal(await calls.ack(agent, deliveries.map((delivery) => delivery.id)), deliveries.length)
+      assert.equal(
+        await calls.ack(
+          agent,
+          deliveries.map((delivery) => delivery.id),
+        ),
+        deliveries.length,
+      )
       for (const delivery of deliveries) settledAt.set(delivery.id, delivery.attempt_count)
     }
 
@@ -94,7 +104,14 @@ onBothEngines((engine) => {
       const { attempts } = handedOut.get(row.id)!
       assert.equal(Math.max(...attempts), row.attempts)
     }
-    for (const by of ['push', 'sse', 'poll']) assert.ok([...handedOut.values()].some((seen) => seen.by.has(by)), by)
-    assert.ok([...handedOut.values()].some((seen) => seen.by.size > 1), 'some went from one way to another')
+    for (const by of ['push', 'sse', 'poll'])
+      assert.ok(
+        [...handedOut.values()].some((seen) => seen.by.has(by)),
+        by,
+      )
+    assert.ok(
+      [...handedOut.values()].some((seen) => seen.by.size > 1),
+      'some went from one way to another',
+    )
   })
 })

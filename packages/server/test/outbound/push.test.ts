@@ -36,9 +36,11 @@ onBothEngines((engine) => {
   })
 
   const secretOf = async (agent: { id: string }): Promise<string> =>
-    (await service.call<{ push_secret: string }>(`POST /v1/agents/${agent.id}/push-secret`, { token: tenant.admin })).body.push_secret
+    (await service.call<{ push_secret: string }>(`POST /v1/agents/${agent.id}/push-secret`, { token: tenant.admin }))
+      .body.push_secret
 
-  const verify = (secret: string, { text, headers }: Received): unknown => new Webhook(secret).verify(text, headers as Record<string, string>)
+  const verify = (secret: string, { text, headers }: Received): unknown =>
+    new Webhook(secret).verify(text, headers as Record<string, string>)
 
   test('[PUSH-1] [PUSH-7] a delivery is POSTed as Delivery JSON, and 2xx acknowledges it', async () => {
     for (const status of [200, 201, 204, 299]) {
@@ -53,14 +55,28 @@ onBothEngines((engine) => {
       assert.ok(Date.parse(created_at) > 0)
       assert.deepEqual(rest, {
         event_id: eventId,
-        payload: { specversion: '1.0', type: `type.${status}`, source: '/tests', id: eventId, data: { text: 'grüße\n', n: 5 } },
+        payload: {
+          specversion: '1.0',
+          type: `type.${status}`,
+          source: '/tests',
+          id: eventId,
+          data: { text: 'grüße\n', n: 5 },
+        },
         attempt_count: 1,
       })
       await calls.state(agent, 'acknowledged')
-      const events = await service.call<{ events: { delivery_id: string }[] }>(`GET /v1/agents/${agent.id}/events`, { token: agent.token })
-      assert.deepEqual(events.body.events.map((event) => event.delivery_id), [id])
+      const events = await service.call<{ events: { delivery_id: string }[] }>(`GET /v1/agents/${agent.id}/events`, {
+        token: agent.token,
+      })
+      assert.deepEqual(
+        events.body.events.map((event) => event.delivery_id),
+        [id],
+      )
     }
-    const usage = await service.call<{ days: { acknowledgements: number }[] }>(`GET /operator/usage?tenant=${tenant.slug}`, { token: 'operator-token-for-tests' })
+    const usage = await service.call<{ days: { acknowledgements: number }[] }>(
+      `GET /operator/usage?tenant=${tenant.slug}`,
+      { token: 'operator-token-for-tests' },
+    )
     assert.equal(usage.body.days[0]!.acknowledgements, 4)
   })
 
@@ -94,8 +110,14 @@ onBothEngines((engine) => {
     assert.equal(second.headers['webhook-id'], second.delivery.id)
     assert.equal(second.headers['webhook-id'], first.headers['webhook-id'])
     assert.equal(second.delivery.attempt_count, 2)
-    const [sent, sentAgain] = [first, second].map(({ headers }) => Number(headers['webhook-timestamp'])) as [number, number]
-    assert.ok(sentAgain >= sent && sentAgain <= service.clock.now() / 1000 && sentAgain > service.clock.now() / 1000 - 2, `${sent} ${sentAgain}`)
+    const [sent, sentAgain] = [first, second].map(({ headers }) => Number(headers['webhook-timestamp'])) as [
+      number,
+      number,
+    ]
+    assert.ok(
+      sentAgain >= sent && sentAgain <= service.clock.now() / 1000 && sentAgain > service.clock.now() / 1000 - 2,
+      `${sent} ${sentAgain}`,
+    )
     assert.deepEqual(verify(secret, second), second.delivery)
     assert.throws(() => verify(secret, { ...second, text: second.text.replace('"n":1', '"n":2') }))
   })
@@ -104,15 +126,25 @@ onBothEngines((engine) => {
     const agent = await tenant.agent({ scopes: ['receive'] })
     const other = await tenant.agent({ scopes: ['receive'] })
     const path = `POST /v1/agents/${agent.id}/push-secret`
-    const own = await service.call<{ push_secret: string }>(path, { token: agent.token, headers: { 'idempotency-key': 'k1' } })
+    const own = await service.call<{ push_secret: string }>(path, {
+      token: agent.token,
+      headers: { 'idempotency-key': 'k1' },
+    })
     assert.equal(own.status, 201)
     assert.deepEqual(Object.keys(own.body), ['push_secret'])
     assert.match(own.body.push_secret, /^whsec_[A-Za-z0-9+/]+=*$/)
     assert.ok(Buffer.from(own.body.push_secret.slice(6), 'base64').length >= 24)
-    const again = await service.call<{ push_secret: string }>(path, { token: agent.token, headers: { 'idempotency-key': 'k1' } })
+    const again = await service.call<{ push_secret: string }>(path, {
+      token: agent.token,
+      headers: { 'idempotency-key': 'k1' },
+    })
     assert.deepEqual(again.body, own.body)
     assertError(await service.call(path, { token: other.token }), 'insufficient_scope', { required_scope: 'admin' })
-    assertError(await service.call('POST /v1/agents/agt_01hv3k8z9q4m7t2x5c6w8r0s1d/push-secret', { token: tenant.admin }), 'not_found', { resource_type: 'agent' })
+    assertError(
+      await service.call('POST /v1/agents/agt_01hv3k8z9q4m7t2x5c6w8r0s1d/push-secret', { token: tenant.admin }),
+      'not_found',
+      { resource_type: 'agent' },
+    )
     const elsewhere = await service.tenant()
     assertError(await service.call(path, { token: elsewhere.admin }), 'not_found', { resource_id: agent.id })
     for (const table of ['push_secrets', 'idempotency']) {
@@ -163,7 +195,10 @@ onBothEngines((engine) => {
         await calls.publish(agent)
         const { delivery } = await receiver.next()
         const row = await calls.state(agent, 'waiting')
-        assert.ok(Math.abs(row.due_at! - service.clock.now() - 40_000) <= 1_000, String(row.due_at! - service.clock.now()))
+        assert.ok(
+          Math.abs(row.due_at! - service.clock.now() - 40_000) <= 1_000,
+          String(row.due_at! - service.clock.now()),
+        )
         assert.equal(row.last_error, `HTTP ${status}`)
         // The whole endpoint was asked to be left alone: what arrives now waits as well, and uses up no attempt.
         await calls.publish(agent)
@@ -173,7 +208,10 @@ onBothEngines((engine) => {
         assert.equal(receiver.all.length, before)
         await service.clock.advance(3_000)
         const two = [(await receiver.next()).delivery, (await receiver.next()).delivery]
-        assert.deepEqual(two.map((d) => [d.id === delivery.id, d.attempt_count]).sort(), [[false, 1], [true, 2]])
+        assert.deepEqual(two.map((d) => [d.id === delivery.id, d.attempt_count]).sort(), [
+          [false, 1],
+          [true, 2],
+        ])
         await until(async () => (await calls.rows(agent)).every((row) => row.state === 'acknowledged'))
       }
     })
@@ -192,8 +230,17 @@ onBothEngines((engine) => {
     await service.clock.advance(2_000)
     assert.equal(receiver.all.length, 1)
     const polled = await calls.poll(agent)
-    assert.deepEqual(polled.map((delivery) => delivery.attempt_count), [2, 1])
-    assert.equal(await calls.ack(agent, polled.map((delivery) => delivery.id)), 2)
+    assert.deepEqual(
+      polled.map((delivery) => delivery.attempt_count),
+      [2, 1],
+    )
+    assert.equal(
+      await calls.ack(
+        agent,
+        polled.map((delivery) => delivery.id),
+      ),
+      2,
+    )
   })
 
   test('[PUSH-10] [PUSH-11] a failing push is tried again after 1 s, doubling, with jitter, and dead-lettered with its status', async () => {
@@ -211,7 +258,9 @@ onBothEngines((engine) => {
     }
     const dead = await calls.state(agent, 'dead_lettered')
     assert.match(dead.dlq_reason!, /^Push failed after 5 attempts over \d+ s; last error: HTTP 502$/)
-    const list = await service.call<{ dlq_items: { attempt_count: number }[] }>('GET /v1/delivery/dlq', { token: agent.token })
+    const list = await service.call<{ dlq_items: { attempt_count: number }[] }>('GET /v1/delivery/dlq', {
+      token: agent.token,
+    })
     assert.equal(list.body.dlq_items[0]!.attempt_count, 5)
   })
 
@@ -237,13 +286,19 @@ onBothEngines((engine) => {
     await calls.publish(agent)
     await arrived
     const { id } = (await calls.rows(agent))[0]!
-    await service.call('POST /v1/delivery/nack', { token: agent.token, body: { delivery_ids: [id], dead_letter: true } })
+    await service.call('POST /v1/delivery/nack', {
+      token: agent.token,
+      body: { delivery_ids: [id], dead_letter: true },
+    })
     await calls.setMode(tenant, agent, 'poll', receiver.url)
     assert.equal((await service.call(`POST /v1/delivery/dlq/${id}/replay`, { token: agent.token })).status, 200)
     const [held] = await calls.poll(agent)
     assert.deepEqual([held!.id, held!.attempt_count], [id, 1])
     answer(500)
-    await until(async () => /^sensorium_push_under_way 0$/m.test((await service.call('GET /metrics')).text), 'the old push to end')
+    await until(
+      async () => /^sensorium_push_under_way 0$/m.test((await service.call('GET /metrics')).text),
+      'the old push to end',
+    )
     for (let i = 0; i < 20; i++) assert.equal((await calls.rows(agent))[0]!.state, 'leased')
     assert.equal(await calls.ack(agent, [id]), 1)
   })
@@ -260,7 +315,9 @@ onBothEngines((engine) => {
     for (const status of [301, 302, 303, 307, 308]) {
       receiver.answer = () => ({ status, headers: { location: other.url } })
       await calls.publish(agent, `t.${status}`)
-      await until(async () => (await calls.rows(agent)).some((row) => row.state === 'waiting' && row.last_error === `HTTP ${status}`))
+      await until(async () =>
+        (await calls.rows(agent)).some((row) => row.state === 'waiting' && row.last_error === `HTTP ${status}`),
+      )
     }
     assert.equal(other.all.length, 0)
     await other.stop()
@@ -292,14 +349,24 @@ onBothEngines((engine) => {
     const agent = await calls.pushed(tenant, receiver.url)
     receiver.answer = () => 500
     const push = async (): Promise<Record<string, unknown>> => (await calls.queue(tenant, agent))['push']
-    assert.deepEqual(await push(), { state: 'closed', consecutive_failures: 0, last_status: null, last_error: null, last_success_at: null, latency_ms: null })
+    assert.deepEqual(await push(), {
+      state: 'closed',
+      consecutive_failures: 0,
+      last_status: null,
+      last_error: null,
+      last_success_at: null,
+      latency_ms: null,
+    })
     for (let i = 0; i < OPENS_AFTER; i++) {
       await calls.publish(agent)
       await receiver.next()
       await until(async () => (await push())['consecutive_failures'] === i + 1)
     }
     const open = await push()
-    assert.deepEqual([open['state'], open['last_status'], open['last_error'], open['last_success_at']], ['open', 500, 'HTTP 500', null])
+    assert.deepEqual(
+      [open['state'], open['last_status'], open['last_error'], open['last_success_at']],
+      ['open', 500, 'HTTP 500', null],
+    )
     assert.ok((open['latency_ms'] as number) > 0)
     assert.match((await service.call('GET /metrics')).text, /^sensorium_push_endpoints_open [1-9]/m)
     await calls.publish(agent)
@@ -319,7 +386,10 @@ onBothEngines((engine) => {
     assert.equal((await push())['state'], 'open')
     await service.clock.advance(10_000)
     await until(async () => (await calls.rows(agent)).every((row) => row.state === 'acknowledged'))
-    assert.deepEqual([(await push())['state'], (await push())['consecutive_failures'], (await push())['last_error']], ['closed', 0, null])
+    assert.deepEqual(
+      [(await push())['state'], (await push())['consecutive_failures'], (await push())['last_error']],
+      ['closed', 0, null],
+    )
     assert.match((await service.call('GET /metrics')).text, /sensorium_push_seconds_count\{outcome="acknowledged"\} \d/)
   })
 

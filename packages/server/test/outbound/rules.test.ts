@@ -12,28 +12,58 @@ const NOW = Date.parse('2030-01-01T00:00:00Z')
 
 test('[PUSH-7] [PUSH-8] [PUSH-9] [PUSH-10] what a status means', () => {
   const kind = (status: number, retryAfter?: string): string => outcomeOf({ status, retryAfter }, NOW).kind
-  assert.deepEqual([200, 202, 299].map((status) => kind(status)), ['acknowledged', 'acknowledged', 'acknowledged'])
-  assert.deepEqual([100, 301, 304, 400, 401, 404, 500, 503, 429].map((status) => kind(status)), Array(9).fill('failed'))
+  assert.deepEqual(
+    [200, 202, 299].map((status) => kind(status)),
+    ['acknowledged', 'acknowledged', 'acknowledged'],
+  )
+  assert.deepEqual(
+    [100, 301, 304, 400, 401, 404, 500, 503, 429].map((status) => kind(status)),
+    Array(9).fill('failed'),
+  )
   assert.equal(kind(410), 'gone')
-  assert.deepEqual([kind(429, '5'), kind(503, '5'), kind(500, '5'), kind(429, 'soon'), kind(429, '0')], ['later', 'later', 'failed', 'failed', 'failed'])
+  assert.deepEqual(
+    [kind(429, '5'), kind(503, '5'), kind(500, '5'), kind(429, 'soon'), kind(429, '0')],
+    ['later', 'later', 'failed', 'failed', 'failed'],
+  )
 })
 
 test('[PUSH-8] Retry-After in both its forms, bounded', () => {
   assert.equal(retryAfterMs('120', NOW), 120_000)
   assert.equal(retryAfterMs('Tue, 01 Jan 2030 00:00:30 GMT', NOW), 30_000)
   assert.equal(retryAfterMs('999999999', NOW), 86_400_000)
-  for (const nothing of [undefined, '', '-1', '1.5', 'Tue, 01 Jan 2019 00:00:30 GMT', 'never']) assert.equal(retryAfterMs(nothing, NOW), null, nothing)
+  for (const nothing of [undefined, '', '-1', '1.5', 'Tue, 01 Jan 2019 00:00:30 GMT', 'never'])
+    assert.equal(retryAfterMs(nothing, NOW), null, nothing)
 })
 
 test('[PUSH-10] [PUSH-11] the wait doubles from 1 s to 5 minutes, in its upper half, and ends in the dead letters', () => {
   const wait = (attempts: number, random: number): number => {
-    const next = afterFailedPush({ attempts, first_attempt_at: NOW, last_error: null }, { error: 'HTTP 500', retryAfterMs: null }, NOW, 1000, () => random)
+    const next = afterFailedPush(
+      { attempts, first_attempt_at: NOW, last_error: null },
+      { error: 'HTTP 500', retryAfterMs: null },
+      NOW,
+      1000,
+      () => random,
+    )
     return next.state === 'waiting' ? next.dueAt - NOW : -1
   }
-  assert.deepEqual([1, 2, 3, 9, 10, 50].map((attempts) => wait(attempts, 1)), [1_000, 2_000, 4_000, 256_000, 300_000, 300_000])
-  assert.deepEqual([1, 2, 50].map((attempts) => wait(attempts, 0)), [500, 1_000, 150_000])
-  const dead = afterFailedPush({ attempts: 5, first_attempt_at: NOW - 9_000, last_error: 'HTTP 500' }, { error: 'HTTP 404', retryAfterMs: 9 }, NOW, 5)
-  assert.deepEqual(dead, { state: 'dead_lettered', reason: 'Push failed after 5 attempts over 9 s; last error: HTTP 404' })
+  assert.deepEqual(
+    [1, 2, 3, 9, 10, 50].map((attempts) => wait(attempts, 1)),
+    [1_000, 2_000, 4_000, 256_000, 300_000, 300_000],
+  )
+  assert.deepEqual(
+    [1, 2, 50].map((attempts) => wait(attempts, 0)),
+    [500, 1_000, 150_000],
+  )
+  const dead = afterFailedPush(
+    { attempts: 5, first_attempt_at: NOW - 9_000, last_error: 'HTTP 500' },
+    { error: 'HTTP 404', retryAfterMs: 9 },
+    NOW,
+    5,
+  )
+  assert.deepEqual(dead, {
+    state: 'dead_lettered',
+    reason: 'Push failed after 5 attempts over 9 s; last error: HTTP 404',
+  })
 })
 
 test('the breaker opens, probes with one request, opens longer, and closes', () => {
@@ -57,7 +87,8 @@ test('slots: tenants and endpoints take turns, suspects and the new leave room, 
   const all = (wanted = 1): string[] => {
     const granted: string[] = []
     for (const standing of STANDINGS) {
-      for (let grant = slots.grant(standing, () => wanted); grant; grant = slots.grant(standing, () => wanted)) granted.push(`${grant.endpoint}×${grant.count}`)
+      for (let grant = slots.grant(standing, () => wanted); grant; grant = slots.grant(standing, () => wanted))
+        granted.push(`${grant.endpoint}×${grant.count}`)
     }
     return granted
   }
@@ -80,5 +111,8 @@ test('slots: tenants and endpoints take turns, suspects and the new leave room, 
 test('[SSE-1] a delivery is one event whatever white space its JSON has', () => {
   const json = '{\r\n"payload": {\n\n"text": "a\\nb"}\r}'
   const event = parseEvent(deliveryEvent({ id: 'dlv_1', lease: 1, until: 0, json }).slice(0, -2))
-  assert.deepEqual([event.event, event.id, JSON.parse(event.data!)], ['delivery', 'dlv_1', { payload: { text: 'a\nb' } }])
+  assert.deepEqual(
+    [event.event, event.id, JSON.parse(event.data!)],
+    ['delivery', 'dlv_1', { payload: { text: 'a\nb' } }],
+  )
 })

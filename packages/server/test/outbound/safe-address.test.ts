@@ -12,16 +12,78 @@ import { startService } from '../support/service.ts'
 import { outboundCalls, startReceiver } from './tools.ts'
 
 const REFUSED = [
-  '0.0.0.0', '0.1.2.3', '10.0.0.1', '10.255.255.255', '100.64.0.1', '100.100.100.200', '100.127.255.255', '127.0.0.1', '127.1.2.3', '169.254.0.1',
-  '169.254.169.254', '172.16.0.1', '172.31.255.255', '192.0.0.192', '192.0.2.1', '192.168.1.1', '198.18.0.1', '198.19.255.255', '198.51.100.1',
-  '203.0.113.9', '224.0.0.1', '239.255.255.255', '240.0.0.1', '255.255.255.255', '168.63.129.16',
-  '::', '::1', '::ffff:127.0.0.1', '::ffff:7f00:1', '::FFFF:10.0.0.1', '::ffff:169.254.169.254', '0:0:0:0:0:ffff:c0a8:0101', '::127.0.0.1', '::7f00:1',
-  'fe80::1', 'fe80::1%eth0', 'febf::1', 'fec0::1', 'fc00::1', 'fd00:ec2::254', 'fdff::1', 'ff02::1',
-  '64:ff9b::7f00:1', '64:ff9b::10.0.0.1', '64:ff9b::169.254.169.254', '64:ff9b:1::1', '2002:7f00:1::', '2002:a00:1::1', '2001::1', '2001:db8::1', '3fff::1', '100::1',
-  'example.com', '', '1.2.3', '0x7f.1',
+  '0.0.0.0',
+  '0.1.2.3',
+  '10.0.0.1',
+  '10.255.255.255',
+  '100.64.0.1',
+  '100.100.100.200',
+  '100.127.255.255',
+  '127.0.0.1',
+  '127.1.2.3',
+  '169.254.0.1',
+  '169.254.169.254',
+  '172.16.0.1',
+  '172.31.255.255',
+  '192.0.0.192',
+  '192.0.2.1',
+  '192.168.1.1',
+  '198.18.0.1',
+  '198.19.255.255',
+  '198.51.100.1',
+  '203.0.113.9',
+  '224.0.0.1',
+  '239.255.255.255',
+  '240.0.0.1',
+  '255.255.255.255',
+  '168.63.129.16',
+  '::',
+  '::1',
+  '::ffff:127.0.0.1',
+  '::ffff:7f00:1',
+  '::FFFF:10.0.0.1',
+  '::ffff:169.254.169.254',
+  '0:0:0:0:0:ffff:c0a8:0101',
+  '::127.0.0.1',
+  '::7f00:1',
+  'fe80::1',
+  'fe80::1%eth0',
+  'febf::1',
+  'fec0::1',
+  'fc00::1',
+  'fd00:ec2::254',
+  'fdff::1',
+  'ff02::1',
+  '64:ff9b::7f00:1',
+  '64:ff9b::10.0.0.1',
+  '64:ff9b::169.254.169.254',
+  '64:ff9b:1::1',
+  '2002:7f00:1::',
+  '2002:a00:1::1',
+  '2001::1',
+  '2001:db8::1',
+  '3fff::1',
+  '100::1',
+  'example.com',
+  '',
+  '1.2.3',
+  '0x7f.1',
 ]
-const TAKEN = ['1.1.1.1', '8.8.8.8', '9.255.255.255', '100.63.255.255', '100.128.0.0', '172.15.255.255', '172.32.0.0', '192.167.1.1', '223.255.255.255',
-  '2606:4700:4700::1111', '2a00:1450:4001::1', '::ffff:8.8.8.8', '64:ff9b::808:808']
+const TAKEN = [
+  '1.1.1.1',
+  '8.8.8.8',
+  '9.255.255.255',
+  '100.63.255.255',
+  '100.128.0.0',
+  '172.15.255.255',
+  '172.32.0.0',
+  '192.167.1.1',
+  '223.255.255.255',
+  '2606:4700:4700::1111',
+  '2a00:1450:4001::1',
+  '::ffff:8.8.8.8',
+  '64:ff9b::808:808',
+]
 
 test('[PUSH-13] addresses that are not of the public internet are told apart, in every form', () => {
   for (const address of REFUSED) assert.equal(isPublicAddress(address), false, address)
@@ -39,7 +101,23 @@ async function nameServer(answers: string[]) {
     head.writeUInt16BE(0x8180, 2)
     head.writeUInt16BE(isA ? 1 : 0, 6)
     head.writeUInt32BE(0, 8)
-    const answer = isA ? Buffer.from([0xc0, 0x0c, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, ...answers[Math.min(asked++, answers.length - 1)]!.split('.').map(Number)]) : Buffer.alloc(0)
+    const answer = isA
+      ? Buffer.from([
+          0xc0,
+          0x0c,
+          0,
+          1,
+          0,
+          1,
+          0,
+          0,
+          0,
+          0,
+          0,
+          4,
+          ...answers[Math.min(asked++, answers.length - 1)]!.split('.').map(Number),
+        ])
+      : Buffer.alloc(0)
     socket.send(Buffer.concat([head, answer]), port, address)
   })
   socket.bind(0, '127.0.0.1')
@@ -75,17 +153,39 @@ test('[PUSH-14] the connection goes to the address that was checked, whatever th
 
 test('[PUSH-13] of several addresses of a name only the public ones are used', async () => {
   const { lookup } = safeAddress(async () => ['10.0.0.1', '8.8.8.8', '::1', '2606:4700::1'], isPublicAddress)
-  const all = await new Promise((resolve, reject) => lookup('mixed.example', { all: true }, (error, found) => (error ? reject(error) : resolve(found))))
-  assert.deepEqual(all, [{ address: '8.8.8.8', family: 4 }, { address: '2606:4700::1', family: 6 }])
-  const single = await new Promise((resolve, reject) => lookup('mixed.example', { family: 4 }, (error, found) => (error ? reject(error) : resolve(found))))
+  const all = await new Promise((resolve, reject) =>
+    lookup('mixed.example', { all: true }, (error, found) => (error ? reject(error) : resolve(found))),
+  )
+  assert.deepEqual(all, [
+    { address: '8.8.8.8', family: 4 },
+    { address: '2606:4700::1', family: 6 },
+  ])
+  const single = await new Promise((resolve, reject) =>
+    lookup('mixed.example', { family: 4 }, (error, found) => (error ? reject(error) : resolve(found))),
+  )
   assert.equal(single, '8.8.8.8')
 })
 
 test('[PUSH-13] literals in odd notations are what they mean', async () => {
   const clock = fakeClock()
   const receiver = await startReceiver()
-  const post = makePost(clock, safeAddress(async () => assert.fail('a literal needs no name server'), isPublicAddress))
-  for (const host of ['127.0.0.1', '127.1', '2130706433', '0x7f000001', '0177.0.0.1', '0', '[::1]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '127.0.0.1.', '%31%32%37.0.0.1']) {
+  const post = makePost(
+    clock,
+    safeAddress(async () => assert.fail('a literal needs no name server'), isPublicAddress),
+  )
+  for (const host of [
+    '127.0.0.1',
+    '127.1',
+    '2130706433',
+    '0x7f000001',
+    '0177.0.0.1',
+    '0',
+    '[::1]',
+    '[::ffff:127.0.0.1]',
+    '[::ffff:7f00:1]',
+    '127.0.0.1.',
+    '%31%32%37.0.0.1',
+  ]) {
     const exchange = await post(`http://${host}:${receiver.port}/`, {}, '{}')
     assert.match((exchange as { error: string }).error, /^address refused: .* is not public$/, host)
   }

@@ -39,7 +39,13 @@ onBothEngines((engine) => {
     assert.match(reader.headers['x-request-id'] as string, /./)
     const first = await reader.next()
     assert.equal(first.event_id, before)
-    assert.deepEqual(first.payload, { specversion: '1.0', type: 'com.example.a', source: '/tests', id: before, data: { text: 'line\nbreak' } })
+    assert.deepEqual(first.payload, {
+      specversion: '1.0',
+      type: 'com.example.a',
+      source: '/tests',
+      id: before,
+      data: { text: 'line\nbreak' },
+    })
     assert.equal(first.attempt_count, 1)
     const after = await calls.publish(agent)
     assert.equal((await reader.next()).event_id, after)
@@ -51,8 +57,18 @@ onBothEngines((engine) => {
 
   test('[SSE-1] an envelope with line breaks in its white space stays one event', async () => {
     const reader = await open()
-    const raw = '{\n"specversion": "1.0",\r\n\r\n"type": "t.x", "source": "/s",\n\n"id": "pretty", "data": {\n"a": [1,\n2]}\n}'
-    assert.equal((await service.call('POST /v1/events', { token: agent.token, raw, headers: { 'content-type': 'application/json' } })).status, 202)
+    const raw =
+      '{\n"specversion": "1.0",\r\n\r\n"type": "t.x", "source": "/s",\n\n"id": "pretty", "data": {\n"a": [1,\n2]}\n}'
+    assert.equal(
+      (
+        await service.call('POST /v1/events', {
+          token: agent.token,
+          raw,
+          headers: { 'content-type': 'application/json' },
+        })
+      ).status,
+      202,
+    )
     assert.deepEqual((await reader.next()).payload['data'], { a: [1, 2] })
     await closed(reader)
   })
@@ -77,26 +93,43 @@ onBothEngines((engine) => {
     assert.equal(reader.waiting(), 0)
     await calls.ack(agent, [one.id])
     const three = await reader.next()
-    await service.call('POST /v1/delivery/nack', { token: agent.token, body: { delivery_ids: [two.id], retry_after_seconds: 600 } })
+    await service.call('POST /v1/delivery/nack', {
+      token: agent.token,
+      body: { delivery_ids: [two.id], retry_after_seconds: 600 },
+    })
     const four = await reader.next()
     assert.equal(new Set([one, two, three, four].map((delivery) => delivery.id)).size, 4)
     assert.equal(await leased(), 2)
     // A lease that lapses frees its place as well; the delivery comes again as the next attempt.
     await service.clock.advance(31_000)
     const again = [await reader.next(), await reader.next()]
-    assert.deepEqual(again.map((delivery) => [delivery.id, delivery.attempt_count]), [[three.id, 2], [four.id, 2]])
+    assert.deepEqual(
+      again.map((delivery) => [delivery.id, delivery.attempt_count]),
+      [
+        [three.id, 2],
+        [four.id, 2],
+      ],
+    )
     await closed(reader)
   })
 
   test('[SSE-3] the default is 50, and what is out of range is refused', async () => {
     const batch = Array.from({ length: 60 }, (_, i) => ({ specversion: '1.0', type: 't', source: '/s', id: `b${i}` }))
-    await service.call('POST /v1/events', { token: agent.token, raw: JSON.stringify(batch), headers: { 'content-type': 'application/cloudevents-batch+json' } })
+    await service.call('POST /v1/events', {
+      token: agent.token,
+      raw: JSON.stringify(batch),
+      headers: { 'content-type': 'application/cloudevents-batch+json' },
+    })
     const reader = await open()
     for (let i = 0; i < 50; i++) await reader.next()
     assert.equal((await calls.rows(agent)).filter((row) => row.state === 'leased').length, 50)
     await closed(reader)
     for (const value of ['0', '101', '-1', 'x', '1.5', '']) {
-      assertError(await service.call(`GET /v1/delivery/stream?max_in_flight=${value}`, { token: agent.token }), 'validation_failed', { field: 'max_in_flight' })
+      assertError(
+        await service.call(`GET /v1/delivery/stream?max_in_flight=${value}`, { token: agent.token }),
+        'validation_failed',
+        { field: 'max_in_flight' },
+      )
     }
   })
 
@@ -117,7 +150,8 @@ onBothEngines((engine) => {
     await calls.publish(agent)
     const reader = await open('?max_in_flight=1')
     const first = await reader.next()
-    const extend = (seconds: number) => service.call('POST /v1/delivery/extend', { token: agent.token, body: { delivery_ids: [first.id], seconds } })
+    const extend = (seconds: number) =>
+      service.call('POST /v1/delivery/extend', { token: agent.token, body: { delivery_ids: [first.id], seconds } })
     assert.deepEqual((await extend(3_600)).body, { extended: 1 })
     assert.deepEqual((await extend(2)).body, { extended: 1 })
     await service.clock.advance(5_000)
@@ -161,12 +195,17 @@ onBothEngines((engine) => {
     assert.equal(admin.status, 200)
     await closed(admin)
     const sender = await tenant.agent({ scopes: ['send'] })
-    assertError(await service.call('GET /v1/delivery/stream', { token: sender.token }), 'insufficient_scope', { required_scope: 'receive' })
+    assertError(await service.call('GET /v1/delivery/stream', { token: sender.token }), 'insufficient_scope', {
+      required_scope: 'receive',
+    })
     assertError(await service.call('GET /v1/delivery/stream'), 'authentication_failed')
   })
 
   const endings: [string, () => Promise<unknown>][] = [
-    ['its key is revoked', () => service.call(`DELETE /v1/agents/${agent.id}/keys/${agent.keyId}`, { token: tenant.admin })],
+    [
+      'its key is revoked',
+      () => service.call(`DELETE /v1/agents/${agent.id}/keys/${agent.keyId}`, { token: tenant.admin }),
+    ],
     ['its agent is deactivated', () => service.call(`POST /v1/agents/${agent.id}/deactivate`, { token: tenant.admin })],
   ]
   for (const [why, act] of endings) {
@@ -200,10 +239,13 @@ onBothEngines((engine) => {
     await once(socket, 'connect')
     socket.pause()
     socket.on('error', () => {})
-    socket.write(`GET /v1/delivery/stream?max_in_flight=100 HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${agent.token}\r\n\r\n`)
+    socket.write(
+      `GET /v1/delivery/stream?max_in_flight=100 HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${agent.token}\r\n\r\n`,
+    )
     const large = 'x'.repeat(900_000)
     for (let i = 0; i < 20; i++) await calls.publish(agent, 't', large)
-    const leased = async (): Promise<number> => (await calls.rows(agent)).filter((row) => row.state === 'leased' && row.due_at! > service.clock.now()).length
+    const leased = async (): Promise<number> =>
+      (await calls.rows(agent)).filter((row) => row.state === 'leased' && row.due_at! > service.clock.now()).length
     await until(async () => (await leased()) > 0)
     let before = -1
     await until(async () => {

@@ -16,7 +16,8 @@ export function makeLine<T>() {
       if (taker) taker(item)
       else items.push(item)
     },
-    next: (): Promise<T> => (items.length > 0 ? Promise.resolve(items.shift()!) : new Promise((resolve) => waiting.push(resolve))),
+    next: (): Promise<T> =>
+      items.length > 0 ? Promise.resolve(items.shift()!) : new Promise((resolve) => waiting.push(resolve)),
     here: (): number => items.length,
   }
 }
@@ -119,7 +120,10 @@ export function parseEvent(block: string): StreamEvent {
 }
 
 export async function openReader(url: string, token: string, query = ''): Promise<Reader> {
-  const request = http.get(`${url}/v1/delivery/stream${query}`, { headers: { authorization: `Bearer ${token}` }, agent: false })
+  const request = http.get(`${url}/v1/delivery/stream${query}`, {
+    headers: { authorization: `Bearer ${token}` },
+    agent: false,
+  })
   const [response] = (await once(request, 'response')) as [http.IncomingMessage]
   const events = makeLine<StreamEvent>()
   const comments = makeLine<string>()
@@ -158,7 +162,10 @@ export async function openReader(url: string, token: string, query = ''): Promis
 }
 
 /** Looks again and again until it holds: for what nobody announces. */
-export async function until<T>(look: () => Promise<T | undefined | null | false> | T | undefined | null | false, what = 'it'): Promise<T> {
+export async function until<T>(
+  look: () => Promise<T | undefined | null | false> | T | undefined | null | false,
+  what = 'it',
+): Promise<T> {
   const limit = Date.now() + 30_000
   for (;;) {
     const found = await look()
@@ -168,7 +175,10 @@ export async function until<T>(look: () => Promise<T | undefined | null | false>
   }
 }
 
-/** Lets time pass in small steps, with time for the store to answer in between: on a busy machine it takes longer than a step. */
+/**
+ * Lets time pass in small steps, with time for the store to answer in between: on a busy machine it takes longer than a
+ * step.
+ */
 export async function pass({ clock, store }: Service, ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += 250) {
     await clock.advance(Math.min(250, ms - passed))
@@ -198,7 +208,11 @@ export function outboundCalls(service: Service) {
       await this.setMode(tenant, agent, 'push', endpoint)
       return agent
     },
-    async publish(agent: { token: string }, type = 'com.example.thing.made', data: unknown = { n: 1 }): Promise<string> {
+    async publish(
+      agent: { token: string },
+      type = 'com.example.thing.made',
+      data: unknown = { n: 1 },
+    ): Promise<string> {
       const id = `evt-${++events}`
       const body = { specversion: '1.0', type, source: '/tests', id, data }
       const reply = await call('POST /v1/events', { token: agent.token, body })
@@ -206,16 +220,31 @@ export function outboundCalls(service: Service) {
       return id
     },
     async poll(agent: { token: string }, limit = 100): Promise<Delivery[]> {
-      const reply = await call<{ deliveries: Delivery[] }>(`GET /v1/delivery/poll?limit=${limit}`, { token: agent.token })
+      const reply = await call<{ deliveries: Delivery[] }>(`GET /v1/delivery/poll?limit=${limit}`, {
+        token: agent.token,
+      })
       assert.equal(reply.status, 200, reply.text)
       return reply.body.deliveries
     },
     async ack(agent: { token: string }, ids: string[], on: Service = service): Promise<number> {
-      const reply = await on.call<{ acknowledged: number }>('POST /v1/delivery/ack', { token: agent.token, body: { delivery_ids: ids } })
+      const reply = await on.call<{ acknowledged: number }>('POST /v1/delivery/ack', {
+        token: agent.token,
+        body: { delivery_ids: ids },
+      })
       assert.equal(reply.status, 200, reply.text)
       return reply.body.acknowledged
     },
-    async rows(agent: { id: string }): Promise<{ id: string; event_id: string; state: string; attempts: number; due_at: number | null; dlq_reason: string | null; last_error: string | null }[]> {
+    async rows(agent: { id: string }): Promise<
+      {
+        id: string
+        event_id: string
+        state: string
+        attempts: number
+        due_at: number | null
+        dlq_reason: string | null
+        last_error: string | null
+      }[]
+    > {
       return store.rows(
         `select id, event_id, state, attempts, due_at, dlq_reason, last_error from deliveries where recipient_id = ?
          union all

@@ -11,8 +11,16 @@ onBothEngines((engine) => {
   test('[KEY-8] keys, tokens and secrets appear in no log line, at the finest level, in success and in failure', async (t) => {
     const { env, drop } = await engine.fresh()
     t.after(drop)
-    const service = await startProcess({ ...env, BOOTSTRAP_ADMIN_KEY: KEY, OPERATOR_TOKEN: OPERATOR, LOG_LEVEL: 'trace' })
-    const call = async (request: string, options: { token?: string; body?: unknown; raw?: string; headers?: Record<string, string> } = {}) => {
+    const service = await startProcess({
+      ...env,
+      BOOTSTRAP_ADMIN_KEY: KEY,
+      OPERATOR_TOKEN: OPERATOR,
+      LOG_LEVEL: 'trace',
+    })
+    const call = async (
+      request: string,
+      options: { token?: string; body?: unknown; raw?: string; headers?: Record<string, string> } = {},
+    ) => {
       const [method, path] = request.split(' ') as [string, string]
       const answer = await fetch(service.url + path, {
         method,
@@ -26,11 +34,21 @@ onBothEngines((engine) => {
       return { status: answer.status, json: (await answer.json().catch(() => null)) as never as Record<string, string> }
     }
     const admin = (await call('POST /v1/auth/token', { body: { api_key: KEY } })).json['access_token']!
-    const agent = (await call('POST /v1/agents', { token: admin, body: { name: 'A', delivery_mode: 'poll', client_type: 'other' } })).json['id']!
-    const minted = await call(`POST /v1/agents/${agent}/keys`, { token: admin, body: { scopes: ['send'] }, headers: { 'idempotency-key': 'mint-1' } })
+    const agent = (
+      await call('POST /v1/agents', { token: admin, body: { name: 'A', delivery_mode: 'poll', client_type: 'other' } })
+    ).json['id']!
+    const minted = await call(`POST /v1/agents/${agent}/keys`, {
+      token: admin,
+      body: { scopes: ['send'] },
+      headers: { 'idempotency-key': 'mint-1' },
+    })
     const token = (await call('POST /v1/auth/token', { body: { api_key: minted.json['key'] } })).json['access_token']!
     const statuses = [
-      await call(`POST /v1/agents/${agent}/keys`, { token: admin, body: { scopes: ['send'] }, headers: { 'idempotency-key': 'mint-1' } }),
+      await call(`POST /v1/agents/${agent}/keys`, {
+        token: admin,
+        body: { scopes: ['send'] },
+        headers: { 'idempotency-key': 'mint-1' },
+      }),
       await call('GET /v1/agents', { token }),
       await call('POST /v1/agents', { token, body: { name: 'B' } }),
       await call('POST /v1/auth/token', { body: { api_key: 'ak_live_ABCDEFGHIJ0123456789abcdefghij99' } }),
@@ -46,7 +64,12 @@ onBothEngines((engine) => {
     const { stdout, stderr } = await service.stop()
     assert.match(stdout, /"path":"\/v1\/auth\/token"/, 'the requests are in the log')
     const all = stdout + stderr
-    for (const [what, secret] of Object.entries({ 'an API key': /ak_live_/, 'a token': /eyJ/, 'the operator token': new RegExp(OPERATOR), 'the master secret': new RegExp(env['SENSORIUM_SECRET']!) })) {
+    for (const [what, secret] of Object.entries({
+      'an API key': /ak_live_/,
+      'a token': /eyJ/,
+      'the operator token': new RegExp(OPERATOR),
+      'the master secret': new RegExp(env['SENSORIUM_SECRET']!),
+    })) {
       const line = all.split('\n').find((text) => secret.test(text))
       assert.equal(line, undefined, `${what} is in the log`)
     }
@@ -61,5 +84,8 @@ test('[HTTP-2] a log line is JSON and carries the request id, the route and who 
   const { stdout } = await service.stop()
   const line = stdout.split('\n').find((text) => text.includes('find-me-in-the-log'))
   const { request_id, method, path, status, ms } = JSON.parse(line!)
-  assert.deepEqual([request_id, method, path, status, typeof ms], ['find-me-in-the-log', 'GET', '/v1/agents', 401, 'number'])
+  assert.deepEqual(
+    [request_id, method, path, status, typeof ms],
+    ['find-me-in-the-log', 'GET', '/v1/agents', 401, 'number'],
+  )
 })

@@ -70,7 +70,9 @@ test('[HTTP-28] [NODE-6] a request in flight is finished; new ones are answered 
   assert.equal(code, 0)
 
   const again = await startProcess(env)
-  const found = await fetch(`${again.url}/v1/agents/${JSON.parse(answer.body).id}`, { headers: { authorization: `Bearer ${token}`, connection: 'close' } })
+  const found = await fetch(`${again.url}/v1/agents/${JSON.parse(answer.body).id}`, {
+    headers: { authorization: `Bearer ${token}`, connection: 'close' },
+  })
   assert.equal(found.status, 200, 'what was answered 201 is there')
   await again.stop()
 })
@@ -129,7 +131,8 @@ test('[HTTP-28] clients that hang up before their answer are not counted for eve
       return poll
     }),
   ])
-  const inFlight = async (): Promise<number> => Number(/^sensorium_http_in_flight (\d+)$/m.exec(await (await fetch(`${service.url}/metrics`)).text())![1])
+  const inFlight = async (): Promise<number> =>
+    Number(/^sensorium_http_in_flight (\d+)$/m.exec(await (await fetch(`${service.url}/metrics`)).text())![1])
   while ((await inFlight()) < 41);
   for (const { socket } of hangUps) socket.resetAndDestroy()
   while ((await inFlight()) > 1);
@@ -159,9 +162,11 @@ test('[STO-1] killed in the middle of a burst, it has everything that it answere
       // killed before the answer: no promise was made
     }
   }
-  await Promise.all(Array.from({ length: 20 }, async (_, worker) => {
-    for (let i = 0; i < 1000 && !killed; i++) await publish(`burst-${worker}-${i}`)
-  }))
+  await Promise.all(
+    Array.from({ length: 20 }, async (_, worker) => {
+      for (let i = 0; i < 1000 && !killed; i++) await publish(`burst-${worker}-${i}`)
+    }),
+  )
   await service.ended
   assert.ok(accepted.length > 200)
 

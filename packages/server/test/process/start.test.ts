@@ -27,7 +27,10 @@ test('[CFG-8] the first start prints the org-admin key once and a curl that work
   assert.match((await bash(pasted(first.output()))).stdout, /^HTTP\/1\.1 200 [^]*"status":"duplicate"/, 'and once more')
 
   const { tenants } = JSON.parse((await sensorium(['tenant', 'list', '--json'], data)).stdout)
-  assert.deepEqual(tenants.map(({ slug }: { slug: string }) => slug), ['default'])
+  assert.deepEqual(
+    tenants.map(({ slug }: { slug: string }) => slug),
+    ['default'],
+  )
   const { stdout } = await first.stop()
   assert.equal(new Set(stdout.match(KEY)).size, 1)
 
@@ -47,7 +50,11 @@ test('[CFG-3] the secret made for an embedded store lies in DATA_DIR with mode 0
   const first = await startProcess(data)
   const [, key] = await first.printed(/(ak_live_[A-Za-z0-9]{32})/)
   const exchange = async (url: string): Promise<string> => {
-    const answer = await fetch(`${url}/v1/auth/token`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ api_key: key }) })
+    const answer = await fetch(`${url}/v1/auth/token`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ api_key: key }),
+    })
     return ((await answer.json()) as { access_token: string }).access_token
   }
   const token = await exchange(first.url)
@@ -75,23 +82,44 @@ test('[CFG-7] BOOTSTRAP_TENANT and BOOTSTRAP_ADMIN_KEY are taken, and the given 
   const published = await bash(pasted(service.output()), { BOOTSTRAP_ADMIN_KEY: given })
   assert.match(published.stdout, /^HTTP\/1\.1 202 /, published.stdout + published.stderr)
   const { tenants } = JSON.parse((await sensorium(['tenant', 'list', '--json'], env)).stdout)
-  assert.deepEqual(tenants.map(({ slug }: { slug: string }) => slug), ['acme'])
+  assert.deepEqual(
+    tenants.map(({ slug }: { slug: string }) => slug),
+    ['acme'],
+  )
 })
 
 test('[CFG-1] everything that is wrong is told at once, each by its variable, with exit code 1 and before anything is made', async (t) => {
   const { env, drop } = await sqlite.fresh()
   t.after(drop)
   const wrong = {
-    PORT: '99999', HOST: 'a b', LOG_LEVEL: 'loud', SENSORIUM_SECRET: 'short', VISIBILITY_TIMEOUT_S: '0', MAX_ATTEMPTS: '-1',
-    RATE_LIMIT_AGENT: 'none', RATE_LIMIT_WINDOW_S: '1.5', MAX_EVENT_BYTES: '12', RETENTION_DAYS: 'x', PUSH_ALLOW_PRIVATE: 'maybe',
-    CLIENT_TYPES: 'one,two', OPERATOR_TOKEN: 'short', BOOTSTRAP_TENANT: 'Not A Slug', BOOTSTRAP_ADMIN_KEY: 'ak_live_short',
-    DATABASE_URL: 'mysql://x', PUBLIC_URL: 'nowhere', EMBEDDINGS: 'ftp://x',
+    PORT: '99999',
+    HOST: 'a b',
+    LOG_LEVEL: 'loud',
+    SENSORIUM_SECRET: 'short',
+    VISIBILITY_TIMEOUT_S: '0',
+    MAX_ATTEMPTS: '-1',
+    RATE_LIMIT_AGENT: 'none',
+    RATE_LIMIT_WINDOW_S: '1.5',
+    MAX_EVENT_BYTES: '12',
+    RETENTION_DAYS: 'x',
+    PUSH_ALLOW_PRIVATE: 'maybe',
+    CLIENT_TYPES: 'one,two',
+    OPERATOR_TOKEN: 'short',
+    BOOTSTRAP_TENANT: 'Not A Slug',
+    BOOTSTRAP_ADMIN_KEY: 'ak_live_short',
+    DATABASE_URL: 'mysql://x',
+    PUBLIC_URL: 'nowhere',
+    EMBEDDINGS: 'ftp://x',
   }
   const folder = path.join(env['DATA_DIR']!, 'new')
   const { code, stdout, stderr } = await refusedStart({ ...wrong, DATA_DIR: folder })
   assert.equal(code, 1)
   assert.equal(stdout, '')
-  const named = stderr.trimEnd().split('\n').slice(1).map((line) => /^ {2}(\w+) takes /.exec(line)?.[1])
+  const named = stderr
+    .trimEnd()
+    .split('\n')
+    .slice(1)
+    .map((line) => /^ {2}(\w+) takes /.exec(line)?.[1])
   assert.deepEqual(named.toSorted(), Object.keys(wrong).toSorted())
   assert.throws(() => statSync(folder), { code: 'ENOENT' })
   assert.doesNotMatch(stderr, /ak_live_short|'short'/, 'a secret is not repeated')
@@ -133,14 +161,21 @@ test('[CFG-2] PUBLIC_URL is the address that is shown', async (t) => {
   assert.equal(service.url, 'https://sensorium.example.com')
 })
 
-test('[CFG-8] two nodes that start together on an empty database make one tenant and print one key', { skip: !POSTGRES_URL && 'PostgreSQL is missing' }, async (t) => {
+test('[CFG-8] two nodes that start together on an empty database make one tenant and print one key', {
+  skip: !POSTGRES_URL && 'PostgreSQL is missing',
+}, async (t) => {
   const { env, drop } = await postgres.fresh()
   t.after(drop)
   const nodes = await Promise.all([startProcess(env), startProcess(env)])
-  const ended = await Promise.all(nodes.map(async (node) => {
-    await node.printed(/"msg":"ready"/)
-    return node.stop()
-  }))
-  assert.deepEqual(ended.map(({ code }) => code), [0, 0])
+  const ended = await Promise.all(
+    nodes.map(async (node) => {
+      await node.printed(/"msg":"ready"/)
+      return node.stop()
+    }),
+  )
+  assert.deepEqual(
+    ended.map(({ code }) => code),
+    [0, 0],
+  )
   assert.equal(new Set(ended.flatMap(({ stdout }) => stdout.match(KEY) ?? [])).size, 1)
 })

@@ -1,4 +1,5 @@
-// What would end the process ends a connection at most. In a process of its own: a test runner hears of what nobody caught, too.
+// What would end the process ends a connection at most. In a process of its own: a test runner hears of what nobody
+// caught, too.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sqlite } from '../support/engines.ts'
@@ -9,7 +10,17 @@ test('[HTTP-3] a broken body behind a GET is refused, and what was being made fo
   const { env, drop } = await sqlite.fresh()
   t.after(drop)
   const service = await startProcess(env)
-  for (const path of ['/healthz', '/readyz', '/metrics', '/openapi.json', '/docs', '/v1/agents', '/v1/delivery/poll', '/v1/delivery/stream', '/nowhere']) {
+  for (const path of [
+    '/healthz',
+    '/readyz',
+    '/metrics',
+    '/openapi.json',
+    '/docs',
+    '/v1/agents',
+    '/v1/delivery/poll',
+    '/v1/delivery/stream',
+    '/nowhere',
+  ]) {
     const connection = await rawConnection(service.url)
     connection.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`)
     assert.ok([400, 401, 404].includes((await connection.reply()).status), path)

@@ -1,4 +1,5 @@
-// The README's tour and the guides, pasted: every `bash` block in them, in order, in one shell, against a fresh service.
+// The README's tour and the guides, pasted: every `bash` block in them, in order, in one shell, against a fresh
+// service.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -7,10 +8,19 @@ import { sqlite } from '../support/engines.ts'
 import { bash, startProcess } from '../support/process.ts'
 
 const ROOT = path.resolve(import.meta.dirname, '../../../..')
-const PAGES = ['README.md', 'docs/events.md', 'docs/push-and-streams.md', 'docs/channels.md', 'docs/memory.md', 'docs/ingest.md', 'docs/operations.md']
+const PAGES = [
+  'README.md',
+  'docs/events.md',
+  'docs/push-and-streams.md',
+  'docs/channels.md',
+  'docs/memory.md',
+  'docs/ingest.md',
+  'docs/operations.md',
+]
 const ADDRESS = 'http://localhost:8080'
 
-const blocksOf = (page: string): string[] => [...readFileSync(path.join(ROOT, page), 'utf8').matchAll(/^```bash\n([^]*?)^```$/gm)].map(([, block]) => block!)
+const blocksOf = (page: string): string[] =>
+  [...readFileSync(path.join(ROOT, page), 'utf8').matchAll(/^```bash\n([^]*?)^```$/gm)].map(([, block]) => block!)
 
 test('the tour and the guides work as pasted', async (t) => {
   const { env, drop } = await sqlite.fresh()
@@ -19,7 +29,9 @@ test('the tour and the guides work as pasted', async (t) => {
   const service = await startProcess({ ...env, PUSH_ALLOW_PRIVATE: 'on', LOG_LEVEL: 'warn' })
   t.after(() => service.stop())
 
-  const blocks = PAGES.flatMap((page) => blocksOf(page).map((block, i) => `echo; echo '### ${page}, block ${i + 1}'\n${block}`))
+  const blocks = PAGES.flatMap((page) =>
+    blocksOf(page).map((block, i) => `echo; echo '### ${page}, block ${i + 1}'\n${block}`),
+  )
   // What npx would find, without a second of npm around each command.
   const npx = `npx() { '${ROOT}/node_modules/.bin/'"$1" "\${@:2}"; }`
   const script = ['set -euo pipefail', `cd '${ROOT}'`, npx, ...blocks].join('\n').replaceAll(ADDRESS, service.url)

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { CelError, compileExpression, compileFilter, FilterSyntaxError, type Outcome } from '../../src/routing/filter.ts'
+import {
+  CelError,
+  compileExpression,
+  compileFilter,
+  FilterSyntaxError,
+  type Outcome,
+} from '../../src/routing/filter.ts'
 
 // Generous, because these run on slow and busy machines: without the bounds, each would take seconds to years.
 const PATIENCE_MS = 1000
@@ -14,7 +20,12 @@ function timed<T>(work: () => T): T {
 }
 
 function refused(source: string, words: RegExp): void {
-  timed(() => assert.throws(() => compileFilter(source), (error) => error instanceof FilterSyntaxError && words.test(error.message)))
+  timed(() =>
+    assert.throws(
+      () => compileFilter(source),
+      (error) => error instanceof FilterSyntaxError && words.test(error.message),
+    ),
+  )
 }
 
 function outcome(source: string, data: unknown): Outcome {
@@ -70,8 +81,12 @@ test('[EVT-FILTER-BOUND] ordinary nesting is not', () => {
 
 test('[EVT-FILTER-BOUND] the deepest filter that is accepted runs, even from a deep stack', () => {
   const sources = [
-    `${'!'.repeat(198)}true`, `${'('.repeat(199)}a${')'.repeat(199)}`, `a${'.b'.repeat(198)}`, `1${'+1'.repeat(198)}`,
-    `${'['.repeat(198)}a${']'.repeat(198)}`, `${'a.exists(x, '.repeat(90)}true${')'.repeat(90)}`,
+    `${'!'.repeat(198)}true`,
+    `${'('.repeat(199)}a${')'.repeat(199)}`,
+    `a${'.b'.repeat(198)}`,
+    `1${'+1'.repeat(198)}`,
+    `${'['.repeat(198)}a${']'.repeat(198)}`,
+    `${'a.exists(x, '.repeat(90)}true${')'.repeat(90)}`,
   ]
   const from = (frames: number, source: string): Outcome =>
     frames > 0 ? from(frames - 1, source) : compileFilter(source).evaluate({ data: { a: [1] } })
@@ -87,10 +102,18 @@ const expensive: readonly [name: string, source: string, data: unknown][] = [
   ['absorbed by ||', 'l.all(a, l.all(b, l.all(c, true))) || true', { l: numbers }],
   ['absorbed by a ternary', '(l.map(a, l.map(b, b)).size() > 0 || true) ? true : true', { l: numbers }],
   ['keys of a large map', 'm.all(a, m.all(b, true))', { m: Object.fromEntries(numbers.map((n) => [`k${n}`, n])) }],
-  ['size of a large map', 'l.all(a, size(m) > 0)', { l: numbers, m: Object.fromEntries(numbers.map((n) => [`k${n}`, n])) }],
+  [
+    'size of a large map',
+    'l.all(a, size(m) > 0)',
+    { l: numbers, m: Object.fromEntries(numbers.map((n) => [`k${n}`, n])) },
+  ],
   ['in a long list', 'l.all(a, -1 in l || true)', { l: numbers }],
   ['equality of long lists', 'l.all(a, l == k)', { l: numbers, k: [...numbers] }],
-  ['equality of long strings', 'l.all(a, s == t)', { l: numbers, s: 'x'.repeat(500_000), t: 'x'.repeat(499_999).concat('x') }],
+  [
+    'equality of long strings',
+    'l.all(a, s == t)',
+    { l: numbers, s: 'x'.repeat(500_000), t: 'x'.repeat(499_999).concat('x') },
+  ],
   ['order of long strings', 'l.all(a, s <= t)', { l: numbers, s: 'x'.repeat(500_000), t: 'x'.repeat(500_001) }],
   ['strings that double', `${'[s]'}${'.map(x, x + x)'.repeat(40)}.size() > 0`, { s: 'x'.repeat(1000) }],
   ['lists that double', `${'[l]'}${'.map(x, x + x)'.repeat(40)}.size() > 0`, { l: numbers }],
@@ -98,7 +121,11 @@ const expensive: readonly [name: string, source: string, data: unknown][] = [
   ['replaced by something long', 's.replace("x", s).size() > 0', { s: 'x'.repeat(10_000) }],
   ['replaced between characters', 's.replace("", s).size() > 0', { s: 'x'.repeat(10_000) }],
   ['split into characters', 'l.all(a, s.split("").size() > 0)', { l: numbers, s: 'x'.repeat(50_000) }],
-  ['a search that almost fits everywhere', 'l.all(a, !s.contains(t))', { l: numbers, s: 'a'.repeat(1_000_000), t: `ab${'a'.repeat(20_000)}` }],
+  [
+    'a search that almost fits everywhere',
+    'l.all(a, !s.contains(t))',
+    { l: numbers, s: 'a'.repeat(1_000_000), t: `ab${'a'.repeat(20_000)}` },
+  ],
   ['sizes of long strings', 'l.all(a, size(s) > 0)', { l: numbers, s: '😀'.repeat(250_000) }],
   ['fresh regular expressions', 'l.all(a, !s.matches("[a-z]+" + string(a) + "x"))', { l: numbers, s: 'x' }],
   ['a regular expression on a long text', 's.matches("([a-z]+[0-9])+$")', { s: 'a'.repeat(1_000_000) }],
@@ -117,7 +144,12 @@ const affordable: readonly [name: string, source: string, data: unknown, expecte
   ['(a+)+$ on 10,000 characters', 's.matches("(a+)+$")', { s: 'a'.repeat(10_000) }, true],
   ['(a+)+$ on 10,000 characters that do not match', 's.matches("(a+)+$")', { s: `${'a'.repeat(10_000)}b` }, false],
   ['(a|aa)+$', 's.matches("^(a|aa)+$")', { s: `${'a'.repeat(5000)}b` }, false],
-  ['a plain word in a megabyte', 's.contains("needle") || s.matches("a|b")', { s: `${'x'.repeat(700_000)}needle` }, true],
+  [
+    'a plain word in a megabyte',
+    's.contains("needle") || s.matches("a|b")',
+    { s: `${'x'.repeat(700_000)}needle` },
+    true,
+  ],
   ['plain words in 400,000 characters', 's.matches("error|fatal")', { s: `${'x'.repeat(400_000)}fatal` }, true],
   ['a long needle', 's.contains(t)', { s: 'a'.repeat(1_000_000), t: `ab${'a'.repeat(20_000)}` }, false],
   ['1,000 elements', 'l.all(a, a >= 0) && l.exists(a, a == 999)', { l: numbers }, true],
@@ -141,8 +173,14 @@ test('[EVT-FILTER-BOUND] data nested beyond anything JSON may bring does not exh
 })
 
 const largePatterns = [
-  'x{1000}'.repeat(100), '(x{30}){30}y{900}z{900}', '\\p{L}'.repeat(700), '(?i)[\\pL\\pN]'.repeat(200), '('.repeat(1500) + ')'.repeat(1500),
-  '\\Q[\\Ex{1000}'.repeat(100), 'a?'.repeat(1900), '(ab|cd)'.repeat(550),
+  'x{1000}'.repeat(100),
+  '(x{30}){30}y{900}z{900}',
+  '\\p{L}'.repeat(700),
+  '(?i)[\\pL\\pN]'.repeat(200),
+  '('.repeat(1500) + ')'.repeat(1500),
+  '\\Q[\\Ex{1000}'.repeat(100),
+  'a?'.repeat(1900),
+  '(ab|cd)'.repeat(550),
 ]
 
 for (const pattern of largePatterns) {
@@ -163,5 +201,10 @@ test('[EVT-FILTER-BOUND] regular expressions from events are bounded and their c
 
 test('[EVT-FILTER-BOUND] an expression over budget is a CelError that says so', () => {
   const expression = compileExpression('l.map(a, l.map(b, [a, b]))', ['l'])
-  timed(() => assert.throws(() => expression.evaluate({ l: numbers }), (error) => error instanceof CelError && error.overBudget))
+  timed(() =>
+    assert.throws(
+      () => expression.evaluate({ l: numbers }),
+      (error) => error instanceof CelError && error.overBudget,
+    ),
+  )
 })

@@ -17,7 +17,10 @@ type Tree =
 const fields = { zero: 0, seven: 7, minus: -3, half: 0.5, large: 9007199254740991, yes: true, word: 'b' }
 
 const leaves: readonly Tree[] = [
-  ...[0n, 1n, 2n, 3n, 10n, 2n ** 53n - 1n, 2n ** 53n + 1n, 2n ** 62n].map((int) => ({ leaf: { int }, source: String(int) })),
+  ...[0n, 1n, 2n, 3n, 10n, 2n ** 53n - 1n, 2n ** 53n + 1n, 2n ** 62n].map((int) => ({
+    leaf: { int },
+    source: String(int),
+  })),
   ...['0.0', '0.5', '1.0', '2.0', '1.5', '1e300'].map((source) => ({ leaf: { double: Number(source) }, source })),
   ...[true, false].map((bool) => ({ leaf: { bool }, source: String(bool) })),
   ...['', 'a', 'b', 'ab'].map((text) => ({ leaf: { text }, source: JSON.stringify(text) })),
@@ -34,7 +37,19 @@ const leaves: readonly Tree[] = [
 
 const OPS = ['+', '-', '*', '/', '%', '<', '<=', '>', '>=', '==', '!=', '&&', '||'] as const
 const PRECEDENCE: Readonly<Record<string, number>> = {
-  '||': 1, '&&': 2, '<': 3, '<=': 3, '>': 3, '>=': 3, '==': 3, '!=': 3, '+': 4, '-': 4, '*': 5, '/': 5, '%': 5,
+  '||': 1,
+  '&&': 2,
+  '<': 3,
+  '<=': 3,
+  '>': 3,
+  '>=': 3,
+  '==': 3,
+  '!=': 3,
+  '+': 4,
+  '-': 4,
+  '*': 5,
+  '/': 5,
+  '%': 5,
 }
 
 const trees: fc.Arbitrary<Tree> = fc.letrec<{ tree: Tree }>((tie) => ({
@@ -94,7 +109,7 @@ function referenceBinary(op: string, left: Exclude<Kind, 'error'>, right: Exclud
   const [a, b] = [raw(left), raw(right)]
   if (op === '==' || op === '!=') {
     // Loose equality is exact between number and bigint, and nothing else is compared with it.
-    const same = numeric ? a == b : typeof a === typeof b && a === b
+    const same = numeric ? Number(a) === Number(b) : typeof a === typeof b && a === b
     return { bool: same === (op === '==') }
   }
   if (['<', '<=', '>', '>='].includes(op)) {
@@ -175,11 +190,82 @@ test('[EVT-FILTER] any text at all is a filter or a FilterSyntaxError', () => {
 })
 
 const tokens = fc.constantFrom(
-  'data', 'event', 'a', 'x', 'type', 'int', 'in', 'true', 'null', '1', '0', '2.5', '3u', '9223372036854775807', '""', '"a"', 'b"a"',
-  'r"\\d+"', "'😀'", '(', ')', '[', ']', '{', '}', ',', ':', '?', '.', '.a', '+', '-', '*', '/', '%', '!', '<', '>=', '==', '!=', '&&', '||',
-  ' ', 'size(', '.size()', 'has(data.a)', 'data.all(x,', 'data.map(x,', '.exists(x,', '.filter(x,', '.matches(', '.contains(', '.split(', '.join(',
-  '.replace(', '.substring(', '.indexOf(', 'timestamp(', 'duration(', '"1h"', '"2026-01-01T00:00:00Z"', '.getHours(', 'string(', 'int(', 'double(',
-  'bytes(', 'type(', 'dyn(', '`a`', '[0]', '["a"]', '{"a": 1}', '[1, 2]', '"a\\u00e9"', '//', '\n',
+  'data',
+  'event',
+  'a',
+  'x',
+  'type',
+  'int',
+  'in',
+  'true',
+  'null',
+  '1',
+  '0',
+  '2.5',
+  '3u',
+  '9223372036854775807',
+  '""',
+  '"a"',
+  'b"a"',
+  'r"\\d+"',
+  "'😀'",
+  '(',
+  ')',
+  '[',
+  ']',
+  '{',
+  '}',
+  ',',
+  ':',
+  '?',
+  '.',
+  '.a',
+  '+',
+  '-',
+  '*',
+  '/',
+  '%',
+  '!',
+  '<',
+  '>=',
+  '==',
+  '!=',
+  '&&',
+  '||',
+  ' ',
+  'size(',
+  '.size()',
+  'has(data.a)',
+  'data.all(x,',
+  'data.map(x,',
+  '.exists(x,',
+  '.filter(x,',
+  '.matches(',
+  '.contains(',
+  '.split(',
+  '.join(',
+  '.replace(',
+  '.substring(',
+  '.indexOf(',
+  'timestamp(',
+  'duration(',
+  '"1h"',
+  '"2026-01-01T00:00:00Z"',
+  '.getHours(',
+  'string(',
+  'int(',
+  'double(',
+  'bytes(',
+  'type(',
+  'dyn(',
+  '`a`',
+  '[0]',
+  '["a"]',
+  '{"a": 1}',
+  '[1, 2]',
+  '"a\\u00e9"',
+  '//',
+  '\n',
 )
 
 test('[EVT-FILTER] so is any sequence of tokens, and what compiles survives any JSON', () => {
@@ -198,14 +284,87 @@ const expressions: fc.Arbitrary<string> = fc.letrec<{ any: string }>((tie) => {
   return {
     any: fc.oneof(
       { maxDepth: 4, depthIdentifier: 'any' },
-      { weight: 6, arbitrary: fc.constantFrom(
-        'data', 'event', 'a', 'data.a', 'data.b.c', 'x', '1', '-2', '2.5', '3u', '9223372036854775807', '"a"', '"ab😀"', '""', 'b"\\xff"',
-        'true', 'null', '[]', '[1, "a", null]', '{}', '{"a": 1, 2: 3}', 'timestamp("2026-01-01T00:00:00Z")', 'duration("-1.5h")', '"UTC"',
-      ) },
-      { weight: 4, arbitrary: fc.tuple(fc.constantFrom(...OPS, 'in'), any, any).map(([op, a, b]) => `(${a} ${op} ${b})`) },
-      { weight: 2, arbitrary: fc.tuple(fc.constantFrom('size', 'int', 'uint', 'double', 'string', 'bytes', 'bool', 'type', 'dyn', 'timestamp', 'duration'), any).map(([f, a]) => `${f}(${a})`) },
-      { weight: 2, arbitrary: fc.tuple(fc.constantFrom('contains', 'startsWith', 'endsWith', 'matches', 'split', 'join', 'indexOf', 'substring', 'getHours', 'getDayOfYear'), any, any).map(([f, a, b]) => `(${a}).${f}(${b})`) },
-      { weight: 2, arbitrary: fc.tuple(fc.constantFrom('all', 'exists', 'exists_one', 'map', 'filter'), any, any).map(([f, a, b]) => `(${a}).${f}(x, ${b})`) },
+      {
+        weight: 6,
+        arbitrary: fc.constantFrom(
+          'data',
+          'event',
+          'a',
+          'data.a',
+          'data.b.c',
+          'x',
+          '1',
+          '-2',
+          '2.5',
+          '3u',
+          '9223372036854775807',
+          '"a"',
+          '"ab😀"',
+          '""',
+          'b"\\xff"',
+          'true',
+          'null',
+          '[]',
+          '[1, "a", null]',
+          '{}',
+          '{"a": 1, 2: 3}',
+          'timestamp("2026-01-01T00:00:00Z")',
+          'duration("-1.5h")',
+          '"UTC"',
+        ),
+      },
+      {
+        weight: 4,
+        arbitrary: fc.tuple(fc.constantFrom(...OPS, 'in'), any, any).map(([op, a, b]) => `(${a} ${op} ${b})`),
+      },
+      {
+        weight: 2,
+        arbitrary: fc
+          .tuple(
+            fc.constantFrom(
+              'size',
+              'int',
+              'uint',
+              'double',
+              'string',
+              'bytes',
+              'bool',
+              'type',
+              'dyn',
+              'timestamp',
+              'duration',
+            ),
+            any,
+          )
+          .map(([f, a]) => `${f}(${a})`),
+      },
+      {
+        weight: 2,
+        arbitrary: fc
+          .tuple(
+            fc.constantFrom(
+              'contains',
+              'startsWith',
+              'endsWith',
+              'matches',
+              'split',
+              'join',
+              'indexOf',
+              'substring',
+              'getHours',
+              'getDayOfYear',
+            ),
+            any,
+            any,
+          )
+          .map(([f, a, b]) => `(${a}).${f}(${b})`),
+      },
+      {
+        weight: 2,
+        arbitrary: fc
+          .tuple(fc.constantFrom('all', 'exists', 'exists_one', 'map', 'filter'), any, any)
+          .map(([f, a, b]) => `(${a}).${f}(x, ${b})`),
+      },
       { weight: 1, arbitrary: fc.tuple(any, any, any).map(([a, b, c]) => `(${a} ? ${b} : ${c})`) },
       { weight: 1, arbitrary: fc.tuple(any, any, any).map(([a, b, c]) => `(${a}).replace(${b}, ${c})`) },
       { weight: 1, arbitrary: unary((a) => `!(${a})`) },
@@ -251,7 +410,17 @@ test('[EVT-FILTER] every JSON value equals its copy, and is found in a list', ()
 
 test('[EVT-FILTER] a name is missing unless it is an own field', () => {
   const names = fc.oneof(
-    fc.constantFrom('__proto__', 'constructor', 'toString', 'valueOf', 'hasOwnProperty', 'length', 'map', 'size', 'seconds'),
+    fc.constantFrom(
+      '__proto__',
+      'constructor',
+      'toString',
+      'valueOf',
+      'hasOwnProperty',
+      'length',
+      'map',
+      'size',
+      'seconds',
+    ),
     fc.stringMatching(/^[a-z_][a-zA-Z0-9_]{0,8}$/),
   )
   fc.assert(
@@ -265,7 +434,25 @@ test('[EVT-FILTER] a name is missing unless it is an own field', () => {
 })
 
 test('[EVT-FILTER] matches() agrees with RE2 itself, whichever way it is done', () => {
-  const piece = fc.constantFrom('a', 'b', '\\.', '\\|', '|', '^', '$', '.', 'a*', '[ab]', '(a|b)', '\\d', ' ', 'é', '\\\\', 'a?', '😀')
+  const piece = fc.constantFrom(
+    'a',
+    'b',
+    '\\.',
+    '\\|',
+    '|',
+    '^',
+    '$',
+    '.',
+    'a*',
+    '[ab]',
+    '(a|b)',
+    '\\d',
+    ' ',
+    'é',
+    '\\\\',
+    'a?',
+    '😀',
+  )
   const text = fc.array(fc.constantFrom('a', 'b', '.', '|', ' ', 'é', '\\', '1', '😀', '\n'), { maxLength: 8 })
   const filter = compileFilter('s.matches(p)')
   fc.assert(
@@ -285,7 +472,10 @@ test('[EVT-FILTER] matches() agrees with RE2 itself, whichever way it is done', 
 })
 
 test('[EVT-FILTER] contains() agrees with JavaScript on long repetitive strings', () => {
-  const runs = fc.array(fc.tuple(fc.constantFrom('a', 'b'), fc.integer({ min: 1, max: 200 })), { minLength: 1, maxLength: 6 })
+  const runs = fc.array(fc.tuple(fc.constantFrom('a', 'b'), fc.integer({ min: 1, max: 200 })), {
+    minLength: 1,
+    maxLength: 6,
+  })
   const written = runs.map((parts) => parts.map(([char, count]) => char.repeat(count)).join(''))
   const filter = compileFilter('s.contains(t) && s.indexOf(t) == at && s.split(t).size() == pieces')
   fc.assert(

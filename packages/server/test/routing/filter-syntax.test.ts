@@ -40,7 +40,7 @@ const table: readonly [source: string, message: string][] = [
   ['a == "x', 'unterminated string at position 5'],
   ["a == 'x\n'", 'unterminated string at position 5'],
   ['"""x""', 'unterminated string at position 0'],
-  ['"\\', 'invalid escape sequence \'\\\' at position 1'],
+  ['"\\', "invalid escape sequence '\\' at position 1"],
   ['r"\\', 'unterminated string at position 0'],
   ['"a\\q"', "invalid escape sequence '\\q' at position 2"],
   ['"\\x4"', "invalid escape sequence '\\x' at position 1"],
@@ -92,8 +92,24 @@ test('[EVT-FILTER] the position counts characters and comes with line and column
 })
 
 const accepted = [
-  'data', 'a.b.c["d"][0].e', '[1, 2,]', '{"a": 1,}', 'a.in', 'a.true', 'package == "x"', '.data.x == 1', 'r"\\"" == x',
-  'a\t==\r\n1 // done', 'true?1:2', 'a.all(x, x.all(y, y))', '-5', '- 5', '!!a', 'a.matches("^[a-z]+$")', 'type', 'map',
+  'data',
+  'a.b.c["d"][0].e',
+  '[1, 2,]',
+  '{"a": 1,}',
+  'a.in',
+  'a.true',
+  'package == "x"',
+  '.data.x == 1',
+  'r"\\"" == x',
+  'a\t==\r\n1 // done',
+  'true?1:2',
+  'a.all(x, x.all(y, y))',
+  '-5',
+  '- 5',
+  '!!a',
+  'a.matches("^[a-z]+$")',
+  'type',
+  'map',
 ]
 
 for (const source of accepted) {

@@ -17,7 +17,10 @@ const event = {
     paid: true,
     nothing: null,
     tags: ['new', 'gift'],
-    items: [{ sku: 'A-1', qty: 2 }, { sku: 'B-7', qty: 12 }],
+    items: [
+      { sku: 'A-1', qty: 2 },
+      { sku: 'B-7', qty: 12 },
+    ],
     customer: { name: 'Ada', tier: 'gold', 'home-page': 'x' },
     values: [1, 2, 3],
     namespace: 'prod',
@@ -129,8 +132,10 @@ const notMatching: readonly [source: string, words: string][] = [
   ['region.all(c, c == "x")', 'the filter gives an error: all() needs a list or a map, not string'],
   ['items.filter(i, i.qty) == []', 'the filter gives an error: filter() needs a condition, not int'],
   ['region.matches(5)', 'the filter gives an error: matches() cannot be applied to string and int'],
-  ['timestamp("yesterday") < timestamp(event.time)',
-    'the filter gives an error: "yesterday" is not an RFC 3339 timestamp'],
+  [
+    'timestamp("yesterday") < timestamp(event.time)',
+    'the filter gives an error: "yesterday" is not an RFC 3339 timestamp',
+  ],
 ]
 
 for (const [source, words] of notMatching) {

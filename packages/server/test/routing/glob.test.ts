@@ -121,7 +121,9 @@ function inClass(body: readonly string[], char: string): boolean {
   return found !== negated
 }
 
-const patterns = fc.array(fc.constantFrom('a', 'b', 'c', '.', '*', '?', '[', ']', '!', '-', '\\', '😀'), { maxLength: 12 })
+const patterns = fc.array(fc.constantFrom('a', 'b', 'c', '.', '*', '?', '[', ']', '!', '-', '\\', '😀'), {
+  maxLength: 12,
+})
 const types = fc.array(fc.constantFrom('a', 'b', 'c', '.', '[', ']', '!', '-', '\\', '*', '😀'), { maxLength: 12 })
 
 test('[EVT-GLOB] agrees with a matcher that simply tries everything', () => {

@@ -52,16 +52,31 @@ test('[STO-2] none of a group resolves before the commit they share', async () =
 
 test('[STO-2] one that fails leaves the others of its group committed, those before and those after', async () => {
   commits = 0
-  const results = await Promise.allSettled([insert(3000), insert(3000), insert(3001), store.tx(async () => Promise.reject(new Error('no'))), insert(3002)])
+  const results = await Promise.allSettled([
+    insert(3000),
+    insert(3000),
+    insert(3001),
+    store.tx(async () => Promise.reject(new Error('no'))),
+    insert(3002),
+  ])
   assert.equal(commits, 1)
-  assert.deepEqual(results.map(({ status }) => status), ['fulfilled', 'rejected', 'fulfilled', 'rejected', 'fulfilled'])
-  assert.deepEqual((await store.rows<{ n: number }>('select n from t where n >= 3000 order by n')).map(({ n }) => n), [3000, 3001, 3002])
+  assert.deepEqual(
+    results.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled', 'rejected', 'fulfilled'],
+  )
+  assert.deepEqual(
+    (await store.rows<{ n: number }>('select n from t where n >= 3000 order by n')).map(({ n }) => n),
+    [3000, 3001, 3002],
+  )
 })
 
 test('[STO-2] what comes last and fails fails the group: none of it is there, and all are told', async () => {
   const failing = store.tx(async (tx) => tx.runLast('insert into t values (?)', [3000]))
   const results = await Promise.allSettled([insert(3100), failing, insert(3101)])
-  assert.deepEqual(results.map(({ status }) => status), ['rejected', 'rejected', 'rejected'])
+  assert.deepEqual(
+    results.map(({ status }) => status),
+    ['rejected', 'rejected', 'rejected'],
+  )
   assert.deepEqual(await store.rows('select n from t where n >= 3100'), [])
 })
 
@@ -90,7 +105,9 @@ test('[HTTP-28] when the commit itself fails, all of the group are told so and n
   await impatient.tx((tx) => tx.rows('pragma busy_timeout = 20'))
   const blocker = new DatabaseSync(file)
   blocker.exec('begin immediate')
-  const results = await Promise.allSettled([1, 2, 3].map((n) => impatient.tx((tx) => tx.run('insert into t values (?)', [-n]))))
+  const results = await Promise.allSettled(
+    [1, 2, 3].map((n) => impatient.tx((tx) => tx.run('insert into t values (?)', [-n]))),
+  )
   blocker.exec('rollback')
   blocker.close()
   assert.ok(results.every((result) => result.status === 'rejected' && result.reason instanceof StoreUnavailable))

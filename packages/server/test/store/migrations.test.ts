@@ -30,8 +30,12 @@ async function columns(store: Store): Promise<{ table: string; column: string; k
 
 /** A store as an older release left it. */
 async function migrateTo(tx: Db, newest: number): Promise<void> {
-  await tx.run('create table schema_migrations (version integer primary key, name text not null, applied_at bigint not null)')
-  for (const { version, name, statements } of readMigrations(tx.dialect.engine).filter(({ version }) => version <= newest)) {
+  await tx.run(
+    'create table schema_migrations (version integer primary key, name text not null, applied_at bigint not null)',
+  )
+  for (const { version, name, statements } of readMigrations(tx.dialect.engine).filter(
+    ({ version }) => version <= newest,
+  )) {
     for (const statement of statements) await tx.run(statement)
     await tx.run('insert into schema_migrations (version, name, applied_at) values (?, ?, ?)', [version, name, NOW])
   }
@@ -39,7 +43,10 @@ async function migrateTo(tx: Db, newest: number): Promise<void> {
 
 test('[STO-4] migrations are numbered without a gap', () => {
   const versions = readMigrations('sqlite').map(({ version }) => version)
-  assert.deepEqual(versions, versions.map((_, i) => i + 1))
+  assert.deepEqual(
+    versions,
+    versions.map((_, i) => i + 1),
+  )
 })
 
 onBothEngines((engine) => {
@@ -54,7 +61,10 @@ onBothEngines((engine) => {
     assert.equal(await migrate(store, NOW + 1), 0)
     assert.deepEqual(await columns(store), before)
     const applied = await store.rows<{ applied_at: number }>('select applied_at from schema_migrations')
-    assert.ok(applied.every(({ applied_at }) => applied_at === NOW), 'and says when each one ran')
+    assert.ok(
+      applied.every(({ applied_at }) => applied_at === NOW),
+      'and says when each one ran',
+    )
   })
 
   test('[STO-4] nodes that start together migrate once', async (t) => {
@@ -70,7 +80,13 @@ onBothEngines((engine) => {
     t.after(drop)
     await store.tx(async (tx) => {
       await migrateTo(tx, 7)
-      const add = (id: string, state: string, dueAt: number | null, acknowledgedAt: number | null, deadAt: number | null) =>
+      const add = (
+        id: string,
+        state: string,
+        dueAt: number | null,
+        acknowledgedAt: number | null,
+        deadAt: number | null,
+      ) =>
         tx.run(
           `insert into deliveries (tenant_id, recipient_id, id, event_id, state, priority, enrichment, matched, attempts, due_at, created_at, acknowledged_at, dead_lettered_at, dlq_reason)
            values ('ten_a', 'agt_a', ?, ?, ?, 3, 'none', 'int_a', 1, ?, 1, ?, ?, ?)`,
@@ -83,39 +99,113 @@ onBothEngines((engine) => {
       await add('d5', 'dead_lettered', null, null, NOW - 2)
     })
     await migrate(store, NOW)
-    assert.deepEqual(await store.rows('select id, event_id, state, priority, attempts, due_at, wake_at, dead_lettered_at, dlq_reason from deliveries order by id'), [
-      { id: 'd1', event_id: 'event of d1', state: 'ready', priority: 3, attempts: 1, due_at: null, wake_at: null, dead_lettered_at: null, dlq_reason: null },
-      { id: 'd2', event_id: 'event of d2', state: 'leased', priority: 3, attempts: 1, due_at: NOW + 5, wake_at: NOW + 5, dead_lettered_at: null, dlq_reason: null },
-      { id: 'd3', event_id: 'event of d3', state: 'waiting', priority: 3, attempts: 1, due_at: NOW + 6, wake_at: NOW + 6, dead_lettered_at: null, dlq_reason: null },
-      { id: 'd5', event_id: 'event of d5', state: 'dead_lettered', priority: 3, attempts: 1, due_at: null, wake_at: null, dead_lettered_at: NOW - 2, dlq_reason: 'because' },
-    ])
-    assert.deepEqual(await store.rows('select tenant_id, recipient_id, id, event_id, matched, attempts, created_at, acknowledged_at from acknowledged_deliveries'), [
-      { tenant_id: 'ten_a', recipient_id: 'agt_a', id: 'd4', event_id: 'event of d4', matched: 'int_a', attempts: 1, created_at: 1, acknowledged_at: NOW - 1 },
-    ])
+    assert.deepEqual(
+      await store.rows(
+        'select id, event_id, state, priority, attempts, due_at, wake_at, dead_lettered_at, dlq_reason from deliveries order by id',
+      ),
+      [
+        {
+          id: 'd1',
+          event_id: 'event of d1',
+          state: 'ready',
+          priority: 3,
+          attempts: 1,
+          due_at: null,
+          wake_at: null,
+          dead_lettered_at: null,
+          dlq_reason: null,
+        },
+        {
+          id: 'd2',
+          event_id: 'event of d2',
+          state: 'leased',
+          priority: 3,
+          attempts: 1,
+          due_at: NOW + 5,
+          wake_at: NOW + 5,
+          dead_lettered_at: null,
+          dlq_reason: null,
+        },
+        {
+          id: 'd3',
+          event_id: 'event of d3',
+          state: 'waiting',
+          priority: 3,
+          attempts: 1,
+          due_at: NOW + 6,
+          wake_at: NOW + 6,
+          dead_lettered_at: null,
+          dlq_reason: null,
+        },
+        {
+          id: 'd5',
+          event_id: 'event of d5',
+          state: 'dead_lettered',
+          priority: 3,
+          attempts: 1,
+          due_at: null,
+          wake_at: null,
+          dead_lettered_at: NOW - 2,
+          dlq_reason: 'because',
+        },
+      ],
+    )
+    assert.deepEqual(
+      await store.rows(
+        'select tenant_id, recipient_id, id, event_id, matched, attempts, created_at, acknowledged_at from acknowledged_deliveries',
+      ),
+      [
+        {
+          tenant_id: 'ten_a',
+          recipient_id: 'agt_a',
+          id: 'd4',
+          event_id: 'event of d4',
+          matched: 'int_a',
+          attempts: 1,
+          created_at: 1,
+          acknowledged_at: NOW - 1,
+        },
+      ],
+    )
   })
 
   test('[STO-4] [SRCH-14] vectors of a store from before they had numbers are all there', async (t) => {
     const { store, drop } = await emptyStore(engine)
     t.after(drop)
-    const rows = [['mem_b', 0], ['mem_a', 1], ['mem_a', 0]] as const
+    const rows = [
+      ['mem_b', 0],
+      ['mem_a', 1],
+      ['mem_a', 0],
+    ] as const
     const signature = engine.name === 'sqlite' ? '?' : '?::text::bit varying'
     await store.tx(async (tx) => {
       await migrateTo(tx, 9)
       for (const [id, part] of rows) {
-        await tx.run(`insert into memory_vectors (tenant_id, memory_id, part, model, text_version, signature, vector, tokens) values ('ten_a', ?, ?, 'm', 2, ${signature}, ?, ?)`, [
-          id, part, engine.name === 'sqlite' ? Uint8Array.from([5]) : '101', Uint8Array.from([part, 1]), Uint8Array.from([part, 2]),
-        ])
+        await tx.run(
+          `insert into memory_vectors (tenant_id, memory_id, part, model, text_version, signature, vector, tokens) values ('ten_a', ?, ?, 'm', 2, ${signature}, ?, ?)`,
+          [
+            id,
+            part,
+            engine.name === 'sqlite' ? Uint8Array.from([5]) : '101',
+            Uint8Array.from([part, 1]),
+            Uint8Array.from([part, 2]),
+          ],
+        )
       }
     })
     await migrate(store, NOW)
     const kept = await store.rows<{ vector: Uint8Array; tokens: Uint8Array }>(
-      'select memory_id, part, model, text_version, vector, tokens from memory_vectors where tenant_id = ? order by memory_id, part', ['ten_a'],
+      'select memory_id, part, model, text_version, vector, tokens from memory_vectors where tenant_id = ? order by memory_id, part',
+      ['ten_a'],
     )
-    assert.deepEqual(kept.map((row) => ({ ...row, vector: [...row.vector], tokens: [...row.tokens] })), [
-      { memory_id: 'mem_a', part: 0, model: 'm', text_version: 2, vector: [0, 1], tokens: [0, 2] },
-      { memory_id: 'mem_a', part: 1, model: 'm', text_version: 2, vector: [1, 1], tokens: [1, 2] },
-      { memory_id: 'mem_b', part: 0, model: 'm', text_version: 2, vector: [0, 1], tokens: [0, 2] },
-    ])
+    assert.deepEqual(
+      kept.map((row) => ({ ...row, vector: [...row.vector], tokens: [...row.tokens] })),
+      [
+        { memory_id: 'mem_a', part: 0, model: 'm', text_version: 2, vector: [0, 1], tokens: [0, 2] },
+        { memory_id: 'mem_a', part: 1, model: 'm', text_version: 2, vector: [1, 1], tokens: [1, 2] },
+        { memory_id: 'mem_b', part: 0, model: 'm', text_version: 2, vector: [0, 1], tokens: [0, 2] },
+      ],
+    )
   })
 
   test('[STO-4] [HOOK-6] a webhook in the middle of a rotation keeps its secret from before', async (t) => {
@@ -134,7 +224,10 @@ onBothEngines((engine) => {
     })
     await migrate(store, NOW)
     const rows = await store.rows<{ old_secrets: string }>('select old_secrets from webhooks order by id')
-    assert.deepEqual(rows.map(({ old_secrets }) => JSON.parse(old_secrets)), [[{ sealed: 'v1.Be+f/ore=', until: NOW }], []])
+    assert.deepEqual(
+      rows.map(({ old_secrets }) => JSON.parse(old_secrets)),
+      [[{ sealed: 'v1.Be+f/ore=', until: NOW }], []],
+    )
   })
 
   test('[STO-4] a migration that fails leaves the store as it was', async (t) => {
@@ -151,7 +244,9 @@ onBothEngines((engine) => {
     const { env, store, drop } = await emptyStore(engine)
     t.after(drop)
     await (await openStore(readConfig(env), systemClock)).store.close()
-    await store.tx((tx) => tx.run("insert into schema_migrations (version, name, applied_at) values (9999, 'later', 0)"))
+    await store.tx((tx) =>
+      tx.run("insert into schema_migrations (version, name, applied_at) values (9999, 'later', 0)"),
+    )
     const message = `The store has schema version 9999; this release knows up to ${newestVersion(engine.name)}. Start a newer release.`
     await assert.rejects(openStore(readConfig(env), systemClock), { message })
     const { code, stderr } = await refusedStart(env)
@@ -165,13 +260,20 @@ onBothEngines((engine) => {
     await migrate(store, NOW)
     const tables = Map.groupBy(await columns(store), ({ table }) => table)
     for (const name of await fullTextTables(store)) tables.delete(name)
-    const shared = [...tables].filter(([, list]) => !list.some(({ column }) => column === 'tenant_id')).map(([table]) => table)
-    assert.deepEqual(shared.filter((table) => !WITHOUT_TENANT.includes(table)), [], 'a table without tenant_id needs a reason')
+    const shared = [...tables]
+      .filter(([, list]) => !list.some(({ column }) => column === 'tenant_id'))
+      .map(([table]) => table)
+    assert.deepEqual(
+      shared.filter((table) => !WITHOUT_TENANT.includes(table)),
+      [],
+      'a table without tenant_id needs a reason',
+    )
     for (const [table, list] of tables) {
       if (shared.includes(table)) continue
       const leads = list.find(({ key }) => key === 1)?.column
       // SQLite: where rows have a number (for a full-text index, or as a log), the tenant leads an index beside it.
-      const numbered = list.filter(({ key }) => key > 0).length === 1 && (await indexed(store, table)).includes('tenant_id')
+      const numbered =
+        list.filter(({ key }) => key > 0).length === 1 && (await indexed(store, table)).includes('tenant_id')
       assert.ok(leads === 'tenant_id' || numbered, `${table} leads its primary key with ${leads}`)
     }
   })
@@ -180,17 +282,24 @@ onBothEngines((engine) => {
     const { env, drop } = await engine.fresh()
     t.after(drop)
     await (await openStore(readConfig(env), systemClock)).store.close()
-    await assert.rejects(openStore(readConfig({ ...env, SENSORIUM_SECRET: 'quite another master secret' }), systemClock), {
-      message: 'SENSORIUM_SECRET is not the secret this store was made with.',
-    })
+    await assert.rejects(
+      openStore(readConfig({ ...env, SENSORIUM_SECRET: 'quite another master secret' }), systemClock),
+      {
+        message: 'SENSORIUM_SECRET is not the secret this store was made with.',
+      },
+    )
     await (await openStore(readConfig(env), systemClock)).store.close()
   })
 })
 
-/** SQLite: full-text indexes and what they are made of. They hold numbers of rows that belong to a tenant, and no text. */
+/**
+ * SQLite: full-text indexes and what they are made of. They hold numbers of rows that belong to a tenant, and no text.
+ */
 async function fullTextTables(store: Store): Promise<string[]> {
   if (store.dialect.engine !== 'sqlite') return []
-  const all = await store.rows<{ name: string; sql: string }>("select name, sql from sqlite_master where type = 'table'")
+  const all = await store.rows<{ name: string; sql: string }>(
+    "select name, sql from sqlite_master where type = 'table'",
+  )
   const virtual = all.filter(({ sql }) => /^create virtual table/i.test(sql)).map(({ name }) => name)
   return all.map(({ name }) => name).filter((name) => virtual.some((one) => name === one || name.startsWith(`${one}_`)))
 }
@@ -198,14 +307,18 @@ async function fullTextTables(store: Store): Promise<string[]> {
 /** SQLite: the columns that lead an index of the table. */
 async function indexed(store: Store, table: string): Promise<string[]> {
   if (store.dialect.engine !== 'sqlite') return []
-  const rows = await store.rows<{ name: string }>('select c.name from pragma_index_list(?) i join pragma_index_info(i.name) c where c.seqno = 0', [table])
+  const rows = await store.rows<{ name: string }>(
+    'select c.name from pragma_index_list(?) i join pragma_index_info(i.name) c where c.seqno = 0',
+    [table],
+  )
   return rows.map(({ name }) => name)
 }
 
 /** Of the installation as a whole: settings, and which migrations ran. */
 const WITHOUT_TENANT = ['settings', 'schema_migrations']
 
-// But for what memories are found by: each engine indexes that in its own way, and the tests of recall hold the answers together.
+// But for what memories are found by: each engine indexes that in its own way, and the tests of recall hold the answers
+// together.
 test('[STO-3] both engines have the same tables and columns', async (t) => {
   const shapes: Record<string, unknown> = {}
   if (!POSTGRES_URL) return t.skip('PostgreSQL is missing')
@@ -213,7 +326,9 @@ test('[STO-3] both engines have the same tables and columns', async (t) => {
     const { store, drop } = await emptyStore(engine)
     t.after(drop)
     await migrate(store, NOW)
-    shapes[engine.name] = (await columns(store)).filter(({ table }) => !table.startsWith('memory_')).map((row) => ({ ...row }))
+    shapes[engine.name] = (await columns(store))
+      .filter(({ table }) => !table.startsWith('memory_'))
+      .map((row) => ({ ...row }))
   }
   assert.deepEqual(shapes['sqlite'], shapes['postgres'])
 })
@@ -234,7 +349,12 @@ test('[STO-4] two processes that open a new embedded store at the same moment bo
     })`
   for (let round = 0; round < 3; round++) {
     const folder = `${env['DATA_DIR']}/${round}`
-    const children = Array.from({ length: 4 }, () => spawn(process.execPath, ['-e', script], { env: { DATA_DIR: folder, NODE_COMPILE_CACHE: COMPILE_CACHE }, stdio: ['pipe', 'pipe', 'inherit'] }))
+    const children = Array.from({ length: 4 }, () =>
+      spawn(process.execPath, ['-e', script], {
+        env: { DATA_DIR: folder, NODE_COMPILE_CACHE: COMPILE_CACHE },
+        stdio: ['pipe', 'pipe', 'inherit'],
+      }),
+    )
     const said = children.map((child) => {
       let text = ''
       child.stdout.on('data', (chunk) => (text += chunk))

@@ -21,7 +21,10 @@ onBothEngines((engine) => {
     await store.ping()
     await store.close()
     await store.close()
-    await assert.rejects(store.tx((tx) => tx.run('insert into t values (1)')), isOutage)
+    await assert.rejects(
+      store.tx((tx) => tx.run('insert into t values (1)')),
+      isOutage,
+    )
     await assert.rejects(store.rows('select * from t'), isOutage)
     await assert.rejects(store.ping(), isOutage)
   })
@@ -30,7 +33,9 @@ onBothEngines((engine) => {
     const { store, another, drop } = await emptyStore(engine)
     t.after(drop)
     await store.tx((tx) => tx.run('create table t (n integer)'))
-    const taken = Promise.all(Array.from({ length: 20 }, (_, n) => store.tx((tx) => tx.run('insert into t values (?)', [n]))))
+    const taken = Promise.all(
+      Array.from({ length: 20 }, (_, n) => store.tx((tx) => tx.run('insert into t values (?)', [n]))),
+    )
     await store.close()
     await taken
     assert.equal((await another().rows('select n from t')).length, 20)
@@ -41,7 +46,10 @@ test('[HTTP-28] PostgreSQL: nobody listens', async (t) => {
   const store = openPostgres({ url: 'postgres://nobody@127.0.0.1:1/none', clock: systemClock })
   t.after(() => store.close())
   await assert.rejects(store.rows('select 1'), isOutage)
-  await assert.rejects(store.tx((tx) => tx.rows('select 1')), isOutage)
+  await assert.rejects(
+    store.tx((tx) => tx.rows('select 1')),
+    isOutage,
+  )
   await assert.rejects(store.ping(), isOutage)
   assert.equal(store.stats().waiting, 0)
 })
@@ -50,10 +58,16 @@ test('[HTTP-28] PostgreSQL: somebody listens and hangs up', async (t) => {
   const server = createServer((socket) => void socket.destroy())
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => server.close())
-  const store = openPostgres({ url: `postgres://nobody@127.0.0.1:${(server.address() as { port: number }).port}/none`, clock: systemClock })
+  const store = openPostgres({
+    url: `postgres://nobody@127.0.0.1:${(server.address() as { port: number }).port}/none`,
+    clock: systemClock,
+  })
   t.after(() => store.close())
   await assert.rejects(store.ping(), isOutage)
-  await assert.rejects(store.tx((tx) => tx.rows('select 1')), isOutage)
+  await assert.rejects(
+    store.tx((tx) => tx.rows('select 1')),
+    isOutage,
+  )
 })
 
 test('[HTTP-28] PostgreSQL: somebody listens and never answers: the wait is bounded', async (t) => {
@@ -64,7 +78,10 @@ test('[HTTP-28] PostgreSQL: somebody listens and never answers: the wait is boun
     for (const socket of sockets) socket.destroy()
     server.close()
   })
-  const store = openPostgres({ url: `postgres://nobody@127.0.0.1:${(server.address() as { port: number }).port}/none`, clock: systemClock })
+  const store = openPostgres({
+    url: `postgres://nobody@127.0.0.1:${(server.address() as { port: number }).port}/none`,
+    clock: systemClock,
+  })
   t.after(() => store.close())
   await assert.rejects(store.ping(), isOutage)
 })

@@ -15,7 +15,10 @@ test('[STO-5] a second service on the directory is refused with a clear message,
   t.after(() => first.stop())
   const { code, stderr, stdout } = await refusedStart(env)
   assert.equal(code, 1)
-  assert.equal(stderr, `Sensorium did not start: Another sensorium already runs on ${env['DATA_DIR']}. Stop it first, or give this one a DATA_DIR of its own.\n`)
+  assert.equal(
+    stderr,
+    `Sensorium did not start: Another sensorium already runs on ${env['DATA_DIR']}. Stop it first, or give this one a DATA_DIR of its own.\n`,
+  )
   assert.equal(stdout, '')
   assert.equal((await fetch(`${first.url}/readyz`)).status, 200)
 

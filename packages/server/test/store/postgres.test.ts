@@ -23,7 +23,9 @@ before(async () => {
 })
 after(() => opened?.drop())
 
-test('[STO-2] two transactions that wait for each other both succeed: the one that was thrown out is done again', { skip }, async () => {
+test('[STO-2] two transactions that wait for each other both succeed: the one that was thrown out is done again', {
+  skip,
+}, async () => {
   const met = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const
   const runs = [0, 0]
   const cross = (me: 0 | 1, first: string, second: string) =>
@@ -37,10 +39,15 @@ test('[STO-2] two transactions that wait for each other both succeed: the one th
   await Promise.all([cross(0, 'a', 'b'), cross(1, 'b', 'a')])
   assert.equal(runs[0]! + runs[1]!, 3, 'one of them ran twice')
   const rows = await store.rows<{ id: string; n: number }>("select id, n from rows_ where id in ('a', 'b') order by id")
-  assert.deepEqual(rows, [{ id: 'a', n: 2 }, { id: 'b', n: 2 }])
+  assert.deepEqual(rows, [
+    { id: 'a', n: 2 },
+    { id: 'b', n: 2 },
+  ])
 })
 
-test('[HTTP-28] a connection that is cut in the middle of a transaction is an outage, and the next one works', { skip }, async () => {
+test('[HTTP-28] a connection that is cut in the middle of a transaction is an outage, and the next one works', {
+  skip,
+}, async () => {
   const cut = store.tx(async (tx) => {
     const [me] = await tx.rows<{ pid: number }>('select pg_backend_pid() as pid')
     await tx.run("update rows_ set n = 99 where id = 'c'")
@@ -52,7 +59,9 @@ test('[HTTP-28] a connection that is cut in the middle of a transaction is an ou
   await store.ping()
 })
 
-test('[HTTP-28] a connection that is cut between two statements, while nothing is asked of it, harms nobody else', { skip }, async () => {
+test('[HTTP-28] a connection that is cut between two statements, while nothing is asked of it, harms nobody else', {
+  skip,
+}, async () => {
   const lost = Promise.withResolvers<void>()
   const watched = openPostgres({ url: opened.config.databaseUrl!, clock: systemClock, warn: () => lost.resolve() })
   const cut = watched.tx(async (tx) => {
@@ -69,7 +78,8 @@ test('[HTTP-28] a connection that is cut between two statements, while nothing i
 test('[STO-2] a worker takes what no other worker holds', { skip }, async () => {
   const held = Promise.withResolvers<void>()
   const release = Promise.withResolvers<void>()
-  const take = (tx: { rows: Store['rows'] }) => tx.rows<{ id: string }>(`select id from rows_ order by id limit 1 ${store.dialect.skipLocked}`)
+  const take = (tx: { rows: Store['rows'] }) =>
+    tx.rows<{ id: string }>(`select id from rows_ order by id limit 1 ${store.dialect.skipLocked}`)
   const first = store.tx(async (tx) => {
     const taken = await take(tx)
     held.resolve()
@@ -83,8 +93,15 @@ test('[STO-2] a worker takes what no other worker holds', { skip }, async () => 
 })
 
 test('[STO-3] the pool is bounded, and who waits for a connection gets one', { skip }, async () => {
-  const results = await Promise.all(Array.from({ length: 100 }, (_, i) => store.tx(async (tx) => (await tx.rows<{ i: number }>('select ?::integer as i', [i]))[0]!.i)))
-  assert.deepEqual(results, Array.from({ length: 100 }, (_, i) => i))
+  const results = await Promise.all(
+    Array.from({ length: 100 }, (_, i) =>
+      store.tx(async (tx) => (await tx.rows<{ i: number }>('select ?::integer as i', [i]))[0]!.i),
+    ),
+  )
+  assert.deepEqual(
+    results,
+    Array.from({ length: 100 }, (_, i) => i),
+  )
   const { connections, idle, waiting } = store.stats()
   assert.ok(connections <= 10, `${connections} connections`)
   assert.deepEqual([idle, waiting], [connections, 0])
@@ -104,7 +121,9 @@ test('[HTTP-28] a server that is too busy, or takes no writes any more, is away'
   await store.ping()
 })
 
-test('[STO-2] a write that nobody waited for and that failed fails its transaction, and says why', { skip }, async () => {
+test('[STO-2] a write that nobody waited for and that failed fails its transaction, and says why', {
+  skip,
+}, async () => {
   const failed = store.tx(async (tx) => {
     tx.runLater("insert into rows_ values ('a', 1)")
     await tx.run("update rows_ set n = 7 where id = 'c'")
@@ -119,7 +138,10 @@ test('[STO-3] a table that grew is known to the planner before the server looks 
   // The server counts what was written a moment after it was.
   await store.tx((tx) => tx.rows('select pg_stat_force_next_flush()'))
   while (!(await gatherStatistics(store)).includes('grown'));
-  assert.equal((await store.lookUp<{ n: number }>("select reltuples::bigint as n from pg_class where relname = 'grown'"))!.n, 5000)
+  assert.equal(
+    (await store.lookUp<{ n: number }>("select reltuples::bigint as n from pg_class where relname = 'grown'"))!.n,
+    5000,
+  )
 })
 
 test('[HTTP-24] [HTTP-28] a server that hangs is away: what is asked of it ends by itself', { skip }, async () => {
@@ -130,7 +152,10 @@ test('[HTTP-24] [HTTP-28] a server that hangs is away: what is asked of it ends 
   await hanging.ping()
   await hanging.lookUp('select 1 as n')
   wire.freeze()
-  await Promise.all([assert.rejects(hanging.ping(), StoreUnavailable), assert.rejects(hanging.lookUp('select 1 as n'), StoreUnavailable)])
+  await Promise.all([
+    assert.rejects(hanging.ping(), StoreUnavailable),
+    assert.rejects(hanging.lookUp('select 1 as n'), StoreUnavailable),
+  ])
   await wire.cut()
   await hanging.close()
 })

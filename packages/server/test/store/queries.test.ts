@@ -17,33 +17,55 @@ onBothEngines((engine) => {
     opened = await emptyStore(engine)
     await opened.store.tx(async (tx) => {
       const blob = engine.name === 'sqlite' ? 'blob' : 'bytea'
-      await tx.run(`create table things (tenant_id text not null, id text not null, n bigint, small integer, share double precision, bytes ${blob}, primary key (tenant_id, id))`)
+      await tx.run(
+        `create table things (tenant_id text not null, id text not null, n bigint, small integer, share double precision, bytes ${blob}, primary key (tenant_id, id))`,
+      )
     })
   })
   after(() => opened.drop())
   beforeEach(() => opened.store.tx((tx) => tx.run('delete from things')))
 
-  const put = (...rows: (readonly Value[])[]) => opened.store.tx((tx) => tx.insertMany(THINGS, rows.map((row) => [...row, ...Array(6 - row.length).fill(null)])))
+  const put = (...rows: (readonly Value[])[]) =>
+    opened.store.tx((tx) =>
+      tx.insertMany(
+        THINGS,
+        rows.map((row) => [...row, ...Array(6 - row.length).fill(null)]),
+      ),
+    )
   const ids = async (db: Db, where = 'true', values: Value[] = []) =>
     (await db.rows<{ id: string }>(`select id from things where ${where} order by id`, values)).map(({ id }) => id)
 
   test('[STO-3] every type comes back as it went in: text, whole numbers to 2^53, fractions, bytes, null', async () => {
     const bytes = new Uint8Array([0, 1, 127, 128, 255])
     const long = 'Zürich 東京 🚀 \' " \\ ? $1 %_ \n\t'
-    await put(['t', long, Number.MAX_SAFE_INTEGER, -2147483648, 0.1, bytes], ['t', '', -Number.MAX_SAFE_INTEGER, 0, -1e-300, new Uint8Array()])
-    const rows = await opened.store.rows<{ id: string; bytes: Uint8Array }>('select id, n, small, share, bytes from things order by n desc')
-    assert.deepEqual(rows.map(({ bytes: b, ...row }) => ({ ...row, bytes: [...b] })), [
-      { id: long, n: Number.MAX_SAFE_INTEGER, small: -2147483648, share: 0.1, bytes: [...bytes] },
-      { id: '', n: -Number.MAX_SAFE_INTEGER, small: 0, share: -1e-300, bytes: [] },
-    ])
+    await put(
+      ['t', long, Number.MAX_SAFE_INTEGER, -2147483648, 0.1, bytes],
+      ['t', '', -Number.MAX_SAFE_INTEGER, 0, -1e-300, new Uint8Array()],
+    )
+    const rows = await opened.store.rows<{ id: string; bytes: Uint8Array }>(
+      'select id, n, small, share, bytes from things order by n desc',
+    )
+    assert.deepEqual(
+      rows.map(({ bytes: b, ...row }) => ({ ...row, bytes: [...b] })),
+      [
+        { id: long, n: Number.MAX_SAFE_INTEGER, small: -2147483648, share: 0.1, bytes: [...bytes] },
+        { id: '', n: -Number.MAX_SAFE_INTEGER, small: 0, share: -1e-300, bytes: [] },
+      ],
+    )
     await put(['t', 'nothing'])
-    const empty = await one<Record<string, unknown>>(opened.store, "select n, small, share, bytes from things where id = 'nothing'")
+    const empty = await one<Record<string, unknown>>(
+      opened.store,
+      "select n, small, share, bytes from things where id = 'nothing'",
+    )
     assert.deepEqual({ ...empty }, { n: null, small: null, share: null, bytes: null })
   })
 
   test('[STO-3] counts arrive as numbers, and a query that finds nothing as an empty list', async () => {
     await put(['t', 'a', 2], ['t', 'b', 3])
-    const row = await one<{ c: unknown; s: unknown }>(opened.store, 'select count(*) as c, cast(sum(n) as bigint) as s from things')
+    const row = await one<{ c: unknown; s: unknown }>(
+      opened.store,
+      'select count(*) as c, cast(sum(n) as bigint) as s from things',
+    )
     assert.deepEqual({ ...row }, { c: 2, s: 5 })
     assert.deepEqual(await opened.store.rows('select id from things where n > 100'), [])
     assert.equal(await one(opened.store, 'select id from things where n > 100'), undefined)
@@ -80,15 +102,32 @@ onBothEngines((engine) => {
   test('[STO-3] insertMany answers what it is asked to return, in the order given, for the rows that were written', async () => {
     await put(['t', 'b', 1])
     const insert: Insert = { ...THINGS, conflict: 'on conflict (tenant_id, id) do nothing', returning: 'id, n' }
-    const rows = [['t', 'a', 5, null, null, null], ['t', 'b', 6, null, null, null], ['t', 'c', 7, null, null, null]] as const
+    const rows = [
+      ['t', 'a', 5, null, null, null],
+      ['t', 'b', 6, null, null, null],
+      ['t', 'c', 7, null, null, null],
+    ] as const
     const written = await opened.store.tx((tx) => tx.insertMany<{ id: string; n: number }>(insert, rows))
-    assert.deepEqual(written.map((row) => ({ ...row })), [{ id: 'a', n: 5 }, { id: 'c', n: 7 }])
-    assert.equal((await one<{ n: number }>(opened.store, "select n from things where id = 'b'"))?.n, 1, 'the row that was there stays')
+    assert.deepEqual(
+      written.map((row) => ({ ...row })),
+      [
+        { id: 'a', n: 5 },
+        { id: 'c', n: 7 },
+      ],
+    )
+    assert.equal(
+      (await one<{ n: number }>(opened.store, "select n from things where id = 'b'"))?.n,
+      1,
+      'the row that was there stays',
+    )
   })
 
   test('[STO-3] insertMany updates on conflict where told to', async () => {
     await put(['t', 'a', 1])
-    const insert: Insert = { ...THINGS, conflict: 'on conflict (tenant_id, id) do update set n = things.n + excluded.n' }
+    const insert: Insert = {
+      ...THINGS,
+      conflict: 'on conflict (tenant_id, id) do update set n = things.n + excluded.n',
+    }
     await opened.store.tx((tx) => tx.insertMany(insert, [['t', 'a', 41, null, null, null]]))
     assert.equal((await one<{ n: number }>(opened.store, "select n from things where id = 'a'"))?.n, 42)
   })
@@ -99,12 +138,15 @@ onBothEngines((engine) => {
   })
 
   test('[STO-3] a list is one value: empty, long, and with every character', async () => {
-    const odd = ['a', 'it\'s', 'with "quotes"', 'back\\slash', 'com,ma', '{braces}', 'NULL', '', '🚀']
+    const odd = ['a', "it's", 'with "quotes"', 'back\\slash', 'com,ma', '{braces}', 'NULL', '', '🚀']
     await put(...odd.map((id) => ['t', id]))
     const { inList, list } = opened.store.dialect
     assert.deepEqual(await ids(opened.store, inList('id'), [list(odd)]), [...odd].sort())
     assert.deepEqual(await ids(opened.store, inList('id'), [list([])]), [])
-    assert.deepEqual(await ids(opened.store, inList('id'), [list(Array.from({ length: 5000 }, (_, i) => `no-${i}`).concat('a'))]), ['a'])
+    assert.deepEqual(
+      await ids(opened.store, inList('id'), [list(Array.from({ length: 5000 }, (_, i) => `no-${i}`).concat('a'))]),
+      ['a'],
+    )
   })
 
   test('[STO-3] forUpdate and skipLocked end a select on both engines', async () => {

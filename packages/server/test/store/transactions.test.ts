@@ -18,7 +18,8 @@ onBothEngines((engine) => {
   beforeEach(() => opened.store.tx((tx) => tx.run('delete from counters')))
 
   const add = (tx: Db, id: string) => tx.run('insert into counters (id, n) values (?, 1)', [id])
-  const ids = async (db: Db) => (await db.rows<{ id: string }>('select id from counters order by id')).map(({ id }) => id)
+  const ids = async (db: Db) =>
+    (await db.rows<{ id: string }>('select id from counters order by id')).map(({ id }) => id)
 
   test('[STO-2] what is thrown undoes the whole transaction and reaches the caller as it is', async () => {
     const thrown = new Error('mine')
@@ -38,12 +39,23 @@ onBothEngines((engine) => {
     })
     const move = (from: number, at: number) =>
       opened.store.tx((tx) =>
-        tx.move({ from: 'counters', to: 'done', columns: { id: 'id', n: 'n', at: 'cast(? as bigint)' } }, [at], tx.dialect.inList('id'), [tx.dialect.list(names.slice(from, from + 20))]),
+        tx.move(
+          { from: 'counters', to: 'done', columns: { id: 'id', n: 'n', at: 'cast(? as bigint)' } },
+          [at],
+          tx.dialect.inList('id'),
+          [tx.dialect.list(names.slice(from, from + 20))],
+        ),
       )
     const moved = await Promise.all([0, 5, 10, 15, 20, 0].map((from, i) => move(from, i)))
-    assert.equal(moved.reduce((sum, n) => sum + n, 0), 40)
+    assert.equal(
+      moved.reduce((sum, n) => sum + n, 0),
+      40,
+    )
     assert.deepEqual(await ids(opened.store), [])
-    assert.deepEqual((await opened.store.rows<{ id: string }>('select id from done order by id')).map(({ id }) => id), names.toSorted())
+    assert.deepEqual(
+      (await opened.store.rows<{ id: string }>('select id from done order by id')).map(({ id }) => id),
+      names.toSorted(),
+    )
     await opened.store.tx((tx) => add(tx, 'x'))
     await assert.rejects(
       opened.store.tx(async (tx) => {
@@ -57,7 +69,10 @@ onBothEngines((engine) => {
   test('[STO-2] what is written later commits with the rest, and a failure of it undoes the rest', async () => {
     await opened.store.tx(async (tx) => {
       tx.runLater('insert into counters (id, n) values (?, 1)', ['a'])
-      tx.insertLater({ into: 'counters', columns: { id: 'text', n: 'bigint' } }, [['b', 1], ['c', 1]])
+      tx.insertLater({ into: 'counters', columns: { id: 'text', n: 'bigint' } }, [
+        ['b', 1],
+        ['c', 1],
+      ])
       tx.insertLater({ into: 'counters', columns: { id: 'text', n: 'bigint' } }, [])
     })
     assert.deepEqual(await ids(opened.store), ['a', 'b', 'c'])
@@ -85,16 +100,27 @@ onBothEngines((engine) => {
       }),
       opened.store.tx(async (tx) => last(tx, 'insert into counters (id, n) values (?, 1)', 'd')),
     ])
-    assert.deepEqual(all.map(({ status }) => status), ['fulfilled', 'rejected', 'fulfilled'])
+    assert.deepEqual(
+      all.map(({ status }) => status),
+      ['fulfilled', 'rejected', 'fulfilled'],
+    )
     assert.deepEqual(await ids(opened.store), ['a', 'b', 'd'])
     assert.equal((await opened.store.lookUp<{ n: number }>('select n from counters where id = ?', ['a']))?.n, 2)
   })
 
   test('[STO-2] texts come back as they went in, whatever they hold', async () => {
     const odd = ['"', '\\', '{', '}', ',', 'null', 'NULL', '', ' ', '\\"', 'ä\u{1F600}\n\t', '(a,"b")', "'"]
-    await opened.store.tx((tx) => tx.insertMany({ into: 'counters', columns: { id: 'text', n: 'bigint' } }, odd.map((id, n) => [id, n])))
+    await opened.store.tx((tx) =>
+      tx.insertMany(
+        { into: 'counters', columns: { id: 'text', n: 'bigint' } },
+        odd.map((id, n) => [id, n]),
+      ),
+    )
     const rows = await opened.store.rows<{ id: string; n: number }>('select id, n from counters')
-    assert.deepEqual(rows.sort((a, b) => a.n - b.n).map(({ id }) => id), odd)
+    assert.deepEqual(
+      rows.sort((a, b) => a.n - b.n).map(({ id }) => id),
+      odd,
+    )
   })
 
   test('[STO-2] a transaction sees its own writes; nobody else does before it is committed', async () => {
@@ -136,8 +162,14 @@ onBothEngines((engine) => {
       ),
     )
     const failed = results.flatMap((result, i) => (result.status === 'rejected' ? [i] : []))
-    assert.deepEqual(failed, Array.from({ length: 10 }, (_, k) => k * 5 + 3))
-    assert.ok(results.every((result, i) => result.status === 'rejected' || result.value === i), 'each gets its own result')
+    assert.deepEqual(
+      failed,
+      Array.from({ length: 10 }, (_, k) => k * 5 + 3),
+    )
+    assert.ok(
+      results.every((result, i) => result.status === 'rejected' || result.value === i),
+      'each gets its own result',
+    )
     assert.equal((await ids(opened.store)).length, 40)
   })
 
@@ -151,7 +183,10 @@ onBothEngines((engine) => {
         }),
       ),
     )
-    assert.deepEqual(results.map(({ status }) => status), ['fulfilled', 'rejected', 'fulfilled'])
+    assert.deepEqual(
+      results.map(({ status }) => status),
+      ['fulfilled', 'rejected', 'fulfilled'],
+    )
     assert.deepEqual(await ids(opened.store), ['a', 'a-first', 'b', 'b-first', 'taken'])
   })
 

@@ -68,7 +68,9 @@ onBothEngines((engine) => {
   })
 })
 
-test('[STO-3] PostgreSQL: a wake-up reaches the other node', { skip: !POSTGRES_URL && 'PostgreSQL is missing' }, async (t) => {
+test('[STO-3] PostgreSQL: a wake-up reaches the other node', {
+  skip: !POSTGRES_URL && 'PostgreSQL is missing',
+}, async (t) => {
   const { store, another, drop } = await emptyStore(postgres)
   t.after(drop)
   const other = another()
@@ -79,7 +81,9 @@ test('[STO-3] PostgreSQL: a wake-up reaches the other node', { skip: !POSTGRES_U
   await Promise.all(both)
 })
 
-test('[STO-3] PostgreSQL: a wake-up is heard on every node, and once on the one that sent it', { skip: !POSTGRES_URL && 'no PostgreSQL' }, async (t) => {
+test('[STO-3] PostgreSQL: a wake-up is heard on every node, and once on the one that sent it', {
+  skip: !POSTGRES_URL && 'no PostgreSQL',
+}, async (t) => {
   const { store, drop } = await emptyStore(postgres)
   t.after(drop)
   await ear(store, 'sensorium_mailbox')

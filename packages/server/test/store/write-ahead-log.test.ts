@@ -85,7 +85,12 @@ test('[STO-1] the log begins anew while writing goes on', async () => {
   const most = 400_000_000
   let written = 0
   for (let n = 0; written < most; written += rows * text.length) {
-    await store.tx((tx) => tx.insertMany({ into: 't', columns: { n: 'integer', text: 'text' } }, Array.from({ length: rows }, () => [++n, text])))
+    await store.tx((tx) =>
+      tx.insertMany(
+        { into: 't', columns: { n: 'integer', text: 'text' } },
+        Array.from({ length: rows }, () => [++n, text]),
+      ),
+    )
   }
   const { size } = fs.statSync(`${file}-wal`)
   assert.ok(size < written / 2, `${size} of ${written} bytes`)

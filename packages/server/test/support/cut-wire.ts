@@ -14,7 +14,10 @@ export async function layWire(toPort: number): Promise<Wire> {
   const sockets = new Set<Socket>()
   const server = createServer((near) => {
     const far = connect(toPort, '127.0.0.1')
-    for (const [socket, other] of [[near, far], [far, near]] as const) {
+    for (const [socket, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
       sockets.add(socket)
       socket.on('error', () => {})
       socket.on('close', () => {

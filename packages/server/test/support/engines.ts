@@ -1,4 +1,5 @@
-// Every test that touches a store runs on both engines: a fresh SQLite file, and a fresh database on a real PostgreSQL server.
+// Every test that touches a store runs on both engines: a fresh SQLite file, and a fresh database on a real PostgreSQL
+// server.
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { describe } from 'node:test'
@@ -18,7 +19,10 @@ const sqlite: Engine = {
   name: 'sqlite',
   async fresh() {
     const folder = mkdtempSync(path.join(os.tmpdir(), 'sensorium-test-'))
-    return { env: { DATA_DIR: folder, SENSORIUM_SECRET: SECRET }, drop: async () => rmSync(folder, { recursive: true, force: true }) }
+    return {
+      env: { DATA_DIR: folder, SENSORIUM_SECRET: SECRET },
+      drop: async () => rmSync(folder, { recursive: true, force: true }),
+    }
   },
 }
 
@@ -41,7 +45,10 @@ const postgres: Engine = {
     await admin(`create database ${name}`)
     const url = new URL(POSTGRES_URL!)
     url.pathname = `/${name}`
-    return { env: { DATABASE_URL: url.href, SENSORIUM_SECRET: SECRET }, drop: () => admin(`drop database if exists ${name} with (force)`) }
+    return {
+      env: { DATABASE_URL: url.href, SENSORIUM_SECRET: SECRET },
+      drop: () => admin(`drop database if exists ${name} with (force)`),
+    }
   },
 }
 

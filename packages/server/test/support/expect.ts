@@ -7,9 +7,20 @@ interface Envelope {
   error: { code: string; message: string; request_id: string; details: Record<string, unknown> }
 }
 
-/** The reply is this error of the catalogue: status, envelope, request id, every detail the code defines, and those given. */
-export function assertError(reply: Reply<unknown>, code: ErrorCode, details: Record<string, unknown> = {}): Record<string, unknown> {
-  assert.equal(`${reply.status} ${(reply.body as Envelope | null)?.error?.code}`, `${ERRORS[code].status} ${code}`, reply.text)
+/**
+ * The reply is this error of the catalogue: status, envelope, request id, every detail the code defines, and those
+ * given.
+ */
+export function assertError(
+  reply: Reply<unknown>,
+  code: ErrorCode,
+  details: Record<string, unknown> = {},
+): Record<string, unknown> {
+  assert.equal(
+    `${reply.status} ${(reply.body as Envelope | null)?.error?.code}`,
+    `${ERRORS[code].status} ${code}`,
+    reply.text,
+  )
   assert.match(reply.headers.get('content-type') ?? '', /^application\/json/)
   const { error, ...beside } = reply.body as Envelope
   assert.deepEqual(beside, {})
@@ -18,7 +29,11 @@ export function assertError(reply: Reply<unknown>, code: ErrorCode, details: Rec
   assert.equal(error.request_id, reply.headers.get('x-request-id'))
   const defined = Object.keys((ERRORS[code].details as { properties: object }).properties).sort()
   const named = Object.keys(error.details).sort()
-  if (code === 'business_rule_violation') assert.ok(defined.every((name) => named.includes(name)), `${named}`)
+  if (code === 'business_rule_violation')
+    assert.ok(
+      defined.every((name) => named.includes(name)),
+      `${named}`,
+    )
   else assert.deepEqual(named, defined)
   assert.partialDeepStrictEqual(error.details, details)
   return error.details

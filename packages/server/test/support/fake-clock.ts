@@ -4,7 +4,10 @@ import type { Clock } from '../../src/kernel/clock.ts'
 export interface FakeClock extends Clock {
   /** Moves the time on, waking every sleeper on the way, and lets what they do settle. */
   advance(ms: number): Promise<void>
-  /** Moves the time on at one go: whoever is due wakes once, however long it was. For days, where advancing would take as long. */
+  /**
+   * Moves the time on at one go: whoever is due wakes once, however long it was. For days, where advancing would take
+   * as long.
+   */
   jump(ms: number): Promise<void>
   sleepers(): number
 }

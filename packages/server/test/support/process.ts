@@ -30,7 +30,11 @@ export interface RunningProcess {
 export const COMPILE_CACHE = fileURLToPath(new URL('../../../../node_modules/.cache/sensorium', import.meta.url))
 
 /** Nothing of the environment of whoever runs the tests. */
-const clean = (env: Record<string, string>): Record<string, string> => ({ PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: COMPILE_CACHE, ...env })
+const clean = (env: Record<string, string>): Record<string, string> => ({
+  PATH: process.env['PATH'] ?? '',
+  NODE_COMPILE_CACHE: COMPILE_CACHE,
+  ...env,
+})
 
 function watch(child: ChildProcess): Pick<RunningProcess, 'output' | 'printed' | 'ended'> {
   // A test that fails halfway leaves nothing running.
@@ -41,13 +45,21 @@ function watch(child: ChildProcess): Pick<RunningProcess, 'output' | 'printed' |
   let stderr = ''
   let both = ''
   const waiting = new Set<() => void>()
-  const hear = (add: (text: string) => void) => (chunk: Buffer): void => {
-    add(chunk.toString())
-    both += chunk.toString()
-    for (const look of waiting) look()
-  }
-  child.stdout!.on('data', hear((text) => (stdout += text)))
-  child.stderr!.on('data', hear((text) => (stderr += text)))
+  const hear =
+    (add: (text: string) => void) =>
+    (chunk: Buffer): void => {
+      add(chunk.toString())
+      both += chunk.toString()
+      for (const look of waiting) look()
+    }
+  child.stdout!.on(
+    'data',
+    hear((text) => (stdout += text)),
+  )
+  child.stderr!.on(
+    'data',
+    hear((text) => (stderr += text)),
+  )
   const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, stdout, stderr }))
   return {
     output: () => both,
@@ -72,7 +84,10 @@ function watch(child: ChildProcess): Pick<RunningProcess, 'output' | 'printed' |
 
 /** `sensorium start` without the command line: node src/main.ts. Resolves when it listens. */
 export async function startProcess(env: Record<string, string>): Promise<RunningProcess> {
-  const child = spawn(process.execPath, [MAIN], { env: clean({ HOST: '127.0.0.1', PORT: '0', ...env }), stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [MAIN], {
+    env: clean({ HOST: '127.0.0.1', PORT: '0', ...env }),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   const watched = watch(child)
   const [, url] = await watched.printed(/Sensorium listens on (\S+)/)
   return {
@@ -89,12 +104,19 @@ export async function startProcess(env: Record<string, string>): Promise<Running
 
 /** A service that is expected not to start. */
 export function refusedStart(env: Record<string, string>): Promise<Finished> {
-  const child = spawn(process.execPath, [MAIN], { env: clean({ HOST: '127.0.0.1', PORT: '0', ...env }), stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [MAIN], {
+    env: clean({ HOST: '127.0.0.1', PORT: '0', ...env }),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   return watch(child).ended
 }
 
 /** `sensorium …args` */
-export function sensorium(args: readonly string[], env: Record<string, string>, node = process.execPath): Promise<Finished> {
+export function sensorium(
+  args: readonly string[],
+  env: Record<string, string>,
+  node = process.execPath,
+): Promise<Finished> {
   return watch(spawn(node, [COMMAND, ...args], { env: clean(env), stdio: ['ignore', 'pipe', 'pipe'] })).ended
 }
 

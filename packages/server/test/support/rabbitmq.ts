@@ -1,5 +1,5 @@
-// A throw-away RabbitMQ for tests: Debian's own binaries with the AMQP 1.0 plugin, own node name, folder, ports and epmd on the
-// loopback address, gone afterwards. It may run as root, and beside a broker of the machine.
+// A throw-away RabbitMQ for tests: Debian's own binaries with the AMQP 1.0 plugin, own node name, folder, ports and
+// epmd on the loopback address, gone afterwards. It may run as root, and beside a broker of the machine.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -53,7 +53,8 @@ function install(): string | null {
   if (ours) writeFileSync(policy, '#!/bin/sh\nexit 101\n', { mode: 0o755 })
   try {
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-    const add = () => spawnSync('apt-get', ['install', '-y', '--no-install-recommends', 'rabbitmq-server'], { env, timeout: 240_000 })
+    const add = () =>
+      spawnSync('apt-get', ['install', '-y', '--no-install-recommends', 'rabbitmq-server'], { env, timeout: 240_000 })
     if (add().status !== 0) {
       spawnSync('apt-get', ['update'], { env, timeout: 120_000 })
       add()
@@ -110,11 +111,19 @@ export async function startRabbit(): Promise<RabbitServer> {
     ].join('\n'),
   )
   const env = {
-    PATH: process.env['PATH'] ?? '', HOME: at('home'), LC_ALL: 'C.UTF-8',
+    PATH: process.env['PATH'] ?? '',
+    HOME: at('home'),
+    LC_ALL: 'C.UTF-8',
     RABBITMQ_NODENAME: `sensorium-${path.basename(folder)}@localhost`,
-    RABBITMQ_MNESIA_BASE: at('mnesia'), RABBITMQ_LOG_BASE: at('logs'), RABBITMQ_PID_FILE: at('pid'),
-    RABBITMQ_ENABLED_PLUGINS_FILE: at('plugins'), RABBITMQ_CONFIG_FILE: at('rabbitmq.conf'), RABBITMQ_CONF_ENV_FILE: '/dev/null',
-    RABBITMQ_DIST_PORT: String(distPort), ERL_EPMD_PORT: String(epmdPort), ERL_EPMD_ADDRESS: '127.0.0.1',
+    RABBITMQ_MNESIA_BASE: at('mnesia'),
+    RABBITMQ_LOG_BASE: at('logs'),
+    RABBITMQ_PID_FILE: at('pid'),
+    RABBITMQ_ENABLED_PLUGINS_FILE: at('plugins'),
+    RABBITMQ_CONFIG_FILE: at('rabbitmq.conf'),
+    RABBITMQ_CONF_ENV_FILE: '/dev/null',
+    RABBITMQ_DIST_PORT: String(distPort),
+    ERL_EPMD_PORT: String(epmdPort),
+    ERL_EPMD_ADDRESS: '127.0.0.1',
     RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '-kernel inet_dist_use_interface {127,0,0,1}',
   }
   const log = (): string => (existsSync(at('log')) ? readFileSync(at('log'), 'utf8') : '')
@@ -122,7 +131,12 @@ export async function startRabbit(): Promise<RabbitServer> {
 
   async function start(): Promise<void> {
     const before = log().length
-    const started = spawn('sh', ['-c', GUARD, 'sh', script!], { cwd: folder, env, detached: true, stdio: ['pipe', 'ignore', 'ignore'] })
+    const started = spawn('sh', ['-c', GUARD, 'sh', script!], {
+      cwd: folder,
+      env,
+      detached: true,
+      stdio: ['pipe', 'ignore', 'ignore'],
+    })
     guard = started
     started.stdin!.on('error', () => {})
     const deadline = Date.now() + READY_WITHIN_MS

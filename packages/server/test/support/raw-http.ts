@@ -28,7 +28,9 @@ export async function rawConnection(url: string): Promise<RawConnection> {
     if (end < 0) return null
     const [first, ...lines] = pending.toString('latin1', 0, end).split('\r\n')
     const status = Number(first!.split(' ')[1])
-    const headers = Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]))
+    const headers = Object.fromEntries(
+      lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
+    )
     const length = status < 200 || status === 204 ? 0 : Number(headers['content-length'] ?? 0)
     if (pending.length < end + 4 + length) return null
     const body = pending.toString('utf8', end + 4, end + 4 + length)

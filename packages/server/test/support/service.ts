@@ -64,18 +64,38 @@ export interface TestAgent {
   token: string
 }
 
-export const ALL_SCOPES = ['send', 'receive', 'memory:read', 'memory:write', 'admin', 'channel:read', 'channel:write', 'interests:read', 'interests:write']
+export const ALL_SCOPES = [
+  'send',
+  'receive',
+  'memory:read',
+  'memory:write',
+  'admin',
+  'channel:read',
+  'channel:write',
+  'interests:read',
+  'interests:write',
+]
 
 let slugs = 0
 
-export async function startService(engine: Engine, env: Record<string, string> = {}, clock = fakeClock()): Promise<Service> {
+export async function startService(
+  engine: Engine,
+  env: Record<string, string> = {},
+  clock = fakeClock(),
+): Promise<Service> {
   const fresh = await engine.fresh()
   return launch({ ...fresh.env, ...env }, clock, fresh.drop)
 }
 
 async function launch(env: Record<string, string>, clock: FakeClock, drop: () => Promise<void>): Promise<Service> {
   const config = readConfig({
-    HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'silent', RATE_LIMIT_AGENT: 'off', RATE_LIMIT_TENANT: 'off', OPERATOR_TOKEN, ...env,
+    HOST: '127.0.0.1',
+    PORT: '0',
+    LOG_LEVEL: 'silent',
+    RATE_LIMIT_AGENT: 'off',
+    RATE_LIMIT_TENANT: 'off',
+    OPERATOR_TOKEN,
+    ...env,
   })
   const { store, secrets } = await openStore(config, clock)
   const app = makeApp({ config, store, secrets, clock, log: makeLogger(config.logLevel) })
@@ -118,7 +138,14 @@ async function launch(env: Record<string, string>, clock: FakeClock, drop: () =>
   }
 
   const service: Service = {
-    url, app, store, secrets, config, clock, env, call,
+    url,
+    app,
+    store,
+    secrets,
+    config,
+    clock,
+    env,
+    call,
     async tenant(slug = `tenant-${++slugs}`) {
       const { tenant, admin_key } = await store.tx((tx) => createTenant(tx, tools, slug))
       const admin = await token(admin_key)
@@ -133,7 +160,10 @@ async function launch(env: Record<string, string>, clock: FakeClock, drop: () =>
             token: admin,
             body: { name, delivery_mode: mode, client_type: 'other', ...(team ? { team_id: team } : {}) },
           })
-          const key = await call<{ id: string; key: string }>(`POST /v1/agents/${made.body.id}/keys`, { token: admin, body: { scopes } })
+          const key = await call<{ id: string; key: string }>(`POST /v1/agents/${made.body.id}/keys`, {
+            token: admin,
+            body: { scopes },
+          })
           return { id: made.body.id, key: key.body.key, keyId: key.body.id, token: await token(key.body.key) }
         },
       }

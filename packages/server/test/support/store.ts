@@ -22,7 +22,10 @@ export async function emptyStore(engine: Engine): Promise<OpenedStore> {
   const config = readConfig(env)
   const opened: Store[] = []
   const another = (): Store => {
-    const store = config.databaseUrl === null ? openSqlite(databaseFile(config.dataDir)) : openPostgres({ url: config.databaseUrl, clock: systemClock })
+    const store =
+      config.databaseUrl === null
+        ? openSqlite(databaseFile(config.dataDir))
+        : openPostgres({ url: config.databaseUrl, clock: systemClock })
     opened.push(store)
     return store
   }

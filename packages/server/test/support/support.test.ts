@@ -27,19 +27,29 @@ test('a PostgreSQL server of its own', { skip }, async (t) => {
   t.after(() => server.stop())
 
   await t.test('is set up for durability and many connections', async () => {
-    const [settings] = await query(server.url, `select current_setting('fsync') as fsync,
+    const [settings] = await query(
+      server.url,
+      `select current_setting('fsync') as fsync,
       current_setting('max_connections') as connections, current_setting('shared_buffers') as buffers,
       current_setting('TimeZone') as zone, current_setting('server_encoding') as encoding,
-      (select datcollate from pg_database where datname = current_database()) as locale`)
+      (select datcollate from pg_database where datname = current_database()) as locale`,
+    )
     assert.deepEqual(settings, {
-      fsync: 'on', connections: '300', buffers: '128MB', zone: 'UTC', encoding: 'UTF8', locale: 'C',
+      fsync: 'on',
+      connections: '300',
+      buffers: '128MB',
+      zone: 'UTC',
+      encoding: 'UTF8',
+      locale: 'C',
     })
   })
 
   await t.test('breaks connections on restart and keeps its address and data', async () => {
     await query(server.url, 'create table kept as select 42 as answer')
     const open = new pg.Client({ connectionString: server.url })
-    const broken = new Promise((resolve) => { open.once('error', resolve) })
+    const broken = new Promise((resolve) => {
+      open.once('error', resolve)
+    })
     await open.connect()
     await server.restart()
     await broken

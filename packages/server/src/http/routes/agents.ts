@@ -18,11 +18,17 @@ export interface AgentRouteTools extends KeyTools {
 export function agentRoutes(tools: AgentRouteTools): Route[] {
   const { makeId, now, identify, changed } = tools
   return [
-    read(operations.listAgents, async ({ principal, query }, db) => ok(await listAgents(db, principal.tenantId, query))),
+    read(operations.listAgents, async ({ principal, query }, db) =>
+      ok(await listAgents(db, principal.tenantId, query)),
+    ),
 
-    write(operations.registerAgent, async ({ principal, body }, tx) => created(await registerAgent(tx, makeId, now(), principal.tenantId, body))),
+    write(operations.registerAgent, async ({ principal, body }, tx) =>
+      created(await registerAgent(tx, makeId, now(), principal.tenantId, body)),
+    ),
 
-    read(operations.getAgent, async ({ principal, params }, db) => ok(await requireAgent(db, principal.tenantId, params.id))),
+    read(operations.getAgent, async ({ principal, params }, db) =>
+      ok(await requireAgent(db, principal.tenantId, params.id)),
+    ),
 
     write(operations.updateAgent, async ({ principal, params, body, afterCommit }, tx) => {
       afterCommit(() => changed(params.id))
@@ -44,7 +50,9 @@ export function agentRoutes(tools: AgentRouteTools): Route[] {
       return ok({ status: 'active' })
     }),
 
-    read(operations.listKeys, async ({ principal, params }, db) => ok({ keys: await listKeys(db, principal, params.id) })),
+    read(operations.listKeys, async ({ principal, params }, db) =>
+      ok({ keys: await listKeys(db, principal, params.id) }),
+    ),
 
     write(operations.mintKey, async ({ principal, params, body }, tx) => ({
       ...created(await mintKey(tx, tools, principal, params.id, body)),

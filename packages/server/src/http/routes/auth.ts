@@ -1,4 +1,5 @@
-// /auth/token: the one public operation. Failed exchanges are counted by client address, so that keys cannot be guessed at speed.
+// /auth/token: the one public operation. Failed exchanges are counted by client address, so that keys cannot be guessed
+// at speed.
 import { operations } from '@sensorium/contract'
 import { exchangeKey } from '../../auth/exchange.ts'
 import type { KeyTools } from '../../auth/keys.ts'

@@ -13,11 +13,15 @@ export const channelRoutes = ({ makeId, now }: ChannelTools): Route[] => {
   return [
     read(operations.listChannels, async ({ principal, query }, db) => ok(await listChannels(db, principal, query))),
 
-    write(operations.createChannel, async ({ principal, body }, tx) => created(await createChannel(tx, tools, principal, body))),
+    write(operations.createChannel, async ({ principal, body }, tx) =>
+      created(await createChannel(tx, tools, principal, body)),
+    ),
 
     read(operations.getChannel, async ({ principal, params }, db) => ok(await getChannel(db, principal, params.id))),
 
-    read(operations.listMembers, async ({ principal, params }, db) => ok({ members: await listMembers(db, principal, params.id) })),
+    read(operations.listMembers, async ({ principal, params }, db) =>
+      ok({ members: await listMembers(db, principal, params.id) }),
+    ),
 
     write(operations.addMember, async ({ principal, params, body }, tx) =>
       created(await addMember(tx, tools, principal, params.id, body)),
@@ -28,7 +32,9 @@ export const channelRoutes = ({ makeId, now }: ChannelTools): Route[] => {
       return noContent()
     }),
 
-    read(operations.listFeeds, async ({ principal, params }, db) => ok({ feeds: await listFeeds(db, principal, params.id) })),
+    read(operations.listFeeds, async ({ principal, params }, db) =>
+      ok({ feeds: await listFeeds(db, principal, params.id) }),
+    ),
 
     write(operations.createFeed, async ({ principal, params, body }, tx) =>
       created(await createFeed(tx, tools, principal, params.id, body)),

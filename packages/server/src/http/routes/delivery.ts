@@ -41,7 +41,18 @@ const deadLetterScope = (principal: Principal): DeadLetterScope => ({
   recipientId: isOrgAdmin(principal) ? null : principal.id,
 })
 
-export function deliveryRoutes({ store, claim, identify, router, wakeups, now, maxAttempts, settled, extended, pushHealth }: DeliveryRouteTools): Route[] {
+export function deliveryRoutes({
+  store,
+  claim,
+  identify,
+  router,
+  wakeups,
+  now,
+  maxAttempts,
+  settled,
+  extended,
+  pushHealth,
+}: DeliveryRouteTools): Route[] {
   // A key that was revoked, or an agent deactivated, while its poll waited gets nothing more.
   async function insist(principal: Principal): Promise<void> {
     if (!(await identify.stands(principal))) throw unauthenticated()
@@ -51,8 +62,14 @@ export function deliveryRoutes({ store, claim, identify, router, wakeups, now, m
     own(operations.pollDeliveries, async ({ principal, query, gone }): Promise<Answer> => {
       const limit = Math.min(query.limit ?? 10, MAX_POLL)
       const wait = query.wait ?? 0
-      const found = wait > 0 ? await claim.waiting(mailboxOf(principal), limit, wait * 1000, gone(), () => insist(principal)) : await claim(mailboxOf(principal), limit)
-      return { status: 200, text: `{"deliveries":[${found.map((delivery) => delivery.json).join(',')}],"count":${found.length}}` }
+      const found =
+        wait > 0
+          ? await claim.waiting(mailboxOf(principal), limit, wait * 1000, gone(), () => insist(principal))
+          : await claim(mailboxOf(principal), limit)
+      return {
+        status: 200,
+        text: `{"deliveries":[${found.map((delivery) => delivery.json).join(',')}],"count":${found.length}}`,
+      }
     }),
 
     write(operations.ackDeliveries, async ({ principal, body, afterCommit }, tx) => {
@@ -90,7 +107,11 @@ export function deliveryRoutes({ store, claim, identify, router, wakeups, now, m
 
     read(operations.listRecentEvents, async ({ principal, params, query }, db) => {
       await requireAgent(db, principal.tenantId, params.id)
-      const text = await recentEvents(db, { tenantId: principal.tenantId, recipientId: params.id }, Math.min(query.limit ?? 5, 100))
+      const text = await recentEvents(
+        db,
+        { tenantId: principal.tenantId, recipientId: params.id },
+        Math.min(query.limit ?? 5, 100),
+      )
       return { status: 200, text }
     }),
 

@@ -35,12 +35,22 @@ export function answerOf(outcome: Outcome): Answer {
   return { status: outcome.status === 'accepted' ? 202 : 200, json: shown(outcome), resourceId: outcome.eventId }
 }
 
-const shownFailure = ({ code, message, details }: Failure, requestId: string): object => ({ error: { code, message, request_id: requestId, details } })
+const shownFailure = ({ code, message, details }: Failure, requestId: string): object => ({
+  error: { code, message, request_id: requestId, details },
+})
 
 // A filter is to see the numbers that a publish would show it.
 const exact = <B>(body: B, raw: Buffer): B => withExactNumbers(raw.toString('utf8'), body) as B
 
-export function eventRoutes({ store, publish, router, now, maxEventBytes, maxAttempts, maySeeChannel }: EventRouteTools): Route[] {
+export function eventRoutes({
+  store,
+  publish,
+  router,
+  now,
+  maxEventBytes,
+  maxAttempts,
+  maySeeChannel,
+}: EventRouteTools): Route[] {
   return [
     own(operations.publishEvent, async ({ principal, headers, mediaType, raw, requestId }, remember) => {
       const { tenantId, id: senderId } = principal
@@ -75,18 +85,33 @@ export function eventRoutes({ store, publish, router, now, maxEventBytes, maxAtt
 
     read(operations.getEvent, async ({ principal, params }, db) => ({
       status: 200,
-      text: await readReceipts(db, principal, params.id, now(), maxAttempts, (channelId) => maySeeChannel(principal, channelId)),
+      text: await readReceipts(db, principal, params.id, now(), maxAttempts, (channelId) =>
+        maySeeChannel(principal, channelId),
+      ),
     })),
 
     read(operations.explainEvent, async ({ principal, body, raw }, db) =>
-      ok(await explainEvent(db, router, principal.tenantId, exact(body, raw), (channelId) => maySeeChannel(principal, channelId))),
+      ok(
+        await explainEvent(db, router, principal.tenantId, exact(body, raw), (channelId) =>
+          maySeeChannel(principal, channelId),
+        ),
+      ),
     ),
 
     own(operations.sendTestEvent, async ({ principal, params }, remember) => {
       const answer = (outcome: Outcome): Answer =>
-        outcome.status === 'refused' ? refusal(outcome.failure) : { status: 202, json: { event_id: outcome.eventId }, resourceId: outcome.eventId }
+        outcome.status === 'refused'
+          ? refusal(outcome.failure)
+          : { status: 202, json: { event_id: outcome.eventId }, resourceId: outcome.eventId }
       return answer(
-        await sendTestEvent(store, publish, principal, params.id, now(), remember ? (tx, [outcome]) => remember(tx, answer(outcome!)) : null),
+        await sendTestEvent(
+          store,
+          publish,
+          principal,
+          params.id,
+          now(),
+          remember ? (tx, [outcome]) => remember(tx, answer(outcome!)) : null,
+        ),
       )
     }),
   ]

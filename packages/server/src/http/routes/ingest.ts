@@ -1,7 +1,15 @@
 // /ingest/w/{tenant_slug}, and the operator's webhooks and connectors. The command line calls the same functions.
 import { operations } from '@sensorium/contract'
 import {
-  createConnector, createWebhook, deleteConnector, deleteWebhook, listConnectors, listWebhooks, pauseConnector, rotateWebhook, type IngestTools,
+  createConnector,
+  createWebhook,
+  deleteConnector,
+  deleteWebhook,
+  listConnectors,
+  listWebhooks,
+  pauseConnector,
+  rotateWebhook,
+  type IngestTools,
 } from '../../ingest/manage.ts'
 import type { Receive } from '../../ingest/webhook.ts'
 import { noContent, ok } from '../answer.ts'
@@ -18,10 +26,13 @@ export interface IngestRouteTools extends IngestTools {
 export function ingestRoutes(tools: IngestRouteTools): Route[] {
   const { receive, publicUrl, connectorsChanged, now } = tools
   // Without a configured address: the one the operator just used.
-  const originOf = ({ headers }: Pick<Call<unknown>, 'headers'>): string => publicUrl ?? `http://${headers.host ?? 'localhost'}`
+  const originOf = ({ headers }: Pick<Call<unknown>, 'headers'>): string =>
+    publicUrl ?? `http://${headers.host ?? 'localhost'}`
 
   return [
-    own(operations.ingestWebhook, async ({ params, headers, raw }) => answerOf(await receive(params.tenant_slug, headers, raw))),
+    own(operations.ingestWebhook, async ({ params, headers, raw }) =>
+      answerOf(await receive(params.tenant_slug, headers, raw)),
+    ),
 
     write(operations.createWebhook, async (call, tx) => {
       const json = await createWebhook(tx, tools, originOf(call), call.body)

@@ -15,7 +15,9 @@ import { read, write, type Route } from '../route.ts'
 export const memoryRoutes = (tools: MemoryTools & { written(memory: Memory): void }): Route[] => {
   const { now, written } = tools
   return [
-    read(operations.listMemories, async ({ principal, query }, db) => ok(await listMemories(db, principal, query, now()))),
+    read(operations.listMemories, async ({ principal, query }, db) =>
+      ok(await listMemories(db, principal, query, now())),
+    ),
 
     write(operations.createMemory, async ({ principal, body, afterCommit }, tx) => {
       const memory = await remember(tx, tools, principal, body)
@@ -24,7 +26,9 @@ export const memoryRoutes = (tools: MemoryTools & { written(memory: Memory): voi
     }),
 
     // A write: fetching moves accessed_at.
-    write(operations.getMemory, async ({ principal, params }, tx) => ok(await getMemory(tx, principal, params.id, now()))),
+    write(operations.getMemory, async ({ principal, params }, tx) =>
+      ok(await getMemory(tx, principal, params.id, now())),
+    ),
 
     write(operations.updateMemory, async ({ principal, params, body, afterCommit }, tx) => {
       const memory = await changeMemory(tx, now(), principal, params.id, body)
@@ -45,7 +49,9 @@ export const memoryRoutes = (tools: MemoryTools & { written(memory: Memory): voi
       created(await relate(tx, tools, principal, params.id, body)),
     ),
 
-    read(operations.listRelationships, async ({ principal, params, query }, db) => ok(await traverse(db, principal, params.id, query, now()))),
+    read(operations.listRelationships, async ({ principal, params, query }, db) =>
+      ok(await traverse(db, principal, params.id, query, now())),
+    ),
 
     write(operations.deleteRelationship, async ({ principal, params }, tx) => {
       await unrelate(tx, now(), principal, params.id, params.rel_id)

@@ -1,7 +1,9 @@
-// The built-in model behind its threads, started when they are first needed: a service that embeds nothing does not pay for them.
+// The built-in model behind its threads, started when they are first needed: a service that embeds nothing does not pay
+// for them.
 //
-// Two threads with a session of one thread each, and not one session of two: they never wait for each other, and embed 1,000 short
-// texts a second where a session of two, with 32 texts at once, embeds 700. The second one costs 40 MB and comes with the first flood.
+// Two threads with a session of one thread each, and not one session of two: they never wait for each other, and embed
+// 1,000 short texts a second where a session of two, with 32 texts at once, embeds 700. The second one costs 40 MB and
+// comes with the first flood.
 import os from 'node:os'
 import { makeThread, type Thread } from '../../kernel/thread.ts'
 import type { Embedded, Embedder } from './embedding.ts'
@@ -26,7 +28,11 @@ export function builtinEmbedder(): Embedder {
   const workers: Worker[] = []
 
   function begin(): Worker {
-    const worker = { thread: makeThread<Question, Embedded[][]>(new URL('./thread.ts', import.meta.url), 'embedding'), waiting: 0, loaded: false }
+    const worker = {
+      thread: makeThread<Question, Embedded[][]>(new URL('./thread.ts', import.meta.url), 'embedding'),
+      waiting: 0,
+      loaded: false,
+    }
     workers.push(worker)
     return worker
   }

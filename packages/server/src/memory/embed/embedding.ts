@@ -1,6 +1,9 @@
 // What an embedder is, whoever computes: the built-in model in its thread, or a service that speaks OpenAI's interface.
 
-/** One window of a text: its vector of length 1, and 64 signed bytes for each token that carries meaning (none from a service). */
+/**
+ * One window of a text: its vector of length 1, and 64 signed bytes for each token that carries meaning (none from a
+ * service).
+ */
 export interface Embedded {
   vector: Float32Array
   tokens: Int8Array
@@ -24,7 +27,8 @@ export function signatureOf(vector: Float32Array): Uint8Array {
   return signature
 }
 
-export const bytesOf = (vector: Float32Array | Int8Array): Uint8Array => new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength)
+export const bytesOf = (vector: Float32Array | Int8Array): Uint8Array =>
+  new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength)
 
 /** Floats as they were stored; copied where they do not lie on a boundary of four bytes. */
 export function floatsOf(bytes: Uint8Array): Float32Array {
@@ -33,7 +37,8 @@ export function floatsOf(bytes: Uint8Array): Float32Array {
   return new Float32Array(aligned.buffer, aligned.byteOffset, aligned.byteLength / 4)
 }
 
-export const signedOf = (bytes: Uint8Array): Int8Array => new Int8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+export const signedOf = (bytes: Uint8Array): Int8Array =>
+  new Int8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
 /** The signs as PostgreSQL writes bits. */
 export const bitsOf = (vector: Float32Array): string => {

@@ -1,5 +1,5 @@
-// The built-in model: all-MiniLM-L6-v2 with 8-bit weights, 384 dimensions, run by onnxruntime. Used inside the embedding thread
-// only, because onnxruntime holds the thread that calls it for as long as it computes.
+// The built-in model: all-MiniLM-L6-v2 with 8-bit weights, 384 dimensions, run by onnxruntime. Used inside the
+// embedding thread only, because onnxruntime holds the thread that calls it for as long as it computes.
 import { createHash } from 'node:crypto'
 import { createReadStream, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -48,10 +48,15 @@ export async function loadModel(threads = 1): Promise<Model> {
   const folder = modelFolder()
   const weights = path.join(folder, 'onnx/model_quantized.onnx')
   const hash = await hashOf(weights)
-  if (hash !== SHA256) throw new Error(`the built-in model has sha256 ${hash} and not ${SHA256}: it was damaged or replaced`)
+  if (hash !== SHA256)
+    throw new Error(`the built-in model has sha256 ${hash} and not ${SHA256}: it was damaged or replaced`)
   // The file asks for padding to 128, which would make every short text as dear as a long one.
-  const tokenizer = new Tokenizer({ ...readJson(path.join(folder, 'tokenizer.json')), padding: null, truncation: null }, readJson(path.join(folder, 'tokenizer_config.json')))
-  // If there are more threads than one, they do not spin while they wait for each other: events need the processors too.
+  const tokenizer = new Tokenizer(
+    { ...readJson(path.join(folder, 'tokenizer.json')), padding: null, truncation: null },
+    readJson(path.join(folder, 'tokenizer_config.json')),
+  )
+  // If there are more threads than one, they do not spin while they wait for each other: events need the processors
+  // too.
   const options: InferenceSession.SessionOptions = {
     intraOpNumThreads: threads,
     interOpNumThreads: 1,
@@ -69,13 +74,17 @@ export async function loadModel(threads = 1): Promise<Model> {
     const room = WINDOW - 2
     const parts: Windowed[] = []
     for (let start = 0; start === 0 || start + OVERLAP < ids.length; start += room - OVERLAP) {
-      parts.push({ ids: [CLS, ...ids.slice(start, start + room), SEP], meaning: [false, ...meaning.slice(start, start + room), false] })
+      parts.push({
+        ids: [CLS, ...ids.slice(start, start + room), SEP],
+        meaning: [false, ...meaning.slice(start, start + room), false],
+      })
       if (start + room >= ids.length) break
     }
     return parts
   }
 
-  // What the model writes goes to one place again and again: a new array for each batch would be garbage faster than it is collected.
+  // What the model writes goes to one place again and again: a new array for each batch would be garbage faster than it
+  // is collected.
   let states = new Float32Array(0)
   let points = new Float32Array(0)
 

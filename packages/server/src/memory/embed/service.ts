@@ -1,5 +1,5 @@
-// Vectors from a service that speaks OpenAI's interface: POST …/embeddings `{model, input: [text, …]}`. What it fails to embed is
-// tried again by the background run; a search it fails goes by words alone.
+// Vectors from a service that speaks OpenAI's interface: POST …/embeddings `{model, input: [text, …]}`. What it fails
+// to embed is tried again by the background run; a search it fails goes by words alone.
 import { backoffMs } from '../../kernel/backoff.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Embedded, Embedder } from './embedding.ts'
@@ -44,7 +44,8 @@ function normalised(numbers: unknown): Float32Array {
   const vector = Float32Array.from(numbers as number[])
   let square = 0
   for (const x of vector) square += x * x
-  if (!Number.isFinite(square) || square === 0) throw new Error('the embedding service answered with a vector that points nowhere')
+  if (!Number.isFinite(square) || square === 0)
+    throw new Error('the embedding service answered with a vector that points nowhere')
   const scale = 1 / Math.sqrt(square)
   for (let i = 0; i < vector.length; i++) vector[i]! *= scale
   return vector
@@ -58,19 +59,27 @@ export function serviceEmbedder({ url, model, apiKey }: ServiceSettings, clock: 
   async function post(input: readonly string[], timeoutMs: number): Promise<Embedded[]> {
     const response = await fetch(address, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }) },
+      headers: {
+        'content-type': 'application/json',
+        ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
+      },
       body: JSON.stringify({ model, input, encoding_format: 'float' }),
       signal: AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)]),
     })
     if (!response.ok) {
       await response.body?.cancel()
       const why = `the embedding service answered ${response.status}`
-      throw response.status === 429 || response.status >= 500 || response.status === 408 ? new Error(why) : new EmbeddingRefused(why)
+      throw response.status === 429 || response.status >= 500 || response.status === 408
+        ? new Error(why)
+        : new EmbeddingRefused(why)
     }
     const { data } = (await response.json()) as { data?: { index?: number; embedding?: unknown }[] }
-    if (!Array.isArray(data) || data.length !== input.length) throw new Error('the embedding service answered another number of vectors')
+    if (!Array.isArray(data) || data.length !== input.length)
+      throw new Error('the embedding service answered another number of vectors')
     const embedded = new Array<Embedded>(input.length)
-    data.forEach((one, i) => (embedded[one.index ?? i] = { vector: normalised(one.embedding), tokens: new Int8Array(NO_TOKENS) }))
+    data.forEach(
+      (one, i) => (embedded[one.index ?? i] = { vector: normalised(one.embedding), tokens: new Int8Array(NO_TOKENS) }),
+    )
     return embedded
   }
 
@@ -92,7 +101,8 @@ export function serviceEmbedder({ url, model, apiKey }: ServiceSettings, clock: 
       const parts = texts.map((text) => cut(text))
       const inputs = parts.flat()
       const embedded: Embedded[] = []
-      for (let i = 0; i < inputs.length; i += MAX_INPUTS) embedded.push(...(await patiently(inputs.slice(i, i + MAX_INPUTS))))
+      for (let i = 0; i < inputs.length; i += MAX_INPUTS)
+        embedded.push(...(await patiently(inputs.slice(i, i + MAX_INPUTS))))
       let next = 0
       return parts.map((windows) => windows.map(() => embedded[next++]!))
     },

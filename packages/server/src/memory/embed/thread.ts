@@ -1,7 +1,8 @@
 // An embedding thread. Queries go before the texts of memories, and wait for one window of a text at most.
 //
-// A window goes through the model alone. Its 8-bit weights meet numbers whose scale is taken from all that goes through together, so
-// in company a text would mean a little of what its neighbours say: similarities moved by up to 0.03, and with them the order.
+// A window goes through the model alone. Its 8-bit weights meet numbers whose scale is taken from all that goes through
+// together, so in company a text would mean a little of what its neighbours say: similarities moved by up to 0.03, and
+// with them the order.
 import { readlinkSync } from 'node:fs'
 import os from 'node:os'
 import { parentPort } from 'node:worker_threads'
@@ -50,7 +51,10 @@ let model: Promise<Model> | undefined
 const ready = (): Promise<Model> => (model ??= loadModel())
 
 function tell(told: Told): void {
-  const buffers = 'answer' in told ? told.answer.flat().flatMap(({ vector, tokens }) => [vector.buffer, tokens.buffer] as ArrayBuffer[]) : []
+  const buffers =
+    'answer' in told
+      ? told.answer.flat().flatMap(({ vector, tokens }) => [vector.buffer, tokens.buffer] as ArrayBuffer[])
+      : []
   port.postMessage(told, buffers)
 }
 
@@ -58,7 +62,9 @@ async function add(asked: Asked): Promise<void> {
   try {
     const { windows } = await ready()
     const job: Job = { id: asked.id, embedded: asked.texts.map(() => []), left: 0 }
-    const added = asked.texts.flatMap((text, i) => windows(text).map((window, part): Piece => ({ job, text: i, part, window })))
+    const added = asked.texts.flatMap((text, i) =>
+      windows(text).map((window, part): Piece => ({ job, text: i, part, window })),
+    )
     job.left = added.length
     // What is short does not wait for what is long.
     pieces = [...pieces, ...added].sort((a, b) => a.window.ids.length - b.window.ids.length)

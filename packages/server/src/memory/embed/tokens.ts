@@ -1,5 +1,5 @@
-// Token vectors leave the model with 384 numbers each. Projected on 64 directions, brought to length 1 and rounded to a byte, a
-// sixteenth of the space keeps what is needed to compare tokens: about 1 KB for a short memory.
+// Token vectors leave the model with 384 numbers each. Projected on 64 directions, brought to length 1 and rounded to a
+// byte, a sixteenth of the space keeps what is needed to compare tokens: about 1 KB for a short memory.
 import { readFileSync } from 'node:fs'
 import { isStopWord } from '../terms.ts'
 
@@ -7,7 +7,8 @@ export const TOKEN_SIZE = 64
 const HIDDEN = 384
 
 /** 384 rows of 64 little-endian floats: the first principal directions of the built-in model's token vectors. */
-export const readProjection = (): Uint8Array => readFileSync(new URL('../../../assets/minilm-token-pca64.f32', import.meta.url))
+export const readProjection = (): Uint8Array =>
+  readFileSync(new URL('../../../assets/minilm-token-pca64.f32', import.meta.url))
 
 const varint = (n: number): number[] => (n < 128 ? [n] : [(n & 127) | 128, ...varint(Math.floor(n / 128))])
 const number = (field: number, value: number): Uint8Array => Uint8Array.from([field << 3, ...varint(value)])
@@ -17,22 +18,45 @@ const bytes = (field: number, ...parts: (Uint8Array | string)[]): Uint8Array => 
 }
 
 /**
- * The projection as an ONNX model of one node, `projected = MatMul(hidden, projection)`: the runtime does in a tenth of a
- * millisecond what a loop in JavaScript does in five.
+ * The projection as an ONNX model of one node, `projected = MatMul(hidden, projection)`: the runtime does in a tenth of
+ * a millisecond what a loop in JavaScript does in five.
  */
 export function projectionModel(): Uint8Array {
   const FLOAT = 1
   const tensor = (name: string, size: number): Uint8Array[] => [
     bytes(1, name),
-    bytes(2, bytes(1, number(1, FLOAT), bytes(2, bytes(1, bytes(2, 'batch')), bytes(1, bytes(2, 'tokens')), bytes(1, number(1, size))))),
+    bytes(
+      2,
+      bytes(
+        1,
+        number(1, FLOAT),
+        bytes(2, bytes(1, bytes(2, 'batch')), bytes(1, bytes(2, 'tokens')), bytes(1, number(1, size))),
+      ),
+    ),
   ]
   const node = bytes(1, bytes(1, 'hidden'), bytes(1, 'projection'), bytes(2, 'projected'), bytes(4, 'MatMul'))
-  const matrix = bytes(5, number(1, HIDDEN), number(1, TOKEN_SIZE), number(2, FLOAT), bytes(8, 'projection'), bytes(9, readProjection()))
-  const graph = bytes(7, node, bytes(2, 'tokens'), matrix, bytes(11, ...tensor('hidden', HIDDEN)), bytes(12, ...tensor('projected', TOKEN_SIZE)))
+  const matrix = bytes(
+    5,
+    number(1, HIDDEN),
+    number(1, TOKEN_SIZE),
+    number(2, FLOAT),
+    bytes(8, 'projection'),
+    bytes(9, readProjection()),
+  )
+  const graph = bytes(
+    7,
+    node,
+    bytes(2, 'tokens'),
+    matrix,
+    bytes(11, ...tensor('hidden', HIDDEN)),
+    bytes(12, ...tensor('projected', TOKEN_SIZE)),
+  )
   return Buffer.concat([number(1, 8), graph, bytes(8, number(2, 13))])
 }
 
-/** Whether a token says something: no special token, no punctuation, no stop word. Pieces of a longer word always do. */
+/**
+ * Whether a token says something: no special token, no punctuation, no stop word. Pieces of a longer word always do.
+ */
 export function carriesMeaning(token: string): boolean {
   if (token.startsWith('[') && token.endsWith(']') && token.length > 2) return false
   if (token.startsWith('##')) return true

@@ -1,8 +1,21 @@
 import { isMap, lookUp } from './compare.ts'
 import { quote } from './time.ts'
 import {
-  Double, Duration, fail, FAULT, isRecord, Timestamp, TypeValue, typeWord, Uint, type CelMap, type Context,
-  type JsonObject, type Result, type Run, type Value,
+  Double,
+  Duration,
+  fail,
+  FAULT,
+  isRecord,
+  Timestamp,
+  TypeValue,
+  typeWord,
+  Uint,
+  type CelMap,
+  type Context,
+  type JsonObject,
+  type Result,
+  type Run,
+  type Value,
 } from './values.ts'
 
 // Reading fields. Only a JSON object's own properties count: `data.constructor` is as missing as any other field
@@ -10,8 +23,18 @@ import {
 // field name is of that kind; the others take the careful way.
 
 const INHERITED = new Set<string>(
-  [Object, Array, Map, Uint8Array, Object.getPrototypeOf(Uint8Array) as typeof Object, Double, Uint, Timestamp,
-    Duration, TypeValue].flatMap((made) => Object.getOwnPropertyNames(made.prototype)),
+  [
+    Object,
+    Array,
+    Map,
+    Uint8Array,
+    Object.getPrototypeOf(Uint8Array) as typeof Object,
+    Double,
+    Uint,
+    Timestamp,
+    Duration,
+    TypeValue,
+  ].flatMap((made) => Object.getOwnPropertyNames(made.prototype)),
 )
 for (const own of ['whole', 'unsigned', 'seconds', 'nanos', 'typeName', 'length']) INHERITED.add(own)
 
@@ -82,7 +105,8 @@ export function testField(object: Run, field: string): Run {
 export function elementAt(c: Context, object: Value, key: Value): Result {
   if (Array.isArray(object)) {
     const index = key instanceof Double ? key.whole : key instanceof Uint ? Number(key.unsigned) : key
-    if (typeof index !== 'number' || !Number.isInteger(index)) return fail(c, `${typeWord(key)} is not an index of a list`)
+    if (typeof index !== 'number' || !Number.isInteger(index))
+      return fail(c, `${typeWord(key)} is not an index of a list`)
     if (index >= 0 && index < object.length) return (object as readonly Value[])[index] as Value
     return fail(c, `index ${index} is out of range in a list of ${object.length}`)
   }

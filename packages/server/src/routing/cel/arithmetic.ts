@@ -1,8 +1,23 @@
 import type { ArithmeticOp } from './ast.ts'
 import { addDurations, addToTimestamp, negated, timeBetween } from './time.ts'
 import {
-  double, Double, Duration, fail, int, MAX_INT, MAX_UINT, MIN_INT, overBudget, spend, spendChars, Timestamp, typeWord,
-  Uint, type Context, type Result, type Value,
+  double,
+  Double,
+  Duration,
+  fail,
+  int,
+  MAX_INT,
+  MAX_UINT,
+  MIN_INT,
+  overBudget,
+  spend,
+  spendChars,
+  Timestamp,
+  typeWord,
+  Uint,
+  type Context,
+  type Result,
+  type Value,
 } from './values.ts'
 
 // Int and double calculate with each other: where one side is a double the result is one. Two ints divide as CEL's

@@ -20,7 +20,12 @@ export type Node =
   | (Base & { readonly kind: 'select'; readonly object: Node; readonly field: string })
   | (Base & { readonly kind: 'index'; readonly object: Node; readonly key: Node })
   | (Base & { readonly kind: 'has'; readonly object: Node | null; readonly field: string })
-  | (Base & { readonly kind: 'call'; readonly name: string; readonly target: Node | null; readonly args: readonly Node[] })
+  | (Base & {
+      readonly kind: 'call'
+      readonly name: string
+      readonly target: Node | null
+      readonly args: readonly Node[]
+    })
   | (Base & { readonly kind: 'list'; readonly items: readonly Node[] })
   | (Base & { readonly kind: 'map'; readonly entries: readonly (readonly [Node, Node])[] })
   | (Base & { readonly kind: 'unary'; readonly op: UnaryOp; readonly operand: Node })

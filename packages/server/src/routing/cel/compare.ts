@@ -1,8 +1,22 @@
 import type { OrderOp } from './ast.ts'
 import { isNumeric, plain } from './arithmetic.ts'
 import {
-  Duration, fail, FAULT, isRecord, keyOf, overBudget, spend, spendChars, Timestamp, TypeValue, typeWord,
-  type CelMap, type Context, type JsonObject, type Result, type Value,
+  Duration,
+  fail,
+  FAULT,
+  isRecord,
+  keyOf,
+  overBudget,
+  spend,
+  spendChars,
+  Timestamp,
+  TypeValue,
+  typeWord,
+  type CelMap,
+  type Context,
+  type JsonObject,
+  type Result,
+  type Value,
 } from './values.ts'
 
 // Deeper than any event may nest; past it the comparison counts as too much work rather than risk the stack.

@@ -4,13 +4,31 @@ import { comprehensionRun } from './comprehension.ts'
 import { FilterSyntaxError } from './errors.ts'
 import { FUNCTIONS, type Definition } from './functions.ts'
 import {
-  arithmeticRun, equalRun, equalTextRun, inConstantsRun, inRun, logicRun, orderRun, ternaryRun, unaryRun,
+  arithmeticRun,
+  equalRun,
+  equalTextRun,
+  inConstantsRun,
+  inRun,
+  logicRun,
+  orderRun,
+  ternaryRun,
+  unaryRun,
 } from './operators.ts'
 import { parse } from './parser.ts'
 import { compilePattern } from './regex.ts'
 import {
-  DURATION_TYPE, fail, FAULT, keyOf, STEP_BUDGET, TIMESTAMP_TYPE, TypeValue, typeWord, type Context, type Key,
-  type Run, type Value,
+  DURATION_TYPE,
+  fail,
+  FAULT,
+  keyOf,
+  STEP_BUDGET,
+  TIMESTAMP_TYPE,
+  TypeValue,
+  typeWord,
+  type Context,
+  type Key,
+  type Run,
+  type Value,
 } from './values.ts'
 
 export interface Program {
@@ -42,7 +60,18 @@ interface Scope {
 }
 
 const TYPE_NAMES = new Set([
-  'int', 'uint', 'double', 'bool', 'string', 'bytes', 'list', 'map', 'null_type', 'type', TIMESTAMP_TYPE, DURATION_TYPE,
+  'int',
+  'uint',
+  'double',
+  'bool',
+  'string',
+  'bytes',
+  'list',
+  'map',
+  'null_type',
+  'type',
+  TIMESTAMP_TYPE,
+  DURATION_TYPE,
 ])
 /** Worth doing once rather than for every event: none of these can make a large value. */
 const FOLDED = new Set(['timestamp', 'duration', 'int', 'uint', 'double', 'bool'])
@@ -82,7 +111,13 @@ export function compile(source: string, names: Names): Program {
         return binary(node, scope)
       case 'logic': {
         const operands = node.operands.map((operand) => code(operand, scope))
-        return { run: logicRun(node.op, operands.map(({ run }) => run)), steps: total(operands) }
+        return {
+          run: logicRun(
+            node.op,
+            operands.map(({ run }) => run),
+          ),
+          steps: total(operands),
+        }
       }
       case 'ternary': {
         const [test, yes, no] = [code(node.test, scope), code(node.yes, scope), code(node.no, scope)]
@@ -267,7 +302,12 @@ export function compile(source: string, names: Names): Program {
     const steps = 1 + (where?.steps ?? 0) + (into?.steps ?? 0)
     const { macro } = node
     const run = comprehensionRun({
-      macro, range: range.run, slot, where: where?.run ?? null, into: into?.run ?? null, steps,
+      macro,
+      range: range.run,
+      slot,
+      where: where?.run ?? null,
+      into: into?.run ?? null,
+      steps,
     })
     return { run, steps: total([range]) }
   }

@@ -31,36 +31,42 @@ type OverItems = (c: Context, items: readonly Value[]) => Result
 const MACRO_RUNS: Readonly<Record<Macro, (comprehension: Comprehension) => OverItems>> = {
   all: (comprehension) => quantifier(comprehension, false),
   exists: (comprehension) => quantifier(comprehension, true),
-  exists_one: ({ slot, steps, where }) => (c, items) => {
-    let found = 0
-    for (const item of items) {
-      const holds = condition(c, slot, steps, where as Run, item, 'exists_one')
-      if (holds === FAULT) return FAULT
-      if (holds) found++
-    }
-    return found === 1
-  },
-  filter: ({ slot, steps, where }) => (c, items) => {
-    const kept: Value[] = []
-    for (const item of items) {
-      const holds = condition(c, slot, steps, where as Run, item, 'filter')
-      if (holds === FAULT) return FAULT
-      if (holds) kept.push(item)
-    }
-    return kept
-  },
-  map: ({ slot, steps, where, into }) => (c, items) => {
-    const made: Value[] = []
-    for (const item of items) {
-      const holds = where === null ? take(c, slot, steps, item) : condition(c, slot, steps, where, item, 'map')
-      if (holds === FAULT) return FAULT
-      if (!holds) continue
-      const value = (into as Run)(c)
-      if (value === FAULT) return FAULT
-      made.push(value)
-    }
-    return made
-  },
+  exists_one:
+    ({ slot, steps, where }) =>
+    (c, items) => {
+      let found = 0
+      for (const item of items) {
+        const holds = condition(c, slot, steps, where as Run, item, 'exists_one')
+        if (holds === FAULT) return FAULT
+        if (holds) found++
+      }
+      return found === 1
+    },
+  filter:
+    ({ slot, steps, where }) =>
+    (c, items) => {
+      const kept: Value[] = []
+      for (const item of items) {
+        const holds = condition(c, slot, steps, where as Run, item, 'filter')
+        if (holds === FAULT) return FAULT
+        if (holds) kept.push(item)
+      }
+      return kept
+    },
+  map:
+    ({ slot, steps, where, into }) =>
+    (c, items) => {
+      const made: Value[] = []
+      for (const item of items) {
+        const holds = where === null ? take(c, slot, steps, item) : condition(c, slot, steps, where, item, 'map')
+        if (holds === FAULT) return FAULT
+        if (!holds) continue
+        const value = (into as Run)(c)
+        if (value === FAULT) return FAULT
+        made.push(value)
+      }
+      return made
+    },
 }
 
 /** `all` and `exists` are `&&` and `||` over the elements: one that decides does so even beside errors. */
@@ -88,7 +94,12 @@ function take(c: Context, slot: number, steps: number, item: Value): true | type
 }
 
 function condition(
-  c: Context, slot: number, steps: number, where: Run, item: Value, macro: Macro,
+  c: Context,
+  slot: number,
+  steps: number,
+  where: Run,
+  item: Value,
+  macro: Macro,
 ): boolean | typeof FAULT {
   if (take(c, slot, steps, item) === FAULT) return FAULT
   const value = where(c)

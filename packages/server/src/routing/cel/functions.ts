@@ -1,16 +1,51 @@
 import { mapKeys } from './compare.ts'
 import { matchesDynamic } from './regex.ts'
 import {
-  containsText, endsWith, indexOf, join, lowerAscii, mistyped, replace, split, startsWith, stringSize, substring, trim,
+  containsText,
+  endsWith,
+  indexOf,
+  join,
+  lowerAscii,
+  mistyped,
+  replace,
+  split,
+  startsWith,
+  stringSize,
+  substring,
+  trim,
   upperAscii,
 } from './strings.ts'
 import {
-  DATE_PARTS, DURATION_PARTS, formatDuration, formatTimestamp, localTime, parseDuration, parseTimestamp, quote,
+  DATE_PARTS,
+  DURATION_PARTS,
+  formatDuration,
+  formatTimestamp,
+  localTime,
+  parseDuration,
+  parseTimestamp,
+  quote,
   timestamp,
 } from './time.ts'
 import {
-  double, Double, Duration, fail, int, isRecord, MAX_INT, MAX_UINT, MIN_INT, overBudget, spend, spendChars, Timestamp,
-  typeName, TypeValue, Uint, type Context, type Result, type Value,
+  double,
+  Double,
+  Duration,
+  fail,
+  int,
+  isRecord,
+  MAX_INT,
+  MAX_UINT,
+  MIN_INT,
+  overBudget,
+  spend,
+  spendChars,
+  Timestamp,
+  typeName,
+  TypeValue,
+  Uint,
+  type Context,
+  type Result,
+  type Value,
 } from './values.ts'
 
 type Arg = Value | undefined
@@ -29,10 +64,18 @@ export interface Definition {
 
 const functionOnly = (call: Fn): Definition => ({ call, least: 1, most: 1, asFunction: true, asMethod: false })
 const method = (call: Fn, least: number, most = least): Definition => ({
-  call, least, most, asFunction: false, asMethod: true,
+  call,
+  least,
+  most,
+  asFunction: false,
+  asMethod: true,
 })
 const either = (call: Fn, arity: number): Definition => ({
-  call, least: arity, most: arity, asFunction: true, asMethod: true,
+  call,
+  least: arity,
+  most: arity,
+  asFunction: true,
+  asMethod: true,
 })
 
 export const FUNCTIONS: ReadonlyMap<string, Definition> = new Map<string, Definition>([

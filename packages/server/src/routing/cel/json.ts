@@ -1,7 +1,15 @@
 import { CelError } from './errors.ts'
 import { formatDuration, formatTimestamp } from './time.ts'
 import {
-  Double, Duration, isRecord, Timestamp, TypeValue, Uint, type CelMap, type JsonObject, type Value,
+  Double,
+  Duration,
+  isRecord,
+  Timestamp,
+  TypeValue,
+  Uint,
+  type CelMap,
+  type JsonObject,
+  type Value,
 } from './values.ts'
 
 /** More values or characters than any event that would be accepted. A list may hold the same large value many times. */

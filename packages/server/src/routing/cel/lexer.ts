@@ -78,14 +78,27 @@ export function tokenize(source: string): Token[] {
 }
 
 const SIMPLE_ESCAPES: Readonly<Record<string, string>> = {
-  a: '\x07', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v',
-  '\\': '\\', '?': '?', '"': '"', "'": "'", '`': '`',
+  a: '\x07',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  v: '\v',
+  '\\': '\\',
+  '?': '?',
+  '"': '"',
+  "'": "'",
+  '`': '`',
 }
 const CODED_ESCAPE = /[xX]([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2})/y
 
 /** Reads a string or bytes literal that opens at `start` with this prefix and quote. */
 function readString(
-  source: string, start: number, prefix: string, quote: string,
+  source: string,
+  start: number,
+  prefix: string,
+  quote: string,
 ): { value: string | Uint8Array; end: number } {
   const raw = /r/i.test(prefix)
   const bytes = /b/i.test(prefix)
@@ -113,13 +126,13 @@ function readString(
       at += 2
       continue
     }
-    const escape = readEscape(source, at, bytes)
-    if (typeof escape.value === 'string') text += escape.value
+    const escaped = readEscape(source, at, bytes)
+    if (typeof escaped.value === 'string') text += escaped.value
     else {
-      parts.push(text, escape.value)
+      parts.push(text, escaped.value)
       text = ''
     }
-    at = escape.end
+    at = escaped.end
   }
   parts.push(text)
   return { value: bytes ? toBytes(parts) : text, end: at + quote.length }

@@ -1,9 +1,7 @@
 import { calculate, negate } from './arithmetic.ts'
 import type { ArithmeticOp, OrderOp, UnaryOp } from './ast.ts'
 import { contains, equal, order } from './compare.ts'
-import {
-  fail, FAULT, keyOf, typeWord, type Context, type Key, type Result, type Run, type Value,
-} from './values.ts'
+import { fail, FAULT, keyOf, typeWord, type Context, type Key, type Result, type Run, type Value } from './values.ts'
 
 // Each operator as a closure over its operands. Numbers and strings are decided on the spot; every other pair of
 // types is left to the general functions.

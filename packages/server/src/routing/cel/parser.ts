@@ -11,14 +11,27 @@ export const MAX_SOURCE_CHARS = 4096
 const MAX_DEPTH = 200
 
 const PRECEDENCE: ReadonlyMap<string, number> = new Map([
-  ['<', 1], ['<=', 1], ['>', 1], ['>=', 1], ['==', 1], ['!=', 1], ['in', 1],
-  ['+', 2], ['-', 2],
-  ['*', 3], ['/', 3], ['%', 3],
+  ['<', 1],
+  ['<=', 1],
+  ['>', 1],
+  ['>=', 1],
+  ['==', 1],
+  ['!=', 1],
+  ['in', 1],
+  ['+', 2],
+  ['-', 2],
+  ['*', 3],
+  ['/', 3],
+  ['%', 3],
 ])
 
 const MACROS: ReadonlyMap<string, Macro> = new Map<string, Macro>([
-  ['all', 'all'], ['exists', 'exists'], ['exists_one', 'exists_one'], ['existsOne', 'exists_one'],
-  ['map', 'map'], ['filter', 'filter'],
+  ['all', 'all'],
+  ['exists', 'exists'],
+  ['exists_one', 'exists_one'],
+  ['existsOne', 'exists_one'],
+  ['map', 'map'],
+  ['filter', 'filter'],
 ])
 
 type Draft = Node extends infer N ? (N extends Node ? Omit<N, 'height'> : never) : never
@@ -117,9 +130,10 @@ export function parse(source: string): Node {
       } else if (accept('.')) {
         const token = next()
         if (token.kind !== 'name' && token.kind !== 'quoted') unexpected(token)
-        object = token.kind === 'name' && isOp('(')
-          ? method(object, token)
-          : node({ kind: 'select', at: token.at, object, field: token.text }, object)
+        object =
+          token.kind === 'name' && isOp('(')
+            ? method(object, token)
+            : node({ kind: 'select', at: token.at, object, field: token.text }, object)
       } else {
         return object
       }
@@ -199,14 +213,25 @@ export function parse(source: string): Node {
     }
     const [variable, first, second] = args
     if (first === undefined || args.length > (macro === 'map' ? 3 : 2)) {
-      return fail(name.at, `${name.text}() takes a name and ${macro === 'map' ? 'one or two expressions' : 'a condition'}`)
+      return fail(
+        name.at,
+        `${name.text}() takes a name and ${macro === 'map' ? 'one or two expressions' : 'a condition'}`,
+      )
     }
     if (variable?.kind !== 'name' || variable.absolute) {
       return fail(variable?.at ?? name.at, `the first argument of ${name.text}() is a name for the element`)
     }
     const where = macro !== 'map' || second !== undefined ? first : null
     const into = macro === 'map' ? (second ?? first) : null
-    const draft: Draft = { kind: 'comprehension', at: name.at, macro, range: target, variable: variable.name, where, into }
+    const draft: Draft = {
+      kind: 'comprehension',
+      at: name.at,
+      macro,
+      range: target,
+      variable: variable.name,
+      where,
+      into,
+    }
     return node(draft, target, ...args)
   }
 

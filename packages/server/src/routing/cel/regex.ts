@@ -1,8 +1,6 @@
 import { RE2JS, RE2Set } from 're2js'
 import { indexOfLinear } from '../search.ts'
-import {
-  fail, overBudget, spend, spendChars, typeWord, type Context, type Result, type Value,
-} from './values.ts'
+import { fail, overBudget, spend, spendChars, typeWord, type Context, type Result, type Value } from './values.ts'
 
 // `matches` searches with RE2, whose time is linear in the text: at most its length times the size of the compiled
 // pattern. Both factors are bounded here and their product is paid for.

@@ -1,7 +1,17 @@
 import { indexOfLinear } from '../search.ts'
 import { countCodePoints } from './errors.ts'
 import {
-  Double, fail, FAULT, overBudget, spend, spendChars, typeWord, Uint, type Context, type Result, type Value,
+  Double,
+  fail,
+  FAULT,
+  overBudget,
+  spend,
+  spendChars,
+  typeWord,
+  Uint,
+  type Context,
+  type Result,
+  type Value,
 } from './values.ts'
 
 // CEL counts strings in code points and JavaScript in UTF-16 units. The two agree for nearly every string, so that

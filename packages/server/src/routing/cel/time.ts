@@ -16,7 +16,12 @@ export function parseTimestamp(text: string): Timestamp | string {
   const found = text.length > LONGEST_TIMESTAMP_TEXT ? null : RFC3339.exec(text)
   if (found === null) return `${quote(text)} is not an RFC 3339 timestamp`
   const [year, month, day, hour, minute, second] = found.slice(1, 7).map(Number) as [
-    number, number, number, number, number, number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
   ]
   const date = new Date(0)
   date.setUTCFullYear(year, month - 1, day)
@@ -47,7 +52,13 @@ function fraction(nanos: number): string {
 }
 
 const UNIT_NANOS: Readonly<Record<string, bigint>> = {
-  h: 3_600_000_000_000n, m: 60_000_000_000n, s: 1_000_000_000n, ms: 1_000_000n, us: 1_000n, µs: 1_000n, ns: 1n,
+  h: 3_600_000_000_000n,
+  m: 60_000_000_000n,
+  s: 1_000_000_000n,
+  ms: 1_000_000n,
+  us: 1_000n,
+  µs: 1_000n,
+  ns: 1n,
 }
 const DURATION = /^[+-]?(?:\d+(?:\.\d+)?(?:h|ms|us|µs|ns|m|s))+$/
 const DURATION_PART = /(\d+)(?:\.(\d+))?(h|ms|us|µs|ns|m|s)/g
@@ -160,8 +171,14 @@ function formatterOf(zone: string): Intl.DateTimeFormat | null {
   let made: Intl.DateTimeFormat
   try {
     made = new Intl.DateTimeFormat('en-US', {
-      timeZone: zone, hourCycle: 'h23', year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric',
-      minute: 'numeric', second: 'numeric',
+      timeZone: zone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
     })
   } catch {
     return null
