@@ -1,0 +1,130 @@
+// Work that is cheaper together: what is added in the same turn of the event loop, or while every lane is busy, becomes
+// the next batch. A lone item waits for nothing but the end of its turn.
+//
+// 1. An item is in exactly one batch, and is settled when its batch is.
+// 2. At most `lanes` batches are under way at once.
+// 3. A batch that throws rejects its own items and no others.
+
+/** Where items wait. The default is first come, first served. */
+export interface BatchQueue<Item> {
+  readonly size: number
+  push(item: Item): void
+  /** Takes items until `isFull` says that the last one was enough. */
+  take(isFull: (item: Item) => boolean): Item[]
+}
+
+export interface BatchOptions<Item, Result> {
+  /** Carries out a batch. One result for each item, in order; a promise that rejects is that item's failure alone. */
+  run(items: readonly Item[]): Promise<readonly (Result | Promise<Result>)[]>
+  /** Batches under way at once; without a number there is no bound. */
+  lanes?: number
+  /** Items in one batch. */
+  maxItems?: number
+  /** A batch is full when its items weigh this much together. One item is always taken, however heavy it is. */
+  maxWeight?: number
+  weigh?(item: Item): number
+  queue?: BatchQueue<Waiting<Item, Result>>
+  /**
+   * Beside a batch under way another begins only when this many items wait, or one has waited `patienceMs`. Where a
+   * batch has a cost of its own, two small ones are dearer than one. While there are `few` items altogether nobody waits.
+   */
+  beside?: { worth: number; few: number; patienceMs: number }
+}
+
+export interface Waiting<Item, Result> {
+  readonly item: Item
+  resolve(result: Result | Promise<Result>): void
+  reject(error: unknown): void
+}
+
+export interface Batches<Item, Result> {
+  add(item: Item): Promise<Result>
+  /** Items that no batch has taken yet. */
+  readonly waiting: number
+  /** Items in the batches under way. */
+  readonly underWay: number
+}
+
+function firstComeQueue<Item>(): BatchQueue<Item> {
+  let items: Item[] = []
+  return {
+    get size() {
+      return items.length
+    },
+    push: (item) => void items.push(item),
+    take(isFull) {
+      let count = 0
+      while (count < items.length) if (isFull(items[count++]!)) break
+      const taken = items.slice(0, count)
+      items = items.slice(count)
+      return taken
+    },
+  }
+}
+
+export function makeBatches<Item, Result>(options: BatchOptions<Item, Result>): Batches<Item, Result> {
+  const { run, lanes = Infinity, maxItems = Infinity, maxWeight = Infinity, weigh = () => 0, beside } = options
+  const queue = options.queue ?? firstComeQueue<Waiting<Item, Result>>()
+  let busy = 0
+  let underWay = 0
+  let scheduled = false
+  let patience: NodeJS.Timeout | null = null
+
+  const mayBegin = (): boolean => queue.size > 0 && busy < lanes
+  const isWorthIt = (): boolean =>
+    beside === undefined || busy === 0 || queue.size >= beside.worth || underWay + queue.size <= beside.few
+
+  function schedule(): void {
+    if (scheduled || !mayBegin()) return
+    if (!isWorthIt()) {
+      patience ??= setTimeout(begin, beside!.patienceMs)
+      return
+    }
+    scheduled = true
+    setImmediate(() => {
+      scheduled = false
+      while (mayBegin() && isWorthIt()) begin()
+      schedule()
+    })
+  }
+
+  function begin(): void {
+    if (patience) clearTimeout(patience)
+    patience = null
+    if (!mayBegin()) return
+    let count = 0
+    let weight = 0
+    const batch = queue.take(({ item }) => ++count >= maxItems || (weight += weigh(item)) >= maxWeight)
+    busy++
+    underWay += batch.length
+    void carryOut(batch).finally(() => {
+      busy--
+      underWay -= batch.length
+      schedule()
+    })
+  }
+
+  async function carryOut(batch: readonly Waiting<Item, Result>[]): Promise<void> {
+    try {
+      const results = await run(batch.map(({ item }) => item))
+      if (results.length !== batch.length) throw new Error(`${batch.length} items gave ${results.length} results`)
+      batch.forEach(({ resolve }, i) => resolve(results[i]!))
+    } catch (error) {
+      for (const { reject } of batch) reject(error)
+    }
+  }
+
+  return {
+    add: (item) =>
+      new Promise<Result>((resolve, reject) => {
+        queue.push({ item, resolve, reject })
+        schedule()
+      }),
+    get waiting() {
+      return queue.size
+    },
+    get underWay() {
+      return underWay
+    },
+  }
+}
