@@ -17,7 +17,7 @@ const rowOf = (page: string, code: string): string | undefined =>
 /** The variables that the configuration reads, and what each is read as when it is unset. */
 function settings(): Map<string, unknown> {
   const source = read('packages/server/src/config.ts')
-  const names = [...source.matchAll(/\b(?:read(?:<[^(]*>)?|whole|limit|text)\('([A-Z][A-Z0-9_]+)'/g)].map(
+  const names = [...source.matchAll(/\b(?:read(?:<[^(]*>)?|whole|limit|text)\(\s*'([A-Z][A-Z0-9_]+)'/g)].map(
     ([, name]) => name!,
   )
   const config = readConfig({}) as unknown as Record<string, unknown>

@@ -9,7 +9,7 @@ const LEFT_OUT = ['node_modules', '.git', 'data', 'results']
 const MAX_BYTES = 2_000_000
 
 const files = globSync('**/*', { cwd: ROOT, exclude: (name) => LEFT_OUT.includes(path.basename(name)) })
-  .concat(globSync('.*', { cwd: ROOT }))
+  .concat(globSync('.*', { cwd: ROOT }).filter((name) => !LEFT_OUT.includes(name)))
   .filter((file) => statSync(path.join(ROOT, file)).isFile() && statSync(path.join(ROOT, file)).size < MAX_BYTES)
 const textOf = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8')
 
