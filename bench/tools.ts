@@ -8,7 +8,7 @@ import { readConfig } from '../packages/server/src/config.ts'
 import { systemClock } from '../packages/server/src/kernel/clock.ts'
 import { idMaker } from '../packages/server/src/kernel/ids.ts'
 import { makeLogger } from '../packages/server/src/kernel/logger.ts'
-import { openStore } from '../packages/server/src/start.ts'
+import { openStore } from '../packages/server/src/store/open.ts'
 import type { Store } from '../packages/server/src/store/db.ts'
 import { createTenant } from '../packages/server/src/tenants/create.ts'
 

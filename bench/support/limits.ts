@@ -9,7 +9,8 @@ import { insertEvents } from '../../packages/server/src/events/sql.ts'
 import { systemClock } from '../../packages/server/src/kernel/clock.ts'
 import { migrate } from '../../packages/server/src/store/migrate.ts'
 import { openPostgres } from '../../packages/server/src/store/postgres.ts'
-import { databaseFile, openSqlite } from '../../packages/server/src/store/sqlite.ts'
+import { databaseFile } from '../../packages/server/src/store/data-directory.ts'
+import { openSqlite } from '../../packages/server/src/store/sqlite.ts'
 import { startPostgres } from '../../packages/server/test/support/postgres-server.ts'
 
 const GROUP = 64

@@ -85,7 +85,7 @@ export function makeApp({ config, store, secrets, clock, log, metrics = makeMetr
   const idempotency = makeIdempotency(store, secrets, clock.now)
 
   // Several nodes can share a limit only through a store that they share.
-  const shared = store.dialect.engine === 'postgres' ? store : null
+  const shared = store.isShared ? store : null
   const limiter = makeRateLimiter(config.rateLimitWindowS, clock, shared)
   const failedExchanges = makeRateLimiter(FAILED_EXCHANGES_WINDOW_S, clock, shared)
 
@@ -242,7 +242,7 @@ export function makeApp({ config, store, secrets, clock, log, metrics = makeMetr
         startLoop('find what to push', 1_000, clock, log, runOnce.push),
         startLoop('embed what was left', 2_000, clock, log, runOnce.embed),
         startLoop('expire memories', 10_000, clock, log, runOnce.expireMemories),
-        ...(store.dialect.engine === 'postgres'
+        ...(store.isShared
           ? [startLoop('gather statistics', 2_000, clock, log, async () => void (await gatherStatistics(store)))]
           : []),
         startLoop('share rate limits', 1_000, clock, log, runOnce.syncRateLimits),

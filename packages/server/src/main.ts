@@ -6,9 +6,9 @@ import { makeMetrics } from './http/metrics.ts'
 import { systemClock } from './kernel/clock.ts'
 import { idMaker } from './kernel/ids.ts'
 import { makeLogger } from './kernel/logger.ts'
-import { openStore } from './start.ts'
+import { makeDataDirectory } from './store/data-directory.ts'
+import { openStore } from './store/open.ts'
 import { ownDirectory } from './store/own-directory.ts'
-import { mkdirSync } from 'node:fs'
 
 /** What a person on this machine would type to reach the service. */
 function address(config: Config, listening: string): string {
@@ -25,18 +25,19 @@ async function run(): Promise<void> {
   const config = readConfig(process.env)
   const log = makeLogger(config.logLevel)
   if (config.databaseUrl === null) {
-    mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
+    makeDataDirectory(config.dataDir)
     ownDirectory(config.dataDir)
   }
   const metrics = makeMetrics()
-  const { store, secrets } = await openStore(config, systemClock, metrics.store, (what, error) =>
-    log.warn({ err: error }, what),
-  )
+  const { store, secrets } = await openStore(config, systemClock, {
+    observe: metrics.store,
+    warn: (what, error) => log.warn({ err: error }, what),
+  })
   const adminKey = await bootstrap(store, config, { makeId: idMaker(systemClock.now), secrets, now: systemClock.now })
   const app = makeApp({ config, store, secrets, clock: systemClock, log, metrics })
   const url = address(config, await app.listen())
   process.stdout.write(welcome(url, adminKey, config.bootstrapAdminKey !== null) + '\n')
-  log.info({ url, store: store.dialect.engine }, 'ready')
+  log.info({ url, store: store.name }, 'ready')
 
   let stopping = false
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {

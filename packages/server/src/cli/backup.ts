@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { copyDatabase } from '../store/backup.ts'
+import { databaseFile } from '../store/data-directory.ts'
 import { ruleBroken } from '../kernel/failure.ts'
 import { readSecret, secretFile } from '../store/secret-file.ts'
-import { databaseFile } from '../store/sqlite.ts'
 import { Unsupported, type Command } from './command.ts'
 
 export const backup: Command = {

@@ -5,10 +5,9 @@ import { ConfigError, type Config } from '../config.ts'
 import { iso, type Clock } from '../kernel/clock.ts'
 import { makeSecrets } from '../kernel/secrets.ts'
 import { one, type Store } from '../store/db.ts'
-import { newestVersion, schemaVersion } from '../store/migrate.ts'
-import { openPostgres } from '../store/postgres.ts'
+import { schemaStanding, schemaVersion } from '../store/migrate.ts'
+import { connect, storeExists } from '../store/open.ts'
 import { readSecret } from '../store/secret-file.ts'
-import { databaseFile, openSqlite } from '../store/sqlite.ts'
 import type { Command } from './command.ts'
 
 interface Finding {
@@ -75,7 +74,8 @@ async function examine(config: Config, clock: Clock, look: Look): Promise<void> 
   let store: Store | null = null
   try {
     await look('store', async () => {
-      store = open(config, clock)
+      // To look is not to make.
+      store = storeExists(config) ? connect(config, clock, { poolSize: 1 }) : null
       return store ? examineStore(store) : fine('none yet; the first start makes it')
     })
     await look('secret', () => examineSecret(config, store))
@@ -87,17 +87,11 @@ async function examine(config: Config, clock: Clock, look: Look): Promise<void> 
   }
 }
 
-/** The store if there is one: to look is not to make. */
-function open({ databaseUrl, dataDir }: Config, clock: Clock): Store | null {
-  if (databaseUrl !== null) return openPostgres({ url: databaseUrl, clock, poolSize: 1 })
-  return existsSync(databaseFile(dataDir)) ? openSqlite(databaseFile(dataDir)) : null
-}
-
 async function examineStore(store: Store): Promise<Finding> {
-  const [current, newest] = [await schemaVersion(store), newestVersion(store.dialect.engine)]
+  const { current, newest } = await schemaStanding(store)
   if (current > newest) return wrong(`schema version ${current}; this release knows up to ${newest}`)
   return fine(
-    `${store.dialect.engine}, schema version ${current}${current < newest ? `; the next start brings it to ${newest}` : ''}`,
+    `${store.name}, schema version ${current}${current < newest ? `; the next start brings it to ${newest}` : ''}`,
   )
 }
 
@@ -132,14 +126,11 @@ function examineDisk({ dataDir, databaseUrl }: Config): Finding {
 async function examineClock(store: Store | null, clock: Clock): Promise<Finding> {
   const before = clock.now()
   if (before < EARLIEST) return wrong(`it says ${iso(before)}`)
-  if (store?.dialect.engine !== 'postgres') return fine(iso(before))
-  const row = await one<{ now: number }>(
-    store,
-    'select cast(extract(epoch from clock_timestamp()) * 1000 as bigint) as now',
-  )
+  const told = (await store?.serverTime()) ?? null
+  if (told === null) return fine(iso(before))
   // The database read its clock somewhere between the question and the answer.
   const after = clock.now()
-  const skew = row!.now < before ? row!.now - before : row!.now > after ? row!.now - after : 0
+  const skew = told < before ? told - before : told > after ? told - after : 0
   const text = `${iso(before)}, ${Math.abs(skew)} ms ${skew > 0 ? 'behind' : 'ahead of'} the database's`
   return Math.abs(skew) > MOST_SKEW_MS ? wrong(text) : fine(text)
 }

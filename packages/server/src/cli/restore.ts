@@ -1,11 +1,10 @@
-import { mkdirSync } from 'node:fs'
 import { ruleBroken } from '../kernel/failure.ts'
 import { makeSecrets } from '../kernel/secrets.ts'
 import { inspectDatabase } from '../store/backup.ts'
+import { databaseFile, makeDataDirectory } from '../store/data-directory.ts'
 import { ownDirectory } from '../store/own-directory.ts'
 import { replaceDatabase } from '../store/restore.ts'
 import { readSecret, secretFile } from '../store/secret-file.ts'
-import { databaseFile } from '../store/sqlite.ts'
 import { quoted } from './backup.ts'
 import { Unsupported, type Command } from './command.ts'
 
@@ -31,7 +30,7 @@ export const restore: Command = {
         `${file} was made with another master secret than ${source}. Put the one kept with the backup there first`,
       )
     }
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    makeDataDirectory(dataDir)
     const release = ownDirectory(dataDir)
     const keptAside = await replaceDatabase(file, databaseFile(dataDir)).finally(release)
     const lines = [`The store in ${dataDir} is the one of ${file} (schema version ${schemaVersion}).`]

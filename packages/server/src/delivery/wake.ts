@@ -33,9 +33,9 @@ export function makeWakeups(store: Store): Wakeups {
     }
   }
 
-  // On PostgreSQL a notice also comes back to the node that sent it, where everybody is awake already: who is woken
+  // Over a shared store a notice also comes back to the node that sent it, where everybody is awake already: who is woken
   // twice claims twice.
-  const overNodes = store.dialect.engine === 'postgres'
+  const overNodes = store.isShared
   const me = randomBytes(6).toString('hex')
   if (overNodes) {
     store.listen(CHANNEL, (payload) => {

@@ -54,8 +54,6 @@ const MAX_GROUP_EVENTS = 200
 const MAX_GROUP_BYTES = 8_000_000
 const MAX_WAITING_EVENTS = 20_000
 const MAX_WAITING_BYTES = 256_000_000
-/** Transactions under way at once. SQLite has one writer; on PostgreSQL four overlap their round trips and fsyncs. */
-const LANES = { sqlite: 1, postgres: 4 }
 /**
  * Beside a transaction under way another begins when this many events wait, or when one has waited this long. A
  * transaction has a cost of its own, mostly of waking the other side: an event costs 115 µs in groups of 16 and 47 in
@@ -76,7 +74,7 @@ export function makePublish({ store, router, wakeups, makeId, clock }: PublishTo
   const queue = fairQueue<Waiting>()
   let waitingEvents = 0
   let waitingBytes = 0
-  const lanes = LANES[store.dialect.engine]
+  const lanes = store.writers
   let busy = 0
   let underWay = 0
   let scheduled = false

@@ -81,7 +81,7 @@ export function makeSupervisor({
   async function start(row: ConnectorWithLease): Promise<void> {
     const now = clock.now()
     const lease = { tenantId: row.tenant_id, id: row.id, node }
-    const freeBefore = store.dialect.engine === 'sqlite' ? Number.MAX_SAFE_INTEGER : now
+    const freeBefore = store.isShared ? now : Number.MAX_SAFE_INTEGER
     if ((await store.tx((tx) => takeLease(tx, lease, now + LEASE_MS, freeBefore))) === 'held') return
     const connector = startConnector(
       {
@@ -136,8 +136,7 @@ export function makeSupervisor({
       if (row.paused === 1) continue
       wanted.add(row.id)
       const entry = held.get(row.id)
-      const free =
-        row.expires_at === null || row.expires_at <= now || row.node === node || store.dialect.engine === 'sqlite'
+      const free = row.expires_at === null || row.expires_at <= now || row.node === node || !store.isShared
       if (entry) work.push(guarded(row.id, renew(entry)))
       else if (free) work.push(guarded(row.id, start(row)))
     }

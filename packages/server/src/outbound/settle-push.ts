@@ -22,7 +22,6 @@ export interface Pushed {
 export type SettlePush = (pushed: Pushed) => Promise<number | null>
 
 const MAX_GROUP = 200
-const LANES = { sqlite: 1, postgres: 4 }
 /** The store may be away for a moment; the lease gives it that long. After it the delivery is handed out again. */
 const TRIES = 5
 const TRY_AGAIN_MS = 1_000
@@ -39,7 +38,7 @@ export function makeSettlePush(
   stopping: AbortSignal,
 ): SettlePush {
   const queue: Waiting[] = []
-  let lanes = LANES[store.dialect.engine]
+  let lanes = store.writers
   let scheduled = false
 
   function schedule(): void {

@@ -68,7 +68,7 @@ interface Entry {
 export function makeStreams({ store, claim, wakeups, identify, clock, log, maxAttempts }: StreamsTools): Streams {
   const entries = new Set<Entry>()
   const byRecipient = new Map<string, Set<Entry>>()
-  const overNodes = store.dialect.engine === 'postgres'
+  const overNodes = store.isShared
   let closing = false
 
   // ---- ending, and giving back

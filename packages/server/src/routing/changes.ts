@@ -5,16 +5,14 @@ import { one, type Db } from '../store/db.ts'
 /** `interest`, `feed` and `channel` (its members) are named by their id, `agent` (active or not) by the agent's. */
 export type ChangeKind = 'interest' | 'feed' | 'channel' | 'agent'
 
-// PostgreSQL only: the embedded store has one writer, and nothing happens between what it reads and what it writes.
-const LOCKED = 'hashtextextended(tenant, 7310868735938)'
+const lockOf = (tenantId: string): string => `routing ${tenantId}`
 
 /**
  * Said by a publish before it reads who receives what: until it ends, nobody can be sure of all that is routed the old
  * way.
  */
 export function joinRouting(tx: Db, tenantIds: readonly string[]): void {
-  if (tx.dialect.engine !== 'postgres') return
-  tx.runLater(`select pg_advisory_xact_lock_shared(${LOCKED}) from unnest(?::text[]) as tenant`, [tenantIds])
+  void tx.lock(tenantIds.map(lockOf), 'shared')
 }
 
 /**
@@ -22,8 +20,7 @@ export function joinRouting(tx: Db, tenantIds: readonly string[]): void {
  * what it changed.
  */
 export async function closeRouting(tx: Db, tenantId: string): Promise<void> {
-  if (tx.dialect.engine === 'postgres')
-    await tx.rows(`select pg_advisory_xact_lock(${LOCKED}) from (select ?::text as tenant) as given`, [tenantId])
+  await tx.lock([lockOf(tenantId)], 'exclusive')
 }
 
 export async function recordRoutingChange(

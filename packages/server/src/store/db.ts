@@ -34,6 +34,7 @@ export interface Move {
 }
 
 export interface Dialect {
+  /** For store/ and memory/, whose statements differ. Others ask for what they need to know: see Capabilities. */
   engine: 'sqlite' | 'postgres'
   /** `column` is one of a list bound as one value, made with `list`. */
   inList(column: string): string
@@ -50,7 +51,18 @@ export interface Dialect {
   forUpdate: string
 }
 
-export interface Db {
+/** What a feature may ask about a store, instead of which engine it is. */
+export interface Capabilities {
+  /** Several nodes run on it at once, so what one of them has in memory is not all there is. */
+  readonly isShared: boolean
+  /** How many writing transactions gain from being under way at once. */
+  readonly writers: number
+}
+
+/** Many may hold a `shared` lock of a name at once, and nobody beside who holds it `exclusive`. */
+export type LockMode = 'shared' | 'exclusive'
+
+export interface Db extends Capabilities {
   readonly dialect: Dialect
   rows<R>(sql: string, values?: readonly Value[]): Promise<R[]>
   /**
@@ -75,6 +87,12 @@ export interface Db {
    * have no reason to fail: there it would fail them all.
    */
   runLast(sql: string, values?: readonly Value[]): void
+  /**
+   * Takes locks by name, in the order of the names, and holds them until the transaction ends. Who needs to be sure
+   * awaits it; who does not may leave it: the statements after it run after it, and the transaction commits only if it
+   * got them. With one writer there is nobody to lock out.
+   */
+  lock(names: readonly string[], mode: LockMode): Promise<void>
 }
 
 export interface StoreStats {
@@ -85,9 +103,13 @@ export interface StoreStats {
 }
 
 export interface Store extends Db {
+  /** What it is called, for people to read. Nothing is decided by it. */
+  readonly name: string
   tx<T>(work: (tx: Db) => Promise<T>): Promise<T>
   /** Rejects when the store cannot be reached. */
   ping(): Promise<void>
+  /** The time by the clock of the server that holds the store; null where that is this machine. */
+  serverTime(): Promise<number | null>
   /** Tells every node, this one too. Best effort: it only shortens a wait. */
   notify(channel: string, payload: string): void
   listen(channel: string, hear: (payload: string) => void): void
@@ -110,11 +132,12 @@ const refuse = (): never => {
 }
 
 /** What a store answers to writes outside of `tx`. */
-export const writesNeedTx: Pick<Db, 'run' | 'insertMany' | 'move' | 'runLater' | 'insertLater' | 'runLast'> = {
+export const writesNeedTx: Pick<Db, 'run' | 'insertMany' | 'move' | 'runLater' | 'insertLater' | 'runLast' | 'lock'> = {
   run: async () => refuse(),
   insertMany: async () => refuse(),
   move: async () => refuse(),
   runLater: refuse,
   insertLater: refuse,
   runLast: refuse,
+  lock: async () => refuse(),
 }

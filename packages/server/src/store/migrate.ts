@@ -6,6 +6,8 @@ import type { Db, Store } from './db.ts'
 
 const FOLDER = new URL('../../migrations/', import.meta.url)
 
+const MIGRATING = 'schema migrations'
+
 interface Migration {
   version: number
   name: string
@@ -33,6 +35,12 @@ export function readMigrations(engine: string): Migration[] {
 /** The schema version this code brings a store to. */
 export const newestVersion = (engine: string): number => readMigrations(engine).at(-1)?.version ?? 0
 
+/** The version a store has, and the one this code brings it to. Changes nothing. */
+export const schemaStanding = async (db: Db): Promise<{ current: number; newest: number }> => ({
+  current: await schemaVersion(db),
+  newest: newestVersion(db.dialect.engine),
+})
+
 /** The schema version a store has, 0 for an empty one. Changes nothing. */
 export async function schemaVersion(db: Db): Promise<number> {
   const there =
@@ -49,9 +57,8 @@ export async function migrate(store: Store, now: number): Promise<number> {
   const migrations = readMigrations(store.dialect.engine)
   const newest = migrations.at(-1)?.version ?? 0
   return store.tx(async (tx) => {
-    // Held until the transaction ends: nodes that start together migrate one after the other. SQLite has one writer
-    // anyway.
-    if (store.dialect.engine === 'postgres') await tx.rows('select pg_advisory_xact_lock(7310868735936)')
+    // Nodes that start together migrate one after the other.
+    await tx.lock([MIGRATING], 'exclusive')
     await tx.run(
       'create table if not exists schema_migrations (version integer primary key, name text not null, applied_at bigint not null)',
     )

@@ -12,11 +12,13 @@ import { StoreUnavailable, writesNeedTx, type Db, type Insert, type Observe, typ
 import { makeLookUps } from './postgres-lookups.ts'
 import {
   batchingSocket,
+  capabilities,
   dialect,
   isAftermath,
   isCollision,
   isOutage,
   isOvertime,
+  lockSql,
   moveSql,
   send,
   sendMany,
@@ -49,6 +51,7 @@ function onClient(client: pg.ClientBase, later: (answer: Promise<unknown>) => vo
     (await send(client, sql, values)).rows as R[]
   return {
     dialect,
+    ...capabilities,
     rows,
     lookUp: async <R>(sql: string, values?: readonly Value[]) => (await rows<R>(sql, values))[0],
     run: async (sql, values = []) => (await send(client, sql, values)).rowCount ?? 0,
@@ -59,6 +62,11 @@ function onClient(client: pg.ClientBase, later: (answer: Promise<unknown>) => vo
     runLater: (sql, values = []) => later(send(client, sql, values)),
     runLast: (sql, values = []) => later(send(client, sql, values)),
     insertLater: (insert, given) => (given.length === 0 ? undefined : later(sendMany(client, insert, given))),
+    lock(names, mode) {
+      const held = send(client, lockSql(mode), [names]).then(() => {})
+      later(held)
+      return held
+    },
   }
 }
 
@@ -199,7 +207,9 @@ export function openPostgres({
   let hearing: Promise<void> | undefined
 
   const base: Omit<Store, 'tx'> = {
+    name: 'postgres',
     dialect,
+    ...capabilities,
     rows: <R>(sql: string, values: readonly Value[] = []) =>
       withClient('query', async (client) => (await send(client, sql, values)).rows as R[]),
     lookUp: <R>(sql: string, values: readonly Value[] = []) => whileOpen(() => lookUp<R>(sql, values)),
@@ -211,6 +221,12 @@ export function openPostgres({
       const answer = await Promise.race([asked, sleep(PING_WITHIN_MS, null, { ref: false })])
       if (answer === null) throw new StoreUnavailable('the database does not answer')
       if (answer.rows[0]?.readonly === 'on') throw new StoreUnavailable('the database takes no writes')
+    },
+    async serverTime() {
+      const [row] = await base.rows<{ now: number }>(
+        'select cast(extract(epoch from clock_timestamp()) * 1000 as bigint) as now',
+      )
+      return row!.now
     },
     notify(channel, payload) {
       if (closing.signal.aborted) return

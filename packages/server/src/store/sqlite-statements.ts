@@ -1,6 +1,6 @@
 // The statements of one SQLite connection, prepared once each.
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
-import { StoreUnavailable, type Db, type Dialect, type Insert, type Move, type Value } from './db.ts'
+import { StoreUnavailable, type Capabilities, type Db, type Dialect, type Insert, type Move, type Value } from './db.ts'
 
 export const dialect: Dialect = {
   engine: 'sqlite',
@@ -10,6 +10,9 @@ export const dialect: Dialect = {
   skipLocked: '',
   forUpdate: '',
 }
+
+/** One process owns the file, and one connection of it writes. */
+export const capabilities: Capabilities = { isShared: false, writers: 1 }
 
 /** SQLITE_BUSY, LOCKED, READONLY, IOERR, CORRUPT, FULL, CANTOPEN: the disk or another process, not the query. */
 const OUTAGES = new Set([5, 6, 8, 10, 11, 13, 14])
@@ -88,6 +91,7 @@ export function onConnection(connection: DatabaseSync, failed: (error: unknown) 
   }
   const db: Db = {
     dialect,
+    ...capabilities,
     async rows<R>(sql: string, values: readonly Value[] = []) {
       try {
         return readRows<R>(prepare(sql), values)
@@ -119,6 +123,7 @@ export function onConnection(connection: DatabaseSync, failed: (error: unknown) 
       }
     },
     runLast: (sql, values) => void run(sql, values),
+    lock: async () => {}, // transactions run one after the other
   }
   return db
 }

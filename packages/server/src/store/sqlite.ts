@@ -10,16 +10,13 @@
 // 2. Nobody reads what a power cut could take back: until a commit is on disk, reads see the state before it.
 // 3. Reads of one turn share a snapshot: locking and unlocking the file costs as much as finding a row.
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
-import path from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { getLoadablePath } from 'sqlite-vec'
+import { makePrivate } from './data-directory.ts'
 import { StoreUnavailable, writesNeedTx, type Db, type Observe, type Store, type Value } from './db.ts'
 import { makeSnapshot } from './sqlite-snapshot.ts'
-import { dialect, onConnection, translate } from './sqlite-statements.ts'
+import { capabilities, dialect, onConnection, translate } from './sqlite-statements.ts'
 import { watchLog } from './sqlite-wal.ts'
-
-/** The embedded store of a data directory. */
-export const databaseFile = (directory: string): string => path.join(directory, 'sensorium.db')
 
 /**
  * More than this many, or what takes longer, share no commit: a flood neither holds a commit back for ever nor the
@@ -121,6 +118,7 @@ export function openReader(file: string): Reader {
 }
 
 export function openSqlite(file: string, observe: Observe = () => {}): Store {
+  makePrivate(file)
   const writer = openConnection(file, false)
   const reader = openConnection(file, true)
   let failedLater: { error: unknown } | null = null
@@ -211,7 +209,9 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
   }
 
   return {
+    name: 'sqlite',
     dialect,
+    ...capabilities,
     rows,
     lookUp: async <R>(sql: string, values?: readonly Value[]) => (await rows<R>(sql, values))[0],
     ...writesNeedTx,
@@ -229,6 +229,7 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
     async ping() {
       await rows('select 1')
     },
+    serverTime: async () => null,
     notify(channel, payload) {
       for (const hear of listeners.get(channel) ?? []) queueMicrotask(() => hear(payload))
     },

@@ -8,9 +8,9 @@ import { addUsage, sumUsage } from './sql.ts'
 export const METRICS = ['events', 'deliveries', 'acknowledgements', 'memories', 'searches'] as const
 export type Metric = (typeof METRICS)[number]
 
-// Writers that run side by side add to different rows, so that none waits for another's commit. SQLite has one writer.
+// Writers that run side by side add to different rows, so that none waits for another's commit.
 const SHARDS = 64
-const shardOf = (db: Db): number => (db.dialect.engine === 'sqlite' ? 0 : Math.floor(Math.random() * SHARDS))
+const shardOf = (db: Db): number => (db.writers === 1 ? 0 : Math.floor(Math.random() * SHARDS))
 
 /** Adds to today's counts of any number of tenants. */
 export function meter(

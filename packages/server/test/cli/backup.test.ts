@@ -68,7 +68,8 @@ test('[TEN-8] a copy taken while the service writes is one moment of it, and res
   assert.equal(((await token.json()) as { agent: { name: string } }).agent.name, 'Before')
   await second.stop()
 
-  const { openSqlite, databaseFile } = await import('../../src/store/sqlite.ts')
+  const { openSqlite } = await import('../../src/store/sqlite.ts')
+  const { databaseFile } = await import('../../src/store/data-directory.ts')
   const store = openSqlite(databaseFile(data.DATA_DIR))
   const rows = await store.rows<{ n: number; halves: number }>(
     'select n, count(*) as halves from pairs group by n order by n',

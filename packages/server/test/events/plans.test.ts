@@ -44,7 +44,7 @@ async function statementsOf(
   const seen: { sql: string; values: readonly Value[] }[] = []
   const note = (sql: string, values: readonly Value[] = []): void => void seen.push({ sql, values })
   await run({
-    dialect: real.dialect,
+    ...real,
     rows: async (sql, values) => (note(sql, values), []),
     run: async (sql, values) => (note(sql, values), 0),
     move: async ({ from }, _given, where, values) => (note(`delete from ${from} where ${where}`, values), 0),
@@ -53,6 +53,7 @@ async function statementsOf(
     runLater: note,
     insertLater: () => {},
     runLast: note,
+    lock: async () => {},
   })
   return seen
 }

@@ -1,7 +1,7 @@
 // Who may import whom. The rule keeps the code readable as the path of a request: from a door through a feature to the
 // store.
 //
-//   contract ← kernel ← config ← store ← features ← doors ← app, start, bootstrap ← main
+//   contract ← kernel ← config ← store ← features ← doors ← app, bootstrap ← main
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -32,7 +32,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['store'],
   FEATURES,
   DOORS,
-  ['app.ts', 'start.ts', 'bootstrap.ts'],
+  ['app.ts', 'bootstrap.ts'],
   ['main.ts', 'cli/main.ts'], // where a process begins: one of the service, one of the command line
 ]
 
@@ -118,6 +118,17 @@ test('only the engines know their drivers', () => {
     users('find-my-way').filter((file) => partOf(file) !== 'http'),
     [],
   )
+})
+
+test('[STO-7] only the store and the memory know which engine it is', () => {
+  const engines = /^store\/(sqlite|postgres)[\w-]*\.ts$/
+  const may = (file: string): boolean => ['store', 'memory'].includes(partOf(file))
+  assert.deepEqual(imports.filter(({ from, to, ours }) => ours && engines.test(to) && !may(from)).map(shown), [])
+  const asking = globSync('**/*.ts', { cwd: SRC }).filter(
+    (file) =>
+      !may(file) && /\bdialect\.engine\b|['"`](sqlite|postgres)['"`]/.test(readFileSync(path.join(SRC, file), 'utf8')),
+  )
+  assert.deepEqual(asking, [], 'ask for isShared, writers or a lock instead')
 })
 
 test('the contract imports nothing of ours, and the kernel nothing but the contract', () => {

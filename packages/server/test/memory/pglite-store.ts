@@ -26,6 +26,9 @@ function on(client: PGlite | Transaction, later: (answer: Promise<unknown>) => v
   }
   const db: Db = {
     dialect,
+    isShared: false,
+    writers: 1,
+    lock: async () => {},
     lookUp: async <R>(sql: string, values?: readonly Value[]) => (await db.rows<R>(sql, values))[0],
     runLater: (sql, values) => later(db.run(sql, values)),
     runLast: (sql, values) => later(db.run(sql, values)),
@@ -59,6 +62,8 @@ export async function pgliteStore(): Promise<Store> {
   const pglite = await PGlite.create({ extensions: { vector } })
   return {
     ...on(pglite),
+    name: 'pglite',
+    serverTime: async () => null,
     tx: <T>(work: (tx: Db) => Promise<T>) =>
       pglite.transaction(async (tx) => {
         const sent: Promise<unknown>[] = []

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, test } from 'node:test'
-import { databaseFile, openSqlite } from '../../src/store/sqlite.ts'
+import { databaseFile } from '../../src/store/data-directory.ts'
+import { openSqlite } from '../../src/store/sqlite.ts'
 import { StoreUnavailable, type Store } from '../../src/store/db.ts'
 import { sqlite } from '../support/engines.ts'
 

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { test } from 'node:test'
 import { readConfig } from '../../src/config.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
-import { openStore } from '../../src/start.ts'
+import { openStore } from '../../src/store/open.ts'
 import type { Db, Store } from '../../src/store/db.ts'
 import { migrate, newestVersion, readMigrations, schemaVersion } from '../../src/store/migrate.ts'
 import { onBothEngines, postgres, POSTGRES_URL, sqlite } from '../support/engines.ts'
@@ -337,7 +337,7 @@ test('[STO-4] two processes that open a new embedded store at the same moment bo
   const { env, drop } = await sqlite.fresh()
   t.after(drop)
   const script = `
-    const { openStore } = await import(${JSON.stringify(new URL('../../src/start.ts', import.meta.url).href)})
+    const { openStore } = await import(${JSON.stringify(new URL('../../src/store/open.ts', import.meta.url).href)})
     const { readConfig } = await import(${JSON.stringify(new URL('../../src/config.ts', import.meta.url).href)})
     const { systemClock } = await import(${JSON.stringify(new URL('../../src/kernel/clock.ts', import.meta.url).href)})
     process.stdout.write('ready')

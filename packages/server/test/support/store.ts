@@ -2,8 +2,7 @@
 import { readConfig, type Config } from '../../src/config.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import type { Store } from '../../src/store/db.ts'
-import { openPostgres } from '../../src/store/postgres.ts'
-import { databaseFile, openSqlite } from '../../src/store/sqlite.ts'
+import { connect } from '../../src/store/open.ts'
 import type { Engine } from './engines.ts'
 
 export interface OpenedStore {
@@ -22,10 +21,7 @@ export async function emptyStore(engine: Engine): Promise<OpenedStore> {
   const config = readConfig(env)
   const opened: Store[] = []
   const another = (): Store => {
-    const store =
-      config.databaseUrl === null
-        ? openSqlite(databaseFile(config.dataDir))
-        : openPostgres({ url: config.databaseUrl, clock: systemClock })
+    const store = connect(config, systemClock)
     opened.push(store)
     return store
   }

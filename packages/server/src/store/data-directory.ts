@@ -1,0 +1,12 @@
+// The folder of an embedded store, and what lies in it. Only its owner may read any of it: the files are made so one by
+// one, because a folder that was there before keeps its mode, and SQLite gives a log the mode of its database.
+import { closeSync, mkdirSync, openSync } from 'node:fs'
+import path from 'node:path'
+
+export const databaseFile = (directory: string): string => path.join(directory, 'sensorium.db')
+
+export const makeDataDirectory = (directory: string): void =>
+  void mkdirSync(directory, { recursive: true, mode: 0o700 })
+
+/** Makes an empty file that only its owner may read, where there is none; one that is there stays as it is. */
+export const makePrivate = (file: string): void => closeSync(openSync(file, 'a', 0o600))
