@@ -6,11 +6,11 @@
 // 3. What came stands in `original`, and in `data` where no expression says otherwise, byte for byte: numbers too long
 //    for JavaScript survive.
 import { createHash } from 'node:crypto'
+import { CelError, compileExpression, CelSyntaxError, type Expression } from '@sensorium/cel'
 import { MAX_EVENT_ID, type IngestMapping } from '@sensorium/contract'
 import { prepareEvent, type PreparedEvent } from '../events/envelope.ts'
 import { iso } from '../kernel/clock.ts'
 import { invalid } from '../kernel/failure.ts'
-import { CelError, compileExpression, FilterSyntaxError, type Expression } from '../routing/filter.ts'
 
 export const PARTS = ['entity', 'action', 'id', 'subject', 'data'] as const
 export type Part = (typeof PARTS)[number]
@@ -57,7 +57,7 @@ export function completeMapping(given: IngestMapping = {}, defaults: FullMapping
     try {
       compileExpression(full[part], VARIABLES[part])
     } catch (error) {
-      if (!(error instanceof FilterSyntaxError)) throw error
+      if (!(error instanceof CelSyntaxError)) throw error
       const expected = `a CEL expression, but this has ${error.message}`
       throw invalid({ field: `mapping.${part}`, value: full[part], expected, example: DEFAULT_MAPPING[part] })
     }

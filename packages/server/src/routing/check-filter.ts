@@ -1,6 +1,7 @@
 // A filter is compiled once before it is stored, so that only filters that parse ever meet an event.
 import { invalid } from '../kernel/failure.ts'
-import { compileFilter, FilterSyntaxError } from './filter.ts'
+import { CelSyntaxError } from '@sensorium/cel'
+import { compileFilter } from './filter.ts'
 
 /** Refuses a filter that does not parse, and says where it fails. None at all is fine. */
 export function checkFilter(field: string, source: string | null | undefined): void {
@@ -8,7 +9,7 @@ export function checkFilter(field: string, source: string | null | undefined): v
   try {
     compileFilter(source)
   } catch (error) {
-    if (!(error instanceof FilterSyntaxError)) throw error
+    if (!(error instanceof CelSyntaxError)) throw error
     throw invalid({
       field,
       value: source,

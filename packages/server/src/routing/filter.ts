@@ -1,10 +1,6 @@
+// A CEL filter over events: `event` is the envelope, `data` its data, and any other name a field of the data.
+import { compile, ERROR, OVER_BUDGET, toJson, type Budget } from '@sensorium/cel'
 import { toText } from '../kernel/json.ts'
-import { compile, type Program } from './cel/compile.ts'
-import { CelError } from './cel/errors.ts'
-import { toJson } from './cel/json.ts'
-import { FAULT, OVER_BUDGET, STEP_BUDGET, type Context, type Result, type Value } from './cel/values.ts'
-
-export { CelError, FilterSyntaxError } from './cel/errors.ts'
 
 /** An event envelope as it was parsed from JSON. */
 export type Envelope = Readonly<Record<string, unknown>>
@@ -19,51 +15,36 @@ export type Outcome =
 
 export interface Filter {
   readonly source: string
-  /** Whether the event matches; null, which is no match either, where deciding it took too much work. */
-  test(event: Envelope): boolean | null
+  /** Roughly how many bytes of memory it keeps. */
+  readonly bytes: number
+  /**
+   * Whether the event matches; null, which is no match either, where deciding it took too much work. What the filters
+   * of one event may take together is a budget that all of them are given.
+   */
+  test(event: Envelope, shared?: Budget): boolean | null
   /** The same with reasons. */
-  evaluate(event: Envelope): Outcome
+  evaluate(event: Envelope, shared?: Budget): Outcome
 }
 
-export interface Expression {
-  readonly source: string
-  /** The value as JSON. A variable without a binding is an error only where the expression reads it. */
-  evaluate(bindings: Readonly<Record<string, unknown>>): unknown
-}
+const ENVIRONMENT = { variables: ['event', 'data'], fallback: 'data' } as const
 
-const FILTER_NAMES = { variables: ['event', 'data'], fallback: 'data' } as const
-
-/** Compiles a CEL filter over events, or throws a FilterSyntaxError. */
+/** Compiles a filter, or throws a CelSyntaxError. */
 export function compileFilter(source: string): Filter {
-  const program = compile(source, FILTER_NAMES)
-  const c = contextFor(program)
-  const run = (event: Envelope): Result => {
-    c.left = STEP_BUDGET - program.steps
-    c.pattern = null
-    c.vars[0] = event as Value
-    c.vars[1] = event['data'] as Value | undefined
-    const result = program.run(c)
-    // Nothing of the event may stay behind in a filter that lives for months.
-    for (let i = 0; i < c.vars.length; i++) c.vars[i] = undefined
-    return result
-  }
+  const program = compile(source, ENVIRONMENT)
   return {
     source,
-    test(event) {
-      try {
-        const result = run(event)
-        return c.left < 0 ? null : result === true
-      } catch {
-        // Nothing above is known to throw; should it yet, one bad filter must not cost the others the event.
-        return false
-      }
+    bytes: program.bytes,
+    test(event, shared) {
+      const result = program.evaluate([event, event['data']], shared)
+      return result === OVER_BUDGET ? null : result === true
     },
-    evaluate(event) {
+    evaluate(event, shared) {
+      const result = program.evaluate([event, event['data']], shared)
+      if (result === OVER_BUDGET) return { outcome: 'over_budget' }
+      if (result === ERROR) return { outcome: 'error', message: program.why() }
+      if (result === true) return { outcome: 'match' }
       try {
-        const result = run(event)
-        if (c.left < 0) return { outcome: 'over_budget' }
-        if (result === FAULT) return { outcome: 'error', message: c.fault }
-        return result === true ? { outcome: 'match' } : { outcome: 'no_match', value: toJson(result) }
+        return { outcome: 'no_match', value: toJson(result) }
       } catch (error) {
         return { outcome: 'error', message: error instanceof Error ? error.message : String(error) }
       }
@@ -81,7 +62,7 @@ export function describeOutcome(outcome: Outcome): string {
     case 'error':
       return `the filter gives an error: ${outcome.message}`
     case 'over_budget':
-      return OVER_BUDGET
+      return 'the filter takes too much work'
   }
 }
 
@@ -90,30 +71,4 @@ const LONGEST_SHOWN = 200
 function cut(value: unknown): string {
   const text = toText(value)
   return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text
-}
-
-/**
- * Compiles a CEL expression over these variables, or throws a FilterSyntaxError. Evaluating it gives a JSON value or
- * throws a CelError.
- */
-export function compileExpression(source: string, variables: readonly string[]): Expression {
-  const program = compile(source, { variables, fallback: null })
-  return {
-    source,
-    evaluate(bindings) {
-      const c = contextFor(program)
-      c.left = STEP_BUDGET - program.steps
-      variables.forEach((name, index) => {
-        c.vars[index] = Object.hasOwn(bindings, name) ? (bindings[name] as Value) : undefined
-      })
-      const result = program.run(c)
-      if (c.left < 0) throw new CelError('the expression takes too much work', true)
-      if (result === FAULT) throw new CelError(c.fault)
-      return toJson(result)
-    },
-  }
-}
-
-function contextFor(program: Program): Context {
-  return { vars: new Array<undefined>(program.places).fill(undefined), fault: '', left: 0, pattern: null }
 }

@@ -1,4 +1,4 @@
-import { indexOfLinear } from './search.ts'
+import { indexOfLinear } from '@sensorium/cel'
 
 // Patterns over event types: `*` any run of characters, `?` one, `[a-z]` and `[!a]` a class, `\` an escape.
 //

@@ -42,7 +42,12 @@ const DEPTHS: readonly EnrichmentDepth[] = ['none', 'light', 'full']
 const deeper = (a: EnrichmentDepth, b: EnrichmentDepth): EnrichmentDepth =>
   DEPTHS.indexOf(a) >= DEPTHS.indexOf(b) ? a : b
 
-const NEVER: Filter = { source: 'false', test: () => false, evaluate: () => ({ outcome: 'no_match', value: false }) }
+const NEVER: Filter = {
+  source: 'false',
+  bytes: 0,
+  test: () => false,
+  evaluate: () => ({ outcome: 'no_match', value: false }),
+}
 
 // Filters are compiled before they are stored. Should a later release refuse one, that one matches nothing; the others
 // live on.

@@ -1,7 +1,7 @@
 // Who may import whom. The rule keeps the code readable as the path of a request: from a door through a feature to the
 // store.
 //
-//   contract ← kernel ← config ← store ← features ← doors ← app, bootstrap ← main
+//   contract, cel ← kernel ← config ← store ← features ← doors ← app, bootstrap ← main
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -9,6 +9,7 @@ import { test } from 'node:test'
 
 const SRC = path.resolve(import.meta.dirname, '../../src')
 const CONTRACT = path.resolve(import.meta.dirname, '../../../contract/src')
+const CEL = path.resolve(import.meta.dirname, '../../../cel/src')
 
 const FEATURES = [
   'auth',
@@ -144,6 +145,14 @@ test('the contract imports nothing of ours, and the kernel nothing but the contr
   )
 })
 
+test('the filter language imports nothing of ours, and is known where filters and mappings are bound', () => {
+  const within = importsOf(CEL)
+  assert.ok(within.length > 30)
+  assert.deepEqual(within.filter(({ to, ours }) => (ours ? to.startsWith('..') : to !== 're2js')).map(shown), [])
+  const users = new Set(imports.filter(({ to }) => to === '@sensorium/cel').map(({ from }) => partOf(from)))
+  assert.deepEqual([...users].sort(), ['ingest', 'routing'])
+})
+
 /** The first circle found, as the path around it. */
 function circle(edges: Map<string, Set<string>>): string[] | null {
   const done = new Set<string>()
@@ -164,9 +173,9 @@ function circle(edges: Map<string, Set<string>>): string[] | null {
   return null
 }
 
-const edgesBy = (name: (file: string) => string): Map<string, Set<string>> => {
+const edgesBy = (name: (file: string) => string, among = imports): Map<string, Set<string>> => {
   const edges = new Map<string, Set<string>>()
-  for (const { from, to, ours } of imports) {
+  for (const { from, to, ours } of among) {
     if (!ours || name(from) === name(to)) continue
     edges.set(name(from), (edges.get(name(from)) ?? new Set()).add(name(to)))
   }
@@ -175,6 +184,7 @@ const edgesBy = (name: (file: string) => string): Map<string, Set<string>> => {
 
 test('files do not import each other in a circle', () => {
   assert.equal(circle(edgesBy((file) => file))?.join(' → '), undefined)
+  assert.equal(circle(edgesBy((file) => file, importsOf(CEL)))?.join(' → '), undefined)
 })
 
 test('nor do features', () => {

@@ -1,4 +1,4 @@
-import { indexOfLinear } from '../search.ts'
+import { indexOfLinear } from './index-of.ts'
 import { countCodePoints } from './errors.ts'
 import {
   Double,

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { compileFilter, FilterSyntaxError } from '../../src/routing/filter.ts'
+import { CelSyntaxError } from '../src/index.ts'
+import { program } from './support/filter.ts'
 
-function refused(source: string): FilterSyntaxError {
+function refused(source: string): CelSyntaxError {
   try {
-    compileFilter(source)
+    program(source)
   } catch (error) {
-    assert.ok(error instanceof FilterSyntaxError, `threw ${String(error)}`)
+    assert.ok(error instanceof CelSyntaxError, `threw ${String(error)}`)
     return error
   }
   assert.fail(`accepted ${source}`)
@@ -114,6 +115,6 @@ const accepted = [
 
 for (const source of accepted) {
   test(`[EVT-FILTER] accepted: ${source.replaceAll('\n', '␤')}`, () => {
-    assert.equal(compileFilter(source).source, source)
+    assert.equal(program(source).source, source)
   })
 }

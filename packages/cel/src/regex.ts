@@ -1,5 +1,5 @@
 import { RE2JS, RE2Set } from 're2js'
-import { indexOfLinear } from '../search.ts'
+import { indexOfLinear } from './index-of.ts'
 import { fail, overBudget, spend, spendChars, typeWord, type Context, type Result, type Value } from './values.ts'
 
 // `matches` searches with RE2, whose time is linear in the text: at most its length times the size of the compiled

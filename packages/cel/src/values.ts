@@ -113,10 +113,8 @@ export function spendChars(c: Context, chars: number): boolean {
   return c.left < 0
 }
 
-export const OVER_BUDGET = 'the filter takes too much work'
-
 export function overBudget(c: Context): typeof FAULT {
-  return fail(c, OVER_BUDGET)
+  return fail(c, 'the expression takes too much work')
 }
 
 /** A double, in the representation that keeps it one. */

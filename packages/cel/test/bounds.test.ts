@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import {
-  CelError,
-  compileExpression,
-  compileFilter,
-  FilterSyntaxError,
-  type Outcome,
-} from '../../src/routing/filter.ts'
+import { CelError, CelSyntaxError, compileExpression } from '../src/index.ts'
+import { outcomeOf, program, type Outcome } from './support/filter.ts'
 
 // Generous, because these run on slow and busy machines: without the bounds, each would take seconds to years.
 const PATIENCE_MS = 1000
@@ -22,24 +17,21 @@ function timed<T>(work: () => T): T {
 function refused(source: string, words: RegExp): void {
   timed(() =>
     assert.throws(
-      () => compileFilter(source),
-      (error) => error instanceof FilterSyntaxError && words.test(error.message),
+      () => program(source),
+      (error) => error instanceof CelSyntaxError && words.test(error.message),
     ),
   )
 }
 
 function outcome(source: string, data: unknown): Outcome {
-  const filter = compileFilter(source)
-  const result = timed(() => filter.evaluate({ data }))
-  const quick = timed(() => filter.test({ data }))
-  assert.equal(quick, result.outcome === 'match' ? true : result.outcome === 'over_budget' ? null : false)
-  return result
+  const compiled = program(source)
+  return timed(() => outcomeOf(compiled, data))
 }
 
 test('[EVT-FILTER-BOUND] 4096 characters are allowed and one more is not', () => {
   const filler = (length: number, char: string): string => `"${char.repeat(length - 2)}"`
-  assert.equal(compileFilter(filler(4096, 'a')).test({}), false)
-  assert.equal(compileFilter(filler(4096, '😀')).test({}), false)
+  assert.equal(outcome(filler(4096, 'a'), {}).outcome, 'no_match')
+  assert.equal(outcome(filler(4096, '😀'), {}).outcome, 'no_match')
   refused(filler(4097, 'a'), /^longer than 4096 characters at position 4096$/)
   refused(filler(4097, '😀'), /^longer than 4096 characters at position 4096$/)
   refused('('.repeat(1_000_000), /longer than 4096/)
@@ -71,12 +63,12 @@ for (const [name, source] of deep) {
 }
 
 test('[EVT-FILTER-BOUND] ordinary nesting is not', () => {
-  assert.equal(compileFilter(`${'('.repeat(150)}true${')'.repeat(150)}`).test({}), true)
-  assert.equal(compileFilter(`${'!'.repeat(100)}true`).test({}), true)
-  assert.equal(compileFilter(`${'false ? false : '.repeat(100)}true`).test({}), true)
-  assert.equal(compileFilter(`1${' + 1'.repeat(150)} == 151`).test({}), true)
-  assert.equal(compileFilter(`a${' || a'.repeat(800)} || true`).test({}), true)
-  assert.equal(compileFilter(`true${' && true'.repeat(500)}`).test({}), true)
+  assert.equal(outcome(`${'('.repeat(150)}true${')'.repeat(150)}`, {}).outcome, 'match')
+  assert.equal(outcome(`${'!'.repeat(100)}true`, {}).outcome, 'match')
+  assert.equal(outcome(`${'false ? false : '.repeat(100)}true`, {}).outcome, 'match')
+  assert.equal(outcome(`1${' + 1'.repeat(150)} == 151`, {}).outcome, 'match')
+  assert.equal(outcome(`a${' || a'.repeat(800)} || true`, {}).outcome, 'match')
+  assert.equal(outcome(`true${' && true'.repeat(500)}`, {}).outcome, 'match')
 })
 
 test('[EVT-FILTER-BOUND] the deepest filter that is accepted runs, even from a deep stack', () => {
@@ -89,7 +81,7 @@ test('[EVT-FILTER-BOUND] the deepest filter that is accepted runs, even from a d
     `${'a.exists(x, '.repeat(90)}true${')'.repeat(90)}`,
   ]
   const from = (frames: number, source: string): Outcome =>
-    frames > 0 ? from(frames - 1, source) : compileFilter(source).evaluate({ data: { a: [1] } })
+    frames > 0 ? from(frames - 1, source) : outcomeOf(program(source), { a: [1] })
   for (const source of sources) assert.notEqual(from(1000, source).outcome, 'over_budget')
 })
 
@@ -190,8 +182,8 @@ for (const pattern of largePatterns) {
 }
 
 test('[EVT-FILTER-BOUND] regular expressions from events are bounded and their cache is too', () => {
-  const filter = compileFilter('s.matches(p)')
-  const evaluate = (p: string): Outcome => timed(() => filter.evaluate({ data: { s: 'abc', p } }))
+  const filter = program('s.matches(p)')
+  const evaluate = (p: string): Outcome => timed(() => outcomeOf(filter, { s: 'abc', p }))
   assert.deepEqual(evaluate('[a-c]+'), { outcome: 'match' })
   assert.deepEqual(evaluate('['), { outcome: 'error', message: 'invalid regular expression: missing closing ]: `[`' })
   assert.deepEqual(evaluate('x'.repeat(513)), { outcome: 'error', message: 'regular expression too large' })

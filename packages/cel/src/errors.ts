@@ -1,6 +1,6 @@
 /** Why an expression cannot be compiled, and where. */
-export class FilterSyntaxError extends Error {
-  override readonly name = 'FilterSyntaxError'
+export class CelSyntaxError extends Error {
+  override readonly name = 'CelSyntaxError'
   /** What is wrong, without the place: `unexpected '>'`. */
   readonly reason: string
   /** 0-based offset into the source, in characters (Unicode code points). */

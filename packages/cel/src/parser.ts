@@ -1,5 +1,5 @@
 import type { BinaryOp, Macro, Node, UnaryOp } from './ast.ts'
-import { countCodePoints, FilterSyntaxError } from './errors.ts'
+import { countCodePoints, CelSyntaxError } from './errors.ts'
 import { tokenize, type Token } from './lexer.ts'
 import { MIN_INT } from './values.ts'
 
@@ -36,10 +36,10 @@ const MACROS: ReadonlyMap<string, Macro> = new Map<string, Macro>([
 
 type Draft = Node extends infer N ? (N extends Node ? Omit<N, 'height'> : never) : never
 
-/** Parses CEL; anything wrong with the source is a FilterSyntaxError. */
+/** Parses CEL; anything wrong with the source is a CelSyntaxError. */
 export function parse(source: string): Node {
   if (source.length > MAX_SOURCE_CHARS && countCodePoints(source) > MAX_SOURCE_CHARS) {
-    throw new FilterSyntaxError(source, lastAllowed(source), `longer than ${MAX_SOURCE_CHARS} characters`)
+    throw new CelSyntaxError(source, lastAllowed(source), `longer than ${MAX_SOURCE_CHARS} characters`)
   }
   const tokens = tokenize(source)
   let index = 0
@@ -49,7 +49,7 @@ export function parse(source: string): Node {
   const next = (): Token => tokens[index++] as Token
   const isOp = (text: string): boolean => peek().kind === 'op' && peek().text === text
   const fail = (at: number, reason: string): never => {
-    throw new FilterSyntaxError(source, at, reason)
+    throw new CelSyntaxError(source, at, reason)
   }
   const unexpected = (token: Token): never => {
     if (token.kind === 'end') return fail(token.at, 'unexpected end of the expression')

@@ -1,4 +1,4 @@
-import { FilterSyntaxError } from './errors.ts'
+import { CelSyntaxError } from './errors.ts'
 import { double, int, MAX_INT, MAX_UINT, Uint, type Value } from './values.ts'
 
 export type TokenKind =
@@ -52,14 +52,14 @@ export function tokenize(source: string): Token[] {
       push('name', found[0], null, found[0].length)
     } else if ((found = match(DOUBLE)) !== null) {
       const value = Number(found[0])
-      if (!Number.isFinite(value)) throw new FilterSyntaxError(source, at, 'number out of range')
+      if (!Number.isFinite(value)) throw new CelSyntaxError(source, at, 'number out of range')
       push('literal', found[0], double(value), found[0].length)
     } else if ((found = match(INTEGER)) !== null) {
       const value = BigInt(found[1] as string)
       const unsigned = found[2] !== ''
       const huge = !unsigned && value === MAX_INT + 1n
       if (value > (unsigned ? MAX_UINT : MAX_INT) && !huge) {
-        throw new FilterSyntaxError(source, at, 'integer out of range')
+        throw new CelSyntaxError(source, at, 'integer out of range')
       }
       push(huge ? 'huge' : 'literal', found[0], unsigned ? new Uint(value) : int(value), found[0].length)
     } else if ((found = match(QUOTED)) !== null) {
@@ -68,7 +68,7 @@ export function tokenize(source: string): Token[] {
       const operator = OPERATORS.find((candidate) => source.startsWith(candidate, at))
       if (operator === undefined) {
         const char = String.fromCodePoint(source.codePointAt(at) as number)
-        throw new FilterSyntaxError(source, at, `unexpected character '${char}'`)
+        throw new CelSyntaxError(source, at, `unexpected character '${char}'`)
       }
       push('op', operator, null, operator.length)
     }
@@ -108,11 +108,11 @@ function readString(
   const parts: (string | number)[] = []
   let at = start + prefix.length + quote.length
   for (;;) {
-    if (at >= source.length) throw new FilterSyntaxError(source, start, 'unterminated string')
+    if (at >= source.length) throw new CelSyntaxError(source, start, 'unterminated string')
     if (source.startsWith(quote, at)) break
     const char = source[at] as string
     if (!triple && (char === '\n' || char === '\r')) {
-      throw new FilterSyntaxError(source, start, 'unterminated string')
+      throw new CelSyntaxError(source, start, 'unterminated string')
     }
     if (char !== '\\') {
       text += char
@@ -121,7 +121,7 @@ function readString(
     }
     if (raw) {
       // A quote behind a backslash does not end a raw string, and the backslash stays in it.
-      if (at + 1 >= source.length) throw new FilterSyntaxError(source, start, 'unterminated string')
+      if (at + 1 >= source.length) throw new CelSyntaxError(source, start, 'unterminated string')
       text += source.slice(at, at + 2)
       at += 2
       continue
@@ -146,13 +146,13 @@ function readEscape(source: string, at: number, bytes: boolean): { value: string
   const coded = CODED_ESCAPE.exec(source)
   const unicode = coded?.[2] ?? coded?.[3]
   if (coded === null || (bytes && unicode !== undefined)) {
-    throw new FilterSyntaxError(source, at, `invalid escape sequence '\\${char}'`)
+    throw new CelSyntaxError(source, at, `invalid escape sequence '\\${char}'`)
   }
   const end = at + 1 + coded[0].length
   const octal = coded[4]
   const code = octal !== undefined ? parseInt(octal, 8) : parseInt(unicode ?? coded[1] ?? '', 16)
   if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) {
-    throw new FilterSyntaxError(source, at, `'${source.slice(at, end)}' is not a character`)
+    throw new CelSyntaxError(source, at, `'${source.slice(at, end)}' is not a character`)
   }
   return { value: bytes ? code : String.fromCodePoint(code), end }
 }

@@ -1,0 +1,100 @@
+import type { Node } from './ast.ts'
+import { constant, fold, total, type Build, type Code, type Scope } from './build.ts'
+import {
+  arithmeticRun,
+  equalRun,
+  equalTextRun,
+  inConstantsRun,
+  inRun,
+  logicRun,
+  orderRun,
+  ternaryRun,
+  unaryRun,
+} from './operators.ts'
+import { DURATION_TYPE, TIMESTAMP_TYPE, TypeValue, type Value } from './values.ts'
+
+const TYPE_NAMES = new Set([
+  'int',
+  'uint',
+  'double',
+  'bool',
+  'string',
+  'bytes',
+  'list',
+  'map',
+  'null_type',
+  'type',
+  TIMESTAMP_TYPE,
+  DURATION_TYPE,
+])
+
+export function unaryCode(build: Build, node: Node & { kind: 'unary' }, scope: Scope): Code {
+  const operand = build.code(node.operand, scope)
+  return fold(unaryRun(node.op, operand.run), [operand])
+}
+
+export function logicCode(build: Build, node: Node & { kind: 'logic' }, scope: Scope): Code {
+  const operands = node.operands.map((operand) => build.code(operand, scope))
+  const runs = operands.map(({ run }) => run)
+  return { run: logicRun(node.op, runs), steps: total(operands) }
+}
+
+export function ternaryCode(build: Build, node: Node & { kind: 'ternary' }, scope: Scope): Code {
+  const [test, yes, no] = [build.code(node.test, scope), build.code(node.yes, scope), build.code(node.no, scope)]
+  return { run: ternaryRun(test.run, yes.run, no.run), steps: total([test, yes, no]) }
+}
+
+export function binaryCode(build: Build, node: Node & { kind: 'binary' }, scope: Scope): Code {
+  const { op } = node
+  const named = op === '==' || op === '!=' || op === 'in'
+  const left = named && isTypeCall(node.right) ? typeOperand(build, node.left, scope) : build.code(node.left, scope)
+  const right = named && isTypeCall(node.left) ? typeOperand(build, node.right, scope) : build.code(node.right, scope)
+  const steps = total([left, right])
+  switch (op) {
+    case '==':
+    case '!=': {
+      const wanted = op === '=='
+      if (typeof right.constant === 'string') return { run: equalTextRun(left.run, right.constant, wanted), steps }
+      if (typeof left.constant === 'string') return { run: equalTextRun(right.run, left.constant, wanted), steps }
+      return { run: equalRun(left.run, right.run, wanted), steps }
+    }
+    case 'in': {
+      const quick = Array.isArray(right.constant) ? inConstantsRun(left.run, right.constant as Value[]) : null
+      return { run: quick ?? inRun(left.run, right.run), steps }
+    }
+    case '<':
+    case '<=':
+    case '>':
+    case '>=':
+      return { run: orderRun(op, left.run, right.run), steps }
+    default:
+      return { run: arithmeticRun(op, left.run, right.run), steps }
+  }
+}
+
+/**
+ * `int` is a type beside `type(x)`, alone or in a list, and a name like any other elsewhere: an event may well have
+ * a field called `map`, and nothing that an event can hold equals a type.
+ */
+function typeOperand(build: Build, node: Node, scope: Scope): Code {
+  if (node.kind === 'list') {
+    const items = node.items.map((item) => typeOperand(build, item, scope))
+    if (items.every((item) => item.constant !== undefined)) {
+      return constant(items.map((item) => item.constant as Value))
+    }
+  }
+  const path = dottedName(node)
+  return path !== null && TYPE_NAMES.has(path) ? constant(new TypeValue(path)) : build.code(node, scope)
+}
+
+function isTypeCall(node: Node): boolean {
+  return node.kind === 'call' && node.name === 'type' && node.target === null
+}
+
+/** `a.b.c` as text; null for anything else. */
+function dottedName(node: Node): string | null {
+  if (node.kind === 'name') return node.name
+  if (node.kind !== 'select') return null
+  const object = dottedName(node.object)
+  return object === null ? null : `${object}.${node.field}`
+}

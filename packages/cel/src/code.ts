@@ -1,0 +1,65 @@
+import type { Node } from './ast.ts'
+import { constant, type Build, type Code, type Environment, type Scope } from './build.ts'
+import { callCode, comprehensionCode } from './code-calls.ts'
+import { binaryCode, logicCode, ternaryCode, unaryCode } from './code-operators.ts'
+import { hasCode, indexCode, listCode, mapCode, nameCode, selectCode } from './code-values.ts'
+import { parse } from './parser.ts'
+
+export interface Compiled extends Code {
+  /** Places needed in `Context.vars`. */
+  readonly places: number
+  /** Bytes kept, estimated. */
+  readonly bytes: number
+}
+
+/** A closure with what it closes over, and the message of its error: measured, 180 to 400 a character of source. */
+const BYTES_PER_CHAR = 400
+const BYTES_ALWAYS = 2000
+
+/** From source to a tree of closures, or a CelSyntaxError. */
+export function generate(source: string, environment: Environment): Compiled {
+  const roots: ReadonlyMap<string, number> = new Map(environment.variables.map((name, index) => [name, index]))
+  const build: Build = {
+    source,
+    environment,
+    roots,
+    fallback: environment.fallback == null ? undefined : roots.get(environment.fallback),
+    places: roots.size,
+    patternBytes: 0,
+    code: (node, scope) => code(build, node, scope),
+  }
+  const root = build.code(parse(source), { places: roots, depth: 0 })
+  const bytes = BYTES_ALWAYS + source.length * BYTES_PER_CHAR + build.patternBytes
+  return { ...root, places: build.places, bytes }
+}
+
+function code(build: Build, node: Node, scope: Scope): Code {
+  switch (node.kind) {
+    case 'literal':
+      return constant(node.value)
+    case 'name':
+      return nameCode(build, node, scope)
+    case 'select':
+      return selectCode(build, node, scope)
+    case 'index':
+      return indexCode(build, node, scope)
+    case 'has':
+      return hasCode(build, node, scope)
+    case 'call':
+      return callCode(build, node, scope)
+    case 'list':
+      return listCode(build, node, scope)
+    case 'map':
+      return mapCode(build, node, scope)
+    case 'unary':
+      return unaryCode(build, node, scope)
+    case 'binary':
+      return binaryCode(build, node, scope)
+    case 'logic':
+      return logicCode(build, node, scope)
+    case 'ternary':
+      return ternaryCode(build, node, scope)
+    case 'comprehension':
+      return comprehensionCode(build, node, scope)
+  }
+}

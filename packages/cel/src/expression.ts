@@ -1,0 +1,26 @@
+import { CelError } from './errors.ts'
+import { toJson } from './json.ts'
+import { compile, ERROR, OVER_BUDGET, type Budget } from './program.ts'
+
+export interface Expression {
+  readonly source: string
+  readonly bytes: number
+  /** The value as JSON, or a CelError. A variable without a binding is an error only where the expression reads it. */
+  evaluate(bindings: Readonly<Record<string, unknown>>, shared?: Budget): unknown
+}
+
+/** Compiles an expression over these variables and no other names, or throws a CelSyntaxError. */
+export function compileExpression(source: string, variables: readonly string[]): Expression {
+  const program = compile(source, { variables })
+  return {
+    source,
+    bytes: program.bytes,
+    evaluate(bindings, shared) {
+      const values = variables.map((name) => (Object.hasOwn(bindings, name) ? bindings[name] : undefined))
+      const result = program.evaluate(values, shared)
+      if (result === OVER_BUDGET) throw new CelError('the expression takes too much work', true)
+      if (result === ERROR) throw new CelError(program.why())
+      return toJson(result)
+    },
+  }
+}

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { OVER_BUDGET, STEP_BUDGET } from '../src/index.ts'
+import { program } from './support/filter.ts'
+
+test('[CEL-1] a shared budget pays for several evaluations, and says what each took', () => {
+  const compiled = program('data.n > 1')
+  const budget = { left: 1000 }
+  assert.equal(compiled.evaluate([{}, { n: 2 }], budget), true)
+  const price = 1000 - budget.left
+  assert.ok(price > 0 && price < 20, `took ${price}`)
+  for (let i = 2; i <= 5; i++) {
+    compiled.evaluate([{}, { n: 2 }], budget)
+    assert.equal(budget.left, 1000 - i * price)
+  }
+})
+
+test('[CEL-1] past the end of a shared budget nothing is evaluated, and it does not go below zero', () => {
+  const compiled = program('data.n > 1')
+  const budget = { left: 1 }
+  assert.equal(compiled.evaluate([{}, { n: 2 }], budget), OVER_BUDGET)
+  assert.equal(budget.left, 0)
+  assert.equal(compiled.evaluate([{}, { n: 2 }], budget), OVER_BUDGET)
+  assert.equal(budget.left, 0)
+  assert.equal(compiled.evaluate([{}, { n: 2 }]), true)
+})
+
+test('[CEL-1] one evaluation takes its own budget at most, however large the shared one is', () => {
+  const compiled = program('l.all(a, l.all(b, l.all(c, true)))')
+  const budget = { left: 10 * STEP_BUDGET }
+  const l = Array.from({ length: 1000 }, (_, i) => i)
+  assert.equal(compiled.evaluate([{}, { l }], budget), OVER_BUDGET)
+  assert.equal(budget.left, 9 * STEP_BUDGET)
+})
+
+test('[CEL-2] a program says roughly how much memory it keeps', () => {
+  const small = program('data.n > 1').bytes
+  const large = program('data.s.matches("[a-z]+[0-9]{20}") || data.s.matches("(x|y)+z")').bytes
+  assert.ok(small > 1000 && small < 20_000, String(small))
+  assert.ok(large > 2 * small, String(large))
+})
