@@ -41,6 +41,7 @@ import { makePost } from './outbound/post.ts'
 import { makePush } from './outbound/push.ts'
 import { makeResolve } from './outbound/resolve.ts'
 import { isPublicAddress, safeAddress } from './outbound/safe-address.ts'
+import { FOLLOW_EVERY_MS, followClock } from './store/follow-clock.ts'
 import { gatherStatistics } from './store/statistics.ts'
 import { makeStreams } from './outbound/streams.ts'
 import { makeRouter } from './routing/router.ts'
@@ -122,7 +123,10 @@ export function makeApp({ config, store, secrets, clock, log, metrics = makeMetr
     clock,
     log,
     maxAttempts,
-    post: makePost(clock, safeAddress(makeResolve(clock.now), config.pushAllowPrivate ? () => true : isPublicAddress)),
+    post: makePost(
+      clock,
+      safeAddress(makeResolve(clock.elapsed), config.pushAllowPrivate ? () => true : isPublicAddress),
+    ),
     settled: streams.settled,
     observe: (outcome, seconds) => pushSeconds.observe({ outcome }, seconds),
   })
@@ -243,7 +247,10 @@ export function makeApp({ config, store, secrets, clock, log, metrics = makeMetr
         startLoop('embed what was left', 2_000, clock, log, runOnce.embed),
         startLoop('expire memories', 10_000, clock, log, runOnce.expireMemories),
         ...(store.isShared
-          ? [startLoop('gather statistics', 2_000, clock, log, async () => void (await gatherStatistics(store)))]
+          ? [
+              startLoop('gather statistics', 2_000, clock, log, async () => void (await gatherStatistics(store))),
+              startLoop("follow the database's clock", FOLLOW_EVERY_MS, clock, log, () => followClock(store, clock)),
+            ]
           : []),
         startLoop('share rate limits', 1_000, clock, log, runOnce.syncRateLimits),
       ]

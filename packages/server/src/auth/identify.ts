@@ -15,6 +15,7 @@ const MAX_TOKENS = 50_000
 
 interface Standing {
   live: boolean
+  /** In elapsed time. */
   readAt: number
 }
 
@@ -57,7 +58,7 @@ export function makeIdentify(store: Store, tokenKey: Uint8Array, clock: Clock): 
     try {
       const tenants = [...new Set(batch.map(({ principal }) => principal.tenantId))]
       const keys = [...new Set(batch.map(({ principal }) => principal.keyId))]
-      const readAt = clock.now()
+      const readAt = clock.elapsed()
       const rows = await readStandings(store, tenants, keys)
       const live = new Set(rows.filter((row) => row.standing === 'live').map((row) => row.id))
       for (const { principal, resolve, reject } of batch) {
@@ -84,8 +85,8 @@ export function makeIdentify(store: Store, tokenKey: Uint8Array, clock: Clock): 
 
   const nameOf = (principal: Principal): string => `${principal.tenantId} ${principal.keyId}`
 
-  const isFresh = (standing: Standing | null, now: number): standing is Standing =>
-    standing !== null && now - standing.readAt < STANDING_MS && now >= standing.readAt
+  const isFresh = (standing: Standing | null): standing is Standing =>
+    standing !== null && clock.elapsed() - standing.readAt < STANDING_MS
 
   const identify = (async (token) => {
     let known = tokens.get(token)
@@ -102,7 +103,7 @@ export function makeIdentify(store: Store, tokenKey: Uint8Array, clock: Clock): 
       return null
     }
     const at = standings.get(nameOf(claims.principal)) ?? null
-    const live = isFresh(at, now) ? at.live : await ask(claims.principal)
+    const live = isFresh(at) ? at.live : await ask(claims.principal)
     known.standing = standings.get(nameOf(claims.principal)) ?? null
     known.generation = generation
     return live ? claims.principal : null
@@ -112,14 +113,14 @@ export function makeIdentify(store: Store, tokenKey: Uint8Array, clock: Clock): 
     const known = tokens.get(token)
     if (!known || known.generation !== generation) return null
     const now = clock.now()
-    return known.claims.expiresAt > now && isFresh(known.standing, now) && known.standing.live
+    return known.claims.expiresAt > now && isFresh(known.standing) && known.standing.live
       ? known.claims.principal
       : null
   }
 
   identify.stands = async (principal) => {
     const at = standings.get(nameOf(principal)) ?? null
-    return isFresh(at, clock.now()) ? at.live : ask(principal)
+    return isFresh(at) ? at.live : ask(principal)
   }
 
   identify.forget = (tenantId) => {

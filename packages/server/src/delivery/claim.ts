@@ -183,7 +183,7 @@ export function makeClaim({ store, clock, wakeups, visibilityTimeoutMs, maxAttem
   claim.lastPoll = ({ tenantId, recipientId }) => noted.get(`${tenantId} ${recipientId}`)?.polled ?? null
 
   claim.waiting = async (mailbox, limit, waitMs, gone, insist) => {
-    const deadline = clock.now() + waitMs
+    const deadline = clock.elapsed() + waitMs
     for (let surely = false; ; ) {
       // Listening begins before looking, so that nothing can arrive between the two.
       const woken = new AbortController()
@@ -196,7 +196,7 @@ export function makeClaim({ store, clock, wakeups, visibilityTimeoutMs, maxAttem
       gone.addEventListener('abort', stop)
       try {
         const found = await take(mailbox, limit, surely)
-        const left = deadline - clock.now()
+        const left = deadline - clock.elapsed()
         if (found.length > 0 || left <= 0 || gone.aborted) return found
         const due = await nextDue(store, mailbox)
         await clock.sleep(

@@ -1,15 +1,70 @@
 // Time is an argument. Everything that asks what time it is, or waits, does so through a Clock, so that a test can move
 // it.
+//
+// 1. A node's idea of the time never goes back. Where the machine's clock is set back, or stood ahead of the clock that
+//    the nodes share, the node's time runs on a little slower until the two agree again.
+// 2. Waits and windows are measured with `elapsed`, which nobody can set; times that are stored or shown are `now`.
+// 3. Nodes that share a database go by its clock (`align`, store/follow-clock.ts): one whose machine is an hour ahead neither takes
+//    what others hold nor leases anything for an hour.
 
 export interface Clock {
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, a whole number; never less than it was. */
   now(): number
+  /** Milliseconds since some moment, on a clock that nobody can set. */
+  elapsed(): number
   /** Resolves after that many milliseconds, or as soon as the signal is aborted. Never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
+  /**
+   * The clock that nodes share showed `time` when `elapsed` was `at`, give or take `within`. From the first call on the
+   * machine's own clock no longer counts.
+   */
+  align(time: number, at: number, within: number): void
 }
 
-export const systemClock: Clock = {
-  now: Date.now,
+/** What a clock is made of. */
+export interface Machine {
+  /** The time of day, which an administrator, a time server or a resumed virtual machine may move either way. */
+  wall(): number
+  elapsed(): number
+  sleep: Clock['sleep']
+}
+
+/**
+ * The pace of a clock that is ahead. A lease of 30 s lasts 0.6 s longer, which nobody minds, and an hour too many is
+ * gone after two days.
+ */
+const PACE_WHEN_AHEAD = 0.98
+
+export function makeClock({ wall, elapsed, sleep }: Machine): Clock {
+  let shared: { time: number; at: number } | null = null
+  let last = -Infinity
+  let lastAt = 0
+
+  function now(): number {
+    const at = elapsed()
+    const slowest = last + PACE_WHEN_AHEAD * Math.max(0, at - lastAt)
+    last = Math.max(shared ? shared.time + at - shared.at : wall(), slowest)
+    lastAt = at
+    return Math.floor(last)
+  }
+
+  return {
+    now,
+    elapsed,
+    sleep,
+    align(time, at, within) {
+      // What differs by less than the measurement may be wrong would only make the clock tremble.
+      if (shared && Math.abs(shared.time + at - shared.at - time) <= within) return
+      // Before the first measurement this was the machine's idea, and nothing has been stored by it.
+      if (!shared) last = -Infinity
+      shared = { time, at }
+    },
+  }
+}
+
+export const systemClock: Clock = makeClock({
+  wall: Date.now,
+  elapsed: () => performance.now(),
   sleep(ms, signal) {
     return new Promise((resolve) => {
       if (signal?.aborted) return resolve()
@@ -22,7 +77,7 @@ export const systemClock: Clock = {
       signal?.addEventListener('abort', done)
     })
   },
-}
+})
 
 const DAY_MS = 86_400_000
 let day = NaN

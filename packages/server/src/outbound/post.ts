@@ -54,10 +54,10 @@ export function makePost(clock: Clock, { checkLiteral, lookup }: SafeAddress): P
     watching = true
     while (live.size > 0) {
       const [oldest] = live
-      await clock.sleep(Math.max(1, oldest!.until - clock.now()), closing.signal)
+      await clock.sleep(Math.max(1, oldest!.until - clock.elapsed()), closing.signal)
       for (const exchange of live) {
         if (closing.signal.aborted) cut(exchange, 'interrupted: the node was shutting down')
-        else if (exchange.until <= clock.now()) cut(exchange, `no answer within ${ANSWER_WITHIN_MS / 1000} s`)
+        else if (exchange.until <= clock.elapsed()) cut(exchange, `no answer within ${ANSWER_WITHIN_MS / 1000} s`)
         else break
       }
     }
@@ -115,7 +115,7 @@ export function makePost(clock: Clock, { checkLiteral, lookup }: SafeAddress): P
     } catch (error) {
       return { error: (error as Error).message }
     }
-    const exchange: Live = { until: clock.now() + ANSWER_WITHIN_MS, request: null, cutBy: null }
+    const exchange: Live = { until: clock.elapsed() + ANSWER_WITHIN_MS, request: null, cutBy: null }
     live.add(exchange)
     void watch()
     const body = Buffer.from(text)

@@ -9,7 +9,7 @@ const KEEP_MS = 10_000
 const MAX_KEPT = 10_000
 const MAX_WAITING = 100
 
-export function makeResolve(now: () => number, servers?: readonly string[]): Resolve {
+export function makeResolve(elapsed: () => number, servers?: readonly string[]): Resolve {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 })
   if (servers) resolver.setServers(servers)
   const kept = new Map<string, { addresses: Promise<string[]>; until: number }>()
@@ -38,10 +38,10 @@ export function makeResolve(now: () => number, servers?: readonly string[]): Res
 
   return (hostname) => {
     const known = kept.get(hostname)
-    if (known && known.until > now()) return known.addresses
+    if (known && known.until > elapsed()) return known.addresses
     if (kept.size >= MAX_KEPT) kept.clear()
     const addresses = ask(hostname)
-    kept.set(hostname, { addresses, until: now() + KEEP_MS })
+    kept.set(hostname, { addresses, until: elapsed() + KEEP_MS })
     addresses.catch(() => kept.delete(hostname))
     return addresses
   }

@@ -38,7 +38,7 @@ export interface Stream {
   held(): Lease[]
   isFull(): boolean
   isIdle(): boolean
-  /** Since when the reader has taken nothing; null while it takes. */
+  /** Since when, in elapsed time, the reader has taken nothing; null while it takes. */
   stuckSince(): number | null
   /** When the first of the leases it holds lapses. */
   lapsesAt(): number
@@ -52,12 +52,12 @@ export function deliveryEvent({ id, json }: HandedOut): string {
 
 export interface StreamTools {
   claim: Claim
-  now(): number
+  elapsed(): number
   /** The store could not be reached, say. */
   failed(error: unknown): void
 }
 
-export function openStream(mailbox: Mailbox, max: number, sink: Sink, { claim, now, failed }: StreamTools): Stream {
+export function openStream(mailbox: Mailbox, max: number, sink: Sink, { claim, elapsed, failed }: StreamTools): Stream {
   const leases = new Map<string, { lease: number; until: number }>()
   let again = false
   let full: number | null = null
@@ -66,7 +66,7 @@ export function openStream(mailbox: Mailbox, max: number, sink: Sink, { claim, n
   let pumping: Promise<void> | null = null
 
   const write = (text: string): void => {
-    if (!sink.write(text)) full ??= now()
+    if (!sink.write(text)) full ??= elapsed()
   }
 
   async function run(): Promise<void> {

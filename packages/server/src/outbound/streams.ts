@@ -59,6 +59,7 @@ const RELEASE_GROUP = 50
 interface Entry {
   stream: Stream
   token: string
+  /** In elapsed time, as `lookedAt`. */
   commentAt: number
   lookedAt: number
   verifying: boolean
@@ -122,7 +123,7 @@ export function makeStreams({ store, claim, wakeups, identify, clock, log, maxAt
     while (entries.size > 0) {
       await clock.sleep(TICK_MS)
       try {
-        tick(clock.now())
+        tick(clock.now(), clock.elapsed())
       } catch (error) {
         log.error({ err: error }, 'the ticker of streams stumbled')
       }
@@ -130,26 +131,26 @@ export function makeStreams({ store, claim, wakeups, identify, clock, log, maxAt
     ticking = false
   }
 
-  function tick(now: number): void {
+  function tick(now: number, elapsed: number): void {
     const idle: Entry[] = []
     for (const entry of entries) {
       const { stream } = entry
       const stuck = stream.stuckSince()
-      if (stuck !== null && now - stuck >= STUCK_MS) {
+      if (stuck !== null && elapsed - stuck >= STUCK_MS) {
         void end(entry)
         continue
       }
       if (!entry.verifying && !identify.cached(entry.token)) void verify(entry)
-      if (now >= entry.commentAt) {
-        entry.commentAt = now + COMMENT_EVERY_MS
+      if (elapsed >= entry.commentAt) {
+        entry.commentAt = elapsed + COMMENT_EVERY_MS
         stream.comment()
       }
-      const waited = now - entry.lookedAt
+      const waited = elapsed - entry.lookedAt
       if (stream.lapsesAt() <= now || (overNodes && waited >= LOOK_FULL_MS && stream.isFull())) {
-        entry.lookedAt = now
+        entry.lookedAt = elapsed
         void lookAtLeases(entry)
       } else if (waited >= LOOK_IDLE_MS && stream.isIdle()) {
-        entry.lookedAt = now
+        entry.lookedAt = elapsed
         idle.push(entry)
       }
     }
@@ -216,15 +217,15 @@ export function makeStreams({ store, claim, wakeups, identify, clock, log, maxAt
         throw unavailable(`More than ${MAX_STREAMS_OF_ONE} streams are open for this mailbox`)
       const stream = openStream(mailbox, max, sink, {
         claim,
-        now: clock.now,
+        elapsed: clock.elapsed,
         failed: (error) => log.warn({ err: error }, 'a stream could not claim'),
       })
-      const now = clock.now()
+      const elapsed = clock.elapsed()
       const entry: Entry = {
         stream,
         token,
-        commentAt: now + COMMENT_EVERY_MS,
-        lookedAt: now,
+        commentAt: elapsed + COMMENT_EVERY_MS,
+        lookedAt: elapsed,
         verifying: false,
         cancelWake: wakeups.wait(mailbox, stream.pump),
       }

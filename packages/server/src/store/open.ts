@@ -6,6 +6,7 @@ import type { Clock } from '../kernel/clock.ts'
 import { makeSecrets, type Secrets } from '../kernel/secrets.ts'
 import { databaseFile, makeDataDirectory } from './data-directory.ts'
 import { one, type Observe, type Store } from './db.ts'
+import { followClock } from './follow-clock.ts'
 import { migrate } from './migrate.ts'
 import { openPostgres } from './postgres.ts'
 import { keepSecret } from './secret-file.ts'
@@ -40,6 +41,8 @@ export async function openStore(config: Config, clock: Clock, options: OpenOptio
   const secrets = makeSecrets(config.secret ?? keepSecret(config.dataDir))
   const store = connect(config, clock, options)
   try {
+    // Before anything is written: no time of a clock that is ahead gets into a store that nodes share.
+    await followClock(store, clock)
     await migrate(store, clock.now())
     await checkSecret(store, secrets)
   } catch (error) {

@@ -223,7 +223,7 @@ export function openPostgres({
       if (answer.rows[0]?.readonly === 'on') throw new StoreUnavailable('the database takes no writes')
     },
     async serverTime() {
-      const [row] = await base.rows<{ now: number }>(
+      const row = await base.lookUp<{ now: number }>(
         'select cast(extract(epoch from clock_timestamp()) * 1000 as bigint) as now',
       )
       return row!.now

@@ -7,7 +7,13 @@ import type { FakeClock } from '../support/fake-clock.ts'
 import type { RabbitServer } from '../support/rabbitmq.ts'
 
 /** Sockets and brokers do not follow a clock that stands still. */
-export const realClock: FakeClock = { ...systemClock, advance: async () => {}, jump: async () => {}, sleepers: () => 0 }
+export const realClock: FakeClock = {
+  ...systemClock,
+  advance: async () => {},
+  jump: async () => {},
+  set() {},
+  sleepers: () => 0,
+}
 
 /** Looks until it is so; the deadline is for what never becomes so. */
 export async function eventually<T>(

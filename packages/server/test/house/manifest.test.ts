@@ -7,8 +7,8 @@ import { test } from 'node:test'
 const ROOT = path.resolve(import.meta.dirname, '../../../..')
 const REQUIREMENTS = path.join(ROOT, 'packages/contract/requirements')
 
-/** The areas of which every rule must have a test. */
-const FINISHED = ['foundation', 'events', 'memory', 'edges', 'store', 'cel']
+/** Of every other area each rule must have a test. */
+const UNDER_WAY = ['doors']
 
 interface Requirement {
   id: string
@@ -54,7 +54,7 @@ test('every id that a test cites exists', () => {
   assert.deepEqual(unknown, [])
 })
 
-for (const area of FINISHED) {
+for (const { name: area } of areas.filter(({ name }) => !UNDER_WAY.includes(name))) {
   test(`every rule of ${area} is cited by a test`, () => {
     const cited = citations()
     const { rules } = areas.find(({ name }) => name === area)!

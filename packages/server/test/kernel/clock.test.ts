@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { iso, isoOrNull, systemClock, type Clock } from '../../src/kernel/clock.ts'
+import { iso, isoOrNull, makeClock, systemClock, type Clock } from '../../src/kernel/clock.ts'
 import { makeLogger } from '../../src/kernel/logger.ts'
 import { startLoop } from '../../src/kernel/loop.ts'
 import { fakeClock } from '../support/fake-clock.ts'
@@ -51,6 +51,76 @@ test('the fake clock wakes sleepers in order, each at its own time', async () =>
   ])
   assert.equal(clock.sleepers(), 1)
   assert.equal(clock.now() - start, 250)
+})
+
+const HOUR = 3_600_000
+
+/** A clock on a machine whose two clocks the test sets. */
+function machine(wall = 1_000_000): { clock: Clock; pass(ms: number): void; set(ms: number): void } {
+  let passed = 0
+  const clock = makeClock({ wall: () => wall, elapsed: () => passed, sleep: async () => {} })
+  return {
+    clock,
+    pass(ms) {
+      passed += ms
+      wall += ms
+    },
+    set: (ms) => void (wall += ms),
+  }
+}
+
+test('[POL-1] a clock that is set back goes on from where it was, and the two agree in the end', () => {
+  const { clock, pass, set } = machine()
+  const start = clock.now()
+  set(-HOUR)
+  assert.equal(clock.now(), start)
+  pass(30_000)
+  assert.ok(clock.now() - start >= 29_000 && clock.now() - start <= 30_000)
+  assert.equal(clock.elapsed(), 30_000)
+  pass(48 * HOUR)
+  assert.ok(clock.now() - start > 47 * HOUR)
+  pass(4 * HOUR)
+  assert.equal(clock.now(), start + 52 * HOUR + 30_000 - HOUR)
+  set(HOUR)
+  assert.equal(clock.now(), start + 52 * HOUR + 30_000)
+})
+
+test('[POL-1] whatever is done to the clock of the machine, or to the one that is followed, the time never goes back', () => {
+  const step = fc.record({
+    pass: fc.integer({ min: 0, max: 100_000 }),
+    set: fc.oneof(fc.constant(0), fc.integer({ min: -HOUR, max: HOUR })),
+    align: fc.option(fc.integer({ min: -HOUR, max: HOUR })),
+  })
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 50 }), (steps) => {
+      const { clock, pass, set } = machine()
+      clock.align(5_000_000, 0, 0)
+      let last = clock.now()
+      for (const { pass: ms, set: by, align } of steps) {
+        pass(ms)
+        set(by)
+        if (align !== null) clock.align(clock.now() + align, clock.elapsed(), 0)
+        const now = clock.now()
+        assert.ok(now >= last && Number.isInteger(now))
+        assert.ok(now >= last + Math.floor(ms * 0.97), 'and it goes on with what has passed')
+        last = now
+      }
+    }),
+  )
+})
+
+test('[POL-3] a clock that follows another takes its time over, and the clock of the machine no longer counts', () => {
+  const { clock, pass, set } = machine(10 * HOUR)
+  clock.now()
+  clock.align(HOUR, clock.elapsed(), 5)
+  assert.equal(clock.now(), HOUR)
+  set(5 * HOUR)
+  pass(1_000)
+  assert.equal(clock.now(), HOUR + 1_000)
+  clock.align(HOUR + 1_004, clock.elapsed(), 5)
+  assert.equal(clock.now(), HOUR + 1_000, 'a difference that may be the measurement is left alone')
+  clock.align(HOUR + 61_000, clock.elapsed(), 5)
+  assert.equal(clock.now(), HOUR + 61_000)
 })
 
 test('[HTTP-21] times go out in ISO 8601', () => {

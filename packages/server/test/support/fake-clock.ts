@@ -1,5 +1,6 @@
-// A clock that stands still until a test moves it. Whoever sleeps wakes when the time has come, in order.
-import type { Clock } from '../../src/kernel/clock.ts'
+// A clock that stands still until a test moves it. Whoever sleeps wakes when the time has come, in order. It is the
+// product's own clock on a machine of the test's.
+import { makeClock, systemClock, type Clock } from '../../src/kernel/clock.ts'
 
 export interface FakeClock extends Clock {
   /** Moves the time on, waking every sleeper on the way, and lets what they do settle. */
@@ -9,6 +10,8 @@ export interface FakeClock extends Clock {
    * as long.
    */
   jump(ms: number): Promise<void>
+  /** Sets the machine's clock by so much, back if it is negative: no time passes. */
+  set(ms: number): void
   sleepers(): number
 }
 
@@ -19,14 +22,16 @@ const settle = async (): Promise<void> => {
 }
 
 export function fakeClock(start = START): FakeClock {
-  let now = start
+  let passed = 0
+  let offset = start
   let sleepers: { at: number; wake: () => void }[] = []
-  return {
-    now: () => now,
+  const machine = makeClock({
+    wall: () => offset + passed,
+    elapsed: () => passed,
     sleep(ms, signal) {
       return new Promise((resolve) => {
         if (signal?.aborted) return resolve()
-        const sleeper = { at: now + ms, wake: resolve }
+        const sleeper = { at: passed + ms, wake: resolve }
         sleepers.push(sleeper)
         signal?.addEventListener('abort', () => {
           sleepers = sleepers.filter((other) => other !== sleeper)
@@ -34,26 +39,40 @@ export function fakeClock(start = START): FakeClock {
         })
       })
     },
+  })
+  return {
+    ...machine,
+    align() {}, // a test's time is the test's alone, whatever the database says
     async advance(ms) {
-      const until = now + ms
+      const until = passed + ms
       for (;;) {
         const next = sleepers.filter(({ at }) => at <= until).sort((a, b) => a.at - b.at)[0]
         if (!next) break
-        now = Math.max(now, next.at)
+        passed = Math.max(passed, next.at)
         sleepers = sleepers.filter((sleeper) => sleeper !== next)
         next.wake()
         await settle()
       }
-      now = until
+      passed = until
       await settle()
     },
     async jump(ms) {
-      now += ms
-      const due = sleepers.filter(({ at }) => at <= now)
-      sleepers = sleepers.filter(({ at }) => at > now)
+      passed += ms
+      const due = sleepers.filter(({ at }) => at <= passed)
+      sleepers = sleepers.filter(({ at }) => at > passed)
       for (const sleeper of due) sleeper.wake()
       await settle()
     },
+    set: (ms) => void (offset += ms),
     sleepers: () => sleepers.length,
   }
 }
+
+/** The clock of a real machine that is so far ahead of this one. It cannot be moved. */
+export const realClock = (aheadMs = 0): FakeClock => ({
+  ...makeClock({ ...systemClock, wall: () => Date.now() + aheadMs }),
+  advance: async () => {},
+  jump: async () => {},
+  set() {},
+  sleepers: () => 0,
+})

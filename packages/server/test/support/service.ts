@@ -43,7 +43,7 @@ export interface Service {
   /** Stops this one and starts another on the same store. */
   restart(env?: Record<string, string>): Promise<Service>
   /** Another node on the same store (PostgreSQL). */
-  another(env?: Record<string, string>): Promise<Service>
+  another(env?: Record<string, string>, clock?: FakeClock): Promise<Service>
   stop(): Promise<void>
 }
 
@@ -172,7 +172,7 @@ async function launch(env: Record<string, string>, clock: FakeClock, drop: () =>
       await stop()
       return launch({ ...env, ...more }, clock, drop)
     },
-    another: (more = {}) => launch({ ...env, ...more }, clock, async () => {}),
+    another: (more = {}, itsClock = clock) => launch({ ...env, ...more }, itsClock, async () => {}),
     async stop() {
       await stop()
       await drop()
