@@ -71,10 +71,15 @@ export type Webhook = Static<typeof Webhook>
 export const CONNECTOR_STATES = ['starting', 'running', 'paused', 'failed', 'reconnecting'] as const
 export type ConnectorState = (typeof CONNECTOR_STATES)[number]
 
+/** What a connector speaks with its broker; the scheme of its URL says which. */
+export const CONNECTOR_KINDS = ['amqp'] as const
+export type ConnectorKind = (typeof CONNECTOR_KINDS)[number]
+
 export const Connector = Type.Object(
   {
     id: id('cnr'),
     tenant: Type.String({ examples: ['acme'] }),
+    kind: oneOf(CONNECTOR_KINDS, { description: 'What it speaks with its broker, as the scheme of the URL says.' }),
     source: Type.String({ examples: ['erp'] }),
     url: Type.String({
       description: 'The broker, its user and password left out.',
@@ -208,9 +213,9 @@ export const ingestOperations = {
         source,
         url: Type.String({
           maxLength: 2048,
-          pattern: '^amqps?://',
+          pattern: '^[a-z][a-z0-9+.-]*://',
           description: 'The broker with user and password; a path names the virtual host. Kept encrypted.',
-          expected: 'an amqp:// or amqps:// URL',
+          expected: 'an amqp:// or amqps:// URL with a host',
           examples: ['amqps://user:password@broker.example.com:5671'],
         }),
         address: text(1024, {

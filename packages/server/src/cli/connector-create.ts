@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { operations } from '@sensorium/contract'
-import { createConnector, type NewConnector } from '../ingest/manage.ts'
+import { createConnector, type NewConnector } from '../ingest/connectors/create.ts'
 import { checkedBody, type Command } from './command.ts'
 import { MAPPING_OPTIONS, mappingOf, numberOf } from './ingest-options.ts'
 

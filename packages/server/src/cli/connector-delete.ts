@@ -1,4 +1,4 @@
-import { deleteConnector } from '../ingest/manage.ts'
+import { deleteConnector } from '../ingest/connectors/delete.ts'
 import type { Command } from './command.ts'
 
 export const connectorDelete: Command = {

@@ -1,5 +1,6 @@
 import { operations } from '@sensorium/contract'
-import { listConnectors, type Page } from '../ingest/manage.ts'
+import { listConnectors } from '../ingest/connectors/list.ts'
+import type { Page } from '../ingest/registration.ts'
 import { checkedQuery, type Command } from './command.ts'
 import { table } from './table.ts'
 

@@ -1,5 +1,5 @@
 // Two commands that differ in one word.
-import { pauseConnector } from '../ingest/manage.ts'
+import { pauseConnector } from '../ingest/connectors/pause.ts'
 import type { Command } from './command.ts'
 
 const command = (word: 'pause' | 'resume', summary: string): Command => ({

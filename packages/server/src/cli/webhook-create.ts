@@ -1,5 +1,5 @@
 import { operations } from '@sensorium/contract'
-import { createWebhook, type NewWebhook } from '../ingest/manage.ts'
+import { createWebhook, type NewWebhook } from '../ingest/webhooks/create.ts'
 import { checkedBody, type Command } from './command.ts'
 import { MAPPING_OPTIONS, mappingOf, originOf } from './ingest-options.ts'
 

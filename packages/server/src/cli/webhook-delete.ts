@@ -1,4 +1,4 @@
-import { deleteWebhook } from '../ingest/manage.ts'
+import { deleteWebhook } from '../ingest/webhooks/delete.ts'
 import type { Command } from './command.ts'
 
 export const webhookDelete: Command = {

@@ -1,5 +1,6 @@
 import { operations } from '@sensorium/contract'
-import { listWebhooks, type Page } from '../ingest/manage.ts'
+import type { Page } from '../ingest/registration.ts'
+import { listWebhooks } from '../ingest/webhooks/list.ts'
 import { checkedQuery, type Command } from './command.ts'
 import { originOf } from './ingest-options.ts'
 import { table } from './table.ts'

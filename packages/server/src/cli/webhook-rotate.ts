@@ -1,5 +1,5 @@
 import { operations } from '@sensorium/contract'
-import { rotateWebhook } from '../ingest/manage.ts'
+import { rotateWebhook } from '../ingest/webhooks/rotate.ts'
 import { checkedBody, type Command } from './command.ts'
 import { originOf } from './ingest-options.ts'
 

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import rhea, { type Message } from 'rhea'
 import { Failure } from '../../src/kernel/failure.ts'
 import { compileMapping, completeMapping } from '../../src/ingest/mapping.ts'
-import { readMessage, Unreadable } from '../../src/ingest/message.ts'
+import { readMessage, Unreadable } from '../../src/ingest/connectors/amqp-message.ts'
 
 const mapper = compileMapping(
   'erp',

@@ -147,12 +147,13 @@ onBothEngines((engine) => {
     }
   })
 
-  test('[OPS-6] a connector shows its fields, state and counts, and no user or password', async () => {
+  test('[OPS-6] [ING-1] a connector shows its kind and fields, state and counts, and no user or password', async () => {
     const connector = await calls.connector({ tenant: tenant.slug, source: 'erp', url: URL, address: '/queue/orders' })
     const { id, ...rest } = connector
     assert.match(id, /^cnr_[0-9a-z]{26}$/)
     assert.deepEqual(rest, {
       tenant: tenant.slug,
+      kind: 'amqp',
       source: 'erp',
       url: 'amqp://***@127.0.0.1:1/vh',
       address: '/queue/orders',

@@ -1,7 +1,7 @@
 // Inbound webhooks from the outside: who is let in, what becomes of a body, what a provider is told.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { makeReceive } from '../../src/ingest/webhook.ts'
+import { makeReceive } from '../../src/ingest/webhooks/receive.ts'
 import type { Secrets } from '../../src/kernel/secrets.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'

@@ -1,17 +1,15 @@
 // /ingest/w/{tenant_slug}, and the operator's webhooks and connectors. The command line calls the same functions.
 import { operations } from '@sensorium/contract'
-import {
-  createConnector,
-  createWebhook,
-  deleteConnector,
-  deleteWebhook,
-  listConnectors,
-  listWebhooks,
-  pauseConnector,
-  rotateWebhook,
-  type IngestTools,
-} from '../../ingest/manage.ts'
-import type { Receive } from '../../ingest/webhook.ts'
+import { createConnector } from '../../ingest/connectors/create.ts'
+import { deleteConnector } from '../../ingest/connectors/delete.ts'
+import { listConnectors } from '../../ingest/connectors/list.ts'
+import { pauseConnector } from '../../ingest/connectors/pause.ts'
+import type { IngestTools } from '../../ingest/registration.ts'
+import { createWebhook } from '../../ingest/webhooks/create.ts'
+import { deleteWebhook } from '../../ingest/webhooks/delete.ts'
+import { listWebhooks } from '../../ingest/webhooks/list.ts'
+import type { Receive } from '../../ingest/webhooks/receive.ts'
+import { rotateWebhook } from '../../ingest/webhooks/rotate.ts'
 import { noContent, ok } from '../answer.ts'
 import { own, read, write, type Call, type Route } from '../route.ts'
 import { answerOf } from './events.ts'

@@ -1,10 +1,10 @@
 // From an AMQP 1.0 message to an event: a CloudEvent, structured or binary, as it is; other JSON through the mapping.
 // Pure.
 import type { Message } from 'rhea'
-import { eventWithData, prepareEvent, type PreparedEvent } from '../events/envelope.ts'
-import { tooLarge } from '../kernel/failure.ts'
-import { mediaType, parseJson } from '../kernel/json.ts'
-import type { Mapper } from './mapping.ts'
+import { eventWithData, prepareEvent, type PreparedEvent } from '../../events/envelope.ts'
+import { tooLarge } from '../../kernel/failure.ts'
+import { mediaType, parseJson } from '../../kernel/json.ts'
+import type { Mapper } from '../mapping.ts'
 
 const STRUCTURED = 'application/cloudevents+json'
 const ATTRIBUTE = /^cloudEvents[:_]/

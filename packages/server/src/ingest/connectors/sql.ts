@@ -1,87 +1,7 @@
-// The rows of webhooks and connectors. The operator and the supervisor serve every tenant: their queries go by id or by
-// time.
-import type { ConnectorState } from '@sensorium/contract'
-import { one, type Db } from '../store/db.ts'
-
-export interface WebhookRow {
-  tenant_id: string
-  slug: string
-  id: string
-  source: string
-  preset: string | null
-  mapping: string
-  secret: string
-  /** `OldSecret[]` as JSON: those from before that still hold. */
-  old_secrets: string
-  active: number
-  created_at: number
-}
-
-/** A secret that was rotated away, and when it ends. */
-export interface OldSecret {
-  sealed: string
-  until: number
-}
-
-/** The secrets from before that hold at a time, newest first. */
-export const holdingSecrets = ({ old_secrets }: WebhookRow, time: number): OldSecret[] =>
-  (JSON.parse(old_secrets) as OldSecret[]).filter(({ until }) => time < until)
-
-interface Rows<R> {
-  rows: R[]
-  total: number
-}
-
-const WEBHOOK = `w.tenant_id, t.slug, w.id, w.source, w.preset, w.mapping,
-  w.secret, w.old_secrets, w.active, w.created_at
-  from webhooks w join tenants t on t.tenant_id = w.tenant_id`
-
-export const insertWebhook = (db: Db, r: WebhookRow): Promise<number> =>
-  db.run(
-    `insert into webhooks (tenant_id, id, source, preset, mapping, secret, old_secrets, active, created_at)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    [r.tenant_id, r.id, r.source, r.preset, r.mapping, r.secret, r.old_secrets, r.active, r.created_at],
-  )
-
-/** The active webhooks behind a slug, oldest first; none for an unknown slug. */
-export const webhooksOfSlug = (db: Db, slug: string) =>
-  db.rows<WebhookRow>(`select ${WEBHOOK} where t.slug = ? and w.active = 1 order by w.id`, [slug])
-
-export const findWebhook = (db: Db, id: string) => one<WebhookRow>(db, `select ${WEBHOOK} where w.id = ?`, [id])
-
-/** A page of the webhooks of a tenant, or of all, newest first. */
-export async function pageWebhooks(
-  db: Db,
-  tenantId: string | null,
-  offset: number,
-  limit: number,
-): Promise<Rows<WebhookRow>> {
-  const where = tenantId === null ? '' : 'where w.tenant_id = ?'
-  const scope = tenantId === null ? [] : [tenantId]
-  const rows = await db.rows<WebhookRow>(`select ${WEBHOOK} ${where} order by w.id desc limit ? offset ?`, [
-    ...scope,
-    limit,
-    offset,
-  ])
-  const count = await one<{ n: number }>(db, `select count(*) as n from webhooks w ${where}`, scope)
-  return { rows, total: count?.n ?? 0 }
-}
-
-/**
- * Puts a new secret in the place of the one the row has, and these beside it; changes nothing if that is another by
- * now.
- */
-export const replaceSecret = (db: Db, row: WebhookRow, secret: string, old: readonly OldSecret[]): Promise<number> =>
-  db.run('update webhooks set secret = ?, old_secrets = ? where tenant_id = ? and id = ? and secret = ?', [
-    secret,
-    JSON.stringify(old),
-    row.tenant_id,
-    row.id,
-    row.secret,
-  ])
-
-export const deleteWebhookRow = (db: Db, tenantId: string, id: string): Promise<number> =>
-  db.run('delete from webhooks where tenant_id = ? and id = ?', [tenantId, id])
+// The rows of connectors and of their leases. The operator and the supervisor serve every tenant: their queries go by id.
+import type { ConnectorKind, ConnectorState } from '@sensorium/contract'
+import { one, type Db } from '../../store/db.ts'
+import type { Rows } from '../registration.ts'
 
 export const OUTCOMES = ['received', 'accepted', 'duplicates', 'released', 'rejected'] as const
 export type Counts = Record<(typeof OUTCOMES)[number], number>
@@ -90,6 +10,7 @@ export interface ConnectorRow {
   tenant_id: string
   slug: string
   id: string
+  kind: ConnectorKind
   source: string
   url: string
   shown_url: string
@@ -114,16 +35,30 @@ interface LeaseFields {
   last_message_at: number
 }
 
-const CONNECTOR = `c.tenant_id, t.slug, c.id, c.source, c.url, c.shown_url, c.address, c.credit, c.mapping, c.tls_ca, c.paused, c.created_at,
+const CONNECTOR = `c.tenant_id, t.slug, c.id, c.kind, c.source, c.url, c.shown_url, c.address, c.credit, c.mapping, c.tls_ca, c.paused, c.created_at,
   l.node, l.expires_at, l.state, l.last_error, l.received, l.accepted, l.duplicates, l.released, l.rejected, l.last_message_at
   from connectors c join tenants t on t.tenant_id = c.tenant_id
   left join connector_leases l on l.tenant_id = c.tenant_id and l.connector_id = c.id`
 
 export const insertConnector = (db: Db, r: ConnectorRow): Promise<number> =>
   db.run(
-    `insert into connectors (tenant_id, id, source, url, shown_url, address, credit, mapping, tls_ca, paused, created_at)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    [r.tenant_id, r.id, r.source, r.url, r.shown_url, r.address, r.credit, r.mapping, r.tls_ca, r.paused, r.created_at],
+    `insert into connectors
+       (tenant_id, id, kind, source, url, shown_url, address, credit, mapping, tls_ca, paused, created_at)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      r.tenant_id,
+      r.id,
+      r.kind,
+      r.source,
+      r.url,
+      r.shown_url,
+      r.address,
+      r.credit,
+      r.mapping,
+      r.tls_ca,
+      r.paused,
+      r.created_at,
+    ],
   )
 
 export const findConnector = (db: Db, id: string) =>

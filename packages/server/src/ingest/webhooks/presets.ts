@@ -1,6 +1,6 @@
 // Providers whose events are well known: which header they sign in, and what their bodies mean.
 import type { PresetName } from '@sensorium/contract'
-import type { FullMapping } from './mapping.ts'
+import type { FullMapping } from '../mapping.ts'
 import type { SignatureHeader } from './signature.ts'
 
 export interface Preset {

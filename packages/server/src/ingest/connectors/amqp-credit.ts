@@ -1,0 +1,83 @@
+// How many messages a broker may send: never more unsettled than `credit`.
+import type { Receiver } from 'rhea'
+import { backoffMs } from '../../kernel/backoff.ts'
+import type { Clock } from '../../kernel/clock.ts'
+
+const STORE_AWAY = { firstMs: 500, maxMs: 15_000 }
+
+export interface Credit {
+  /** Asks for as many messages as there is room for, once the link is open. */
+  grant(): void
+  /** A message came. */
+  arrived(): void
+  /** A message is settled: there is room for the next. */
+  settled(): void
+  /** The store took a message. */
+  storeWorks(): void
+  /** The store did not: nothing is asked for until a while has passed, and then one message at first. */
+  storeIsAway(): Promise<void>
+  unsettled(): number
+  /** Resolves when nothing is unsettled. */
+  idle(): Promise<void>
+}
+
+export interface CreditTools {
+  credit: number
+  clock: Clock
+  /** Aborted when the connector stops or the connection ends. */
+  ended: AbortSignal
+  /** Null while the link is not open. */
+  receiver(): Receiver | null
+  /** How often in a row the store was away; it outlives the connection. */
+  store: { failures: number }
+}
+
+export function makeCredit({ credit, clock, ended, receiver, store }: CreditTools): Credit {
+  let granted = 0
+  let unsettled = 0
+  let paused = false
+  let scheduled = false
+  let whenIdle = (): void => {}
+
+  // Settling happens in bursts, when a group is on disk: one flow for all of it. And none while messages may be on
+  // their way: RabbitMQ 3 takes the number as credit from then on, forgets those, and sends more than was granted.
+  function grant(): void {
+    if (scheduled || ended.aborted || granted > 0) return
+    scheduled = true
+    setImmediate(() => {
+      scheduled = false
+      const link = receiver()
+      if (ended.aborted || paused || !link || granted > 0) return
+      const wanted = store.failures > 0 ? 1 : credit
+      const room = wanted - unsettled
+      if (room < Math.ceil(wanted / 4)) return
+      granted = room
+      link.add_credit(room)
+    })
+  }
+
+  return {
+    grant,
+    arrived() {
+      if (granted > 0) granted--
+      unsettled++
+    },
+    settled() {
+      unsettled--
+      if (unsettled === 0) whenIdle()
+      grant()
+    },
+    storeWorks() {
+      store.failures = 0
+    },
+    async storeIsAway() {
+      if (paused) return
+      paused = true
+      await clock.sleep(backoffMs(STORE_AWAY, ++store.failures), ended)
+      paused = false
+      grant()
+    },
+    unsettled: () => unsettled,
+    idle: () => (unsettled === 0 ? Promise.resolve() : new Promise((resolve) => (whenIdle = resolve))),
+  }
+}

@@ -1,0 +1,145 @@
+// One connection to an AMQP 1.0 broker, from its opening to its end.
+//
+// 1. Accepted after its event is on disk. Released when the store cannot take it, and then asked for again more slowly,
+//    one at first: a broker gives back at once what is released, and the two would spin.
+// 2. Rejected when it can never become an event; the connector goes on.
+// 3. Whatever ends the connection, an unsettled message is the broker's and comes again; the event id makes it a
+//    duplicate.
+import rhea, { type Connection, type Delivery, type EventContext, type Message, type Receiver } from 'rhea'
+import { connectionOptions } from './amqp-address.ts'
+import { makeCredit, type Credit } from './amqp-credit.ts'
+import { readMessage } from './amqp-message.ts'
+import type { ConnectorSettings, ConnectorTools } from './connector.ts'
+import type { Progress } from './progress.ts'
+import { publishMessage } from './publish-message.ts'
+
+const OPEN_WITHIN_MS = 15_000
+const CLOSE_WITHIN_MS = 2_000
+/** How long what is on its way to the store may take when the connector is told to stop. */
+const DRAIN_MS = 5_000
+
+export interface LinkTools extends ConnectorTools {
+  progress: Progress
+  stopping: AbortSignal
+  /** How often in a row the store was away. */
+  store: { failures: number }
+  /** The link is open. */
+  opened(): void
+}
+
+/** Connects and receives; answers why it ended. */
+export async function runLink(settings: ConnectorSettings, tools: LinkTools): Promise<unknown> {
+  const { clock, stopping, store, progress, opened } = tools
+  const ended = new AbortController()
+  const over = AbortSignal.any([stopping, ended.signal])
+  let receiver: Receiver | null = null
+  const credit = makeCredit({ credit: settings.credit, clock, ended: over, receiver: () => receiver, store })
+  const take = makeTake(settings, tools, credit, ended.signal)
+  const container = rhea.create_container({ id: `sensorium-${settings.id}` })
+  const { promise, resolve } = Promise.withResolvers<unknown>()
+  let connection: Connection | undefined
+
+  const end = (error?: unknown): void => {
+    if (ended.signal.aborted) return
+    ended.abort()
+    clearTimeout(tooLong)
+    resolve(error)
+  }
+  const finish = (error: unknown): void => {
+    end(error)
+    connection?.close()
+    // A broker that does not answer our farewell keeps no socket of ours.
+    const socket = (connection as unknown as { socket?: { destroy(): void } } | undefined)?.socket
+    setTimeout(() => socket?.destroy(), CLOSE_WITHIN_MS).unref()
+  }
+  const tooLong = setTimeout(
+    () => finish(new Error(`the broker did not open the link within ${OPEN_WITHIN_MS / 1000} s`)),
+    OPEN_WITHIN_MS,
+  )
+
+  container.on('message', ({ message, delivery }: EventContext) => take(message!, delivery!))
+  container.on('receiver_open', () => {
+    clearTimeout(tooLong)
+    progress.state = 'running'
+    progress.lastError = null
+    opened()
+    credit.grant()
+  })
+  const closedBy = (what: string) => new Error(`the broker closed the ${what}`)
+  container.on('receiver_close', (context: EventContext) => finish(context.receiver?.error ?? closedBy('link')))
+  container.on('session_close', (context: EventContext) => finish(context.session?.error ?? closedBy('session')))
+  container.on('connection_close', (context: EventContext) =>
+    finish(context.error ?? context.connection.error ?? closedBy('connection')),
+  )
+  container.on('disconnected', ({ error }: EventContext) => end(error ?? new Error('the connection was lost')))
+  // Each is told by one of the above as well; unheard, an `error` would end the process.
+  for (const name of ['receiver_error', 'session_error', 'connection_error'] as const) container.on(name, () => {})
+  for (const name of ['error', 'protocol_error']) container.on(name, (error: unknown) => finish(error))
+
+  async function leave(): Promise<void> {
+    if (credit.unsettled() > 0) await Promise.race([credit.idle(), clock.sleep(DRAIN_MS, ended.signal)])
+    // What was just settled goes out before the farewell.
+    await new Promise(setImmediate)
+    finish(undefined)
+  }
+  stopping.addEventListener('abort', () => void leave(), { once: true })
+
+  try {
+    connection = container.connect(connectionOptions(settings))
+    receiver = connection.open_receiver({
+      source: { address: settings.address },
+      credit_window: 0,
+      autoaccept: false,
+      snd_settle_mode: 0,
+      rcv_settle_mode: 0,
+    })
+  } catch (error) {
+    finish(error)
+  }
+  return promise
+}
+
+/** What is done with each message that comes over one connection. */
+function makeTake(
+  { tenantId, id, mapper }: ConnectorSettings,
+  { publish, clock, maxEventBytes, progress, stopping }: LinkTools,
+  credit: Credit,
+  ended: AbortSignal,
+): (message: Message, delivery: Delivery) => void {
+  const target = { publish, tenantId, connectorId: id }
+
+  function settle(outcome: 'accepted' | 'released' | 'rejected', act: () => void): void {
+    // On a connection that is gone there is nothing to settle: the broker has taken the message back.
+    if (!ended.aborted) {
+      act()
+      progress.add(outcome)
+    }
+    credit.settled()
+  }
+
+  async function takeOne(message: Message, delivery: Delivery): Promise<void> {
+    const outcome = await publishMessage(target, () => readMessage(message, mapper, maxEventBytes, clock.now()))
+    if (outcome.kind === 'stored') {
+      credit.storeWorks()
+      if (outcome.duplicate && !ended.aborted) progress.add('duplicates')
+      settle('accepted', () => delivery.accept())
+    } else if (outcome.kind === 'hopeless') {
+      progress.lastError = `a message was rejected: ${outcome.why}`.slice(0, 500)
+      const description = outcome.why.slice(0, 200)
+      settle('rejected', () => delivery.reject({ condition: 'amqp:decode-error', description }))
+    } else {
+      progress.lastError = outcome.why
+      void credit.storeIsAway()
+      settle('released', () => delivery.release())
+    }
+  }
+
+  return (message, delivery) => {
+    credit.arrived()
+    // Came before the broker heard that there is no more credit.
+    if (stopping.aborted) return settle('released', () => delivery.release())
+    progress.add('received')
+    progress.lastMessageAt = clock.now()
+    void takeOne(message, delivery)
+  }
+}

@@ -1,0 +1,49 @@
+// The AMQP 1.0 connector: connects, and comes back when the connection is lost. What happens on a connection is
+// `amqp-link.ts`.
+//
+// Certificates are always verified. The password is in no error: what brokers and TLS say about a connection names none.
+import { backoffMs } from '../../kernel/backoff.ts'
+import { describeEnd } from './amqp-address.ts'
+import { runLink } from './amqp-link.ts'
+import type { Connector, ConnectorSettings, ConnectorTools, RunningConnector } from './connector.ts'
+import { makeProgress } from './progress.ts'
+
+const RECONNECT = { firstMs: 500, maxMs: 30_000 }
+
+export const amqp: Connector = {
+  kind: 'amqp',
+  protocols: ['amqp:', 'amqps:'],
+  encrypted: ['amqps:'],
+  start,
+}
+
+function start(settings: ConnectorSettings, tools: ConnectorTools): RunningConnector {
+  const { clock, count } = tools
+  const stopping = new AbortController()
+  const progress = makeProgress(count)
+  const store = { failures: 0 }
+  let failures = 0
+  const linkTools = { ...tools, progress, store, stopping: stopping.signal, opened: () => void (failures = 0) }
+
+  const running = (async () => {
+    while (!stopping.signal.aborted) {
+      const { text, refused } = describeEnd(await runLink(settings, linkTools))
+      if (stopping.signal.aborted) break
+      progress.lastError = text
+      progress.state = refused ? 'failed' : 'reconnecting'
+      await clock.sleep(backoffMs(RECONNECT, ++failures), stopping.signal)
+    }
+    progress.state = 'paused'
+  })()
+
+  return {
+    state: () => progress.state,
+    lastError: () => progress.lastError,
+    lastMessageAt: () => progress.lastMessageAt,
+    takeCounts: () => progress.takeCounts(),
+    stop() {
+      stopping.abort()
+      return running
+    },
+  }
+}

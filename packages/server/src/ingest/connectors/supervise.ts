@@ -1,0 +1,103 @@
+// Which node runs which connector. Every node looks at all of them every two seconds and after each change that it
+// hears of.
+//
+// 1. A connector runs on the node that holds its lease. A lease lasts ten seconds and is renewed every two, so that
+//    another node has taken over within twelve when this one dies.
+// 2. A node that could not renew stops receiving two seconds before its lease ends: first it stops, then another
+//    starts. Should a clock be wrong by more, the event id still keeps a message from becoming two events.
+// 3. What a connector counted is written with the renewal; a crash loses the counts of two seconds, never a message.
+// 4. With the embedded store there is one node: whatever holds a lease there is a process that is gone.
+import { randomUUID } from 'node:crypto'
+import type { ConnectorState } from '@sensorium/contract'
+import { makeHeldConnectors, type SupervisorTools } from './held-connectors.ts'
+import { allConnectors } from './sql.ts'
+
+export interface Supervisor {
+  /** Looks at every connector once: starts, renews, stops. */
+  runOnce(): Promise<void>
+  /** Stops what this node may no longer run, whether the store answers or not. */
+  stopLapsed(): Promise<void>
+  /** Tells every node, this one first, to look now. */
+  changed(): void
+  /** How many connectors this node runs, by state. */
+  states(): Partial<Record<ConnectorState, number>>
+  /** Stops all and gives the leases back; nothing starts after it. */
+  close(): Promise<void>
+}
+
+export const LOOK_EVERY_MS = 2_000
+const STOP_BEFORE_MS = 2_000
+const CHANNEL = 'connectors'
+
+export function makeSupervisor(tools: SupervisorTools): Supervisor {
+  const { store, clock, log } = tools
+  const node = randomUUID()
+  const held = makeHeldConnectors(tools, node)
+  let closed = false
+  let looking: Promise<void> | null = null
+  let again = false
+
+  // One connector's trouble is not its neighbours'.
+  const guarded = (id: string, work: Promise<void>): Promise<void> =>
+    work.catch((error: unknown) => log.warn({ err: error, connector: id }, 'connector could not be looked after'))
+
+  async function look(): Promise<void> {
+    const rows = await allConnectors(store)
+    const wanted = new Set<string>()
+    const now = clock.now()
+    const work: Promise<void>[] = []
+    for (const row of rows) {
+      if (row.paused === 1) continue
+      wanted.add(row.id)
+      const entry = held.all.get(row.id)
+      const free = row.expires_at === null || row.expires_at <= now || row.node === node || !store.isShared
+      if (entry) work.push(guarded(row.id, held.renew(entry)))
+      else if (free) work.push(guarded(row.id, held.start(row)))
+    }
+    for (const [id, entry] of held.all)
+      if (!wanted.has(id)) work.push(guarded(id, held.stop(entry, 'paused or deleted')))
+    await Promise.all(work)
+  }
+
+  const supervisor: Supervisor = {
+    // A look that is asked for during another is done after it, once.
+    async runOnce() {
+      if (closed) return
+      if (looking) {
+        again = true
+        return looking
+      }
+      looking = (async () => {
+        do {
+          again = false
+          await look()
+        } while (again && !closed)
+      })().finally(() => (looking = null))
+      return looking
+    },
+    async stopLapsed() {
+      const now = clock.now()
+      const lapsed = [...held.all.values()].filter(({ until }) => now >= until - STOP_BEFORE_MS)
+      await Promise.all(
+        lapsed.map((entry) => guarded(entry.lease.id, held.stop(entry, 'the lease could not be renewed'))),
+      )
+    },
+    changed: () => store.notify(CHANNEL, ''),
+    states() {
+      const states: Partial<Record<ConnectorState, number>> = {}
+      for (const { connector } of held.all.values()) states[connector.state()] = (states[connector.state()] ?? 0) + 1
+      return states
+    },
+    async close() {
+      closed = true
+      await looking?.catch(() => {})
+      await Promise.all(
+        [...held.all.values()].map((entry) => guarded(entry.lease.id, held.stop(entry, 'shutting down'))),
+      )
+    },
+  }
+  store.listen(CHANNEL, () => {
+    supervisor.runOnce().catch((error: unknown) => log.warn({ err: error }, 'connectors could not be looked at'))
+  })
+  return supervisor
+}

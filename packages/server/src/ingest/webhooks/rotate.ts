@@ -1,0 +1,36 @@
+import type { Db } from '../../store/db.ts'
+import type { IngestTools } from '../registration.ts'
+import { holdingSecrets, replaceSecret, webhooksOfSlug } from './sql.ts'
+import {
+  refuseShared,
+  requireWebhook,
+  secretOf,
+  shownWebhook,
+  webhookContext,
+  type MadeWebhook,
+} from './shown-webhook.ts'
+
+/** How long a secret holds beside the one that replaced it. */
+export const ROTATION_MS = 24 * 3_600_000
+/** Secrets from before that are kept at most: each one is tried with every signature that comes. */
+const MAX_OLD = 4
+
+/** The secret before the new one holds for a day. */
+export async function rotateWebhook(
+  db: Db,
+  tools: IngestTools,
+  origin: string,
+  id: string,
+  given?: string,
+): Promise<Pick<MadeWebhook, 'webhook' | 'signing_secret'>> {
+  const signing_secret = secretOf(given)
+  const sealed = tools.secrets.seal(signing_secret, webhookContext(id))
+  for (;;) {
+    const row = await requireWebhook(db, id)
+    if (given !== undefined) refuseShared(tools.secrets, await webhooksOfSlug(db, row.slug), given)
+    const before = { sealed: row.secret, until: tools.now() + ROTATION_MS }
+    const old = [before, ...holdingSecrets(row, tools.now())].slice(0, MAX_OLD)
+    // Somebody who rotates at the same moment was told a secret too: read again, and it is one of the old ones.
+    if ((await replaceSecret(db, row, sealed, old)) > 0) return { webhook: shownWebhook(row, origin), signing_secret }
+  }
+}

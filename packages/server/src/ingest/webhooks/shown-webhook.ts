@@ -1,0 +1,42 @@
+// A webhook as it is shown, and how one is found.
+import { isId, type PresetName, type Webhook } from '@sensorium/contract'
+import { iso } from '../../kernel/clock.ts'
+import { notFound, taken } from '../../kernel/failure.ts'
+import { randomBase62, type Secrets } from '../../kernel/secrets.ts'
+import type { Db } from '../../store/db.ts'
+import type { FullMapping } from '../mapping.ts'
+import { findWebhook, type WebhookRow } from './sql.ts'
+
+export interface MadeWebhook {
+  webhook: Webhook
+  url: string
+  signing_secret: string
+}
+
+/** What a sealed secret is bound to: a row cannot be given another row's. */
+export const webhookContext = (id: string): string => `webhook ${id}`
+
+export const secretOf = (given?: string): string => given ?? `whsec_${randomBase62(32)}`
+
+export const shownWebhook = (row: WebhookRow, origin: string): Webhook => ({
+  id: row.id,
+  tenant: row.slug,
+  source: row.source,
+  mapping: JSON.parse(row.mapping) as FullMapping,
+  ...(row.preset === null ? {} : { preset: row.preset as PresetName }),
+  url: `${origin}/ingest/w/${row.slug}`,
+  active: row.active === 1,
+  created_at: iso(row.created_at),
+})
+
+export async function requireWebhook(db: Db, id: string): Promise<WebhookRow> {
+  const row = isId('webhook', id) ? await findWebhook(db, id) : undefined
+  if (!row) throw notFound('webhook', id)
+  return row
+}
+
+// With one secret for two webhooks nothing would say which of them a body is for.
+export function refuseShared(secrets: Secrets, others: readonly WebhookRow[], wanted: string): void {
+  const other = others.find((row) => secrets.open(row.secret, webhookContext(row.id)) === wanted)
+  if (other) throw taken('This signing secret', other.id)
+}
