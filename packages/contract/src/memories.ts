@@ -271,6 +271,7 @@ export const memoryOperations = {
     access: writing,
     bodyLimit: 'memory',
     body: MemoryCreate,
+    asText: ['metadata'],
     success: { 201: { description: 'The memory', schema: Memory } },
   }),
   searchMemories: operation({
@@ -310,6 +311,7 @@ export const memoryOperations = {
     path: '/memories/{id}',
     access: writing,
     body: MemoryUpdate,
+    asText: ['metadata'],
     success: { 200: { description: 'The memory', schema: Memory } },
   }),
   deleteMemory: operation({
@@ -342,6 +344,7 @@ export const memoryOperations = {
     path: '/memories/{id}/relationships',
     access: writing,
     body: RelationshipCreate,
+    asText: ['metadata'],
     success: { 201: { description: 'The relationship', schema: Relationship } },
   }),
   listRelationships: operation({

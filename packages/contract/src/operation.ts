@@ -47,6 +47,8 @@ export interface Operation {
   consumes?: readonly string[]
   /** Which limit holds for the body; `small` (1 MiB) where left out. */
   bodyLimit?: 'event' | 'memory'
+  /** Members of the body whose objects are read in steps, and kept and sent as the text that came. */
+  asText?: readonly string[]
   /** The media type of a success; JSON where left out. */
   produces?: string
   success: Readonly<Record<number, { description: string; schema?: TSchema }>>

@@ -3,11 +3,12 @@ import { ERRORS, type Operation } from '@sensorium/contract'
 import type { ServerResponse } from 'node:http'
 import { Failure, invalid, unsupportedMediaType } from '../kernel/failure.ts'
 import { escapesSurrogates, mediaType, parseJson, wellFormed } from '../kernel/json.ts'
+import { readMembers, type ReadMembers } from '../kernel/json-members.ts'
 import type { Db, Store } from '../store/db.ts'
 import type { Answer } from './answer.ts'
 import { isBinaryMode } from './cloud-events.ts'
 import type { Exchange } from './exchange.ts'
-import { hashBody, type Idempotency, type Remember } from './idempotency.ts'
+import { hashBody, hashLarge, type Idempotency, type Remember } from './idempotency.ts'
 import type { Call, Handler, Route } from './route.ts'
 import { exampleOf, readQuery, type Check, type CompileCheck } from './validate.ts'
 
@@ -59,6 +60,8 @@ export function makePerform(route: Route, { store, idempotency, compileCheck, wh
   const checkBody: Check | null =
     operation.body && !operation.checksBody ? compileCheck(operation.body, operation.secrets) : null
   const bodyExample = operation.body ? exampleOf(operation.body) : null
+  const { asText } = operation
+  const members = asText && { names: new Set(Object.keys(operation.body!.properties)), asText: new Set(asText) }
   const checkQuery: Check | null = operation.query ? compileCheck(operation.query) : null
 
   function checkMediaType({ headers }: Exchange, raw: Buffer): string {
@@ -73,7 +76,13 @@ export function makePerform(route: Route, { store, idempotency, compileCheck, wh
     return type
   }
 
-  function shape(exchange: Exchange, raw: Buffer): { body: unknown; query: unknown } {
+  async function readValue(raw: Buffer): Promise<ReadMembers> {
+    if (members) return readMembers(raw, members)
+    const parsed = parseJson(raw)
+    return parsed.ok && escapesSurrogates(raw) ? { ok: true, value: wellFormed(parsed.value) } : parsed
+  }
+
+  async function shape(exchange: Exchange, raw: Buffer): Promise<{ body: unknown; query: unknown }> {
     let query: unknown = {}
     if (operation.query && checkQuery) {
       query = readQuery(operation.query, exchange.query)
@@ -82,15 +91,14 @@ export function makePerform(route: Route, { store, idempotency, compileCheck, wh
     }
     if (!checkBody) return { body: undefined, query }
     if (operation.bodyOptional && raw.length === 0) return { body: {}, query }
-    const parsed = parseJson(raw)
-    if (!parsed.ok) {
+    const read = await readValue(raw)
+    if (!read.ok) {
       const value = operation.secrets ? '[redacted]' : raw.toString('utf8', 0, 1000)
-      throw invalid({ field: 'body', value, expected: parsed.problem, example: bodyExample })
+      throw invalid({ field: 'body', value, expected: read.problem, example: bodyExample })
     }
-    const body = escapesSurrogates(raw) ? wellFormed(parsed.value) : parsed.value
-    const wrong = checkBody(body)
+    const wrong = checkBody(read.value)
     if (wrong) throw invalid(wrong)
-    return { body, query }
+    return { body: read.value, query }
   }
 
   function handle(call: Call<never>, remember: Remember | null): Promise<Answer> {
@@ -121,8 +129,8 @@ export function makePerform(route: Route, { store, idempotency, compileCheck, wh
     const type = checkMediaType(exchange, raw)
     const key = idempotencyKey(operation, exchange)
 
-    const run = (remember: Remember | null): Promise<Answer> => {
-      const { body, query } = shape(exchange, raw)
+    const run = async (remember: Remember | null): Promise<Answer> => {
+      const { body, query } = await shape(exchange, raw)
       const call: Call<never> = {
         principal,
         params: exchange.params as never,
@@ -147,7 +155,7 @@ export function makePerform(route: Route, { store, idempotency, compileCheck, wh
     const bodyHash =
       operation.consumes && isBinaryMode(exchange.headers, type)
         ? hashBody(raw, type, eventHeaders(exchange))
-        : hashBody(raw)
+        : await hashLarge(raw)
     const id = {
       tenantId: principal.tenantId,
       principalId: principal.id,

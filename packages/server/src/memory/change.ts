@@ -1,6 +1,7 @@
 // Changes to the fields of a memory. Changing nothing writes nothing.
 import type { Memory, MemoryUpdate, Static } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
+import { jsonText } from '../kernel/json-members.ts'
 import type { Db } from '../store/db.ts'
 import { holdMemory } from './get.ts'
 import { expiryOf, msOrNull, storable } from './remember.ts'
@@ -18,7 +19,7 @@ function columnsOf(wanted: Wanted, now: number): Partial<MemoryRow> {
     ...(content === undefined ? {} : { content: storable(content) }),
     ...(confidence === undefined ? {} : { confidence }),
     ...(importance === undefined ? {} : { importance }),
-    ...(metadata === undefined ? {} : { metadata: JSON.stringify(metadata) }),
+    ...(metadata === undefined ? {} : { metadata: jsonText(metadata) }),
     ...(expires_at === undefined ? {} : { expires_at: expiryOf(expires_at, now) }),
     ...(freshness_date === undefined ? {} : { freshness_date: msOrNull(freshness_date) }),
   }

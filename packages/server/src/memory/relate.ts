@@ -3,6 +3,7 @@
 import { DEFAULT_STRENGTH, isId, type Relationship, type RelationshipCreate, type Static } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import { notFound, ruleBroken, taken } from '../kernel/failure.ts'
+import { jsonText } from '../kernel/json-members.ts'
 import type { Db } from '../store/db.ts'
 import { requireMemory } from './get.ts'
 import type { MemoryTools } from './remember.ts'
@@ -37,7 +38,7 @@ export async function relate(
     target_memory_id: wanted.target_memory_id,
     relationship_type: wanted.relationship_type,
     strength: wanted.strength ?? DEFAULT_STRENGTH,
-    metadata: wanted.metadata ? JSON.stringify(wanted.metadata) : null,
+    metadata: wanted.metadata ? jsonText(wanted.metadata) : null,
     created_by: principal.id,
     created_at: at,
   }

@@ -16,6 +16,7 @@ import type { Principal } from '../auth/principal.ts'
 import { iso } from '../kernel/clock.ts'
 import { invalid } from '../kernel/failure.ts'
 import type { MakeId } from '../kernel/ids.ts'
+import { jsonText } from '../kernel/json-members.ts'
 import type { Db } from '../store/db.ts'
 import { meter } from '../tenants/usage.ts'
 import { insertMemory, shownMemory, type MemoryRow } from './sql.ts'
@@ -83,7 +84,7 @@ export async function remember(
     content: storable(wanted.content),
     confidence: wanted.confidence ?? DEFAULT_CONFIDENCE,
     importance: wanted.importance ?? DEFAULT_IMPORTANCE,
-    metadata: JSON.stringify(wanted.metadata ?? {}),
+    metadata: jsonText(wanted.metadata ?? {}),
     source_type: storableOrNull(wanted.source_type),
     source_id: storableOrNull(wanted.source_id),
     source_url: wanted.source_url ?? null,
