@@ -1,18 +1,28 @@
 // What a routing table is filled from. Every query names the tenant.
-import type { Db } from '../store/db.ts'
+import type { Db, Reads } from '../store/db.ts'
 import type { EnrichmentDepth, Subscription } from './table.ts'
 
-export const readVersions = (db: Db, tenantIds: string[]) =>
-  db.rows<{ tenant_id: string; version: number }>(
-    `select tenant_id, version from routing_versions where ${db.dialect.inList('tenant_id')}`,
+export const readVersions = (db: Reads, tenantIds: string[]) =>
+  db.rows<{ tenant_id: string; version: number; stamp: string }>(
+    `select tenant_id, version, stamp from routing_versions where ${db.dialect.inList('tenant_id')}`,
     [db.dialect.list(tenantIds)],
   )
 
-/** The changes after a version, oldest first, one more than `limit` to tell that there are more. */
-export const readChanges = (db: Db, tenantId: string, after: number, limit: number) =>
-  db.rows<{ version: number; kind: string; id: string }>(
-    'select version, kind, id from routing_changes where tenant_id = ? and version > ? order by version limit ?',
-    [tenantId, after, limit + 1],
+export interface Change {
+  version: number
+  /** The stamp of this change, and that of the one before it. */
+  stamp: string
+  previous: string
+  kind: string
+  id: string
+}
+
+/** The changes after a version, oldest first. */
+export const readChanges = (db: Reads, tenantId: string, after: number, limit: number) =>
+  db.rows<Change>(
+    `select version, stamp, previous, kind, id from routing_changes
+      where tenant_id = ? and version > ? order by version limit ?`,
+    [tenantId, after, limit],
   )
 
 interface InterestRow {
@@ -57,7 +67,12 @@ const INTEREST = 'select id, agent_id, event_type, filter_expression, priority, 
 const FEED = 'select id, channel_id, event_type_glob, filter_expression from channel_feeds'
 
 /** A page of active interests in the order of their ids. */
-export const pageInterests = async (db: Db, tenantId: string, after: string, limit: number): Promise<Subscription[]> =>
+export const pageInterests = async (
+  db: Reads,
+  tenantId: string,
+  after: string,
+  limit: number,
+): Promise<Subscription[]> =>
   (
     await db.rows<InterestRow>(`${INTEREST} where tenant_id = ? and id > ? and active = 1 order by id limit ?`, [
       tenantId,
@@ -66,7 +81,7 @@ export const pageInterests = async (db: Db, tenantId: string, after: string, lim
     ])
   ).map(fromInterest)
 
-export const readInterests = async (db: Db, tenantId: string, ids: string[]): Promise<Subscription[]> =>
+export const readInterests = async (db: Reads, tenantId: string, ids: string[]): Promise<Subscription[]> =>
   (
     await db.rows<InterestRow>(`${INTEREST} where tenant_id = ? and active = 1 and ${db.dialect.inList('id')}`, [
       tenantId,
@@ -74,10 +89,10 @@ export const readInterests = async (db: Db, tenantId: string, ids: string[]): Pr
     ])
   ).map(fromInterest)
 
-export const readAllFeeds = async (db: Db, tenantId: string): Promise<Subscription[]> =>
+export const readAllFeeds = async (db: Reads, tenantId: string): Promise<Subscription[]> =>
   (await db.rows<FeedRow>(`${FEED} where tenant_id = ? and active = 1`, [tenantId])).map(fromFeed)
 
-export const readFeeds = async (db: Db, tenantId: string, ids: string[]): Promise<Subscription[]> =>
+export const readFeeds = async (db: Reads, tenantId: string, ids: string[]): Promise<Subscription[]> =>
   (
     await db.rows<FeedRow>(`${FEED} where tenant_id = ? and active = 1 and ${db.dialect.inList('id')}`, [
       tenantId,
@@ -85,25 +100,32 @@ export const readFeeds = async (db: Db, tenantId: string, ids: string[]): Promis
     ])
   ).map(fromFeed)
 
-export const readAllMembers = (db: Db, tenantId: string) =>
+export const readAllMembers = (db: Reads, tenantId: string) =>
   db.rows<{ channel_id: string; participant_id: string }>(
     'select channel_id, participant_id from channel_members where tenant_id = ?',
     [tenantId],
   )
 
-export const readMembers = (db: Db, tenantId: string, channelIds: string[]) =>
+export const readMembers = (db: Reads, tenantId: string, channelIds: string[]) =>
   db.rows<{ channel_id: string; participant_id: string }>(
     `select channel_id, participant_id from channel_members where tenant_id = ? and ${db.dialect.inList('channel_id')}`,
     [tenantId, db.dialect.list(channelIds)],
   )
 
-export const readInactive = (db: Db, tenantId: string) =>
+export const readInactive = (db: Reads, tenantId: string) =>
   db.rows<{ id: string }>("select id from agents where tenant_id = ? and status = 'inactive'", [tenantId])
 
-export const readInactiveOf = (db: Db, tenantId: string, ids: string[]) =>
+export const readInactiveOf = (db: Reads, tenantId: string, ids: string[]) =>
   db.rows<{ id: string }>(
     `select id from agents where tenant_id = ? and status = 'inactive' and ${db.dialect.inList('id')}`,
     [tenantId, db.dialect.list(ids)],
+  )
+
+/** The names that webhooks and connectors of the tenant publish under. */
+export const readSources = (db: Reads, tenantId: string) =>
+  db.rows<{ source: string }>(
+    'select source from webhooks where tenant_id = ? union select source from connectors where tenant_id = ?',
+    [tenantId, tenantId],
   )
 
 /** Throws away old lines of change, a few at a time; a table that is older still is loaded whole. */

@@ -63,7 +63,11 @@ function compiled(source: string): Filter {
 type EndIndex = Map<number, Map<string, Set<GlobGroup>>>
 
 export class RoutingTable {
+  /** The last change it holds: its number, and what tells it from another change of the same number. */
   version = 0
+  stamp = ''
+  /** The names that webhooks and connectors publish under; ids that begin with one are theirs. */
+  sources: ReadonlySet<string> = new Set()
   readonly subscriptions = new Map<string, Subscription>()
   /** Channel → ids of its members, agents and org-admins alike. */
   readonly members = new Map<string, readonly string[]>()

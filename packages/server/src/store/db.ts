@@ -95,6 +95,9 @@ export interface Db extends Capabilities {
   lock(names: readonly string[], mode: LockMode): Promise<void>
 }
 
+/** All that is needed to read. */
+export type Reads = Pick<Db, 'dialect' | 'rows'>
+
 export interface StoreStats {
   /** Transactions waiting for their turn or for a connection. */
   waiting: number
@@ -105,6 +108,11 @@ export interface StoreStats {
 export interface Store extends Db {
   /** What it is called, for people to read. Nothing is decided by it. */
   readonly name: string
+  /**
+   * Reads what is committed, on connections that no transaction holds: a transaction may wait for it and not for
+   * itself. For what is quick, as `lookUp` is.
+   */
+  readonly beside: Reads
   tx<T>(work: (tx: Db) => Promise<T>): Promise<T>
   /** Rejects when the store cannot be reached. */
   ping(): Promise<void>

@@ -137,10 +137,10 @@ export function openPostgres({
     }
   }
 
-  async function lookUp<R>(sql: string, values: readonly Value[]): Promise<R | undefined> {
+  async function lookUpAll<R>(sql: string, values: readonly Value[]): Promise<R[]> {
     const started = performance.now()
     try {
-      return (await lookUps.rows<R>(sql, values))[0]
+      return await lookUps.rows<R>(sql, values)
     } catch (error) {
       // Nobody reached the server, or it went away: said as an outage.
       throw isOutage(error) || isOvertime(error) ? unavailable(error) : error
@@ -212,7 +212,12 @@ export function openPostgres({
     ...capabilities,
     rows: <R>(sql: string, values: readonly Value[] = []) =>
       withClient('query', async (client) => (await send(client, sql, values)).rows as R[]),
-    lookUp: <R>(sql: string, values: readonly Value[] = []) => whileOpen(() => lookUp<R>(sql, values)),
+    lookUp: async <R>(sql: string, values: readonly Value[] = []) =>
+      (await whileOpen(() => lookUpAll<R>(sql, values)))[0],
+    beside: {
+      dialect,
+      rows: <R>(sql: string, values: readonly Value[] = []) => whileOpen(() => lookUpAll<R>(sql, values)),
+    },
     ...writesNeedTx,
     async ping() {
       const asked = withClient('query', (client) =>

@@ -159,6 +159,8 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
           atTheEnd.push(...last)
           settled.push(() => job.resolve(value as never))
         } catch (error) {
+          // A full disk makes SQLite undo the whole transaction, with all that shares it.
+          if (!writer.isTransaction) throw translate(error)
           writer.exec('rollback to job')
           writer.exec('release job')
           settled.push(() => job.reject(error))
@@ -213,6 +215,7 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
     dialect,
     ...capabilities,
     rows,
+    beside: { dialect, rows },
     lookUp: async <R>(sql: string, values?: readonly Value[]) => (await rows<R>(sql, values))[0],
     ...writesNeedTx,
     tx<T>(work: (tx: Db) => Promise<T>): Promise<T> {

@@ -64,6 +64,7 @@ export async function pgliteStore(): Promise<Store> {
     ...on(pglite),
     name: 'pglite',
     serverTime: async () => null,
+    beside: on(pglite),
     tx: <T>(work: (tx: Db) => Promise<T>) =>
       pglite.transaction(async (tx) => {
         const sent: Promise<unknown>[] = []

@@ -1,0 +1,94 @@
+// Fills a tenant's routing table from the store, and brings it up to date with what has changed there since.
+import type { Store } from '../store/db.ts'
+import {
+  pageInterests,
+  readAllFeeds,
+  readAllMembers,
+  readChanges,
+  readFeeds,
+  readInactive,
+  readInactiveOf,
+  readInterests,
+  readMembers,
+  readSources,
+  readVersions,
+  type Change,
+} from './sql.ts'
+import type { RoutingTable } from './table.ts'
+
+/** Rows of a page. The connections that read them are shared: a page of filters of 4 KB each is 4 MB. */
+const PAGE = 1_000
+const MAX_CHANGES = 10_000
+
+function setMembers(table: RoutingTable, rows: { channel_id: string; participant_id: string }[]): void {
+  for (const [channel, members] of Map.groupBy(rows, (row) => row.channel_id)) {
+    table.members.set(
+      channel,
+      members.map((member) => member.participant_id),
+    )
+  }
+}
+
+/** Reads everything into an empty table. */
+export async function fillTable(store: Store, tenantId: string, table: RoutingTable): Promise<RoutingTable> {
+  const db = store.beside
+  // The version first: what changes while the rest is read is caught up with later.
+  const [version] = await readVersions(db, [tenantId])
+  table.version = version?.version ?? 0
+  table.stamp = version?.stamp ?? ''
+  for (let after = ''; ; ) {
+    const page = await pageInterests(db, tenantId, after, PAGE)
+    for (const interest of page) table.put(interest)
+    if (page.length < PAGE) break
+    after = page.at(-1)!.id
+    await new Promise(setImmediate) // others may have their turn
+  }
+  for (const feed of await readAllFeeds(db, tenantId)) table.put(feed)
+  setMembers(table, await readAllMembers(db, tenantId))
+  for (const { id } of await readInactive(db, tenantId)) table.inactive.add(id)
+  table.sources = new Set((await readSources(db, tenantId)).map(({ source }) => source))
+  return table
+}
+
+/** Brings the table up to what is committed. False when it cannot be: then it has to be filled anew. */
+export async function refreshTable(store: Store, tenantId: string, table: RoutingTable): Promise<boolean> {
+  for (let read = 0; read < MAX_CHANGES; read += PAGE) {
+    const changes = await readChanges(store.beside, tenantId, table.version, PAGE)
+    if (changes.length === 0) return isCurrent(store, tenantId, table)
+    // A version that was given out twice (its first commit was lost with a server, or the data was put back from a
+    // copy) has another stamp before it.
+    if (changes[0]!.version !== table.version + 1 || changes[0]!.previous !== table.stamp) return false
+    await apply(store, tenantId, table, changes)
+    if (changes.length < PAGE) return true
+  }
+  return false
+}
+
+async function isCurrent(store: Store, tenantId: string, table: RoutingTable): Promise<boolean> {
+  const [committed] = await readVersions(store.beside, [tenantId])
+  return (committed?.version ?? 0) === table.version && (committed?.stamp ?? '') === table.stamp
+}
+
+async function apply(store: Store, tenantId: string, table: RoutingTable, changes: readonly Change[]): Promise<void> {
+  const db = store.beside
+  const ids = (kind: string): string[] => [
+    ...new Set(changes.filter((change) => change.kind === kind).map((change) => change.id)),
+  ]
+  const [interests, feeds, channels, agents] = [ids('interest'), ids('feed'), ids('channel'), ids('agent')]
+  const foundInterests = interests.length > 0 ? await readInterests(db, tenantId, interests) : []
+  const foundFeeds = feeds.length > 0 ? await readFeeds(db, tenantId, feeds) : []
+  const foundMembers = channels.length > 0 ? await readMembers(db, tenantId, channels) : []
+  const foundInactive = agents.length > 0 ? await readInactiveOf(db, tenantId, agents) : []
+  const foundSources = ids('source').length > 0 ? await readSources(db, tenantId) : null
+  // Nothing is awaited from here: nobody sees a table that is half new.
+  for (const id of [...interests, ...feeds]) table.remove(id)
+  for (const subscription of [...foundInterests, ...foundFeeds]) table.put(subscription)
+  for (const id of channels) table.members.delete(id)
+  setMembers(table, foundMembers)
+  for (const id of agents) table.inactive.delete(id)
+  for (const { id } of foundInactive) table.inactive.add(id)
+  if (foundSources) table.sources = new Set(foundSources.map(({ source }) => source))
+  const last = changes.at(-1)!
+  table.version = last.version
+  table.stamp = last.stamp
+}

@@ -1,0 +1,238 @@
+// What a node keeps of routing in memory is what is committed, whatever becomes of the transactions around it.
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import { makeWakeups } from '../../src/delivery/wake.ts'
+import { prepareEvent } from '../../src/events/envelope.ts'
+import { makePublish } from '../../src/events/publish.ts'
+import { insertInterest, type InterestRow } from '../../src/interests/sql.ts'
+import { idMaker } from '../../src/kernel/ids.ts'
+import { recordRoutingChange } from '../../src/routing/changes.ts'
+import { makeRouter, type Router } from '../../src/routing/router.ts'
+import type { RoutingTable } from '../../src/routing/table.ts'
+import type { Db, Store } from '../../src/store/db.ts'
+import { onBothEngines, type Engine } from '../support/engines.ts'
+import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { event, eventIds, interest, poll, publish } from '../events/tools.ts'
+
+let n = 0
+
+function interestRow(tenantId: string, agentId: string, event_type: string): InterestRow {
+  const id = `int_router${++n}`
+  return {
+    tenant_id: tenantId,
+    id,
+    agent_id: agentId,
+    event_type,
+    filter_expression: null,
+    conflict_key: id,
+    priority: 0,
+    enrichment_depth: 'none',
+    active: 1,
+    created_at: 0,
+    updated_at: 0,
+  }
+}
+
+/** Makes every commit fail in which a row of this table points nowhere: the engines look at the very end. */
+const breakable = async (store: Store): Promise<void> => {
+  await store.tx(async (tx) => {
+    await tx.run('create table whole (id integer primary key)')
+    await tx.run('create table broken (id integer references whole (id) deferrable initially deferred)')
+  })
+}
+const breakCommit = (tx: Db): Promise<number> => tx.run('insert into broken values (99)')
+
+/** Lets the store refuse writes as a full disk does, until it is told otherwise. */
+async function fillDisk(engine: Engine, store: Store): Promise<() => Promise<void>> {
+  if (engine.name === 'sqlite') {
+    const pages = (await store.rows<{ page_count: number }>('pragma page_count'))[0]!.page_count
+    await store.tx((tx) => tx.rows(`pragma max_page_count = ${pages}`))
+    return async () => void (await store.tx((tx) => tx.rows('pragma max_page_count = 1000000')))
+  }
+  await store.tx(async (tx) => {
+    await tx.run(
+      `create function disk_full() returns trigger language plpgsql as
+         $$ begin raise exception 'no space left on device' using errcode = '53100'; end $$`,
+    )
+    for (const table of ['interests', 'routing_changes'])
+      await tx.run(
+        `create constraint trigger full_${table} after insert on ${table} deferrable initially deferred
+         for each row execute function disk_full()`,
+      )
+  })
+  return async () => void (await store.tx((tx) => tx.run('drop function disk_full() cascade')))
+}
+
+onBothEngines((engine) => {
+  describe('the router', () => {
+    let service: Service
+    let store: Store
+    let tenant: TestTenant
+    let agent: TestAgent
+    let router: Router
+
+    before(async () => {
+      service = await startService(engine)
+      store = service.store
+      await breakable(store)
+    })
+    after(() => service.stop())
+    beforeEach(async () => {
+      tenant = await service.tenant()
+      agent = await tenant.agent()
+      router = makeRouter(store, () => {})
+      await router.prepare([tenant.id])
+    })
+
+    const parts = () => ({
+      wakeups: makeWakeups(store),
+      makeId: idMaker(service.clock.now),
+      clock: service.clock,
+    })
+    const subscribe = async (tx: Db, type: string): Promise<void> => {
+      const row = interestRow(tenant.id, agent.id, type)
+      await insertInterest(tx, row)
+      await recordRoutingChange(tx, tenant.id, 'interest', row.id, 0)
+    }
+    const tableNow = async (): Promise<RoutingTable> =>
+      store.tx(async (tx) => (await router.tables(tx, [tenant.id])).get(tenant.id)!)
+    const globs = (table: RoutingTable): string[] => [...table.subscriptions.values()].map(({ glob }) => glob).sort()
+    const stored = async (): Promise<string[]> =>
+      (
+        await store.rows<{ event_type: string }>(
+          'select event_type from interests where tenant_id = ? order by event_type',
+          [tenant.id],
+        )
+      ).map((row) => row.event_type)
+
+    test('[RTE-2] a transaction that asks about its own change and fails to commit leaves nothing behind', async () => {
+      await assert.rejects(
+        store.tx(async (tx) => {
+          await subscribe(tx, 'ghost.*')
+          await router.tables(tx, [tenant.id])
+          await breakCommit(tx)
+        }),
+      )
+      assert.deepEqual(globs(await tableNow()), [])
+      // This one is given the number that the lost one had.
+      await store.tx((tx) => subscribe(tx, 'real.*'))
+      assert.deepEqual(globs(await tableNow()), ['real.*'])
+      assert.deepEqual(globs(await tableNow()), await stored())
+    })
+
+    test('[RTE-2] transactions that share a commit which fails leave nothing behind', async () => {
+      const together = [
+        store.tx((tx) => subscribe(tx, 'maybe.*')),
+        store.tx((tx) => router.tables(tx, [tenant.id])),
+        store.tx((tx) => breakCommit(tx)),
+      ]
+      assert.equal((await Promise.allSettled(together)).at(-1)!.status, 'rejected')
+      assert.deepEqual(globs(await tableNow()), await stored())
+      await store.tx((tx) => subscribe(tx, 'real.*'))
+      assert.ok(globs(await tableNow()).includes('real.*'))
+      assert.deepEqual(globs(await tableNow()), await stored())
+    })
+
+    test('[RTE-3] a version that is given out again for another change is not taken for the first', async () => {
+      await store.tx((tx) => subscribe(tx, 'lost.*'))
+      assert.deepEqual(globs(await tableNow()), ['lost.*'])
+      // As after a fail-over to a copy that had not heard of the last change.
+      await store.tx(async (tx) => {
+        for (const table of ['interests', 'routing_changes', 'routing_versions'])
+          await tx.run(`delete from ${table} where tenant_id = ?`, [tenant.id])
+      })
+      assert.deepEqual(globs(await tableNow()), [])
+      await store.tx((tx) => subscribe(tx, 'first.*'))
+      assert.deepEqual(globs(await tableNow()), ['first.*'])
+      await store.tx(async (tx) => {
+        for (const table of ['interests', 'routing_changes', 'routing_versions'])
+          await tx.run(`delete from ${table} where tenant_id = ?`, [tenant.id])
+        await subscribe(tx, 'other.*')
+      })
+      assert.deepEqual(globs(await tableNow()), ['other.*'])
+      await store.tx(async (tx) => {
+        for (const table of ['interests', 'routing_changes', 'routing_versions'])
+          await tx.run(`delete from ${table} where tenant_id = ?`, [tenant.id])
+        await subscribe(tx, 'a.*')
+        await subscribe(tx, 'b.*')
+      })
+      assert.deepEqual(globs(await tableNow()), ['a.*', 'b.*'])
+    })
+
+    test('[RTE-2] more changes than are read at once, and ones whose lines are gone, are caught up with', async () => {
+      await store.tx(async (tx) => {
+        for (let i = 0; i < 1_100; i++) await subscribe(tx, `many.${i}`)
+      })
+      assert.equal((await tableNow()).size, 1_100)
+      await store.tx(async (tx) => {
+        await tx.run('delete from interests where tenant_id = ?', [tenant.id])
+        await recordRoutingChange(tx, tenant.id, 'interest', 'int_none', 0)
+        await tx.run('delete from routing_changes where tenant_id = ?', [tenant.id])
+      })
+      assert.equal((await tableNow()).size, 0)
+    })
+
+    test('[RTE-4] publishes of one id at once, each after a change of routing, do not wait for each other', async () => {
+      const publishHere = makePublish({ ...parts(), store, router })
+      for (let round = 0; round < 60; round++) {
+        await store.tx((tx) => subscribe(tx, `round.${round}`))
+        // A long one and a short one: the statement that is sent first is often not the one that comes first.
+        const events = ['x'.repeat(600_000), '', '', 'y'.repeat(100_000)].map((data) => {
+          const envelope = event({ id: `same-${round}`, type: 'same.thing', data })
+          return prepareEvent(envelope, JSON.stringify(envelope))
+        })
+        const outcomes = await Promise.all(
+          events.map(async (one, i) => {
+            for (let turns = 0; turns < i; turns++) await new Promise(setImmediate)
+            return publishHere({ tenantId: tenant.id, senderId: agent.id, events: [one] })
+          }),
+        )
+        assert.deepEqual(outcomes.map(([outcome]) => outcome!.status).sort(), [
+          'accepted',
+          'duplicate',
+          'duplicate',
+          'duplicate',
+        ])
+      }
+    })
+  })
+
+  describe('a full disk', () => {
+    let service: Service
+
+    before(async () => {
+      service = await startService(engine)
+    })
+    after(() => service.stop())
+
+    test('[RTE-2] interests that a full disk refused receive nothing, and those after it receive everything', async () => {
+      const tenant = await service.tenant()
+      const [ghost, real, sender] = [await tenant.agent(), await tenant.agent(), await tenant.agent()]
+      await interest(service, sender, { event_type: 'full.*' })
+      await publish(service, sender.token, { type: 'full.before' })
+      const freeDisk = await fillDisk(engine, service.store)
+      const refused: number[] = []
+      for (let round = 0; round < 60; round++) {
+        const replies = await Promise.all([
+          interest(service, ghost, {
+            event_type: 'full.*',
+            filter_expression: `data.n != "${'x'.repeat(3_000)}${round}"`,
+          }),
+          publish(service, sender.token, { type: 'full.during', data: { n: 1 } }),
+        ])
+        refused.push(replies[0].status)
+      }
+      await freeDisk()
+      assert.ok(refused.includes(503), String(refused))
+      for (const made of (await service.call(`GET /v1/agents/${ghost.id}/interests`, { token: ghost.token })).body
+        .interests)
+        await service.call(`DELETE /v1/agents/${ghost.id}/interests/${made.id}`, { token: ghost.token })
+      await poll(service, ghost.token)
+      assert.equal((await interest(service, real, { event_type: 'full.*' })).status, 201)
+      const sent = await publish(service, sender.token, { type: 'full.after', data: { n: 1 } })
+      assert.equal(sent.body.recipients, 2)
+      assert.deepEqual(eventIds(await poll(service, real.token)), [sent.body.event_id])
+      assert.ok(!eventIds(await poll(service, ghost.token)).includes(sent.body.event_id))
+    })
+  })
+})
