@@ -11,6 +11,7 @@ import { outboundOperations } from './outbound.ts'
 
 export * from './agents.ts'
 export * from './channels.ts'
+export * from './client-types.ts'
 export * from './deliveries.ts'
 export * from './errors.ts'
 export * from './events.ts'

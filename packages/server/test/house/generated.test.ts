@@ -1,9 +1,10 @@
 // What is generated is what is committed, and every error is documented.
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
-import { ERRORS, openapi, operations, type Operation } from '@sensorium/contract'
+import { clientTypes, ERRORS, openapi, operations, type Operation } from '@sensorium/contract'
 import { docsPage } from '../../src/http/docs-page.ts'
 
 const ROOT = path.resolve(import.meta.dirname, '../../../..')
@@ -16,6 +17,17 @@ test('[HTTP-26] openapi.json is what the contract generates', () => {
     committed === JSON.stringify(document, null, 2) + '\n',
     'it is not: run npm run openapi and look at the diff',
   )
+})
+
+test('[SDK-16] the types of the client are what the contract generates', () => {
+  const file = 'packages/sdk/src/contract.ts'
+  const biome = path.join(ROOT, 'node_modules/@biomejs/biome/bin/biome')
+  const generated = execFileSync(process.execPath, [biome, 'format', `--stdin-file-path=${file}`], {
+    cwd: ROOT,
+    input: clientTypes(Object.values(operations)),
+    encoding: 'utf8',
+  })
+  assert.ok(generated === readFileSync(path.join(ROOT, file), 'utf8'), 'they are not: run npm run openapi')
 })
 
 test('[HTTP-26] every reference in it leads somewhere, and every operation that reads a body shows it', () => {

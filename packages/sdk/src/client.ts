@@ -1,0 +1,92 @@
+// The client: made from a key or a token, it has a group of calls for each resource, and `call` for any operation.
+import { agentCalls, interestCalls, keyCalls } from './agents.ts'
+import { channelCalls } from './channels.ts'
+import type { Agent } from './contract.ts'
+import { deliveryCalls, type DeliveryCalls } from './deliveries.ts'
+import { eventCalls, type EventCalls, type EventDefaults } from './events.ts'
+import { memoryCalls, type MemoryCalls } from './memory.ts'
+import { makeCall, type Call, type Connection } from './request.ts'
+import { exchangedTokens, givenToken, type Tokens } from './tokens.ts'
+import { startWorker, type Worker, type WorkerOptions } from './worker.ts'
+
+export interface ClientOptions {
+  /** Where the service is, without `/v1`: `http://localhost:8080`. */
+  url: string
+  /** Exchanged for tokens as they are needed, and sent nowhere else. */
+  apiKey?: string
+  /** A token in place of a key: an access token, or the operator's. It is not renewed. */
+  token?: string
+  /** How often a call is tried in all before its error is thrown. */
+  attempts?: number
+  /** How long one attempt may take. A waiting poll takes up to 20 s by itself. */
+  timeoutMs?: number
+  /** Attributes for every event that is published; `source` is the usual one. */
+  events?: EventDefaults
+  fetch?: typeof fetch
+}
+
+const DEFAULT_ATTEMPTS = 8
+const DEFAULT_TIMEOUT_MS = 60_000
+
+interface Parts {
+  call: Call
+  connection: Connection
+  tokens: Tokens
+}
+
+export interface Client {
+  /** Any operation of the API by its name, with its own types. */
+  call: Call
+  events: EventCalls
+  deliveries: DeliveryCalls
+  agents: ReturnType<typeof agentCalls>
+  keys: ReturnType<typeof keyCalls>
+  interests: ReturnType<typeof interestCalls>
+  channels: ReturnType<typeof channelCalls>
+  memory: MemoryCalls
+  /** Publishes an event: the same as `events.publish`. */
+  publish: EventCalls['publish']
+  /** Who this client is: its agent, or null for an org-admin. Undefined where it was made from a token. */
+  agent(): Promise<Agent | null | undefined>
+  /** The same client, whose events carry these attributes too. */
+  with(more: EventDefaults): Client
+  /** Works through the mailbox until it is stopped. */
+  worker<D = unknown>(options: WorkerOptions<D>): Worker
+}
+
+function assemble(parts: Parts, defaults: EventDefaults): Client {
+  const { call, tokens } = parts
+  const events = eventCalls(call, defaults, async () => (await tokens.agent())?.id)
+  const client: Client = {
+    call,
+    events,
+    deliveries: deliveryCalls(call),
+    agents: agentCalls(call),
+    keys: keyCalls(call),
+    interests: interestCalls(call),
+    channels: channelCalls(call),
+    memory: memoryCalls(call),
+    publish: events.publish,
+    agent: () => tokens.agent(),
+    with: (more) => assemble(parts, { ...defaults, ...more }),
+    worker: (options) => startWorker(client, parts.connection, tokens, options),
+  }
+  return client
+}
+
+export function createClient(options: ClientOptions): Client {
+  const connection: Connection = {
+    url: options.url.endsWith('/') ? options.url.slice(0, -1) : options.url,
+    fetch: options.fetch ?? ((...given) => fetch(...given)),
+    attempts: options.attempts ?? DEFAULT_ATTEMPTS,
+    timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+  }
+  const { apiKey, token } = options
+  if ((apiKey === undefined) === (token === undefined)) throw new TypeError('a client needs an apiKey or a token')
+  const exchange = makeCall(connection, null)
+  const tokens =
+    token !== undefined
+      ? givenToken(token)
+      : exchangedTokens(() => exchange('exchangeKey', { body: { api_key: apiKey! } }))
+  return assemble({ call: makeCall(connection, tokens), connection, tokens }, options.events ?? {})
+}

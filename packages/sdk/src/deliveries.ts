@@ -1,0 +1,36 @@
+// The mailbox by hand; `worker` does the same in a loop.
+import type { DeadLetter, DeliveryList, NackRequest, Operations } from './contract.ts'
+import { eachOf } from './pages.ts'
+import type { Call, CallOptions } from './request.ts'
+
+type Query<O extends keyof Operations> = Operations[O]['query']
+
+export function deliveryCalls(call: Call) {
+  return {
+    /** Leases what is due. With `wait` (seconds, at most 20) the call stays open until something is. */
+    poll: (query: Query<'pollDeliveries'> = {}, options?: CallOptions): Promise<DeliveryList> =>
+      call('pollDeliveries', { query }, options),
+    /** How many were acknowledged by this call. */
+    ack: async (ids: readonly string[], options?: CallOptions): Promise<number> =>
+      (await call('ackDeliveries', { body: { delivery_ids: [...ids] } }, options)).acknowledged,
+    /** Gives deliveries back, to be tried again or as dead letters. */
+    nack: async (
+      ids: readonly string[],
+      how: Omit<NackRequest, 'delivery_ids'> = {},
+      options?: CallOptions,
+    ): Promise<number> => (await call('nackDeliveries', { body: { delivery_ids: [...ids], ...how } }, options)).nacked,
+    /** Makes leases last that many seconds from now. */
+    extend: async (ids: readonly string[], seconds: number, options?: CallOptions): Promise<number> =>
+      (await call('extendDeliveries', { body: { delivery_ids: [...ids], seconds } }, options)).extended,
+    deadLetters: (query: Query<'listDeadLetters'> = {}, options?: CallOptions) =>
+      call('listDeadLetters', { query }, options),
+    eachDeadLetter: (options?: CallOptions): AsyncGenerator<DeadLetter, void, undefined> =>
+      eachOf(async (page) => {
+        const { dlq_items, total } = await call('listDeadLetters', { query: page }, options)
+        return { items: dlq_items, total }
+      }),
+    replay: (id: string, options?: CallOptions) => call('replayDeadLetter', { params: { id } }, options),
+  }
+}
+
+export type DeliveryCalls = ReturnType<typeof deliveryCalls>

@@ -1,0 +1,10 @@
+// The Sensorium client.
+export { createClient, type Client, type ClientOptions } from './client.ts'
+export type * from './contract.ts'
+export { ConnectionError, DeadLetter, RetryAfter, SensoriumError, type ErrorCode } from './errors.ts'
+export type { EventDefaults, NewEvent } from './events.ts'
+export type { NewInterest } from './agents.ts'
+export type { NewMemory } from './memory.ts'
+export type { CallOptions, Input, OperationId } from './request.ts'
+export { InvalidPush, verifyPush } from './verify-push.ts'
+export type { Work, Worker, WorkerOptions } from './worker.ts'

@@ -1,0 +1,67 @@
+// What an agent keeps, finds again and links.
+import type {
+  Memory,
+  MemoryCreate,
+  MemorySearch,
+  MemoryUpdate,
+  Operations,
+  RelatedMemory,
+  Relationship,
+  RelationshipCreate,
+  SearchResult,
+} from './contract.ts'
+import { eachOf } from './pages.ts'
+import type { Call, CallOptions } from './request.ts'
+
+/** A memory as a caller gives it; private and semantic unless it says otherwise. */
+export type NewMemory = Pick<MemoryCreate, 'title' | 'content'> & Partial<MemoryCreate>
+
+type ListQuery = Operations['listMemories']['query']
+type TraversalQuery = Operations['listRelationships']['query']
+
+export function memoryCalls(call: Call) {
+  return {
+    remember: (memory: NewMemory, options?: CallOptions): Promise<Memory> =>
+      call('createMemory', { body: { type: 'semantic', scope: 'agent', ...memory } }, options),
+    /** The best matches for a question in natural language, best first. */
+    recall: async (query: string | MemorySearch, options?: CallOptions): Promise<SearchResult[]> => {
+      const body = typeof query === 'string' ? { query } : query
+      return (await call('searchMemories', { body }, options)).results
+    },
+    /** Draws a line from one memory to another. */
+    relate: (
+      from: string,
+      to: string,
+      type: RelationshipCreate['relationship_type'],
+      more: Pick<RelationshipCreate, 'strength' | 'metadata'> = {},
+      options?: CallOptions,
+    ): Promise<Relationship> => {
+      const body = { target_memory_id: to, relationship_type: type, ...more }
+      return call('createRelationship', { params: { id: from }, body }, options)
+    },
+    unrelate: (from: string, relationshipId: string, options?: CallOptions) =>
+      call('deleteRelationship', { params: { id: from, rel_id: relationshipId } }, options),
+    /** What can be reached from a memory along its relationships. */
+    explore: async (id: string, query: TraversalQuery = {}, options?: CallOptions): Promise<RelatedMemory[]> =>
+      (await call('listRelationships', { params: { id }, query }, options)).relationships,
+    get: (id: string, options?: CallOptions): Promise<Memory> => call('getMemory', { params: { id } }, options),
+    list: (query: ListQuery = {}, options?: CallOptions) => call('listMemories', { query }, options),
+    each: (
+      query: Omit<ListQuery, 'offset' | 'limit'> = {},
+      options?: CallOptions,
+    ): AsyncGenerator<Memory, void, undefined> =>
+      eachOf(async (page) => {
+        const { memories, total } = await call('listMemories', { query: { ...query, ...page } }, options)
+        return { items: memories, total }
+      }),
+    update: (id: string, body: MemoryUpdate, options?: CallOptions): Promise<Memory> =>
+      call('updateMemory', { params: { id }, body }, options),
+    forget: (id: string, options?: CallOptions) => call('deleteMemory', { params: { id } }, options),
+    promote: (id: string, scope: 'team' | 'institutional', teamId?: string, options?: CallOptions): Promise<Memory> => {
+      const body = { scope, ...(teamId === undefined ? {} : { team_id: teamId }) }
+      return call('promoteMemory', { params: { id }, body }, options)
+    },
+  }
+}
+
+export type MemoryCalls = ReturnType<typeof memoryCalls>

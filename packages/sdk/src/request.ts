@@ -1,0 +1,160 @@
+// One call of an operation: the token, the attempts, and what comes back as a typed response or a typed error.
+//
+// 1. Every attempt of a POST or PATCH carries the same Idempotency-Key, so a retry never does the work twice.
+// 2. Tried again: no response, a response that broke off, 408, 429 and 5xx. Everything else is the answer.
+// 3. A DELETE that is tried again and meets 404 has succeeded: the attempt before it did the work.
+import { OPERATIONS, type Operations } from './contract.ts'
+import { ConnectionError, SensoriumError, type ErrorBody } from './errors.ts'
+import type { Tokens } from './tokens.ts'
+import { backoff, sleep } from './wait.ts'
+
+export type OperationId = keyof Operations
+
+export interface CallOptions {
+  /** Gives the call up; it rejects with the signal's reason. */
+  signal?: AbortSignal | undefined
+  /** Made anew for each call where left out. */
+  idempotencyKey?: string | undefined
+  /** Names the request in the service's log. */
+  requestId?: string | undefined
+  headers?: Readonly<Record<string, string>> | undefined
+}
+
+type Empty<T> = keyof T extends never ? true : false
+type Part<K extends string, T> = undefined extends T ? { [key in K]?: T } : { [key in K]: T }
+type Loose<K extends string, T> =
+  Empty<T> extends true ? { [key in K]?: T } : Partial<T> extends T ? { [key in K]?: T } : { [key in K]: T }
+
+/** What an operation takes: path parameters, query, body; what it does not have is left out. */
+export type Input<O extends OperationId> = Loose<'params', Operations[O]['params']> &
+  Loose<'query', Operations[O]['query']> &
+  Part<'body', Operations[O]['body']>
+
+export type Call = <O extends OperationId>(
+  operation: O,
+  input: Input<O>,
+  options?: CallOptions,
+) => Promise<Operations[O]['response']>
+
+export interface Connection {
+  url: string
+  fetch: typeof fetch
+  /** How often a call is tried in all. */
+  attempts: number
+  /** How long one attempt may take before it counts as lost. */
+  timeoutMs: number
+}
+
+interface Parts {
+  params?: Record<string, string>
+  query?: Record<string, unknown>
+  body?: unknown
+}
+
+/** The address of an operation: parameters filled in, and the query behind it. */
+export function addressOf(url: string, operation: OperationId, { params = {}, query = {} }: Parts): URL {
+  const template = OPERATIONS[operation].split(' ')[1]!
+  const path = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name]!))
+  const address = new URL(url + path)
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) address.searchParams.set(name, String(value))
+  }
+  return address
+}
+
+const isWorthAnother = (error: unknown): boolean =>
+  error instanceof ConnectionError ||
+  (error instanceof SensoriumError && (error.status >= 500 || error.status === 429 || error.status === 408))
+
+/** Rejects with the signal's reason when it is aborted first. */
+const orAborted = <T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> =>
+  signal === undefined
+    ? work
+    : new Promise((resolve, reject) => {
+        const abort = (): void => reject(signal.reason)
+        if (signal.aborted) abort()
+        signal.addEventListener('abort', abort, { once: true })
+        work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+      })
+
+async function attempt(
+  connection: Connection,
+  address: URL,
+  init: RequestInit,
+  signal?: AbortSignal,
+): Promise<unknown> {
+  const limit = AbortSignal.timeout(connection.timeoutMs)
+  let response: Response
+  let text: string
+  try {
+    response = await connection.fetch(address, { ...init, signal: signal ? AbortSignal.any([signal, limit]) : limit })
+    text = await response.text()
+  } catch (error) {
+    if (signal?.aborted) throw signal.reason
+    const what = limit.aborted ? `no response within ${connection.timeoutMs / 1000} s` : 'the connection failed'
+    throw new ConnectionError(`${init.method} ${address.pathname}: ${what}`, { cause: error })
+  }
+  let body: unknown
+  try {
+    body = text === '' ? undefined : JSON.parse(text)
+  } catch (error) {
+    // A gateway in between may answer in its own words; a success that is not whole JSON broke off on its way.
+    if (response.ok)
+      throw new ConnectionError(`${init.method} ${address.pathname}: the response broke off`, { cause: error })
+  }
+  if (response.ok) return body
+  throw failureOf(response, body)
+}
+
+export function failureOf(response: Response, body: unknown): SensoriumError {
+  const error = (body as { error?: Partial<ErrorBody> } | undefined)?.error ?? {}
+  const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN)
+  return new SensoriumError(
+    response.status,
+    error,
+    response.headers.get('x-request-id'),
+    Number.isFinite(retryAfter) ? retryAfter : null,
+  )
+}
+
+export function headersOf(method: string, hasBody: boolean, options: CallOptions): Record<string, string> {
+  return {
+    accept: 'application/json',
+    prefer: 'handling=strict',
+    ...(hasBody ? { 'content-type': 'application/json' } : {}),
+    ...(method === 'POST' || method === 'PATCH'
+      ? { 'idempotency-key': options.idempotencyKey ?? crypto.randomUUID() }
+      : {}),
+    ...(options.requestId === undefined ? {} : { 'x-request-id': options.requestId }),
+    ...options.headers,
+  }
+}
+
+export function makeCall(connection: Connection, tokens: Tokens | null): Call {
+  return async (operation, input, options = {}) => {
+    const parts: Parts = input
+    const { signal } = options
+    const method = OPERATIONS[operation].split(' ')[0]!
+    const address = addressOf(connection.url, operation, parts)
+    const headers = headersOf(method, parts.body !== undefined, options)
+    const init: RequestInit = { method, ...(parts.body === undefined ? {} : { body: JSON.stringify(parts.body) }) }
+    let renewed = false
+    for (let tried = 1; ; tried++) {
+      const token = tokens === null ? null : await orAborted(tokens.get(), signal)
+      const authorized = token === null ? headers : { ...headers, authorization: `Bearer ${token}` }
+      try {
+        return (await attempt(connection, address, { ...init, headers: authorized }, signal)) as never
+      } catch (error) {
+        const status = error instanceof SensoriumError ? error.status : null
+        if (status === 404 && method === 'DELETE' && tried > 1) return undefined as never
+        // Once: a key that was revoked gets no further token, and its exchange says so.
+        if (status === 401 && token !== null && !renewed && tokens!.refused(token)) {
+          renewed = true
+          continue
+        }
+        if (!isWorthAnother(error) || tried >= connection.attempts) throw error
+        await sleep(backoff(tried - 1, error instanceof SensoriumError ? error.retryAfter : null), signal)
+      }
+    }
+  }
+}

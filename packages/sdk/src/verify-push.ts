@@ -1,0 +1,56 @@
+// A push is signed after Standard Webhooks: HMAC-SHA256 over id, time and body, with the agent's push secret.
+import type { Delivery } from './contract.ts'
+
+/** A push that is older or younger than this may be one that somebody recorded. */
+const TOLERANCE_S = 300
+
+export class InvalidPush extends Error {
+  override readonly name = 'InvalidPush'
+}
+
+type HeaderSource = Headers | Readonly<Record<string, string | readonly string[] | undefined>>
+
+function header(headers: HeaderSource, name: string): string {
+  const found = headers instanceof Headers ? headers.get(name) : headers[name]
+  if (typeof found !== 'string' || found === '') throw new InvalidPush(`the header ${name} is missing`)
+  return found
+}
+
+const bytesOf = (base64: string): Uint8Array<ArrayBuffer> => Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))
+
+/**
+ * The delivery, if the push is genuine and recent; throws `InvalidPush` otherwise. `body` is the body as it arrived:
+ * parsed and printed again, it would no longer fit its signature.
+ */
+export async function verifyPush(
+  headers: HeaderSource,
+  body: string | Uint8Array,
+  secret: string,
+  now: () => number = Date.now,
+): Promise<Delivery> {
+  const id = header(headers, 'webhook-id')
+  const timestamp = header(headers, 'webhook-timestamp')
+  const age = Math.abs(now() / 1000 - Number(timestamp))
+  if (!(age <= TOLERANCE_S)) throw new InvalidPush('it was not sent within the last five minutes')
+  const text = typeof body === 'string' ? body : new TextDecoder().decode(body)
+  const key = await crypto.subtle.importKey(
+    'raw',
+    bytesOf(secret.replace(/^whsec_/, '')),
+    { name: 'HMAC', hash: 'SHA-256' },
+    false,
+    ['verify'],
+  )
+  const signed = new TextEncoder().encode(`${id}.${timestamp}.${text}`)
+  for (const signature of header(headers, 'webhook-signature').split(' ')) {
+    if (!signature.startsWith('v1,')) continue
+    let given: Uint8Array<ArrayBuffer>
+    try {
+      given = bytesOf(signature.slice(3))
+    } catch {
+      continue
+    }
+    // `verify` compares in constant time.
+    if (await crypto.subtle.verify('HMAC', key, given, signed)) return JSON.parse(text) as Delivery
+  }
+  throw new InvalidPush('the signature does not fit')
+}

@@ -1,0 +1,177 @@
+// A worker: takes deliveries out of the mailbox, runs the handler, and tells the service what became of each.
+//
+// 1. A delivery is acknowledged after its handler has resolved, never before.
+// 2. The lease of a slow handler is extended for as long as it runs.
+// 3. A delivery that is handed out again while its handler runs is not handled twice at once, and an event that was
+//    handled is only acknowledged when it comes again. Both hold for this process; handlers stay idempotent by event id.
+// 4. Stopping starts nothing new, finishes what runs, and gives back what it could not finish.
+import { makeAcknowledge } from './acknowledge.ts'
+import type { Client } from './client.ts'
+import type { Delivery, Event } from './contract.ts'
+import { DeadLetter, RetryAfter } from './errors.ts'
+import { RecentIds } from './recent-ids.ts'
+import type { Connection } from './request.ts'
+import { pollSource, streamSource, type Source } from './sources.ts'
+import type { Tokens } from './tokens.ts'
+
+const DEFAULT_CONCURRENCY = 8
+const DEFAULT_LEASE_S = 30
+const REMEMBERED = 10_000
+const LONGEST_REASON = 1_000
+const MOST_EXTENDED = 100
+
+export interface Work<D = unknown> {
+  /** The event: type, source, subject, data and whatever attributes it carries. */
+  event: Event & { data: D }
+  delivery: Delivery
+  /** A client whose events name this one as their cause and carry its trace on. */
+  client: Client
+  /** Aborted when the worker was told to stop and has no more time to wait. */
+  signal: AbortSignal
+}
+
+export interface WorkerOptions<D = unknown> {
+  /** Returns or resolves: acknowledged. Throws: given back with the reason; `RetryAfter` and `DeadLetter` steer it. */
+  handle(work: Work<D>): unknown
+  /** How many handlers run at once. */
+  concurrency?: number
+  /** `poll` waits in long polls; `sse` keeps one stream open, which has the lower latency. */
+  mode?: 'poll' | 'sse'
+  /** The visibility timeout of the service; a handler that takes longer than a third of it has its lease extended. */
+  leaseSeconds?: number
+  /** Told of what the worker itself lives through: a handler that threw, a service that is away. */
+  onError?(error: unknown, delivery?: Delivery): void
+  /** Aborting it stops the worker. */
+  signal?: AbortSignal
+}
+
+export interface Worker {
+  /**
+   * Starts nothing new and resolves when what runs is finished and acknowledged. After `graceMs` the handlers' signal
+   * is aborted and what still runs is given back.
+   */
+  stop(graceMs?: number): Promise<void>
+  /** Resolves once it has stopped; rejects when it cannot go on: its key was revoked, or lacks the scope. */
+  readonly stopped: Promise<void>
+}
+
+interface Running {
+  delivery: Delivery
+  since: number
+  finished: Promise<void>
+}
+
+export function startWorker<D>(
+  client: Client,
+  connection: Connection,
+  tokens: Tokens,
+  options: WorkerOptions<D>,
+): Worker {
+  const { handle, concurrency = DEFAULT_CONCURRENCY, leaseSeconds = DEFAULT_LEASE_S } = options
+  const report = (error: unknown, delivery?: Delivery): void => options.onError?.(error, delivery)
+  const running = new Map<string, Running>()
+  const handled = new RecentIds(REMEMBERED)
+  const acknowledge = makeAcknowledge((ids) => client.deliveries.ack(ids))
+  const outOfTime = new AbortController()
+  let freed = (): void => {}
+
+  async function giveBack(delivery: Delivery, error: unknown): Promise<void> {
+    const reason =
+      (error instanceof Error ? error.message : String(error)).slice(0, LONGEST_REASON) || 'the handler failed'
+    await client.deliveries.nack([delivery.id], {
+      reason,
+      ...(error instanceof RetryAfter ? { retry_after_seconds: error.seconds } : {}),
+      ...(error instanceof DeadLetter ? { dead_letter: true } : {}),
+    })
+  }
+
+  async function carryOut(delivery: Delivery): Promise<void> {
+    const event = delivery.payload as Event & { data: D }
+    if (!handled.has(delivery.event_id)) {
+      const trace = typeof event['traceparent'] === 'string' ? { traceparent: event['traceparent'] } : {}
+      const work = {
+        event,
+        delivery,
+        client: client.with({ causationid: delivery.event_id, ...trace }),
+        signal: outOfTime.signal,
+      }
+      try {
+        await orOutOfTime(handle(work), outOfTime.signal)
+      } catch (error) {
+        if (!outOfTime.signal.aborted) report(error, delivery)
+        return giveBack(delivery, error)
+      }
+      handled.add(delivery.event_id)
+    }
+    await acknowledge(delivery.id)
+  }
+
+  function start(delivery: Delivery): void {
+    if (running.has(delivery.id)) return
+    const finished = carryOut(delivery)
+      // It comes again when its lease lapses, and is then acknowledged without being handled.
+      .catch((error) => report(error, delivery))
+      .finally(() => {
+        running.delete(delivery.id)
+        freed()
+      })
+    running.set(delivery.id, { delivery, since: performance.now(), finished })
+  }
+
+  async function room(): Promise<number> {
+    while (running.size >= concurrency) await new Promise<void>((resolve) => (freed = resolve))
+    return concurrency - running.size
+  }
+
+  async function extendLeases(): Promise<void> {
+    const before = performance.now() - (leaseSeconds * 1000) / 3
+    const slow = [...running.values()].filter(({ since }) => since <= before).map(({ delivery }) => delivery.id)
+    for (let from = 0; from < slow.length; from += MOST_EXTENDED) {
+      await client.deliveries.extend(slow.slice(from, from + MOST_EXTENDED), leaseSeconds)
+    }
+  }
+
+  const heartbeat = setInterval(() => void extendLeases().catch(report), (leaseSeconds * 1000) / 3)
+  const parts = { client, connection, tokens, concurrency, start, room, report }
+  const source: Source = options.mode === 'sse' ? streamSource(parts) : pollSource(parts)
+
+  async function finish(graceMs?: number): Promise<void> {
+    const timer =
+      graceMs === undefined
+        ? undefined
+        : setTimeout(() => outOfTime.abort(new Error('the worker was stopped')), graceMs)
+    while (running.size > 0) await Promise.all([...running.values()].map(({ finished }) => finished))
+    clearTimeout(timer)
+  }
+
+  let stopping: Promise<void> | null = null
+  const stop = (graceMs?: number): Promise<void> =>
+    (stopping ??= (async () => {
+      source.pause()
+      await finish(graceMs)
+      await source.close()
+      // A poll may have brought something in while it was being closed.
+      await finish(graceMs)
+      clearInterval(heartbeat)
+    })())
+
+  options.signal?.addEventListener('abort', () => void stop(), { once: true })
+  const stopped = source.ended.then(
+    () => stop(),
+    async (error: unknown) => {
+      await stop()
+      throw error
+    },
+  )
+  // Whoever does not look at `stopped` has `onError`.
+  stopped.catch((error: unknown) => report(error))
+  return { stop, stopped }
+}
+
+/** A handler that does not listen to its signal must not hold a worker that is out of time. */
+function orOutOfTime(work: unknown, signal: AbortSignal): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+    Promise.resolve(work).then(resolve, reject)
+  })
+}

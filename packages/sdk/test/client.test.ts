@@ -1,0 +1,118 @@
+// The client against the real service.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { createClient, SensoriumError, type Client } from '@sensorium/client'
+import { onBothEngines } from '../../server/test/support/engines.ts'
+import { startService, type Service, type TestTenant } from '../../server/test/support/service.ts'
+
+onBothEngines((engine) => {
+  let service: Service
+  let tenant: TestTenant
+  let admin: Client
+
+  before(async () => {
+    service = await startService(engine)
+    tenant = await service.tenant()
+    admin = createClient({ url: service.url, apiKey: tenant.adminKey })
+  })
+  after(() => service.stop())
+
+  test('[SDK-1] a client made from a key publishes, polls, acknowledges and reads the receipt', async () => {
+    const agent = await tenant.agent()
+    const client = createClient({ url: `${service.url}/`, apiKey: agent.key })
+    assert.equal((await client.agent())?.id, agent.id)
+    await client.interests.create(agent.id, { event_type: 'com.example.*' })
+    const published = await client.publish({ type: 'com.example.made', data: { n: 1 } })
+    assert.deepEqual([published.status, published.recipients], ['accepted', 1])
+    const { deliveries } = await client.deliveries.poll()
+    assert.equal(deliveries[0]?.event_id, published.event_id)
+    assert.equal(deliveries[0]?.payload['source'], `/agents/${agent.id}`)
+    assert.equal(await client.deliveries.ack([deliveries[0]!.id]), 1)
+    const receipt = await client.events.get(published.event_id)
+    assert.equal(receipt.deliveries[0]?.state, 'acknowledged')
+  })
+
+  test('[SDK-1] a client made from a token works without a key, and without either there is none', async () => {
+    const agent = await tenant.agent()
+    const client = createClient({ url: service.url, token: agent.token })
+    assert.equal((await client.agents.get(agent.id)).id, agent.id)
+    assert.equal(await client.agent(), undefined)
+    assert.throws(() => createClient({ url: service.url }), TypeError)
+  })
+
+  test('[SDK-3] an error has its code, status, details and request id, and is not tried again', async () => {
+    const error = await admin.agents.get('agt_unknown', { requestId: 'my-request' }).catch((thrown: unknown) => thrown)
+    assert.ok(error instanceof SensoriumError)
+    assert.deepEqual(
+      [error.status, error.code, error.details['resource_type'], error.requestId],
+      [404, 'not_found', 'agent', 'my-request'],
+    )
+  })
+
+  test('[SDK-4] lists are walked page by page as one sequence', async () => {
+    const own = await service.tenant()
+    const client = createClient({ url: service.url, apiKey: own.adminKey })
+    const names = Array.from({ length: 205 }, (_, n) => `agent ${n}`)
+    for (const name of names) await client.agents.register({ name, delivery_mode: 'poll', client_type: 'other' })
+    const seen: string[] = []
+    for await (const agent of client.agents.each({ status: 'active' })) seen.push(agent.name)
+    assert.deepEqual(seen.sort(), names.sort())
+  })
+
+  test('[SDK-5] a call that is aborted rejects with the reason of its signal', async () => {
+    const agent = await tenant.agent()
+    const client = createClient({ url: service.url, apiKey: agent.key })
+    await client.agent()
+    const gone = new AbortController()
+    const poll = client.deliveries.poll({ wait: 20 }, { signal: gone.signal })
+    const reason = new Error('changed my mind')
+    gone.abort(reason)
+    await assert.rejects(poll, reason)
+    await assert.rejects(client.agents.list({}, { signal: gone.signal }), reason)
+  })
+
+  test('[SDK-6] memory: remember, recall, relate, explore, forget', async () => {
+    const agent = await tenant.agent()
+    const { memory } = createClient({ url: service.url, apiKey: agent.key })
+    const pump = await memory.remember({ title: 'Pump 7 runs hot', content: 'The coolant valve sticks.' })
+    const valve = await memory.remember({ title: 'Valve', content: 'Order spares from Hansen.', type: 'procedural' })
+    const [best] = await memory.recall({ query: 'coolant valve', limit: 1 })
+    assert.equal(best?.memory.id, pump.id)
+    await memory.relate(pump.id, valve.id, 'related_to', { strength: 0.5 })
+    const [reached] = await memory.explore(pump.id)
+    assert.deepEqual([reached?.memory.id, reached?.cumulative_strength], [valve.id, 0.5])
+    assert.equal((await memory.promote(valve.id, 'institutional')).scope, 'institutional')
+    await memory.forget(pump.id)
+    await assert.rejects(memory.get(pump.id), { code: 'not_found' })
+  })
+
+  test('[SDK-7] a batch is published in one call, each event on its own', async () => {
+    const agent = await tenant.agent()
+    const client = createClient({ url: service.url, apiKey: agent.key, events: { source: '/batch' } })
+    const results = await client.events.publishBatch([{ type: 'a.b' }, { type: '' }, { type: 'a.c', id: 'given' }])
+    assert.deepEqual(
+      results.map((result) => ('error' in result ? result.error.code : result.status)),
+      ['accepted', 'invalid_event', 'accepted'],
+    )
+    assert.equal((await client.events.get('given')).event!.source, '/batch')
+  })
+
+  // The last: it moves the clock past the end of every token that the others use.
+  test('[SDK-2] a token is renewed before it ends, and exchanged again when it is refused', async () => {
+    const agent = await tenant.agent()
+    let exchanges = 0
+    const counting: typeof fetch = (input, init) => {
+      if (String(input).endsWith('/auth/token')) exchanges++
+      return fetch(input, init)
+    }
+    const client = createClient({ url: service.url, apiKey: agent.key, fetch: counting })
+    await Promise.all([client.agents.get(agent.id), client.agents.get(agent.id)])
+    assert.equal(exchanges, 1, 'calls at the same time share an exchange')
+    await client.agents.get(agent.id)
+    assert.equal(exchanges, 1)
+    // An hour later, by the service's clock, the token it holds has ended.
+    await service.clock.jump(3_700_000)
+    await client.agents.get(agent.id)
+    assert.equal(exchanges, 2)
+  })
+})

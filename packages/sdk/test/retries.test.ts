@@ -1,0 +1,125 @@
+// Retries, against far ends that misbehave.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { ConnectionError, createClient, SensoriumError } from '@sensorium/client'
+import { onBothEngines } from '../../server/test/support/engines.ts'
+import { startService, type Service, type TestTenant } from '../../server/test/support/service.ts'
+import { backoff } from '../src/wait.ts'
+import { randomFrom, startProxy, type Treatment } from './proxy.ts'
+
+const TREATMENTS: readonly Treatment[] = ['pass', 'drop', 'lose', 'delay', 'truncate', 'repeat', 'error']
+
+/** Responds from a list, and keeps what it was asked. */
+function scripted(responses: (() => Response | Error)[]): { fetch: typeof fetch; asked: Request[] } {
+  const asked: Request[] = []
+  return {
+    asked,
+    fetch: async (input, init) => {
+      asked.push(new Request(input as string, init))
+      const response = responses[asked.length - 1]!()
+      if (response instanceof Error) throw response
+      return response
+    },
+  }
+}
+
+const failed =
+  (status: number, headers: Record<string, string> = {}) =>
+  (): Response =>
+    Response.json({ error: { code: 'x', message: 'm', request_id: 'r', details: {} } }, { status, headers })
+
+test('[SDK-8] 429, 5xx, a lost and a broken response are tried again under one key', async () => {
+  const { fetch, asked } = scripted([
+    failed(429, { 'retry-after': '0' }),
+    failed(503),
+    () => new TypeError('fetch failed'),
+    () => new Response('{"event_id": "e', { status: 202 }),
+    () => Response.json({ event_id: 'e', status: 'accepted', recipients: 0 }, { status: 202 }),
+  ])
+  const client = createClient({ url: 'http://service', token: 't', fetch, events: { source: '/s' } })
+  assert.equal((await client.publish({ type: 'a.b', id: 'e' })).status, 'accepted')
+  const keys = new Set(asked.map((request) => request.headers.get('idempotency-key')))
+  assert.equal(asked.length, 5)
+  assert.equal(keys.size, 1)
+  assert.match([...keys][0]!, /^[0-9a-f-]{36}$/)
+  assert.equal(asked[0]!.headers.get('prefer'), 'handling=strict')
+})
+
+test('[SDK-8] it gives up after so many attempts, with the last error', async () => {
+  const away = scripted([() => new TypeError('x'), () => new TypeError('x')])
+  const client = createClient({ url: 'http://service', token: 't', fetch: away.fetch, attempts: 2 })
+  await assert.rejects(client.agents.list(), ConnectionError)
+  const busy = scripted([failed(503), failed(500)])
+  const other = createClient({ url: 'http://service', token: 't', fetch: busy.fetch, attempts: 2 })
+  await assert.rejects(other.agents.list(), (error) => error instanceof SensoriumError && error.status === 500)
+})
+
+test('[SDK-8] a DELETE that is tried again and finds nothing has succeeded', async () => {
+  const { fetch } = scripted([() => new TypeError('lost'), failed(404)])
+  const client = createClient({ url: 'http://service', token: 't', fetch })
+  await client.memory.forget('mem_1')
+  const first = scripted([failed(404)])
+  const other = createClient({ url: 'http://service', token: 't', fetch: first.fetch })
+  await assert.rejects(other.memory.forget('mem_1'), { status: 404 })
+})
+
+test('[SDK-8] the back-off doubles, has full jitter and an upper end, and waits for what Retry-After says', () => {
+  for (let attempt = 0; attempt < 12; attempt++) {
+    assert.equal(
+      backoff(attempt, null, () => 0),
+      0,
+    )
+    assert.equal(
+      backoff(attempt, null, () => 1),
+      Math.min(20_000, 100 * 2 ** attempt),
+    )
+    assert.equal(
+      backoff(attempt, 7, () => 0),
+      7_000,
+    )
+  }
+})
+
+onBothEngines((engine) => {
+  let service: Service
+  let tenant: TestTenant
+  before(async () => {
+    service = await startService(engine)
+    tenant = await service.tenant()
+  })
+  after(() => service.stop())
+
+  for (const seed of [1, 2, 3]) {
+    test(`[SDK-9] a network that drops, delays, repeats and truncates loses and doubles nothing (seed ${seed})`, async () => {
+      const random = randomFrom(seed)
+      const agent = await tenant.agent()
+      const proxy = await startProxy(service.url, ({ url }) => {
+        // A poll whose response is lost holds its leases until the clock says otherwise, which no client can help.
+        const bad = url!.includes('/poll') ? ['drop', 'delay', 'error'] : TREATMENTS
+        return random() < 0.5 ? 'pass' : (bad[Math.floor(random() * bad.length)] as Treatment)
+      })
+      const client = createClient({ url: proxy.url, apiKey: agent.key, attempts: 30, events: { source: '/chaos' } })
+      await client.interests.create(agent.id, { event_type: `chaos.${seed}` })
+      const wanted = Array.from({ length: 40 }, (_, n) => `c-${seed}-${n}`)
+      const handled: string[] = []
+      let finished!: () => void
+      const all = new Promise<void>((resolve) => (finished = resolve))
+      const worker = client.worker({
+        concurrency: 4,
+        handle: ({ event }) => {
+          handled.push(event.id)
+          if (new Set(handled).size === wanted.length) finished()
+        },
+      })
+      const published = await Promise.all(wanted.map((id) => client.publish({ type: `chaos.${seed}`, id })))
+      assert.ok(published.every(({ event_id }, n) => event_id === wanted[n]))
+      await all
+      await worker.stop()
+      assert.deepEqual(handled.sort(), wanted.sort(), 'each once')
+      const queue = await client.agents.queue(agent.id)
+      assert.deepEqual([queue.pending, queue.leased, queue.dead_lettered], [0, 0, 0], 'each acknowledged')
+      for (const treatment of TREATMENTS) assert.ok(proxy.given.get(treatment)! > 0, treatment)
+      await proxy.close()
+    })
+  }
+})

@@ -1,0 +1,44 @@
+// Pushes, as a receiver checks them. Signed by the official library, which the service is held against too.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Webhook } from 'standardwebhooks'
+import { InvalidPush, verifyPush } from '@sensorium/client'
+
+const SECRET = `whsec_${Buffer.from('a secret of thirty-two bytes here').toString('base64')}`
+const BODY =
+  '{"id":"dlv_1","event_id":"e","payload":{"type":"a.b"},"attempt_count":1,"created_at":"2030-01-01T00:00:00Z"}'
+const NOW = Date.UTC(2030, 0, 1)
+
+function signed(secret = SECRET, at = NOW): Record<string, string> {
+  const signature = new Webhook(secret.slice(6)).sign('dlv_1', new Date(at), BODY)
+  return { 'webhook-id': 'dlv_1', 'webhook-timestamp': String(at / 1000), 'webhook-signature': signature }
+}
+
+test('[SDK-15] a genuine push is the delivery it carries, from plain headers and from Headers, text and bytes', async () => {
+  assert.equal((await verifyPush(signed(), BODY, SECRET, () => NOW)).id, 'dlv_1')
+  const bytes = new TextEncoder().encode(BODY)
+  assert.equal((await verifyPush(new Headers(signed()), bytes, SECRET, () => NOW)).event_id, 'e')
+})
+
+test('[SDK-15] of several signatures one has to fit: a rotated secret signs along', async () => {
+  const other = `whsec_${Buffer.from('another secret, thirty-two bytes!').toString('base64')}`
+  const both = `${signed(other)['webhook-signature']} ${signed()['webhook-signature']}`
+  assert.equal((await verifyPush({ ...signed(), 'webhook-signature': both }, BODY, SECRET, () => NOW)).id, 'dlv_1')
+})
+
+const refused: [string, () => Promise<unknown>][] = [
+  ['a body that was changed', () => verifyPush(signed(), BODY.replace('"e"', '"f"'), SECRET, () => NOW)],
+  ['another secret', () => verifyPush(signed(), BODY, `whsec_${btoa('x'.repeat(32))}`, () => NOW)],
+  ['one that is too old', () => verifyPush(signed(SECRET, NOW - 301_000), BODY, SECRET, () => NOW)],
+  ['one from the future', () => verifyPush(signed(SECRET, NOW + 301_000), BODY, SECRET, () => NOW)],
+  ['a time that is none', () => verifyPush({ ...signed(), 'webhook-timestamp': 'soon' }, BODY, SECRET, () => NOW)],
+  ['a missing header', () => verifyPush({ ...signed(), 'webhook-id': undefined }, BODY, SECRET, () => NOW)],
+  [
+    'a signature that is no base64',
+    () => verifyPush({ ...signed(), 'webhook-signature': 'v1,%%' }, BODY, SECRET, () => NOW),
+  ],
+  ['an unknown version', () => verifyPush({ ...signed(), 'webhook-signature': 'v2,AAAA' }, BODY, SECRET, () => NOW)],
+]
+for (const [what, verify] of refused) {
+  test(`[SDK-15] refused: ${what}`, () => assert.rejects(verify, InvalidPush))
+}

@@ -1,0 +1,187 @@
+// A worker against the real service: poll and stream.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { createClient, DeadLetter, RetryAfter, SensoriumError, type Client, type Work } from '@sensorium/client'
+import { onBothEngines } from '../../server/test/support/engines.ts'
+import { startService, type Service, type TestAgent, type TestTenant } from '../../server/test/support/service.ts'
+
+const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+
+/** Resolves when `count` calls were made. */
+function counter(count: number): { hit(): void; reached: Promise<void> } {
+  let resolve!: () => void
+  const reached = new Promise<void>((done) => (resolve = done))
+  let left = count
+  return { hit: () => void (--left === 0 && resolve()), reached }
+}
+
+onBothEngines((engine) => {
+  let service: Service
+  let tenant: TestTenant
+  before(async () => {
+    service = await startService(engine)
+    tenant = await service.tenant()
+  })
+  after(() => service.stop())
+
+  async function listener(type: string): Promise<{ agent: TestAgent; client: Client }> {
+    const agent = await tenant.agent()
+    const client = createClient({ url: service.url, apiKey: agent.key, events: { source: '/worker' } })
+    await client.interests.create(agent.id, { event_type: type })
+    return { agent, client }
+  }
+
+  for (const mode of ['poll', 'sse'] as const) {
+    test(`[SDK-10] ${mode}: what is handled is acknowledged, what throws is given back with its reason`, async () => {
+      const { agent, client } = await listener(`a.${mode}`)
+      const errors: unknown[] = []
+      const seen = counter(4)
+      const worker = client.worker<{ what: string }>({
+        mode,
+        onError: (error) => errors.push(error),
+        handle({ event, delivery }) {
+          seen.hit()
+          if (event.data.what === 'dead') throw new DeadLetter('no such customer')
+          if (event.data.what === 'later') throw new RetryAfter(600, 'the till is closed')
+          if (event.data.what === 'once' && delivery.attempt_count === 1) throw new Error('stumbled')
+        },
+      })
+      for (const what of ['dead', 'later', 'once'])
+        await client.publish({ type: `a.${mode}`, id: `${mode}-${what}`, data: { what } })
+      await seen.reached
+      await worker.stop()
+      await worker.stopped
+      assert.equal(errors.length, 3)
+      const states = await Promise.all(
+        ['dead', 'later', 'once'].map(async (what) => (await client.events.get(`${mode}-${what}`)).deliveries[0]!),
+      )
+      assert.deepEqual(
+        states.map(({ state, attempts }) => [state, attempts]),
+        [
+          ['dead_lettered', 1],
+          ['pending', 1],
+          ['acknowledged', 2],
+        ],
+      )
+      assert.match(states[0]!.dlq_reason!, /no such customer/)
+      // The one that was to come later is not due yet.
+      assert.equal((await client.deliveries.poll()).count, 0)
+      await service.clock.jump(601_000)
+      assert.equal((await client.deliveries.poll()).count, 1)
+      assert.equal((await client.agents.queue(agent.id)).dead_lettered, 1)
+    })
+
+    test(`[SDK-14] ${mode}: what a handler publishes names its cause and carries the trace on`, async () => {
+      const { client } = await listener(`b.${mode}`)
+      const seen = counter(1)
+      const worker = client.worker({
+        mode,
+        async handle({ client: inside }) {
+          await inside.publish({ type: 'b.reply', id: `${mode}-reply` })
+          seen.hit()
+        },
+      })
+      await client.publish({ type: `b.${mode}`, id: `${mode}-question`, traceparent: TRACE })
+      await seen.reached
+      await worker.stop()
+      const { event } = await client.events.get(`${mode}-reply`)
+      assert.deepEqual([event!['causationid'], event!['traceparent']], [`${mode}-question`, TRACE])
+    })
+
+    test(`[SDK-13] ${mode}: stopping finishes what runs, and gives back what has no time left`, async () => {
+      const { agent, client } = await listener(`c.${mode}`)
+      const begun = counter(2)
+      let letGo!: () => void
+      const held = new Promise<void>((resolve) => (letGo = resolve))
+      const handle = async ({ event }: Work): Promise<void> => {
+        begun.hit()
+        if (event.id.endsWith('slow')) await new Promise(() => {})
+        await held
+      }
+      const worker = client.worker({ mode, handle, concurrency: 2 })
+      for (const name of ['quick', 'slow', 'waiting'])
+        await client.publish({ type: `c.${mode}`, id: `${mode}-${name}` })
+      await begun.reached
+      const stopped = worker.stop(50)
+      letGo()
+      await stopped
+      // A stream gives back what it holds as soon as the service notices that it was closed.
+      while ((await client.agents.queue(agent.id)).leased > 0) await new Promise(setImmediate)
+      const state = async (name: string) => (await client.events.get(`${mode}-${name}`)).deliveries[0]!.state
+      assert.deepEqual(
+        [await state('quick'), await state('slow'), await state('waiting')],
+        ['acknowledged', 'pending', 'pending'],
+      )
+    })
+
+    test(`[SDK-3] ${mode}: a worker whose key lacks the scope says so and ends`, async () => {
+      const agent = await tenant.agent({ scopes: ['send'] })
+      const client = createClient({ url: service.url, apiKey: agent.key })
+      const worker = client.worker({ mode, handle: () => {} })
+      await assert.rejects(
+        worker.stopped,
+        (error) => error instanceof SensoriumError && error.code === 'insufficient_scope',
+      )
+    })
+  }
+
+  test('[SDK-11] the lease of a slow handler is extended while it runs', async () => {
+    const { agent, client } = await listener('d.slow')
+    const begun = counter(1)
+    let letGo!: () => void
+    const held = new Promise<void>((resolve) => (letGo = resolve))
+    let extended!: () => void
+    const wasExtended = new Promise<void>((resolve) => (extended = resolve))
+    const watching: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init)
+      if (String(input).endsWith('/extend')) extended()
+      return response
+    }
+    const watched = createClient({ url: service.url, apiKey: agent.key, fetch: watching })
+    const worker = watched.worker({
+      leaseSeconds: 1,
+      async handle() {
+        begun.hit()
+        await held
+      },
+    })
+    await client.publish({ type: 'd.slow', id: 'd-slow' })
+    await begun.reached
+    await wasExtended
+    assert.equal((await client.agents.queue(agent.id)).leased, 1)
+    letGo()
+    await worker.stop()
+    assert.equal((await client.events.get('d-slow')).deliveries[0]!.attempts, 1)
+  })
+
+  test('[SDK-12] an event that was handled and comes again is only acknowledged', async () => {
+    const { agent, client } = await listener('e.again')
+    let lost = true
+    let acknowledged!: () => void
+    const twice = new Promise<void>((resolve) => (acknowledged = resolve))
+    const flaky: typeof fetch = async (input, init) => {
+      if (!String(input).endsWith('/ack')) return fetch(input, init)
+      if (lost) {
+        lost = false
+        // The acknowledgement never arrives, and the lease lapses.
+        await service.clock.jump(31_000)
+        return Response.json({ error: { code: 'conflict', message: 'x', details: {} } }, { status: 409 })
+      }
+      const response = await fetch(input, init)
+      acknowledged()
+      return response
+    }
+    const handled: string[] = []
+    const worker = createClient({ url: service.url, apiKey: agent.key, fetch: flaky }).worker({
+      handle: ({ event }) => handled.push(event.id),
+    })
+    await client.publish({ type: 'e.again', id: 'e-1' })
+    await twice
+    await worker.stop()
+    assert.deepEqual(handled, ['e-1'])
+    assert.deepEqual(
+      (await client.events.get('e-1')).deliveries.map(({ state, attempts }) => [state, attempts]),
+      [['acknowledged', 2]],
+    )
+  })
+})
