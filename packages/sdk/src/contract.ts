@@ -62,6 +62,7 @@ export const OPERATIONS = {
   resumeConnector: 'POST /operator/connectors/{id}/resume',
   deleteConnector: 'DELETE /operator/connectors/{id}',
   ingestWebhook: 'POST /ingest/w/{tenant_slug}',
+  ingestOwnWebhook: 'POST /ingest/w/{tenant_slug}/{webhook_id}',
 } as const
 
 /** What goes into each operation and what comes back. */
@@ -588,6 +589,13 @@ export interface Operations {
   /** Send an event from outside: POST /ingest/w/{tenant_slug} */
   ingestWebhook: {
     params: { tenant_slug: string }
+    query: Record<never, never>
+    body: unknown
+    response: Published
+  }
+  /** Send an event from outside to one webhook: POST /ingest/w/{tenant_slug}/{webhook_id} */
+  ingestOwnWebhook: {
+    params: { tenant_slug: string; webhook_id: string }
     query: Record<never, never>
     body: unknown
     response: Published
@@ -1125,13 +1133,13 @@ export type WebhookCreate = {
   source?: string
   /** The mapping and the signature header of a well-known provider. */
   preset?: 'github' | 'stripe'
-  /** CEL over `body` and `headers` (names in lower case); `subject` may also read `entity`, `action` and `id`. What is left out is the default shown as its example. */
+  /** CEL over `body` and `headers` (names in lower case); `subject` may also read `entity`, `action` and `id`, and `data` may read `compact`, the short block that a preset makes of the body. What is left out is the default shown as its example. */
   mapping?: IngestMapping
   /** The secret of a provider that makes its own, such as Stripe; where it is left out one is made. */
   signing_secret?: string
 }
 
-/** CEL over `body` and `headers` (names in lower case); `subject` may also read `entity`, `action` and `id`. What is left out is the default shown as its example. */
+/** CEL over `body` and `headers` (names in lower case); `subject` may also read `entity`, `action` and `id`, and `data` may read `compact`, the short block that a preset makes of the body. What is left out is the default shown as its example. */
 export type IngestMapping = {
   entity?: string
   action?: string
@@ -1144,12 +1152,14 @@ export type Webhook = {
   id: string
   tenant: string
   source: string
-  /** CEL over `body` and `headers` (names in lower case); `subject` may also read `entity`, `action` and `id`. What is left out is the default shown as its example. */
+  /** CEL over `body` and `headers` (names in lower case); `subject` may also read `entity`, `action` and `id`, and `data` may read `compact`, the short block that a preset makes of the body. What is left out is the default shown as its example. */
   mapping: IngestMapping
   /** The mapping and the signature header of a well-known provider. */
   preset?: 'github' | 'stripe'
   /** Where the provider posts to. */
   url: string
+  /** The address of this webhook alone: its secret is the only one tried, whatever the size of the body. */
+  own_url: string
   active: boolean
   created_at: string
 }
@@ -1169,7 +1179,7 @@ export type ConnectorCreate = {
   address: string
   /** How many messages may be on their way to the store at once. */
   credit?: number
-  /** CEL over `body` and `headers` (names in lower case); `subject` may also read `entity`, `action` and `id`. What is left out is the default shown as its example. */
+  /** CEL over `body` and `headers` (names in lower case); `subject` may also read `entity`, `action` and `id`, and `data` may read `compact`, the short block that a preset makes of the body. What is left out is the default shown as its example. */
   mapping?: IngestMapping
   /** Trusted instead of the system’s authorities, for amqps. */
   tls_ca?: string
@@ -1185,7 +1195,7 @@ export type Connector = {
   url: string
   address: string
   credit: number
-  /** CEL over `body` and `headers` (names in lower case); `subject` may also read `entity`, `action` and `id`. What is left out is the default shown as its example. */
+  /** CEL over `body` and `headers` (names in lower case); `subject` may also read `entity`, `action` and `id`, and `data` may read `compact`, the short block that a preset makes of the body. What is left out is the default shown as its example. */
   mapping: IngestMapping
   /** `starting`: not connected yet. `reconnecting`: the connection was lost or refused. `failed`: the broker turned the connector away, for its credentials, its address or a certificate; it is still tried again, at most every 30 seconds. */
   state: 'starting' | 'running' | 'paused' | 'failed' | 'reconnecting'

@@ -6,7 +6,7 @@
 // 3. What came stands in `original`, and in `data` where no expression says otherwise, byte for byte: numbers too long
 //    for JavaScript survive.
 import { createHash } from 'node:crypto'
-import { CelError, compileExpression, CelSyntaxError, type Expression } from '@sensorium/cel'
+import { compileExpression, CelSyntaxError, type Expression } from '@sensorium/cel'
 import { MAX_EVENT_ID, type IngestMapping } from '@sensorium/contract'
 import { prepareEvent, type PreparedEvent } from '../events/envelope.ts'
 import { iso } from '../kernel/clock.ts'
@@ -30,11 +30,16 @@ const VARIABLES: Record<Part, string[]> = {
   entity: OUTSIDE,
   action: OUTSIDE,
   id: OUTSIDE,
-  data: OUTSIDE,
+  data: [...OUTSIDE, 'compact'],
   subject: [...OUTSIDE, 'entity', 'action', 'id'],
 }
 const MAX_TYPE = 255
 const MAX_SUBJECT = 4096
+/** How much longer than the body an expression may make the data: `[body, body, body]` is no normalising. */
+const MAX_ADDED = 65_536
+
+/** What a preset makes of a body: the block that an agent needs. Pure; undefined where it is no body of that provider. */
+export type Compact = (body: unknown) => unknown
 
 export interface Mapper {
   map(arrival: Arrival): PreparedEvent
@@ -65,18 +70,27 @@ export function completeMapping(given: IngestMapping = {}, defaults: FullMapping
   return Object.fromEntries(PARTS.map((part) => [part, full[part]])) as FullMapping
 }
 
-export function compileMapping(source: string, mapping: FullMapping): Mapper {
+/** `compact` is the preset's; without one, `compact` in the mapping is the body. */
+export function compileMapping(source: string, mapping: FullMapping, compact: Compact = (body) => body): Mapper {
   const compiled = PARTS.map((part) => [part, compileExpression(mapping[part], VARIABLES[part])])
   const expressions = Object.fromEntries(compiled) as Record<Part, Expression>
   const wholeBody = mapping.data === DEFAULT_MAPPING.data
+  const readsCompact = mapping.data.includes('compact')
 
   function evaluate(part: Part, bindings: Record<string, unknown>): unknown {
     try {
       return expressions[part].evaluate(bindings)
-    } catch (error) {
-      if (error instanceof CelError) return undefined
-      throw error
+    } catch {
+      // Whatever a body does to an expression, it is not lost: it is not mapped.
+      return undefined
     }
+  }
+
+  function dataOf(outside: { body: unknown; headers: unknown }): unknown {
+    if (wholeBody) return outside.body
+    if (!readsCompact) return evaluate('data', outside)
+    const block = compact(outside.body)
+    return evaluate('data', block === undefined ? outside : { ...outside, compact: block })
   }
 
   return {
@@ -85,11 +99,13 @@ export function compileMapping(source: string, mapping: FullMapping): Mapper {
       const entity = asName(evaluate('entity', outside))
       const action = asName(evaluate('action', outside))
       const id = asId(evaluate('id', outside), source)
-      const data = wholeBody ? body : evaluate('data', outside)
+      const data = dataOf(outside)
       const subject =
         id === null ? null : asSubject(evaluate('subject', { ...outside, ...given({ entity, action, id }) }))
       const type = entity === null || action === null ? '' : `com.${source}.${sanitised(entity)}.${sanitised(action)}`
-      const mapped = type !== '' && type.length <= MAX_TYPE && data !== undefined
+      const dataText = wholeBody || data === undefined ? undefined : JSON.stringify(data)
+      const fits = wholeBody || (dataText !== undefined && dataText.length <= raw.length + MAX_ADDED)
+      const mapped = type !== '' && type.length <= MAX_TYPE && fits
 
       const text = raw.toString('utf8')
       const attributes = {
@@ -104,7 +120,7 @@ export function compileMapping(source: string, mapping: FullMapping): Mapper {
       const ownData = mapped && !wholeBody
       return prepareEvent(
         { ...attributes, data: ownData ? data : body, original: body },
-        `${JSON.stringify(attributes).slice(0, -1)},"data":${ownData ? JSON.stringify(data) : text},"original":${text}}`,
+        `${JSON.stringify(attributes).slice(0, -1)},"data":${ownData ? dataText : text},"original":${text}}`,
       )
     },
   }
@@ -123,9 +139,15 @@ const asName = (value: unknown): string | null =>
  */
 function asId(value: unknown, source: string): string | null {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : null
-  if (typeof value !== 'string' || value === '' || value.includes('\0')) return null
+  if (typeof value !== 'string' || value === '' || value.includes('\0') || !value.isWellFormed()) return null
   return source.length + 1 + [...value].length <= MAX_EVENT_ID ? value : null
 }
 
 const asSubject = (value: unknown): string | null =>
-  typeof value === 'string' && value !== '' && !value.includes('\0') && [...value].length <= MAX_SUBJECT ? value : null
+  typeof value === 'string' &&
+  value !== '' &&
+  !value.includes('\0') &&
+  value.isWellFormed() &&
+  [...value].length <= MAX_SUBJECT
+    ? value
+    : null

@@ -150,3 +150,19 @@ test('[HOOK-9] whatever JSON comes, an event comes out, and the same one again',
     ),
   )
 })
+
+test('[ING-6] data that an expression makes much longer than the body is not taken; the event is unmapped', () => {
+  const body = { entity: 'order', action: 'created', id: 1, text: 'x'.repeat(40_000) }
+  const list = (count: number) => `[${Array.from({ length: count }, () => 'body').join(', ')}]`
+  assert.equal(map(body, { data: list(2) }).type, 'com.shop.order.created')
+  const long = map(body, { data: list(4) })
+  assert.deepEqual([long.type, long.envelope['data']], ['com.shop.unmapped.received', body])
+})
+
+test('[ING-6] half a character in an id or a subject is neither, and loses nothing', () => {
+  const event = map('{"entity":"order","action":"created","id":"\\ud800"}')
+  assert.match(event.id, /^shop:[0-9a-f]{64}$/)
+  assert.equal(event.subject, null)
+  const named = map('{"entity":"order","action":"created","id":"1","name":"\\ud800"}', { subject: 'body.name' })
+  assert.deepEqual([named.id, named.subject], ['shop:1', null])
+})

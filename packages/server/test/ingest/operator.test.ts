@@ -33,6 +33,7 @@ onBothEngines((engine) => {
       tenant: tenant.slug,
       source: 'shop',
       url,
+      own_url: `${url}/${id}`,
       active: true,
       created_at: new Date(service.clock.now()).toISOString(),
       mapping: {

@@ -42,6 +42,46 @@ const GITHUB: [event: string, body: Record<string, unknown>, type: string, subje
   ['ping', { zen: 'Design for failure.', hook_id: 1 }, 'com.github.ping.received', undefined],
 ]
 
+const SHORT_REPOSITORY = { full_name: 'octocat/Hello-World' }
+
+/** With the addresses that GitHub repeats for everybody and everything. */
+function pullRequest(): Record<string, unknown> {
+  const addresses = (count: number) =>
+    Object.fromEntries(
+      Array.from({ length: count }, (_, i) => [
+        `thing${i}_url`,
+        `https://api.github.com/repos/octocat/Hello-World/things/${i}{/sha}`,
+      ]),
+    )
+  const user = { login: 'octocat', id: 1, node_id: 'MDQ6', type: 'User', site_admin: false, ...addresses(14) }
+  const repo = { ...repository, node_id: 'MDEw', owner: user, ...addresses(44), permissions: { admin: true } }
+  const side = (ref: string, sha: string) => ({ ref, sha, user, repo })
+  const url = 'https://api.github.com/repos/octocat/Hello-World/pulls/7'
+  return {
+    action: 'opened',
+    number: 7,
+    pull_request: {
+      url,
+      id: 1,
+      node_id: 'PR_1',
+      number: 7,
+      title: 'Cool the pump',
+      body: 'It runs hot.',
+      html_url: 'https://github.com/octocat/Hello-World/pull/7',
+      merged: false,
+      merged_at: null,
+      user,
+      labels: [{ id: 5, node_id: 'LA_5', url, name: 'bug' }],
+      head: side('cool', 'abc'),
+      base: side('main', 'def'),
+      _links: Object.fromEntries(Array.from({ length: 8 }, (_, i) => [`link${i}`, { href: url }])),
+      ...addresses(12),
+    },
+    repository: repo,
+    sender: user,
+  }
+}
+
 const invoice = { id: 'in_1MtHbELkdIwHu7ixl4OzzPMv', object: 'invoice', amount_paid: 2000, currency: 'usd' }
 const STRIPE: [body: Record<string, unknown>, type: string, subject: string][] = [
   [
@@ -111,7 +151,8 @@ onBothEngines((engine) => {
       assert.deepEqual([reply.status, reply.body.event_id], [202, `github:${delivery}`])
       assert.equal((await post(raw, headers)).status, 200, 'a redelivery is a duplicate')
       const payload = (await agent.poll())[0]!.payload
-      assert.deepEqual([payload['type'], payload['subject'], payload['data']], [type, subject, body])
+      assert.deepEqual([payload['type'], payload['subject'], payload['original']], [type, subject, body])
+      assert.equal((payload['data'] as { action?: string }).action, body['action'])
     })
   }
 
@@ -123,8 +164,112 @@ onBothEngines((engine) => {
       const payload = (await agent.poll())[0]!.payload
       assert.deepEqual([payload['type'], payload['subject'] ?? '', payload['original']], [type, subject, body])
       if (subject !== '') assert.deepEqual(payload['data'], (body['data'] as { object: unknown }).object)
+      else assert.deepEqual(payload['data'], body, 'what cannot be mapped is kept whole')
     })
   }
+
+  const sendGithub = (event: string, delivery: string, raw: string, contentType: string) =>
+    post(raw, {
+      'content-type': contentType,
+      'x-github-event': event,
+      'x-github-delivery': delivery,
+      'x-hub-signature-256': `sha256=${hmac(github.signing_secret, raw)}`,
+    })
+
+  test('[ING-4] of a pull request as GitHub sends it, data is what an agent needs and original is all of it', async () => {
+    const body = pullRequest()
+    const raw = JSON.stringify(body)
+    assert.ok(raw.length > 20_000, 'as long as real ones are')
+    assert.equal((await sendGithub('pull_request', 'long-1', raw, 'application/json')).status, 202)
+    const payload = (await agent.poll())[0]!.payload
+    assert.deepEqual(payload['original'], body)
+    assert.ok(JSON.stringify(payload['data']).length < raw.length / 10, JSON.stringify(payload['data']))
+    assert.deepEqual(payload['data'], {
+      action: 'opened',
+      number: 7,
+      pull_request: {
+        id: 1,
+        number: 7,
+        title: 'Cool the pump',
+        body: 'It runs hot.',
+        html_url: 'https://github.com/octocat/Hello-World/pull/7',
+        merged: false,
+        user: { login: 'octocat' },
+        labels: [{ id: 5, name: 'bug' }],
+        head: { ref: 'cool', sha: 'abc', user: { login: 'octocat' }, repo: SHORT_REPOSITORY },
+        base: { ref: 'main', sha: 'def', user: { login: 'octocat' }, repo: SHORT_REPOSITORY },
+      },
+      repository: SHORT_REPOSITORY,
+      sender: { login: 'octocat' },
+    })
+  })
+
+  test('[ING-4] of an invoice of Stripe, data is its own fields; what is nested is an id or is left to original', async () => {
+    const object = {
+      ...invoice,
+      customer: { id: 'cus_1', object: 'customer', email: 'a@example.com' },
+      lines: { object: 'list', data: Array.from({ length: 50 }, (_, i) => ({ id: `il_${i}`, amount: i })) },
+      default_tax_rates: [],
+      description: null,
+      metadata: { order: 'o-1' },
+    }
+    const body = {
+      id: 'evt_long',
+      object: 'event',
+      type: 'invoice.updated',
+      data: { object, previous_attributes: { status: 'draft' } },
+    }
+    const raw = JSON.stringify(body)
+    assert.equal((await post(raw, stripeHeader(raw))).status, 202)
+    const payload = (await agent.poll())[0]!.payload
+    assert.deepEqual(payload['data'], {
+      ...invoice,
+      customer: 'cus_1',
+      metadata: { order: 'o-1' },
+      previous_attributes: { status: 'draft' },
+    })
+    assert.deepEqual(payload['original'], body)
+  })
+
+  test('[ING-4] an expression replaces the short block, may read it, or asks for the whole body', async () => {
+    for (const [data, expected] of [
+      ['body', GITHUB[0]![1]],
+      ['{"title": compact.issue.title, "by": compact.sender.login}', { title: 'Found a bug', by: 'octocat' }],
+    ] as const) {
+      const { webhook, signing_secret } = await calls.webhook({
+        tenant: tenant.slug,
+        preset: 'github',
+        source: 'forge',
+        mapping: { data },
+      })
+      const raw = JSON.stringify(GITHUB[0]![1])
+      const headers = {
+        'x-github-event': 'issues',
+        'x-github-delivery': data,
+        'x-hub-signature-256': hmac(signing_secret, raw),
+      }
+      assert.equal((await post(raw, headers)).status, 202)
+      assert.deepEqual((await agent.poll())[0]!.payload['data'], expected)
+      await calls.operator(`DELETE /operator/webhooks/${webhook.id}`)
+    }
+  })
+
+  const FORM = 'application/x-www-form-urlencoded'
+  test("[ING-5] GitHub's form encoding is read as its JSON is, and signed as it was sent", async () => {
+    const json = JSON.stringify({ ...GITHUB[0]![1], note: 'a+b & c = 100 % “é”' })
+    const raw = new URLSearchParams({ payload: json }).toString()
+    assert.equal((await sendGithub('issues', 'form-1', raw, FORM)).status, 202)
+    const payload = (await agent.poll())[0]!.payload
+    assert.deepEqual([payload['type'], payload['original']], ['com.github.issues.opened', JSON.parse(json)])
+    assertError(await sendGithub('issues', 'form-2', 'other=1', FORM), 'validation_failed', { field: 'body' })
+    assertError(await sendGithub('issues', 'form-3', 'payload=%7B', FORM), 'validation_failed', { field: 'body' })
+    assertError(await sendGithub('issues', 'form-4', json, 'text/plain'), 'unsupported_media_type')
+    // No other webhook takes a form, and who did not sign is told nothing.
+    const stripeForm = await post(raw, { ...stripeHeader(raw), 'content-type': FORM })
+    assertError(stripeForm, 'unsupported_media_type')
+    const unsigned = { 'content-type': FORM, 'x-hub-signature-256': hmac('whsec_wrong', raw) }
+    assertError(await post(raw, unsigned), 'authentication_failed')
+  })
 
   test("[HOOK-2] Stripe's signature is over its time too, which may be five minutes off and no more", async () => {
     const raw = JSON.stringify({ ...STRIPE[0]![0], id: 'evt_time' })

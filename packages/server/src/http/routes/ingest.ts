@@ -28,8 +28,12 @@ export function ingestRoutes(tools: IngestRouteTools): Route[] {
     publicUrl ?? `http://${headers.host ?? 'localhost'}`
 
   return [
-    own(operations.ingestWebhook, async ({ params, headers, raw }) =>
-      answerOf(await receive(params.tenant_slug, headers, raw)),
+    own(operations.ingestWebhook, async ({ params, headers, raw, address }) =>
+      answerOf(await receive({ slug: params.tenant_slug, webhookId: null, headers, raw, address })),
+    ),
+
+    own(operations.ingestOwnWebhook, async ({ params, headers, raw, address }) =>
+      answerOf(await receive({ slug: params.tenant_slug, webhookId: params.webhook_id, headers, raw, address })),
     ),
 
     write(operations.createWebhook, async (call, tx) => {

@@ -16,7 +16,7 @@ export interface NewWebhook {
   signing_secret?: string
 }
 
-/** Every refused request costs an HMAC for each secret of its tenant: their number is bounded. */
+/** As many as a short body can be tried with at the tenant's address. */
 export const MAX_WEBHOOKS = 32
 
 export async function createWebhook(

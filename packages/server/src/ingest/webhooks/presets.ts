@@ -1,12 +1,18 @@
 // Providers whose events are well known: which header they sign in, and what their bodies mean.
 import type { PresetName } from '@sensorium/contract'
-import type { FullMapping } from '../mapping.ts'
+import type { Compact, FullMapping } from '../mapping.ts'
+import { compactGithub } from './compact-github.ts'
+import { compactStripe } from './compact-stripe.ts'
 import type { SignatureHeader } from './signature.ts'
 
 export interface Preset {
   /** Taken beside our own header. */
   header: SignatureHeader
   mapping: FullMapping
+  /** What an agent needs of a body; `compact` in the expression for the data. */
+  compact: Compact
+  /** The field that has the JSON where the provider sends a form instead. */
+  formField?: string
 }
 
 // `customer.subscription.created` is the action `created` of `customer.subscription`.
@@ -25,8 +31,10 @@ export const PRESET_MAPPINGS: Record<PresetName, Preset> = {
         'has(body.pull_request) ? body.repository.full_name + "/pull/" + string(body.pull_request.number)' +
         ' : has(body.issue) ? body.repository.full_name + "/issues/" + string(body.issue.number)' +
         ' : has(body.repository) ? body.repository.full_name : body.organization.login',
-      data: 'body',
+      data: 'compact',
     },
+    compact: compactGithub,
+    formField: 'payload',
   },
   stripe: {
     header: 'stripe-signature',
@@ -35,8 +43,11 @@ export const PRESET_MAPPINGS: Record<PresetName, Preset> = {
       action: STRIPE_ACTION,
       id: 'body.id',
       subject: 'body.data.object.object + "/" + body.data.object.id',
-      // What happened to is the data; what it was before stands in `original`.
-      data: 'body.data.object',
+      data: 'compact',
     },
+    compact: compactStripe,
   },
 }
+
+/** By a name that comes from the store. */
+export const PRESETS: Readonly<Record<string, Preset | undefined>> = PRESET_MAPPINGS

@@ -12,8 +12,8 @@ import {
 
 /** How long a secret holds beside the one that replaced it. */
 export const ROTATION_MS = 24 * 3_600_000
-/** Secrets from before that are kept at most: each one is tried with every signature that comes. */
-const MAX_OLD = 4
+/** With the present one they are four, the least that a body of any size is tried with. */
+const MAX_OLD = 3
 
 /** The secret before the new one holds for a day. */
 export async function rotateWebhook(

@@ -25,6 +25,7 @@ export const shownWebhook = (row: WebhookRow, origin: string): Webhook => ({
   mapping: JSON.parse(row.mapping) as FullMapping,
   ...(row.preset === null ? {} : { preset: row.preset as PresetName }),
   url: `${origin}/ingest/w/${row.slug}`,
+  own_url: `${origin}/ingest/w/${row.slug}/${row.id}`,
   active: row.active === 1,
   created_at: iso(row.created_at),
 })

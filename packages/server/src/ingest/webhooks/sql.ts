@@ -41,6 +41,10 @@ export const insertWebhook = (db: Db, r: WebhookRow): Promise<number> =>
 export const webhooksOfSlug = (db: Db, slug: string) =>
   db.rows<WebhookRow>(`select ${WEBHOOK} where t.slug = ? and w.active = 1 order by w.id`, [slug])
 
+/** That webhook alone, if it is active and behind that slug. */
+export const webhookOfSlug = (db: Db, slug: string, id: string) =>
+  db.rows<WebhookRow>(`select ${WEBHOOK} where t.slug = ? and w.id = ? and w.active = 1`, [slug, id])
+
 export const findWebhook = (db: Db, id: string) => one<WebhookRow>(db, `select ${WEBHOOK} where w.id = ?`, [id])
 
 /** A page of the webhooks of a tenant, or of all, newest first. */

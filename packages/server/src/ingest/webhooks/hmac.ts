@@ -1,0 +1,63 @@
+// The HMAC of a body: a short one on this thread, a long one in the thread pool, where the few that may run at a time
+// are shared fairly between the addresses that they come from.
+import { createHmac, webcrypto } from 'node:crypto'
+import { unavailable } from '../../kernel/failure.ts'
+import { fairQueue } from '../../kernel/fair-queue.ts'
+
+export type Hmac = (secret: string, prefix: string, body: Buffer) => Buffer | Promise<Buffer>
+
+/** 16 KiB take about 20 µs, less than handing them to another thread. */
+export const SHORT_BYTES = 16_384
+const ALGORITHM = { name: 'HMAC', hash: 'SHA-256' }
+
+export const hmacSha256: Hmac = (secret, prefix, body) =>
+  body.length <= SHORT_BYTES
+    ? createHmac('sha256', secret).update(prefix).update(body).digest()
+    : inThreadPool(secret, prefix, body)
+
+async function inThreadPool(secret: string, prefix: string, body: Buffer): Promise<Buffer> {
+  const key = await webcrypto.subtle.importKey('raw', Buffer.from(secret), ALGORITHM, false, ['sign'])
+  const bytes = prefix === '' ? body : Buffer.concat([Buffer.from(prefix), body])
+  return Buffer.from(await webcrypto.subtle.sign('HMAC', key, bytes))
+}
+
+/** The pool has four threads, and every commit of the embedded store needs one for its fsync. */
+const AT_A_TIME = 2
+const MAX_WAITING_BYTES = 134_217_728
+const MAX_WAITING_BYTES_OF_ADDRESS = 33_554_432
+
+/** Runs work on long bodies, a few at a time; addresses take turns, and slugs inside an address. */
+export type TakeTurn = <T>(address: string, slug: string, bytes: number, work: () => Promise<T>) => Promise<T>
+
+export function makeTurns(): TakeTurn {
+  const waiting = fairQueue<() => void>()
+  const bytesOf = new Map<string, number>()
+  let waitingBytes = 0
+  let free = AT_A_TIME
+
+  async function wait(address: string, slug: string, bytes: number): Promise<void> {
+    const ofAddress = (bytesOf.get(address) ?? 0) + bytes
+    if (waitingBytes + bytes > MAX_WAITING_BYTES || ofAddress > MAX_WAITING_BYTES_OF_ADDRESS)
+      throw unavailable('Too many large webhook requests are waiting')
+    bytesOf.set(address, ofAddress)
+    waitingBytes += bytes
+    await new Promise<void>((go) => waiting.push(address, slug, go))
+    waitingBytes -= bytes
+    const left = bytesOf.get(address)! - bytes
+    if (left === 0) bytesOf.delete(address)
+    else bytesOf.set(address, left)
+  }
+
+  return async (address, slug, bytes, work) => {
+    if (free > 0) free--
+    else await wait(address, slug, bytes)
+    try {
+      return await work()
+    } finally {
+      // The place goes to the next in turn without becoming free in between.
+      const [next] = waiting.take(() => true)
+      if (next) next()
+      else free++
+    }
+  }
+}

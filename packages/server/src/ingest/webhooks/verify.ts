@@ -1,0 +1,80 @@
+// Which webhook signed a body.
+//
+// Nouns: a candidate is a secret that may have signed it. A decoy is a secret that signed nothing.
+//
+// 1. A refusal costs at most four times the bytes that were sent, or 128 KiB where that is more: as many secrets are
+//    tried as fit into that. An address of a webhook's own always fits; the address of a tenant with many webhooks may
+//    not, for long bodies.
+// 2. A refusal costs the same whatever there is behind the address: decoys make up the number to that of the widest
+//    address of its kind that this node has met.
+import { randomBytes } from 'node:crypto'
+import { badSignature } from '../../kernel/failure.ts'
+import type { Secrets } from '../../kernel/secrets.ts'
+import type { Hmac } from './hmac.ts'
+import { PRESETS } from './presets.ts'
+import { claims, OWN_HEADER, type Claim, type SignatureHeader } from './signature.ts'
+import { webhookContext } from './shown-webhook.ts'
+import { holdingSecrets, type WebhookRow } from './sql.ts'
+
+/** An address of a tenant, or of one of its webhooks. */
+export type Door = 'tenant' | 'webhook'
+
+/** Tries the webhooks that may have signed; throws the refusal that does not tell why. */
+export type Verify = (
+  door: Door,
+  rows: readonly WebhookRow[],
+  claim: Claim,
+  raw: Buffer,
+  now: number,
+) => Promise<WebhookRow>
+
+interface Candidate {
+  sealed: string
+  context: string
+  webhook: WebhookRow | null
+}
+
+const TIMES_THE_BODY = 4
+const LEAST_BYTES = 131_072
+/** What opening a secret and keying an HMAC costs, in bytes hashed. */
+const BYTES_OF_A_TRY = 4_096
+
+/** How many secrets a body of this size is tried with: 32 up to 4 KiB, 8 at 16 KiB, 4 from 32 KiB on. */
+export const triesFor = (bytes: number): number =>
+  Math.floor(Math.max(LEAST_BYTES, TIMES_THE_BODY * bytes) / Math.max(BYTES_OF_A_TRY, bytes))
+
+const takes = ({ preset }: WebhookRow, header: SignatureHeader): boolean =>
+  header === OWN_HEADER || (preset !== null && PRESETS[preset]?.header === header)
+
+/** Those of the present first, then those that were rotated away: a body too long for all is tried with the former. */
+function candidatesOf(rows: readonly WebhookRow[], { header }: Claim, now: number): Candidate[] {
+  const present: Candidate[] = []
+  const old: Candidate[] = []
+  for (const webhook of rows) {
+    const sealed = holdingSecrets(webhook, now)
+    if (!takes(webhook, header)) continue
+    const context = webhookContext(webhook.id)
+    present.push({ sealed: webhook.secret, context, webhook })
+    old.push(...sealed.map((secret) => ({ sealed: secret.sealed, context, webhook })))
+  }
+  return [...present, ...old]
+}
+
+export function makeVerify(secrets: Secrets, hmac: Hmac): Verify {
+  const sealed = secrets.seal(`whsec_${randomBytes(24).toString('base64url')}`, 'decoy')
+  const decoy: Candidate = { sealed, context: 'decoy', webhook: null }
+  // A rotation in each of two webhooks of a tenant, or in one by itself, looks like no webhook at all.
+  const widest: Record<Door, number> = { tenant: 4, webhook: 2 }
+
+  return async (door, rows, claim, raw, now) => {
+    const candidates = candidatesOf(rows, claim, now)
+    widest[door] = Math.max(widest[door], candidates.length)
+    const tries = Math.min(widest[door], triesFor(raw.length))
+    for (let i = 0; i < tries; i++) {
+      const { sealed: secret, context, webhook } = candidates[i] ?? decoy
+      const fits = claims(await hmac(secrets.open(secret, context), claim.prefix, raw), claim)
+      if (fits && webhook !== null) return webhook
+    }
+    throw badSignature()
+  }
+}
