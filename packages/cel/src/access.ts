@@ -1,4 +1,4 @@
-import { isMap, lookUp } from './compare.ts'
+import { isMap, lookUp, payKey } from './compare.ts'
 import { quote } from './time.ts'
 import {
   Double,
@@ -6,6 +6,7 @@ import {
   fail,
   FAULT,
   isRecord,
+  overBudget,
   Timestamp,
   TypeValue,
   typeWord,
@@ -111,6 +112,7 @@ export function elementAt(c: Context, object: Value, key: Value): Result {
     return fail(c, `index ${index} is out of range in a list of ${object.length}`)
   }
   if (!isMap(object)) return fail(c, `${typeWord(object)} has no elements`)
+  if (!payKey(c, key)) return overBudget(c)
   const found = lookUp(object, key)
   if (found !== undefined) return found
   if (typeof key === 'string') return fail(c, `no such key: ${quote(key)}`)

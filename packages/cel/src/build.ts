@@ -41,6 +41,15 @@ export interface Build {
   code(node: Node, scope: Scope): Code
 }
 
+/** What all regular expressions of one expression may keep together. An ordinary one keeps 40 kB. */
+const MAX_PATTERN_BYTES = 1024 * 1024
+
+/** Counts what a regular expression keeps, and refuses it where that is too much. */
+export function keepPattern(build: Build, at: number, bytes: number): void {
+  build.patternBytes += bytes
+  if (build.patternBytes > MAX_PATTERN_BYTES) reject(build, at, 'regular expressions too large together')
+}
+
 export function reject(build: Build, at: number, reason: string): never {
   throw new CelSyntaxError(build.source, at, reason)
 }
@@ -57,7 +66,7 @@ export function constant(value: Value): Code {
 /** Runs it now, where it depends on nothing and does not fail. */
 export function fold(run: Run, parts: readonly Code[]): Code {
   if (parts.every((part) => part.constant !== undefined)) {
-    const value = run({ vars: [], fault: '', left: STEP_BUDGET, pattern: null })
+    const value = run({ vars: [], fault: '', left: STEP_BUDGET, round: 0, pattern: null, zone: null })
     if (value !== FAULT) return constant(value)
   }
   return { run, steps: total(parts) + 4 }

@@ -1,5 +1,5 @@
 import type { Node } from './ast.ts'
-import { binaryCall, fold, reject, total, type Build, type Code, type Scope } from './build.ts'
+import { binaryCall, fold, keepPattern, reject, total, type Build, type Code, type Scope } from './build.ts'
 import { comprehensionRun } from './comprehension.ts'
 import { FUNCTIONS, type Definition } from './functions.ts'
 import { compilePattern, type Pattern } from './regex.ts'
@@ -18,7 +18,9 @@ export function callCode(build: Build, node: Node & { kind: 'call' }, scope: Sco
   const pattern = args[1]?.constant
   if (node.name === 'matches' && typeof pattern === 'string') {
     const compiled = compilePattern(pattern)
-    if (typeof compiled === 'string') return reject(build, node.args.at(-1)?.at ?? node.at, compiled)
+    const at = node.args.at(-1)?.at ?? node.at
+    if (typeof compiled === 'string') return reject(build, at, compiled)
+    keepPattern(build, at, compiled.bytes)
     return { run: matchesRun(a, compiled), steps }
   }
   if (b === undefined) {

@@ -67,7 +67,7 @@ export function isMap(value: Value): value is AnyMap {
 
 function equalMaps(c: Context, a: AnyMap, b: AnyMap, depth: number): boolean {
   const keys = mapKeys(c, a)
-  if (c.left < 0 || keys.length !== mapKeys(c, b).length) return false
+  if (keys === FAULT || keys.length !== mapSize(c, b)) return false
   for (const key of keys) {
     const other = lookUp(b, key)
     if (other === undefined || spend(c, 1) || !equal(c, lookUp(a, key) as Value, other, depth + 1)) return false
@@ -75,11 +75,32 @@ function equalMaps(c: Context, a: AnyMap, b: AnyMap, depth: number): boolean {
   return true
 }
 
+/**
+ * How many keys large JSON objects have. JavaScript has to list the keys of an object to count them, so that the first
+ * one to ask has worked before it can pay; nobody does so twice.
+ */
+const largeObjects = new WeakMap<object, number>()
+const LARGE = 256
+
 /** The keys, paid for. */
-export function mapKeys(c: Context, map: AnyMap): Value[] {
-  const keys = map instanceof Map ? [...(map as CelMap).keys()] : Object.keys(map)
-  spend(c, keys.length)
-  return keys
+export function mapKeys(c: Context, map: AnyMap): Value[] | typeof FAULT {
+  if (map instanceof Map) return spend(c, map.size) ? overBudget(c) : [...(map as CelMap).keys()]
+  if ((largeObjects.get(map) ?? 0) > c.left) return spend(c, largeObjects.get(map) as number) ? overBudget(c) : []
+  const keys = Object.keys(map)
+  if (keys.length > LARGE) largeObjects.set(map, keys.length)
+  return spend(c, keys.length) ? overBudget(c) : keys
+}
+
+/** How many keys it has, paid for. */
+export function mapSize(c: Context, map: AnyMap): number | typeof FAULT {
+  if (map instanceof Map) return map.size
+  const keys = mapKeys(c, map)
+  return keys === FAULT ? FAULT : keys.length
+}
+
+/** Looking a string up takes reading it, the first time. */
+export function payKey(c: Context, key: Value): boolean {
+  return typeof key !== 'string' || !spendChars(c, key.length)
 }
 
 /** What a map holds under a key; undefined where it holds nothing. */
@@ -99,7 +120,7 @@ export function contains(c: Context, needle: Value, range: Value): Result {
     }
     return c.left < 0 ? overBudget(c) : false
   }
-  if (isMap(range)) return lookUp(range, needle) !== undefined
+  if (isMap(range)) return payKey(c, needle) ? lookUp(range, needle) !== undefined : overBudget(c)
   return fail(c, `'in' needs a list or a map, not ${typeWord(range)}`)
 }
 
@@ -107,6 +128,7 @@ export function contains(c: Context, needle: Value, range: Value): Result {
 export function order(c: Context, op: OrderOp, a: Value, b: Value): Result {
   if (isNumeric(a) && isNumeric(b)) return holds(op, plain(a), plain(b))
   const sign = comparison(c, a, b)
+  if (c.left < 0) return overBudget(c)
   if (sign === FAULT) return fail(c, `'${op}' cannot be applied to ${typeWord(a)} and ${typeWord(b)}`)
   return holds(op, sign, 0)
 }
@@ -132,18 +154,17 @@ function comparison(c: Context, a: Value, b: Value): number | typeof FAULT {
     return a.seconds - b.seconds || a.nanos - b.nanos
   }
   if (a instanceof Uint8Array && b instanceof Uint8Array) {
-    spendChars(c, Math.min(a.length, b.length))
-    return Buffer.compare(a, b)
+    return spendChars(c, Math.min(a.length, b.length)) ? FAULT : Buffer.compare(a, b)
   }
   return FAULT
 }
 
 /** By code points, as CEL has it; JavaScript's own order is by UTF-16 units and differs past U+FFFF. */
-function compareStrings(c: Context, a: string, b: string): number {
+function compareStrings(c: Context, a: string, b: string): number | typeof FAULT {
   const length = Math.min(a.length, b.length)
+  if (spendChars(c, length)) return FAULT
   let i = 0
   while (i < length && a.charCodeAt(i) === b.charCodeAt(i)) i++
-  spendChars(c, i)
   if (i === length) return a.length - b.length
   const x = a.charCodeAt(i)
   const y = b.charCodeAt(i)

@@ -21,7 +21,10 @@ export function comprehensionRun(comprehension: Comprehension): Run {
     const value = range(c)
     if (value === FAULT) return FAULT
     if (Array.isArray(value)) return overItems(c, value as readonly Value[])
-    if (isMap(value)) return overItems(c, mapKeys(c, value))
+    if (isMap(value)) {
+      const keys = mapKeys(c, value)
+      return keys === FAULT ? FAULT : overItems(c, keys)
+    }
     return fail(c, `${macro}() needs a list or a map, not ${typeWord(value)}`)
   }
 }
@@ -78,6 +81,7 @@ function quantifier({ macro, slot, steps, where }: Comprehension, decisive: bool
       if (spend(c, steps)) return overBudget(c)
       c.vars[slot] = items[i] as Value
       const value = holds(c)
+      if (c.left < 0) return FAULT
       if (value === decisive) return decisive
       if (fault === '' && value !== !decisive) {
         fault = value === FAULT ? c.fault : notACondition(macro, value)

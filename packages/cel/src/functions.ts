@@ -1,4 +1,4 @@
-import { mapKeys } from './compare.ts'
+import { mapSize } from './compare.ts'
 import { matchesDynamic } from './regex.ts'
 import {
   containsText,
@@ -109,7 +109,7 @@ function size(c: Context, value: Value): Result {
   if (typeof value === 'string') return stringSize(c, value)
   if (Array.isArray(value) || value instanceof Uint8Array) return value.length
   if (value instanceof Map) return value.size
-  return isRecord(value) ? mapKeys(c, value).length : mistyped(c, 'size', value)
+  return isRecord(value) ? mapSize(c, value) : mistyped(c, 'size', value)
 }
 
 const DECIMAL = /^[+-]?\d{1,20}$/
@@ -204,8 +204,9 @@ function toDuration(c: Context, value: Value): Result {
   return typeof span === 'string' ? fail(c, span) : span
 }
 
-/** What finding the local time of a named zone takes: the calendar of that zone has to be asked. */
-const ZONE_STEPS = 1000
+/** What finding the local time of a named zone takes: its calendar has to be made ready, and then asked. */
+const NEW_ZONE_STEPS = 5000
+const ZONE_STEPS = 500
 /** What reading a date or a span takes. */
 const PARSE_STEPS = 60
 
@@ -217,7 +218,10 @@ function timePart(name: string): Fn {
     if (!(time instanceof Timestamp) || (zone !== undefined && typeof zone !== 'string')) {
       return mistyped(c, name, time, zone)
     }
-    if (zone !== undefined && spend(c, ZONE_STEPS)) return overBudget(c)
+    if (zone !== undefined) {
+      if (spend(c, zone === c.zone ? ZONE_STEPS : NEW_ZONE_STEPS)) return overBudget(c)
+      c.zone = zone
+    }
     const local = localTime(time, zone)
     return typeof local === 'string' ? fail(c, local) : ofDate(local)
   }

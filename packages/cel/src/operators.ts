@@ -1,7 +1,18 @@
 import { calculate, negate } from './arithmetic.ts'
 import type { ArithmeticOp, OrderOp, UnaryOp } from './ast.ts'
 import { contains, equal, order } from './compare.ts'
-import { fail, FAULT, keyOf, typeWord, type Context, type Key, type Result, type Run, type Value } from './values.ts'
+import {
+  fail,
+  FAULT,
+  keyOf,
+  overBudget,
+  typeWord,
+  type Context,
+  type Key,
+  type Result,
+  type Run,
+  type Value,
+} from './values.ts'
 
 // Each operator as a closure over its operands. Numbers and strings are decided on the spot; every other pair of
 // types is left to the general functions.
@@ -50,7 +61,8 @@ export function equalRun(left: Run, right: Run, wanted: boolean): Run {
     if (a === FAULT) return FAULT
     const b = right(c)
     if (b === FAULT) return FAULT
-    return equal(c, a, b) === wanted
+    const same = equal(c, a, b)
+    return c.left < 0 ? overBudget(c) : same === wanted
   }
 }
 
@@ -85,14 +97,18 @@ export function inRun(left: Run, right: Run): Run {
 /** `in` a list of constants: one look-up, where all of them are numbers, strings and booleans. Else null. */
 export function inConstantsRun(left: Run, items: readonly Value[]): Run | null {
   const keys = new Set<Key>()
+  let longest = 0
   for (const item of items) {
     const key = keyOf(item)
     if (key === undefined) return null
+    if (typeof key === 'string' && key.length > longest) longest = key.length
     keys.add(key)
   }
   return (c) => {
     const a = left(c)
     if (a === FAULT) return FAULT
+    // A string that is longer than all of them need not be read.
+    if (typeof a === 'string') return a.length <= longest && keys.has(a)
     const key = keyOf(a)
     return key !== undefined && keys.has(key)
   }
@@ -129,8 +145,11 @@ export function logicRun(op: '&&' | '||', operands: readonly Run[]): Run {
       const b = right(c)
       return b === true || b === false ? b : b === FAULT ? FAULT : notBoolean(c, op, b)
     }
+    // Past the end of the budget nothing goes on, and nothing makes up for it.
+    if (c.left < 0) return FAULT
     const fault = a === FAULT ? c.fault : notBooleanWords(op, a)
     if (right(c) === decisive) return decisive
+    if (c.left < 0) return FAULT
     return fail(c, fault)
   }
 }
@@ -140,6 +159,7 @@ function decide(c: Context, op: '&&' | '||', operands: readonly Run[], decisive:
   for (let i = 0; i < operands.length; i++) {
     const value = (operands[i] as Run)(c)
     if (value === decisive) return decisive
+    if (c.left < 0) return FAULT
     if (fault === '' && value !== !decisive) fault = value === FAULT ? c.fault : notBooleanWords(op, value)
   }
   return fault === '' ? !decisive : fail(c, fault)

@@ -1,6 +1,6 @@
 import type { Environment } from './build.ts'
 import { generate } from './code.ts'
-import { FAULT, STEP_BUDGET, type Context, type Value } from './values.ts'
+import { FAULT, STEP_BUDGET, type Context, type Result, type Value } from './values.ts'
 
 /** Steps that evaluations may still take. Several can share one: what each takes is no longer there for the next. */
 export interface Budget {
@@ -25,22 +25,17 @@ export interface Program {
   why(): string
 }
 
+/** The number of the last evaluation, small enough for an array of 32 bits. */
+let lastRound = 0
+const MAX_ROUND = 2 ** 31 - 1
+
 /** Compiles an expression, or throws a CelSyntaxError. Evaluating it never throws. */
 export function compile(source: string, environment: Environment): Program {
   const { run, steps, places, bytes } = generate(source, environment)
   const count = environment.variables.length
   // One context for all evaluations: they are synchronous and do not nest.
-  const c: Context = { vars: new Array<undefined>(places).fill(undefined), fault: '', left: 0, pattern: null }
-
-  function guarded(): Value | typeof FAULT {
-    try {
-      return run(c)
-    } catch (error) {
-      // Nothing is known to throw; should it yet, one bad expression must not cost the others the event.
-      c.fault = error instanceof Error ? error.message : String(error)
-      return FAULT
-    }
-  }
+  const vars = new Array<Value | undefined>(places).fill(undefined)
+  const c: Context = { vars, fault: '', left: 0, round: 0, pattern: null, zone: null }
 
   return {
     source,
@@ -49,12 +44,19 @@ export function compile(source: string, environment: Environment): Program {
       const granted = shared === undefined || shared.left > STEP_BUDGET ? STEP_BUDGET : shared.left
       c.left = granted - steps
       c.pattern = null
-      let result: Value | typeof FAULT = FAULT
+      c.zone = null
+      c.round = lastRound = lastRound === MAX_ROUND ? 1 : lastRound + 1
+      let result: Result = FAULT
       if (c.left >= 0) {
-        for (let i = 0; i < count; i++) c.vars[i] = values[i] as Value | undefined
-        result = guarded()
+        for (let i = 0; i < count; i++) vars[i] = values[i] as Value | undefined
+        try {
+          result = run(c)
+        } catch (error) {
+          // Nothing is known to throw; should it yet, one bad expression must not cost the others the event.
+          c.fault = error instanceof Error ? error.message : String(error)
+        }
         // Nothing of an event may stay behind in a program that lives for months.
-        for (let i = 0; i < places; i++) c.vars[i] = undefined
+        for (let i = 0; i < places; i++) vars[i] = undefined
       }
       const over = c.left < 0
       // What was asked for and refused was not done, so a shared budget ends at zero and not below.

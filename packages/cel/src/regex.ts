@@ -1,24 +1,21 @@
-import { RE2JS, RE2Set } from 're2js'
+import { RE2Set } from 're2js'
+import { makeAutomaton } from './automaton.ts'
 import { indexOfLinear } from './index-of.ts'
 import { fail, overBudget, spend, spendChars, typeWord, type Context, type Result, type Value } from './values.ts'
 
 // `matches` searches with RE2, whose time is linear in the text: at most its length times the size of the compiled
-// pattern. Both factors are bounded here and their product is paid for.
+// pattern. Both factors are bounded here, and what a search really takes is paid for while it takes it.
 
 /** Instructions of a compiled pattern; a word of ten letters is ten of them, `x{100}` a hundred. */
 const MAX_PROGRAM = 1500
-const SMALL_PROGRAM = 40
 /** How much larger than that a pattern may look before it is not even given to the compiler. */
 const MAX_ESTIMATE = 4 * MAX_PROGRAM
 /** For patterns that an event brings along; one in the filter itself is bounded by the length of the filter. */
 const MAX_DYNAMIC_CHARS = 512
-/**
- * The memory in which RE2 remembers states it has met. Its default of 8 MiB a pattern would add up over thousands
- * of interests; past this it starts again, or goes on without, and stays linear.
- */
-const STATE_BYTES = 64 * 1024
 
 export interface Pattern {
+  /** The most memory that it keeps. */
+  readonly bytes: number
   search(c: Context, text: string): Result
 }
 
@@ -27,32 +24,40 @@ export function compilePattern(source: string): Pattern | string {
   const words = literalAlternatives(source)
   if (words !== null) return literalPattern(words)
   if (estimate(source) > MAX_ESTIMATE) return 'regular expression too large'
-  let program: number
-  let set: RE2Set
   try {
-    program = RE2JS.compile(source).programSize()
-    set = new RE2Set(RE2Set.UNANCHORED, 0, STATE_BYTES)
+    const set = new RE2Set(RE2Set.UNANCHORED, 0)
     set.add(source)
     set.compile()
+    return set.prog.numInst() > MAX_PROGRAM ? 'regular expression too large' : makeAutomaton(set)
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     return `invalid regular expression: ${message.replace(/^error parsing regexp: /, '')}`
   }
-  if (program > MAX_PROGRAM) return 'regular expression too large'
-  // Measured: a search usually takes 2 steps a character, however large the pattern is, but some patterns and texts
-  // can make it take 4 for every instruction. The price lies in between and keeps the worst evaluation to some 30
-  // milliseconds; patterns that are small and count nothing are rarely of the bad kind and pay less.
-  const halvings = program <= SMALL_PROGRAM && !source.includes('{') ? 3 : 1
-  return {
-    search(c, text) {
-      if (spend(c, 20 + ((text.length * (program + 4)) >> halvings))) return overBudget(c)
-      return set.match(text).length > 0
-    },
-  }
 }
 
+// Patterns that events brought. Last in the map is last used; the first ones go when they are too large together.
 const cache = new Map<string, Pattern | string>()
-const MAX_CACHED = 256
+const MAX_CACHED_BYTES = 4 * 1024 * 1024
+let cachedBytes = 0
+const bytesOf = (source: string, pattern: Pattern | string): number =>
+  200 + 2 * source.length + (typeof pattern === 'string' ? 2 * pattern.length : pattern.bytes)
+
+function remembered(source: string): Pattern | string {
+  let pattern = cache.get(source)
+  if (pattern === undefined) cachedBytes += bytesOf(source, (pattern = compilePattern(source)))
+  else cache.delete(source)
+  cache.set(source, pattern)
+  for (const [oldest, kept] of cache) {
+    if (cachedBytes <= MAX_CACHED_BYTES) break
+    cache.delete(oldest)
+    cachedBytes -= bytesOf(oldest, kept)
+  }
+  return pattern
+}
+
+/** What compiling a pattern takes at least, and for each instruction. */
+const COMPILE_STEPS = 5000
+const COMPILE_STEPS_PER_INSTRUCTION = 20
 
 /** `matches` with a pattern that only the event knows. */
 export function matchesDynamic(c: Context, text: Value, source: Value | undefined): Result {
@@ -61,13 +66,12 @@ export function matchesDynamic(c: Context, text: Value, source: Value | undefine
   }
   if (source.length > MAX_DYNAMIC_CHARS) return fail(c, 'regular expression too large')
   // Paid for whether or not it is remembered, so that the outcome never depends on what ran before.
-  if (source !== c.pattern && spend(c, 5000 + estimate(source) * 20)) return overBudget(c)
-  c.pattern = source
-  const pattern = cache.get(source) ?? compilePattern(source)
-  // Last in the map is last used; the first one goes when there are too many.
-  cache.delete(source)
-  cache.set(source, pattern)
-  if (cache.size > MAX_CACHED) cache.delete(cache.keys().next().value as string)
+  if (source !== c.pattern) {
+    if (spend(c, COMPILE_STEPS)) return overBudget(c)
+    if (spend(c, estimate(source) * COMPILE_STEPS_PER_INSTRUCTION)) return overBudget(c)
+    c.pattern = source
+  }
+  const pattern = remembered(source)
   return typeof pattern === 'string' ? fail(c, pattern) : pattern.search(c, text)
 }
 
@@ -94,6 +98,7 @@ function literalAlternatives(source: string): Literal[] | null {
 
 function literalPattern(literals: readonly Literal[]): Pattern {
   return {
+    bytes: 200 + literals.reduce((sum, { text }) => sum + 100 + 2 * text.length, 0),
     search(c, text) {
       for (const literal of literals) {
         const read = literal.start || literal.end ? literal.text.length : text.length + literal.text.length
@@ -113,7 +118,6 @@ function found({ text: word, start, end }: Literal, text: string): boolean {
 /** A class such as `\p{L}` has hundreds of ranges, and takes the compiler as long as this many characters. */
 const UNICODE_CLASS = 50
 const REPEAT = /\{(\d{1,4})(,(\d{0,4}))?\}/y
-const CLASS = /\[\^?\]?(?:\[:\^?[a-z]+:\]|\\[\s\S]|[^\]\\])*\]/y
 const ESCAPE = /\\(?:[pP]\{[^}]*\}|x\{[^}]*\}|[\s\S])/y
 
 /**
@@ -138,9 +142,13 @@ function estimate(source: string): number {
       const end = source.indexOf('\\E', i + 2)
       add((end === -1 ? source.length : end) - i)
       i = end === -1 ? source.length : end + 2
-    } else if (source[i] === '\\' || source[i] === '[') {
-      const [single] = take(source[i] === '[' ? CLASS : ESCAPE) ?? [source[i++] as string]
-      add(/\\[pP]/.test(single) ? UNICODE_CLASS : 1)
+    } else if (source[i] === '\\') {
+      const [single] = take(ESCAPE) ?? [source[i++] as string]
+      add(isUnicodeClass(single) ? UNICODE_CLASS : 1)
+    } else if (source[i] === '[') {
+      const end = classEnd(source, i)
+      add(isUnicodeClass(source.slice(i, end)) ? UNICODE_CLASS : 1)
+      i = end
     } else if (source[i] === '(') {
       groups.push(2)
       i++
@@ -161,4 +169,21 @@ function estimate(source: string): number {
     }
   }
   return groups.reduce((sum, size) => sum + size, 0)
+}
+
+function isUnicodeClass(part: string): boolean {
+  return part.includes('\\p') || part.includes('\\P')
+}
+
+/** Where the class that opens at `start` ends. By hand: as a regular expression of ours it would go back and forth. */
+function classEnd(source: string, start: number): number {
+  let i = start + 1
+  if (source[i] === '^') i++
+  if (source[i] === ']') i++
+  while (i < source.length && source[i] !== ']') {
+    const named = source.startsWith('[:', i) ? source.indexOf(':]', i + 2) : -1
+    if (named !== -1 && named - i < 16) i = named + 2
+    else i += source[i] === '\\' ? 2 : 1
+  }
+  return Math.min(i + 1, source.length)
 }

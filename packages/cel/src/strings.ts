@@ -84,7 +84,7 @@ export function split(c: Context, text: Value, separator: Arg, limit: Arg): Resu
   const most = countLimit(limit)
   if (most === null) return mistyped(c, 'split', text, separator, limit as Value)
   if (most === 0) return []
-  if (spendChars(c, text.length)) return overBudget(c)
+  if (spendChars(c, text.length + separator.length)) return overBudget(c)
   const cuts = separator === '' ? characterCuts(c, text, most) : occurrences(c, text, separator, most - 1)
   if (cuts === FAULT) return FAULT
   return pieces(text, cuts, separator.length)
@@ -96,7 +96,7 @@ export function replace(c: Context, text: Value, old: Arg, fresh: Arg, limit: Ar
   }
   const most = countLimit(limit)
   if (most === null) return mistyped(c, 'replace', text, old, fresh, limit as Value)
-  if (spendChars(c, text.length)) return overBudget(c)
+  if (spendChars(c, text.length + old.length)) return overBudget(c)
   let cuts = old === '' ? characterCuts(c, text, most) : occurrences(c, text, old, most)
   if (cuts === FAULT) return FAULT
   // An empty string stands before every character and at the end.
@@ -109,13 +109,14 @@ export function join(c: Context, list: Value, separator: Arg): Result {
   if (!Array.isArray(list) || (separator !== undefined && typeof separator !== 'string')) {
     return mistyped(c, 'join', list, separator)
   }
+  if (spend(c, list.length)) return overBudget(c)
   const between = separator ?? ''
-  let length = list.length * (between.length + 1)
+  let length = list.length * between.length
   for (const item of list as readonly Value[]) {
     if (typeof item !== 'string') return fail(c, `join() needs a list of strings, and there is ${typeWord(item)} in it`)
     length += item.length
   }
-  return spendChars(c, length) || spend(c, list.length) ? overBudget(c) : list.join(between)
+  return spendChars(c, length) ? overBudget(c) : list.join(between)
 }
 
 /** The words for a function that got arguments of the wrong type. */

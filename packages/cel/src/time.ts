@@ -145,6 +145,7 @@ const FIXED_OFFSET = /^([+-]?)(\d\d):(\d\d)$/
 // Making a formatter costs a hundred times what using it does, and zone names come from strangers.
 const formatters = new Map<string, Intl.DateTimeFormat>()
 const MAX_FORMATTERS = 64
+const LONGEST_ZONE = 64
 
 /** A Date whose UTC fields show the time in that zone: `Europe/Madrid`, `+02:00` or `UTC`. */
 export function localTime(time: Timestamp, zone: string | undefined): Date | string {
@@ -166,6 +167,7 @@ export function localTime(time: Timestamp, zone: string | undefined): Date | str
 }
 
 function formatterOf(zone: string): Intl.DateTimeFormat | null {
+  if (zone.length > LONGEST_ZONE) return null
   const known = formatters.get(zone)
   if (known !== undefined) return known
   let made: Intl.DateTimeFormat

@@ -86,8 +86,12 @@ export interface Context {
   readonly vars: (Value | undefined)[]
   fault: string
   left: number
+  /** The number of this evaluation, for what is paid for once in each. */
+  round: number
   /** The last regular expression that came out of the event: using it again costs less. */
   pattern: string | null
+  /** The last time zone, for the same reason. */
+  zone: string | null
 }
 
 export type Run = (c: Context) => Result
@@ -95,21 +99,24 @@ export type Run = (c: Context) => Result
 /** About 10 ns each: one evaluation may take about a millisecond. */
 export const STEP_BUDGET = 100_000
 /** Characters that a native string operation reads or writes in one step. */
-const CHARS_PER_STEP_LOG2 = 4
+const CHARS_PER_STEP = 16
 
 export function fail(c: Context, message: string): typeof FAULT {
   c.fault = message
   return FAULT
 }
 
-/** Takes steps; true when they ran out, and then the caller has to stop. The top level reads `left` again. */
+/**
+ * Takes steps, before the work is done; true when they ran out, and then the caller does not do it. Prices are numbers
+ * without bit operations, which would turn those beyond 2^31 negative.
+ */
 export function spend(c: Context, steps: number): boolean {
   c.left -= steps
   return c.left < 0
 }
 
 export function spendChars(c: Context, chars: number): boolean {
-  c.left -= (chars >> CHARS_PER_STEP_LOG2) + 1
+  c.left -= Math.floor(chars / CHARS_PER_STEP) + 1
   return c.left < 0
 }
 

@@ -181,6 +181,17 @@ for (const pattern of largePatterns) {
   })
 }
 
+test('[CEL-5] many large regular expressions in one filter are refused, with the position of the first too many', () => {
+  const part = 's.matches("x{1000}")'
+  const few = Array.from({ length: 3 }, () => part).join(' || ')
+  const many = Array.from({ length: 100 }, () => part).join(' || ')
+  assert.ok(program(few).bytes > 300_000 && program(few).bytes < 1_100_000, String(program(few).bytes))
+  refused(many, /^regular expressions too large together at position \d+$/)
+  // Ordinary ones: as many as a filter has room for in earnest.
+  const ordinary = Array.from({ length: 20 }, (_, i) => `s.matches("^[a-z]+-${i}@(example|test)[.]org$")`).join(' || ')
+  assert.ok(program(ordinary).bytes < 2_000_000)
+})
+
 test('[EVT-FILTER-BOUND] regular expressions from events are bounded and their cache is too', () => {
   const filter = program('s.matches(p)')
   const evaluate = (p: string): Outcome => timed(() => outcomeOf(filter, { s: 'abc', p }))

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { RE2JS } from 're2js'
 import { CelError, CelSyntaxError, compileExpression } from '../src/index.ts'
+import { expressions, OPS } from './support/expressions.ts'
 import { outcome, outcomeOf, program } from './support/filter.ts'
 
 // Random trees, printed as source and computed twice: by the filter, and by the few lines of `reference`, which uses
@@ -36,7 +37,6 @@ const leaves: readonly Tree[] = [
   { leaf: 'error', source: 'data.missing.more' },
 ]
 
-const OPS = ['+', '-', '*', '/', '%', '<', '<=', '>', '>=', '==', '!=', '&&', '||'] as const
 const PRECEDENCE: Readonly<Record<string, number>> = {
   '||': 1,
   '&&': 2,
@@ -271,108 +271,6 @@ test('[EVT-FILTER] so is any sequence of tokens, and what compiles survives any 
     { numRuns: 8000 },
   )
 })
-
-/** Expressions that always parse, over everything the language has. */
-const expressions: fc.Arbitrary<string> = fc.letrec<{ any: string }>((tie) => {
-  const any = tie('any')
-  const unary = (shape: (a: string) => string): fc.Arbitrary<string> => any.map(shape)
-  const binary = (shape: (a: string, b: string) => string): fc.Arbitrary<string> =>
-    fc.tuple(any, any).map(([a, b]) => shape(a, b))
-  return {
-    any: fc.oneof(
-      { maxDepth: 4, depthIdentifier: 'any' },
-      {
-        weight: 6,
-        arbitrary: fc.constantFrom(
-          'data',
-          'event',
-          'a',
-          'data.a',
-          'data.b.c',
-          'x',
-          '1',
-          '-2',
-          '2.5',
-          '3u',
-          '9223372036854775807',
-          '"a"',
-          '"ab😀"',
-          '""',
-          'b"\\xff"',
-          'true',
-          'null',
-          '[]',
-          '[1, "a", null]',
-          '{}',
-          '{"a": 1, 2: 3}',
-          'timestamp("2026-01-01T00:00:00Z")',
-          'duration("-1.5h")',
-          '"UTC"',
-        ),
-      },
-      {
-        weight: 4,
-        arbitrary: fc.tuple(fc.constantFrom(...OPS, 'in'), any, any).map(([op, a, b]) => `(${a} ${op} ${b})`),
-      },
-      {
-        weight: 2,
-        arbitrary: fc
-          .tuple(
-            fc.constantFrom(
-              'size',
-              'int',
-              'uint',
-              'double',
-              'string',
-              'bytes',
-              'bool',
-              'type',
-              'dyn',
-              'timestamp',
-              'duration',
-            ),
-            any,
-          )
-          .map(([f, a]) => `${f}(${a})`),
-      },
-      {
-        weight: 2,
-        arbitrary: fc
-          .tuple(
-            fc.constantFrom(
-              'contains',
-              'startsWith',
-              'endsWith',
-              'matches',
-              'split',
-              'join',
-              'indexOf',
-              'substring',
-              'getHours',
-              'getDayOfYear',
-            ),
-            any,
-            any,
-          )
-          .map(([f, a, b]) => `(${a}).${f}(${b})`),
-      },
-      {
-        weight: 2,
-        arbitrary: fc
-          .tuple(fc.constantFrom('all', 'exists', 'exists_one', 'map', 'filter'), any, any)
-          .map(([f, a, b]) => `(${a}).${f}(x, ${b})`),
-      },
-      { weight: 1, arbitrary: fc.tuple(any, any, any).map(([a, b, c]) => `(${a} ? ${b} : ${c})`) },
-      { weight: 1, arbitrary: fc.tuple(any, any, any).map(([a, b, c]) => `(${a}).replace(${b}, ${c})`) },
-      { weight: 1, arbitrary: unary((a) => `!(${a})`) },
-      { weight: 1, arbitrary: unary((a) => `has((${a}).a)`) },
-      { weight: 1, arbitrary: unary((a) => `(${a}).a`) },
-      { weight: 1, arbitrary: binary((a, b) => `(${a})[${b}]`) },
-      { weight: 1, arbitrary: binary((a, b) => `[${a}, ${b}]`) },
-      { weight: 1, arbitrary: binary((a, b) => `{${a}: ${b}}`) },
-    ),
-  }
-}).any
 
 const json = fc.oneof(fc.jsonValue(), fc.record({ a: fc.jsonValue(), b: fc.record({ c: fc.jsonValue() }) }))
 

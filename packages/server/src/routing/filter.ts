@@ -31,15 +31,24 @@ const ENVIRONMENT = { variables: ['event', 'data'], fallback: 'data' } as const
 /** Compiles a filter, or throws a CelSyntaxError. */
 export function compileFilter(source: string): Filter {
   const program = compile(source, ENVIRONMENT)
+  // Used again for every event: making an array took a tenth of the time of a short filter.
+  const values: [unknown, unknown] = [undefined, undefined]
+  const run = (event: Envelope, shared: Budget | undefined): ReturnType<typeof program.evaluate> => {
+    values[0] = event
+    values[1] = event['data']
+    const result = program.evaluate(values, shared)
+    values[0] = values[1] = undefined
+    return result
+  }
   return {
     source,
     bytes: program.bytes,
     test(event, shared) {
-      const result = program.evaluate([event, event['data']], shared)
+      const result = run(event, shared)
       return result === OVER_BUDGET ? null : result === true
     },
     evaluate(event, shared) {
-      const result = program.evaluate([event, event['data']], shared)
+      const result = run(event, shared)
       if (result === OVER_BUDGET) return { outcome: 'over_budget' }
       if (result === ERROR) return { outcome: 'error', message: program.why() }
       if (result === true) return { outcome: 'match' }

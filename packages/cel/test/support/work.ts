@@ -1,0 +1,89 @@
+// Counts the work that an evaluation really does, at the places where it is done: every character and element that
+// JavaScript's own functions are made to read or write. It knows nothing of the budget, and not of time either.
+import { RE2Set } from 're2js'
+
+const CHARS_PER_STEP = 16
+const STEPS_PER_INSTRUCTION = 20
+
+let work = 0
+const chars = (count: number): void => {
+  work += count / CHARS_PER_STEP
+}
+
+type Method = (...args: never[]) => unknown
+interface Patch {
+  readonly on: object
+  readonly name: string
+  /** What a call did, from what it was called on, given and gave back. */
+  readonly count: (self: never, args: never[], result: never) => void
+}
+
+const text = (name: string, count: Patch['count']): Patch => ({ on: String.prototype, name, count })
+const whole: Patch['count'] = (self: string) => chars(self.length)
+
+function automatonOf(): object {
+  const set = new RE2Set()
+  set.add('a+')
+  set.compile()
+  return Object.getPrototypeOf(set.dfa) as object
+}
+
+const PATCHES: readonly Patch[] = [
+  text('charCodeAt', () => chars(1)),
+  text('codePointAt', () => chars(1)),
+  ...['trim', 'toLowerCase', 'toUpperCase', 'replace', 'replaceAll', 'split', 'normalize'].map((n) => text(n, whole)),
+  ...['startsWith', 'endsWith'].map((n) => text(n, (_self: string, args: string[]) => chars(args[0]!.length))),
+  text('indexOf', (self: string, [part, from]: (string | number)[], found: number) =>
+    chars((found === -1 ? self.length : found) - Number(from ?? 0) + String(part).length),
+  ),
+  text('lastIndexOf', (self: string, [part]: string[], found: number) => chars(self.length - found + part!.length)),
+  text('repeat', (_self: string, _args: number[], made: string) => chars(made.length)),
+  {
+    on: Array.prototype,
+    name: 'join',
+    count: (self: unknown[], _args, made: string) => chars(made.length + self.length),
+  },
+  { on: Array.prototype, name: 'concat', count: (_self, _args, made: unknown[]) => void (work += made.length) },
+  { on: Array.prototype, name: 'sort', count: (self: unknown[]) => void (work += self.length) },
+  { on: Array.prototype, name: 'reverse', count: (self: unknown[]) => void (work += self.length) },
+  { on: Object, name: 'keys', count: (_self, _args, made: string[]) => void (work += made.length) },
+  { on: Buffer, name: 'compare', count: (_self, [a, b]: Buffer[]) => chars(Math.min(a!.length, b!.length)) },
+  { on: TextEncoder.prototype, name: 'encode', count: (_self, _args, made: Uint8Array) => chars(made.length) },
+  { on: TextDecoder.prototype, name: 'decode', count: (_self, _args, made: string) => chars(made.length) },
+  {
+    on: automatonOf(),
+    name: 'step',
+    count: (_self, [from]: { nfaStates: unknown[] }[], next: { nfaStates: unknown[] }) =>
+      void (work += (from!.nfaStates.length + next.nfaStates.length) * STEPS_PER_INSTRUCTION),
+  },
+]
+
+/** Steps of work that were done. A call that fails halfway (a string that would be too long) fails the test by itself. */
+export function workOf(run: () => void): number {
+  const originals = PATCHES.map(({ on, name }) => (on as Record<string, Method>)[name]!)
+  work = 0
+  PATCHES.forEach(({ on, name, count }, i) => {
+    const original = originals[i]!
+    ;(on as Record<string, unknown>)[name] = function (this: never, ...args: never[]): unknown {
+      const result = original.apply(this, args)
+      count(this, args, result as never)
+      return result
+    }
+  })
+  try {
+    run()
+  } finally {
+    PATCHES.forEach(({ on, name }, i) => ((on as Record<string, unknown>)[name] = originals[i]))
+  }
+  return work
+}
+
+/** A list that counts every element that is read of it. */
+export function countedList<T>(items: T[]): T[] {
+  return new Proxy(items, {
+    get(target, key): unknown {
+      if (typeof key === 'string' && key !== 'length') work++
+      return Reflect.get(target, key)
+    },
+  })
+}

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { CelError, compileExpression, STEP_BUDGET } from '../src/index.ts'
+import { outcomeOf, program, type Outcome } from './support/filter.ts'
+import { expressions, hostileData } from './support/expressions.ts'
+import { countedList, workOf } from './support/work.ts'
+
+/** Prices are rough: nothing may do more than this many times the work that its budget is for. */
+const ROUGHNESS = 4
+const MOST_WORK = ROUGHNESS * STEP_BUDGET
+
+const count = 20_000
+const longList = countedList(Array.from({ length: count }, (_, i) => i))
+const lastIsNoString = countedList([...Array.from({ length: count }, () => 'x'), 1])
+const largeMap = Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, i]))
+const otherMap = { ...largeMap, last: 1 }
+const longText = 'x'.repeat(2_000_000)
+const almostSame = `${longText.slice(1)}y`
+const manyParts = Array.from({ length: 4000 }, () => 'x'.repeat(1000))
+let random = 1
+const coinFlips = Array.from({ length: 20_000 }, () =>
+  (random = (random * 48_271) % 0x7fffffff) % 2 ? 'a' : 'b',
+).join('')
+
+const data = {
+  l: longList,
+  k: lastIsNoString,
+  m: largeMap,
+  n: otherMap,
+  s: longText,
+  t: almostSame,
+  p: manyParts,
+  ab: coinFlips,
+}
+
+const chain = (part: string, times: number, op: string): string => Array.from({ length: times }, () => part).join(op)
+
+const attacks: readonly [name: string, source: string][] = [
+  ['a failing join()', 'l.exists(x, l.join() == "")'],
+  ['a join() that fails at the end', 'l.exists(x, k.join() == "")'],
+  ['keys of a large map', 'l.exists(x, m.all(key, false))'],
+  ['sizes of a large map', 'l.exists(x, size(m) == 0)'],
+  ['equality of large maps', 'l.exists(x, m == n)'],
+  ['large maps in a chain of ||', chain('m == n', 150, ' || ')],
+  ['keys in a chain of &&', chain('m.all(key, true)', 100, ' && ')],
+  ['order of long strings', 'l.exists(x, s < t || s > t)'],
+  ['order in a chain of ||', chain('s > t', 400, ' || ')],
+  ['order in a chain of &&', chain('s <= t', 400, ' && ')],
+  ['order of long bytes', 'l.exists(x, bytes(s) < bytes(t))'],
+  ['a small pattern with many states', 'ab.matches("[ab]*a[ab][ab][ab][ab][ab][ab][ab][ab][ab][ab][ab][ab][ab]$")'],
+  ['a large pattern with many states', 'ab.matches("(a|b)*a(a|b){300}$")'],
+  ['a large pattern on a long text', 's.matches("(x|y)*y(x|y){400}z")'],
+  ['many patterns', chain('ab.matches("[ab]*a[ab][ab][ab][ab][ab][ab][ab][ab]c")', 25, ' || ')],
+  ['replaced beyond two thousand million characters', 's.replace("", s) == ""'],
+  ['joined beyond two thousand million characters', 'p.map(x, s).join(s) == ""'],
+  ['replaced by something long', 'l.exists(x, s.replace("x", s) == "")'],
+  ['long keys', 'l.exists(x, s in m || m[s] == 1)'],
+  ['split', 'l.exists(x, s.split("x").size() == 1)'],
+  ['fresh regular expressions', 'l.exists(x, s.matches("[a-z]+" + string(x) + "y"))'],
+  ['unclosed classes', 'l.exists(x, s.matches(string(x) + "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[["))'],
+]
+
+for (const [name, source] of attacks) {
+  test(`[CEL-3] work stays within the budget: ${name}`, () => {
+    const compiled = program(source)
+    let found: Outcome = { outcome: 'match' }
+    const done = workOf(() => {
+      found = outcomeOf(compiled, data)
+    })
+    assert.ok(done < MOST_WORK, `${Math.round(done)} steps of work, ${found.outcome}`)
+    assert.equal(found.outcome, 'over_budget')
+  })
+}
+
+test('[CEL-3] a string that would be too long is over budget, for a mapping too', () => {
+  for (const source of ['s.replace("", s)', 'p.map(x, s).join(s)', 's + s + s + s']) {
+    const expression = compileExpression(source, ['s', 'p'])
+    assert.throws(
+      () => expression.evaluate({ s: longText, p: manyParts }),
+      (error) => error instanceof CelError && error.overBudget,
+    )
+  }
+})
+
+test('[CEL-3] a price beyond 32 bits is no credit', () => {
+  const budget = { left: STEP_BUDGET }
+  const text = 'x'.repeat(16_000_000)
+  program('s.matches("(x|y){300}z") || s.replace("", s) == "" || s < s').evaluate([{}, { s: text }], budget)
+  assert.equal(budget.left, 0)
+})
+
+test('[CEL-3] whatever an expression does to hostile data, its work stays within the budget', () => {
+  fc.assert(
+    fc.property(expressions, hostileData, (source, value) => {
+      const compiled = program(source)
+      const done = workOf(() => outcomeOf(compiled, value))
+      // What is shown of the result is made outside of the budget, and has a bound of its own.
+      assert.ok(done < MOST_WORK + 200_000, `${Math.round(done)} steps of work: ${source}`)
+    }),
+    { numRuns: 3000 },
+  )
+})
+
+test('[CEL-4] what an evaluation costs does not depend on what was evaluated before', () => {
+  const compiled = program('ab.matches("[ab]*a[ab][ab][ab][ab]c")')
+  const cost = (ab: string): number => {
+    const budget = { left: 10 * STEP_BUDGET }
+    compiled.evaluate([{}, { ab }], budget)
+    return 10 * STEP_BUDGET - budget.left
+  }
+  const fresh = cost('abba')
+  const texts = Array.from({ length: 60 }, (_, i) => coinFlips.slice(i * 100, i * 100 + 200))
+  const first = texts.map(cost)
+  assert.equal(cost('abba'), fresh)
+  assert.deepEqual(texts.toReversed().map(cost).toReversed(), first)
+})
