@@ -80,7 +80,7 @@ export const ERRORS = {
   },
   service_unavailable: {
     status: 503,
-    when: 'The store is away, the node drains or its queues are full; the request was not taken. Retry-After says when to come back.',
+    when: 'The store is away or busy, the node drains or its queues are full. Retry-After says when to come back. The request was not taken, except where the store went away during the commit: then nobody can know, and the message says so. The same event id or Idempotency-Key makes the retry safe either way.',
     details: Type.Object({ retry_after_seconds: Type.Integer() }),
   },
 } as const satisfies Record<string, CatalogueEntry>

@@ -1,5 +1,6 @@
 // The environment, read once. All that is wrong is said at once, each with the variable's name and what it takes.
 import { DEFAULT_CLIENT_TYPES, SLUG } from '@sensorium/contract'
+import { databaseServers } from './kernel/database-url.ts'
 import { LOG_LEVELS } from './kernel/logger.ts'
 
 export interface Config {
@@ -112,8 +113,8 @@ export function readConfig(env: Env): Config {
     databaseUrl: read<string | null>(
       'DATABASE_URL',
       null,
-      'a postgres:// or postgresql:// URL',
-      url(['postgres:', 'postgresql:']),
+      'a postgres:// or postgresql:// URL, of one server or of several separated by commas',
+      (value) => (databaseServers(value) === null ? undefined : value.replace(/\/+$/, '')),
     ),
     publicUrl: read<string | null>('PUBLIC_URL', null, 'an http or https URL', url(['http:', 'https:'])),
     logLevel: read<string>('LOG_LEVEL', 'info', `one of ${LOG_LEVELS.join(', ')}`, (value) =>

@@ -306,7 +306,7 @@ export function makeServer(tools: ServerTools): HttpServer {
 
 function asFailure(error: unknown): Failure {
   if (error instanceof Failure) return error
-  if (error instanceof StoreUnavailable) return unavailable('The store cannot be reached')
+  if (error instanceof StoreUnavailable) return unavailable(error.sentence)
   return internal()
 }
 

@@ -128,8 +128,33 @@ export interface Store extends Db {
 /** Called with the seconds a transaction or a query took. */
 export type Observe = (kind: 'tx' | 'query', seconds: number) => void
 
-/** The store cannot be reached or refuses to work; the caller may try again later. */
-export class StoreUnavailable extends Error {}
+/**
+ * `away`: it cannot be reached or refuses to work, and nothing was written. `busy`: it is there, has more to do than it
+ * can, and nothing was written. `unsure`: it went away while it committed, so what was asked may have been written.
+ */
+export type Trouble = 'away' | 'busy' | 'unsure'
+
+const SENTENCES: Readonly<Record<Trouble, string>> = {
+  away: 'The store cannot be reached',
+  busy: 'The store has more to do than it can; nothing was written',
+  unsure:
+    'The store went away while it was writing, so this may have been done or not; the same event id or Idempotency-Key makes a retry safe',
+}
+
+/** The store did not do what it was asked; the caller may try again later. */
+export class StoreUnavailable extends Error {
+  readonly trouble: Trouble
+
+  constructor(message: string, { trouble = 'away', cause }: { trouble?: Trouble; cause?: unknown } = {}) {
+    super(message, { cause })
+    this.trouble = trouble
+  }
+
+  /** For whoever asked; the message is for who runs the service. */
+  get sentence(): string {
+    return SENTENCES[this.trouble]
+  }
+}
 
 export async function one<R>(db: Db, sql: string, values?: readonly Value[]): Promise<R | undefined> {
   return (await db.rows<R>(sql, values))[0]

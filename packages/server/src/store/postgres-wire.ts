@@ -74,13 +74,21 @@ export function isOutage(error: unknown): boolean {
   const { code, message } = error as { code?: string; message?: string }
   if (code && /^(08|53|57P|25006)/.test(code)) return true
   if (code && /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ENOENT)/.test(code)) return true
-  return /connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable|query read timeout/i.test(
+  return /connection terminated|timeout expired|Client has encountered a connection error|not queryable|query read timeout/i.test(
     message ?? '',
   )
 }
 
+/** A race between writers that this one lost, a deadlock, or a lock that was not free: nothing was written. */
 export const isCollision = (error: unknown): boolean =>
-  ['40001', '40P01'].includes((error as { code?: string }).code ?? '')
+  ['40001', '40P01', '55P03'].includes((error as { code?: string }).code ?? '')
+
+/** All connections were in use for as long as a transaction waits for one. */
+export const isQueueTimeout = (error: unknown): boolean =>
+  (error as Error).message === 'timeout exceeded when trying to connect'
+
+/** The server said that it did not do it, rather than nothing at all. */
+export const isRefusal = (error: unknown): boolean => /^(53|25006)/.test((error as { code?: string }).code ?? '')
 
 /** It took longer than a statement may: the server is there, and too busy. */
 export const isOvertime = (error: unknown): boolean => (error as { code?: string }).code === '57014'

@@ -16,11 +16,16 @@ export const capabilities: Capabilities = { isShared: false, writers: 1 }
 
 /** SQLITE_BUSY, LOCKED, READONLY, IOERR, CORRUPT, FULL, CANTOPEN: the disk or another process, not the query. */
 const OUTAGES = new Set([5, 6, 8, 10, 11, 13, 14])
+/** BUSY and LOCKED: another process writes for longer than we waited. */
+const CONTENTION = new Set([5, 6])
 
 export function translate(error: unknown): unknown {
   const code = (error as { errcode?: number }).errcode
   if (typeof code === 'number' && OUTAGES.has(code & 0xff))
-    return new StoreUnavailable((error as Error).message, { cause: error })
+    return new StoreUnavailable((error as Error).message, {
+      trouble: CONTENTION.has(code & 0xff) ? 'busy' : 'away',
+      cause: error,
+    })
   return error
 }
 

@@ -181,7 +181,9 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
       await log.sync()
     } catch (error) {
       refused = new StoreUnavailable(`the disk refused to write: ${(error as Error).message}`, { cause: error })
-      for (const job of jobs) job.reject(refused)
+      // Whether this commit reached the disk nobody knows; later ones are not begun.
+      const unsure = new StoreUnavailable(refused.message, { trouble: 'unsure', cause: error })
+      for (const job of jobs) job.reject(unsure)
       return
     }
     snapshot.release()
@@ -221,7 +223,8 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
     tx<T>(work: (tx: Db) => Promise<T>): Promise<T> {
       const reason = trouble()
       if (reason) return Promise.reject(reason)
-      if (queue.length >= MAX_WAITING) return Promise.reject(new StoreUnavailable('too many transactions are waiting'))
+      if (queue.length >= MAX_WAITING)
+        return Promise.reject(new StoreUnavailable('too many transactions are waiting', { trouble: 'busy' }))
       return new Promise<T>((resolve, reject) => {
         queue.push({ work, resolve, reject })
         if (draining) return

@@ -45,7 +45,15 @@ const SQLITE_FILES = [
   'store/own-directory.ts',
   'store/backup.ts',
 ]
-const POSTGRES_FILES = ['store/postgres.ts', 'store/postgres-lookups.ts', 'store/postgres-wire.ts']
+const POSTGRES_FILES = [
+  'store/postgres.ts',
+  'store/postgres-lookups.ts',
+  'store/postgres-wire.ts',
+  'store/postgres-connections.ts',
+  'store/postgres-servers.ts',
+  'store/postgres-listen.ts',
+  'store/postgres-transaction.ts',
+]
 
 interface Import {
   from: string

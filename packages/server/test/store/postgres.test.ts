@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
-import { StoreUnavailable, type Store } from '../../src/store/db.ts'
+import { StoreUnavailable, type Store, type Trouble } from '../../src/store/db.ts'
 import { gatherStatistics } from '../../src/store/statistics.ts'
 import { postgres, POSTGRES_URL } from '../support/engines.ts'
 import { layWire } from '../support/cut-wire.ts'
@@ -107,17 +107,88 @@ test('[STO-3] the pool is bounded, and who waits for a connection gets one', { s
   assert.deepEqual([idle, waiting], [connections, 0])
 })
 
-test('[HTTP-28] a server that is too busy, or takes no writes any more, is away', { skip }, async () => {
+const inTrouble = (trouble: Trouble) => (error: unknown) => {
+  assert.ok(error instanceof StoreUnavailable, String(error))
+  assert.equal(error.trouble, trouble, error.message)
+  return true
+}
+
+test('[HTTP-28] [STO-11] a statement over its time is no outage; a server that takes no writes any more is', {
+  skip,
+}, async () => {
   const tooLong = store.tx(async (tx) => {
     await tx.rows("select set_config('statement_timeout', '20', true)")
     await tx.rows('select pg_sleep(5)')
   })
-  await assert.rejects(tooLong, StoreUnavailable)
+  await assert.rejects(tooLong, inTrouble('busy'))
   const demoted = store.tx(async (tx) => {
     await tx.run('set transaction read only')
     await tx.run("update rows_ set n = 1 where id = 'c'")
   })
-  await assert.rejects(demoted, StoreUnavailable)
+  await assert.rejects(demoted, inTrouble('away'))
+  await store.ping()
+})
+
+test('[STO-11] who loses a race for a lock tries again, and then says that the store is busy', { skip }, async () => {
+  const held = Promise.withResolvers<void>()
+  const release = Promise.withResolvers<void>()
+  const holder = store.tx(async (tx) => {
+    await tx.run("update rows_ set n = n where id = 'c'")
+    held.resolve()
+    await release.promise
+  })
+  await held.promise
+  let tries = 0
+  const loser = store.tx(async (tx) => {
+    tries++
+    await tx.rows("select set_config('lock_timeout', '5', true)")
+    await tx.run("update rows_ set n = n where id = 'c'")
+  })
+  await assert.rejects(loser, inTrouble('busy'))
+  release.resolve()
+  await holder
+  assert.ok(tries > 1, 'it was tried again')
+})
+
+test('[STO-11] who finds all connections in use is told that the store is busy', { skip }, async () => {
+  const small = openPostgres({ url: opened.config.databaseUrl!, clock: systemClock, poolSize: 1 })
+  const held = Promise.withResolvers<void>()
+  const release = Promise.withResolvers<void>()
+  const holder = small.tx(async (tx) => {
+    await tx.rows('select 1 as one')
+    held.resolve()
+    await release.promise
+  })
+  await held.promise
+  await assert.rejects(small.rows('select 1 as one'), inTrouble('busy'))
+  release.resolve()
+  await holder
+  await small.close()
+})
+
+test('[STO-11] a connection lost during the commit leaves it open whether it was done, and lost before that does not', {
+  skip,
+}, async () => {
+  await store.tx(async (tx) => {
+    await tx.run('create table ends (n integer)')
+    await tx.run(
+      `create function end_me() returns trigger language plpgsql as 'begin perform pg_terminate_backend(pg_backend_pid()); return null; end'`,
+    )
+    await tx.run(
+      'create constraint trigger ends_at_commit after insert on ends deferrable initially deferred for each row execute function end_me()',
+    )
+  })
+  const atCommit = store.tx((tx) => tx.run('insert into ends values (1)'))
+  await assert.rejects(atCommit, (error) => {
+    inTrouble('unsure')(error)
+    assert.match((error as StoreUnavailable).sentence, /may have been done or not.*Idempotency-Key/)
+    return true
+  })
+  const before = store.tx(async (tx) => {
+    await tx.run('insert into ends values (1)')
+    await tx.run('set constraints all immediate')
+  })
+  await assert.rejects(before, inTrouble('away'))
   await store.ping()
 })
 

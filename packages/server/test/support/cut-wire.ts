@@ -7,12 +7,19 @@ export interface Wire {
   cut(): Promise<void>
   /** Carries nothing any more and breaks nothing: what a server does that hangs. */
   freeze(): void
+  /** The same, and whoever connects from now on gets no answer either: what a machine does that lost its power. */
+  vanish(): void
   mend(): Promise<void>
 }
 
 export async function layWire(toPort: number): Promise<Wire> {
   const sockets = new Set<Socket>()
+  let gone = false
   const server = createServer((near) => {
+    if (gone) {
+      sockets.add(near.pause().on('error', () => {}))
+      return
+    }
     const far = connect(toPort, '127.0.0.1')
     for (const [socket, other] of [
       [near, far],
@@ -30,6 +37,9 @@ export async function layWire(toPort: number): Promise<Wire> {
   const listen = (port: number): Promise<void> => new Promise((resolve) => server.listen(port, '127.0.0.1', resolve))
   await listen(0)
   const { port } = server.address() as AddressInfo
+  const freeze = (): void => {
+    for (const socket of sockets) socket.unpipe().pause()
+  }
   return {
     port,
     cut: () =>
@@ -37,9 +47,14 @@ export async function layWire(toPort: number): Promise<Wire> {
         server.close(() => resolve())
         for (const socket of sockets) socket.destroy()
       }),
-    freeze() {
-      for (const socket of sockets) socket.unpipe().pause()
+    freeze,
+    vanish() {
+      gone = true
+      freeze()
     },
-    mend: () => listen(port),
+    mend() {
+      gone = false
+      return listen(port)
+    },
   }
 }

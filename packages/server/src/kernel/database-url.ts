@@ -1,0 +1,32 @@
+// The address of a PostgreSQL database: one server, or several of which one takes writes, as libpq writes it:
+// postgres://user:password@first:5432,second:5433/name?target_session_attrs=read-write
+
+export interface DatabaseServers {
+  /** One address for each server, in the order given. */
+  urls: string[]
+  /** Whether to look for the one that takes writes before anything is asked of it. */
+  mustLook: boolean
+}
+
+const PARTS = /^(postgres(?:ql)?:\/\/)((?:[^/?#]*@)?)([^/?#]*)([^?#]*)(\?[^#]*)?$/
+
+/** Those that a service which writes can use. */
+const WRITABLE = ['any', 'read-write', 'primary']
+
+/** Null if it is no such address. */
+export function databaseServers(url: string): DatabaseServers | null {
+  const parts = PARTS.exec(url)
+  if (!parts) return null
+  const [, scheme, user, hosts, path, query] = parts
+  const options = new URLSearchParams(query ?? '')
+  const wanted = options.get('target_session_attrs')
+  if (wanted !== null && !WRITABLE.includes(wanted)) return null
+  options.delete('target_session_attrs')
+  // Untouched where nothing was taken out: what is there may be spelled in a way that the driver knows.
+  const rest = wanted === null ? (query ?? '') : options.size > 0 ? `?${options}` : ''
+  const names = hosts!.split(',')
+  if (names.length > 1 && names.includes('')) return null
+  const urls = names.map((host) => `${scheme}${user}${host}${path}${rest}`)
+  if (urls.some((one) => URL.parse(one) === null)) return null
+  return { urls, mustLook: urls.length > 1 || (wanted !== null && wanted !== 'any') }
+}

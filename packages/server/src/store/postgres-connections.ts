@@ -1,0 +1,180 @@
+// The connections to PostgreSQL: a pool for transactions and queries, a few that look-ups share, and one that listens.
+// All of them go to the server that takes writes, and what goes wrong with them is said in the store's words.
+import { performance } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import type { Clock } from '../kernel/clock.ts'
+import { StoreUnavailable, type Observe, type StoreStats, type Value } from './db.ts'
+import { makeListening, type Listening } from './postgres-listen.ts'
+import { makeLookUps } from './postgres-lookups.ts'
+import { makeServers } from './postgres-servers.ts'
+import { batchingSocket, isOutage, isOvertime, isQueueTimeout, setUp } from './postgres-wire.ts'
+
+export interface PostgresOptions {
+  url: string
+  clock: Clock
+  poolSize?: number
+  observe?: Observe
+  /** Told of lost and regained connections. */
+  warn?: (what: string, error: unknown) => void
+}
+
+export interface Connections {
+  /** Work on a connection of its own, which is given back or, if it was lost, left. */
+  withClient<T>(kind: 'tx' | 'query', work: (client: pg.PoolClient) => Promise<T>): Promise<T>
+  /** Over connections that many share: for what is quick. */
+  lookUp<R>(sql: string, values: readonly Value[]): Promise<R[]>
+  /** Like a look-up, for what is only told: best effort. */
+  tell(sql: string, values: readonly Value[]): void
+  listen: Listening['listen']
+  /** The server takes no writes any more: another one may. */
+  doubt(): void
+  stats(): StoreStats
+  close(): Promise<void>
+}
+
+const CONNECT_WITHIN_MS = 3_000
+/** A transaction waits this long for a connection that others use. Then the store is busy, which is no outage. */
+const QUEUE_WITHIN_MS = 5_000
+const STATEMENT_TIMEOUT_MS = 15_000
+/** The server keeps the one above; this is for a server that does not answer at all. */
+const ANSWER_WITHIN_MS = STATEMENT_TIMEOUT_MS + 2_000
+/** A look-up is quick, or something is wrong. */
+const LOOK_UP_WITHIN_MS = 5_000
+/** A shutdown waits this long for what is under way. */
+const CLOSE_WITHIN_MS = 5_000
+const MAX_WAITING = 5_000
+
+/** What went wrong, as callers know it: the store is away or busy; anything else is the statement's own fault. */
+function translated(error: unknown, connected: boolean): unknown {
+  if (error instanceof StoreUnavailable) return error
+  const busy = isOvertime(error) || isQueueTimeout(error)
+  // A server that lets nobody in, for whatever reason, is as good as away.
+  if (!busy && connected && !isOutage(error)) return error
+  const message = isQueueTimeout(error) ? 'all connections are in use' : (error as Error).message
+  return new StoreUnavailable(message || 'the database cannot be reached', {
+    trouble: busy ? 'busy' : 'away',
+    cause: error,
+  })
+}
+
+export function makeConnections({
+  url,
+  clock,
+  poolSize = 10,
+  observe = () => {},
+  warn = () => {},
+}: PostgresOptions): Connections {
+  const underWay = new Set<Promise<unknown>>()
+  const servers = makeServers(url, () => underWay.size > 0, warn)
+  /** A connection to the server that takes writes. */
+  class Client extends pg.Client {
+    constructor(options: pg.ClientConfig = {}) {
+      super({ ...options, connectionString: servers.url(), connectionTimeoutMillis: CONNECT_WITHIN_MS })
+      servers.watch(this)
+    }
+  }
+  const connection = { keepAlive: true, application_name: 'sensorium' }
+  const pipelined = { ...connection, pipeline: true, stream: batchingSocket, statement_timeout: STATEMENT_TIMEOUT_MS }
+  const pool = new pg.Pool({
+    ...pipelined,
+    Client,
+    connectionTimeoutMillis: QUEUE_WITHIN_MS,
+    query_timeout: ANSWER_WITHIN_MS,
+    max: poolSize,
+    idle_in_transaction_session_timeout: 30_000,
+  })
+  const lookUps = makeLookUps(
+    () => new Client({ ...pipelined, statement_timeout: LOOK_UP_WITHIN_MS, query_timeout: LOOK_UP_WITHIN_MS }),
+    warn,
+  )
+  // A connection can be lost between two statements too, while somebody holds it: unheard, that would end the process.
+  pool.on('connect', (client) => {
+    client.on('error', (error) => warn('a connection was lost', error))
+    setUp(client)
+  })
+  pool.on('error', () => {}) // the same, of a connection that nobody holds: said above
+  const closing = new AbortController()
+  const listening = makeListening(
+    async () => {
+      await servers.ready()
+      const client = new Client(connection)
+      client.on('error', () => {}) // who listens is told; until it does nobody is
+      await client.connect()
+      return client
+    },
+    clock,
+    warn,
+  )
+
+  function whileOpen<T>(work: () => Promise<T>): Promise<T> {
+    if (closing.signal.aborted) return Promise.reject(new StoreUnavailable('the store is closed'))
+    const running = work()
+    underWay.add(running)
+    const over = (): void => void underWay.delete(running)
+    running.then(over, over)
+    return running
+  }
+
+  const withClient = <T>(kind: 'tx' | 'query', work: (client: pg.PoolClient) => Promise<T>): Promise<T> =>
+    whileOpen(() => withPooled(kind, work))
+
+  async function withPooled<T>(kind: 'tx' | 'query', work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    if (pool.waitingCount >= MAX_WAITING)
+      throw new StoreUnavailable('too many transactions are waiting', { trouble: 'busy' })
+    const started = performance.now()
+    let client: pg.PoolClient | undefined
+    let broken = false
+    try {
+      if (servers.inDoubt()) await servers.ready()
+      client = await pool.connect()
+      return await work(client)
+    } catch (error) {
+      const told = translated(error, client !== undefined)
+      broken = told instanceof StoreUnavailable && told.trouble !== 'busy'
+      if (broken) servers.doubt()
+      throw told
+    } finally {
+      client?.release(broken)
+      observe(kind, (performance.now() - started) / 1000)
+    }
+  }
+
+  async function lookUp<R>(sql: string, values: readonly Value[]): Promise<R[]> {
+    const started = performance.now()
+    try {
+      if (servers.inDoubt()) await servers.ready()
+      return await lookUps.rows<R>(sql, values)
+    } catch (error) {
+      const told = translated(error, true)
+      if (told instanceof StoreUnavailable) servers.doubt()
+      throw told
+    } finally {
+      observe('query', (performance.now() - started) / 1000)
+    }
+  }
+
+  return {
+    withClient,
+    lookUp: (sql, values) => whileOpen(() => lookUp(sql, values)),
+    tell(sql, values) {
+      if (closing.signal.aborted) return
+      whileOpen(() => lookUps.rows(sql, values)).catch((error) => warn('a wake-up was not sent', error))
+    },
+    listen: listening.listen,
+    doubt: servers.doubt,
+    stats() {
+      const { connections, idle } = lookUps.stats()
+      return { waiting: pool.waitingCount, connections: pool.totalCount + connections, idle: pool.idleCount + idle }
+    },
+    async close() {
+      if (closing.signal.aborted) return
+      closing.abort()
+      servers.close()
+      await listening.close()
+      // A pool that ends leaves those who wait for a connection without one.
+      const closed = Promise.allSettled(underWay).then(() => Promise.all([lookUps.close(), pool.end()]))
+      await Promise.race([closed, sleep(CLOSE_WITHIN_MS, null, { ref: false })])
+    },
+  }
+}

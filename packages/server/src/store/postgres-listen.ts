@@ -1,0 +1,60 @@
+// The connection that hears NOTIFY. While it is away nothing is heard, and every waiter falls back to its own polling.
+import type pg from 'pg'
+import { backoffMs } from '../kernel/backoff.ts'
+import type { Clock } from '../kernel/clock.ts'
+
+export interface Listening {
+  /** Hears of a channel from now on; the first one opens the connection. */
+  listen(channel: string, hear: (payload: string) => void): void
+  close(): Promise<void>
+}
+
+/** `connect` gives a connection that is open. */
+export function makeListening(
+  connect: () => Promise<pg.Client>,
+  clock: Clock,
+  warn: (what: string, error: unknown) => void,
+): Listening {
+  const closing = new AbortController()
+  const listeners = new Map<string, ((payload: string) => void)[]>()
+  let listening: pg.Client | undefined
+  let hearing: Promise<void> | undefined
+
+  async function hearUntilLost(client: pg.Client, connected: () => void): Promise<void> {
+    const lost = new Promise<void>((resolve) => client.on('error', () => resolve()).on('end', () => resolve()))
+    client.on('notification', ({ channel, payload }) => listeners.get(channel)?.forEach((hear) => hear(payload ?? '')))
+    for (const channel of listeners.keys()) await client.query(`listen ${channel}`)
+    listening = client
+    connected()
+    // Closed while it was connecting: nobody will end this one.
+    if (!closing.signal.aborted) await lost
+  }
+
+  async function keepListening(): Promise<void> {
+    for (let failures = 0; !closing.signal.aborted; ) {
+      let client: pg.Client | undefined
+      try {
+        client = await connect()
+        await hearUntilLost(client, () => (failures = 0))
+      } catch (error) {
+        if (failures === 0) warn('the connection for wake-ups was lost', error)
+      }
+      listening = undefined
+      await client?.end().catch(() => {})
+      await clock.sleep(backoffMs({ firstMs: 200, maxMs: 5_000 }, ++failures), closing.signal)
+    }
+  }
+
+  return {
+    listen(channel, hear) {
+      listeners.set(channel, [...(listeners.get(channel) ?? []), hear])
+      listening?.query(`listen ${channel}`).catch(() => {})
+      hearing ??= keepListening()
+    },
+    async close() {
+      closing.abort()
+      await listening?.end().catch(() => {})
+      await hearing
+    },
+  }
+}

@@ -1,0 +1,161 @@
+// Which server the connections go to. With several in DATABASE_URL it is the one that takes writes; when that one is in
+// doubt all are asked, and when it has changed the connections to the old one are cut.
+//
+// A server can also vanish without a word: nobody closes the connections, and what was asked of it would wait for its
+// time limit, 17 s. So while something is under way and no connection has heard anything for two seconds, the servers
+// are asked on new connections; who does not answer is gone, and everybody who waits for it is told so.
+import type net from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { databaseServers } from '../kernel/database-url.ts'
+import { StoreUnavailable } from './db.ts'
+
+const PROBE_WITHIN_MS = 2_500
+/** One that took writes so far keeps the work if it says so within this time, whoever else would take it. */
+const STAY_WITHIN_MS = 1_000
+/** After nobody took writes, who comes within this time is told the same. */
+const ASK_AGAIN_MS = 250
+const PULSE_MS = 1_000
+const SILENT_PULSES = 2
+
+export interface Servers {
+  /** Whether it is not known who takes writes: at first, and after something went wrong. */
+  inDoubt(): boolean
+  /** Resolves when it is known. */
+  ready(): Promise<void>
+  /** The address to connect to. */
+  url(): string
+  /** Watches a connection, and cuts it when its server is lost. */
+  watch(client: pg.Client): void
+  /** A server went away or takes no writes any more: before the next work it is asked who does. */
+  doubt(): void
+  close(): void
+}
+
+const socketOf = (client: pg.Client): net.Socket =>
+  (client as unknown as { connection: { stream: net.Socket } }).connection.stream
+
+const hostOf = (url: string): string => new URL(url).host
+
+async function probe(url: string, mustWrite: boolean): Promise<string> {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: PROBE_WITHIN_MS,
+    query_timeout: PROBE_WITHIN_MS,
+    application_name: 'sensorium',
+  })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    const { rows } = await client.query<{ readonly: string }>(
+      "select current_setting('transaction_read_only') as readonly",
+    )
+    if (mustWrite && rows[0]?.readonly !== 'off') throw new Error('it takes no writes')
+    return url
+  } catch (error) {
+    throw new Error(`${hostOf(url)}: ${(error as Error).message || (error as { code?: string }).code}`, {
+      cause: error,
+    })
+  } finally {
+    socketOf(client).destroy()
+  }
+}
+
+/**
+ * It is there and says no, to too many connections for example. Five characters are what a server says, the rest comes
+ * from the socket; class 57 is what it says when it comes or goes.
+ */
+const saysNo = (error: unknown): boolean => /^(?!57)[0-9A-Z]{5}$/.test((error as { code?: string })?.code ?? '')
+
+export function makeServers(
+  given: string,
+  underWay: () => boolean,
+  warn: (what: string, error: unknown) => void,
+): Servers {
+  const parsed = databaseServers(given)
+  if (!parsed) throw new Error('DATABASE_URL is not the address of a PostgreSQL database')
+  const { urls, mustLook } = parsed
+  const watched = new Map<pg.Client, string>()
+  let current = urls[0]!
+  let known = !mustLook
+  let finding: Promise<void> | null = null
+
+  function cut(where: (url: string) => boolean): void {
+    for (const [client, url] of watched) if (where(url)) socketOf(client).destroy()
+  }
+
+  async function find(): Promise<void> {
+    const probes = urls.map((url) => probe(url, mustLook))
+    for (const asked of probes) asked.catch(() => {})
+    const stays = probes[urls.indexOf(current)]!.catch((error: Error) => (saysNo(error.cause) ? current : null))
+    const chosen =
+      (await Promise.race([stays, sleep(STAY_WITHIN_MS, null, { ref: false })])) ??
+      (await Promise.any(probes).catch(({ errors }: AggregateError) => {
+        throw new StoreUnavailable(`no server takes writes: ${errors.map((error: Error) => error.message).join('; ')}`)
+      }))
+    if (chosen !== current) {
+      warn('another server takes the writes now', new Error(`${hostOf(chosen)} instead of ${hostOf(current)}`))
+      current = chosen
+      cut((url) => url !== chosen)
+    }
+    known = true
+  }
+
+  function ready(): Promise<void> {
+    if (known) return Promise.resolve()
+    finding ??= find().then(
+      () => void (finding = null),
+      (error: unknown) => {
+        setTimeout(() => (finding = null), ASK_AGAIN_MS).unref()
+        throw error
+      },
+    )
+    return finding
+  }
+
+  // ---- the pulse
+
+  let heard = -1
+  let silent = 0
+  let asking = false
+
+  async function examine(): Promise<void> {
+    asking = true
+    try {
+      if (mustLook) {
+        known = false
+        await ready()
+      } else await probe(current, false)
+    } catch (error) {
+      if (saysNo((error as Error).cause)) return
+      warn('the database does not answer', error)
+      cut(() => true)
+    } finally {
+      asking = false
+      silent = 0
+    }
+  }
+
+  const pulse = setInterval(() => {
+    let bytes = 0
+    for (const client of watched.keys()) bytes += socketOf(client).bytesRead
+    silent = underWay() && watched.size > 0 && bytes === heard ? silent + 1 : 0
+    heard = bytes
+    if (silent >= SILENT_PULSES && !asking) void examine()
+  }, PULSE_MS)
+  pulse.unref()
+
+  return {
+    inDoubt: () => !known,
+    ready,
+    url: () => current,
+    watch(client) {
+      watched.set(client, current)
+      client.once('end', () => watched.delete(client))
+    },
+    doubt() {
+      if (mustLook) known = false
+    },
+    close: () => clearInterval(pulse),
+  }
+}

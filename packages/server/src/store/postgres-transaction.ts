@@ -1,0 +1,79 @@
+// One transaction on one connection. Statements are sent without waiting for the answers before them: `begin` goes out
+// with the first statement, and what nobody waits for goes out with the `commit`.
+import type pg from 'pg'
+import { StoreUnavailable, type Db, type Insert, type Value } from './db.ts'
+import {
+  capabilities,
+  dialect,
+  isAftermath,
+  isOutage,
+  isRefusal,
+  lockSql,
+  moveSql,
+  send,
+  sendMany,
+} from './postgres-wire.ts'
+
+/** The statements of one transaction; `later` takes the answers that nobody waits for. */
+function onClient(client: pg.ClientBase, later: (answer: Promise<unknown>) => void): Db {
+  const rows = async <R>(sql: string, values: readonly Value[] = []): Promise<R[]> =>
+    (await send(client, sql, values)).rows as R[]
+  return {
+    dialect,
+    ...capabilities,
+    rows,
+    lookUp: async <R>(sql: string, values?: readonly Value[]) => (await rows<R>(sql, values))[0],
+    run: async (sql, values = []) => (await send(client, sql, values)).rowCount ?? 0,
+    insertMany: async <R>(insert: Insert, given: readonly (readonly Value[])[]) =>
+      given.length === 0 ? [] : ((await sendMany(client, insert, given)).rows as R[]),
+    move: async (move, given, where, values) =>
+      (await send(client, moveSql(move, where), [...values, ...given])).rowCount ?? 0,
+    runLater: (sql, values = []) => later(send(client, sql, values)),
+    runLast: (sql, values = []) => later(send(client, sql, values)),
+    insertLater: (insert, given) => (given.length === 0 ? undefined : later(sendMany(client, insert, given))),
+    lock(names, mode) {
+      const held = send(client, lockSql(mode), [names]).then(() => {})
+      later(held)
+      return held
+    },
+  }
+}
+
+/**
+ * Runs the work and commits it. `StoreUnavailable` with `unsure` where the connection was lost after the commit had gone
+ * out: the server may have done it and nobody heard.
+ */
+export async function transact<T>(client: pg.ClientBase, work: (tx: Db) => Promise<T>): Promise<T> {
+  const sent: Promise<unknown>[] = []
+  let committing = false
+  // Heard of when the transaction ends; until then a failure must not count as one that nobody handles.
+  const later = (answer: Promise<unknown>): void => {
+    answer.catch(() => {})
+    sent.push(answer)
+  }
+  later(client.query('begin'))
+  try {
+    const result = await work(onClient(client, later))
+    committing = true
+    const commit = client.query('commit')
+    later(commit)
+    for (const answer of sent) await answer
+    // A statement failed and somebody kept quiet about it.
+    if ((await commit).command !== 'COMMIT') throw new Error('the transaction was rolled back')
+    return result
+  } catch (error) {
+    if (isOutage(error)) {
+      if (!committing || isRefusal(error)) throw error
+      throw new StoreUnavailable((error as Error).message, { trouble: 'unsure', cause: error })
+    }
+    // If the commit went out as well, the server has rolled back already, and this does nothing.
+    await client.query('rollback')
+    // What failed first is why the rest was refused.
+    throw isAftermath(error)
+      ? await Promise.all(sent).then(
+          () => error,
+          (first: unknown) => first,
+        )
+      : error
+  }
+}
