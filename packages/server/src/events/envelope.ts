@@ -67,6 +67,23 @@ export function prepareEvent(envelope: unknown, text: string): PreparedEvent {
   }
 }
 
+/** What the service adds to a payload, and nobody else may. */
+export const ADDED_BY_SERVICE = ['enrichment', 'original'] as const
+
+/** Without what only the service adds. The rest of the text stays what it says, numbers of any length included. */
+export function withoutAdded(event: PreparedEvent): PreparedEvent {
+  if (!ADDED_BY_SERVICE.some((name) => Object.hasOwn(event.envelope, name))) return event
+  const without = (envelope: object): object =>
+    Object.fromEntries(Object.entries(envelope).filter(([name]) => !ADDED_BY_SERVICE.some((added) => added === name)))
+  const asWritten = (_key: string, value: unknown, { source }: { source?: string }): unknown =>
+    typeof value === 'number' && source !== undefined ? rawJson(source) : value
+  const exact = (JSON.parse as (text: string, reviver: typeof asWritten) => object)(event.text, asWritten)
+  return { ...event, envelope: without(event.envelope) as Envelope, text: JSON.stringify(without(exact)) }
+}
+
+// Not in the types of the language yet: a text that JSON.stringify writes as it is.
+const { rawJSON: rawJson } = JSON as unknown as { rawJSON(text: string): unknown }
+
 /** An event whose attributes and data came apart, the binary mode of every wire. JSON data is kept as it came. */
 export function eventWithData(
   attributes: Readonly<Record<string, unknown>>,

@@ -1,6 +1,7 @@
 // Connectors without a broker's own ways: credit, leases, and who may receive when.
 import assert from 'node:assert/strict'
 import { after, before, test, type TestContext } from 'node:test'
+import rhea from 'rhea'
 import { readConfig } from '../../src/config.ts'
 import { createConnector } from '../../src/ingest/connectors/create.ts'
 import { deleteConnector } from '../../src/ingest/connectors/delete.ts'
@@ -16,6 +17,7 @@ import { startPeer, type AmqpPeer } from '../support/amqp-broker.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { startService, type Service, type TestTenant } from '../support/service.ts'
+import { HOSTILE_MESSAGES } from './hostile-messages.ts'
 import { operatorCalls } from './tools.ts'
 
 /** Looks again in every turn of the event loop, which is when sockets bring something; a deadline is the test's own. */
@@ -57,6 +59,36 @@ onBothEngines((engine) => {
     const [connector] = (await calls.operator('GET /operator/connectors')).body.connectors
     assert.deepEqual(connector.counters, { received: 500, accepted: 500, duplicates: 0, released: 0, rejected: 0 })
     assert.equal(connector.last_message_at, new Date(service.clock.now()).toISOString())
+    await calls.operator(`DELETE /operator/connectors/${id}`)
+    await until(() => peer.receivers() === 0)
+  })
+
+  test('[ING-8] hostile messages are rejected one by one; the connector goes on and their neighbours are stored', {
+    timeout: 60_000,
+  }, async () => {
+    const before = { ...peer.settled(), stored: await stored() }
+    const { id } = await calls.connector({
+      tenant: tenant.slug,
+      source: 'hostile',
+      url: peer.url,
+      address: 'q',
+      credit: 5,
+    })
+    const good = (n: number) => ({ entity: 'order', action: 'made', id: n })
+    const large = rhea.message.encode({ body: rhea.message.data_section(Buffer.alloc(8_000_000, 0x20)) })
+    const hostile = [...HOSTILE_MESSAGES.map(([, bytes]) => bytes), large as unknown as Buffer]
+    peer.offer([good(1), ...hostile.flatMap((bytes, i) => [bytes, good(i + 2)])])
+    const settled = (): number => peer.settled().accepted + peer.settled().rejected
+    await until(() => settled() === before.accepted + before.rejected + 2 * hostile.length + 1)
+    assert.equal(peer.settled().rejected - before.rejected, hostile.length)
+    assert.equal((await stored()) - before.stored, hostile.length + 1)
+    await service.app.runOnce.superviseConnectors()
+    const [connector] = (await calls.operator('GET /operator/connectors')).body.connectors
+    assert.deepEqual(
+      [connector.state, connector.counters.rejected, connector.counters.released],
+      ['running', hostile.length, 0],
+    )
+    assert.match(connector.last_error, /^a message was rejected: /)
     await calls.operator(`DELETE /operator/connectors/${id}`)
     await until(() => peer.receivers() === 0)
   })

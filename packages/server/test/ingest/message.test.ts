@@ -2,18 +2,20 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
+import fc from 'fast-check'
 import rhea, { type Message } from 'rhea'
 import { Failure } from '../../src/kernel/failure.ts'
 import { compileMapping, completeMapping } from '../../src/ingest/mapping.ts'
-import { readMessage, Unreadable } from '../../src/ingest/connectors/amqp-message.ts'
+import { readMessage } from '../../src/ingest/connectors/amqp-message.ts'
+import { Unreadable } from '../../src/ingest/connectors/amqp-encoding.ts'
+import { HOSTILE_MESSAGES } from './hostile-messages.ts'
 
 const mapper = compileMapping(
   'erp',
   completeMapping({ action: 'has(body.action) ? body.action : headers["x-action"]' }),
 )
 /** As it comes off the wire. */
-const read = (message: Message) =>
-  readMessage(rhea.message.decode(rhea.message.encode(message)) as unknown as Message, mapper, 1000, 0)
+const read = (message: Message) => readMessage(rhea.message.encode(message) as unknown as Buffer, mapper, 1000, 0)
 const data = (text: string | Buffer) => rhea.message.data_section(Buffer.from(text))
 
 const BODY = { entity: 'order', action: 'created', id: 'o-1' }
@@ -133,3 +135,53 @@ for (const [name, message] of BAD) {
     )
   })
 }
+
+test('[ING-7] what only the service adds is taken out of a CloudEvent, in both modes; the rest stays as it was written', () => {
+  const event = read({
+    body: data(
+      '{"specversion":"1.0","type":"a","id":"A-3","source":"/","\\u006friginal":{"x":1},"enrichment":{},"data":{"n":1.0,"big":12345678901234567890}}',
+    ),
+    content_type: 'application/cloudevents+json',
+  })
+  assert.deepEqual(Object.keys(event.envelope), ['specversion', 'type', 'id', 'source', 'data'])
+  assert.equal(
+    event.text,
+    '{"specversion":"1.0","type":"a","id":"A-3","source":"/","data":{"n":1.0,"big":12345678901234567890}}',
+  )
+  const application_properties = {
+    'cloudEvents:specversion': '1.0',
+    'cloudEvents:type': 'a',
+    'cloudEvents:id': 'A-4',
+    'cloudEvents:source': '/',
+    'cloudEvents:original': 'forged',
+    cloudEvents_enrichment: 'forged',
+  }
+  const binary = read({ body: data('{"n":1.0}'), content_type: 'application/json', application_properties })
+  assert.deepEqual(JSON.parse(binary.text), binary.envelope)
+  assert.ok(!('original' in binary.envelope) && !('enrichment' in binary.envelope))
+  // Inside the data the names are the sender's own.
+  assert.deepEqual(read({ body: data('{"original":1,"enrichment":2}') }).envelope['original'], {
+    original: 1,
+    enrichment: 2,
+  })
+})
+
+for (const [name, bytes] of HOSTILE_MESSAGES) {
+  test(`[ING-8] ${name} is not decoded`, () => {
+    assert.throws(() => readMessage(bytes, mapper, 1000, 0), Unreadable)
+  })
+}
+
+test('[ING-8] whatever bytes come, reading them ends, and with an event or a reason', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 200 }), fc.boolean(), (noise, inSection) => {
+      const bytes = Buffer.concat([inSection ? Buffer.from([0x00, 0x53, 0x77]) : Buffer.alloc(0), noise])
+      try {
+        readMessage(bytes, mapper, 1000, 0)
+      } catch (error) {
+        assert.ok(error instanceof Error && !(error instanceof RangeError), String(error))
+      }
+    }),
+    { numRuns: 5_000 },
+  )
+})

@@ -6,7 +6,7 @@ export interface AmqpPeer {
   url: string
   /** Links that are open to receive. */
   receivers(): number
-  /** Sends to whoever receives, as far as credit goes; what is released is sent again. */
+  /** Sends to whoever receives, as far as credit goes; what is released is sent again. Bytes are sent as they are. */
   offer(bodies: readonly unknown[]): void
   /** The most that were sent and not settled at one time. */
   mostUnsettled(): number
@@ -35,7 +35,8 @@ export async function startPeer(): Promise<AmqpPeer> {
       mostCredit = Math.max(mostCredit, credit)
       while (queue.length > 0 && (written.get(sender) ?? 0) < credit && sender.sendable()) {
         const body = queue.shift()
-        const delivery = sender.send({ body: rhea.message.data_section(Buffer.from(JSON.stringify(body))) })
+        const message = { body: rhea.message.data_section(Buffer.from(JSON.stringify(body))) }
+        const delivery = Buffer.isBuffer(body) ? sender.send(body, undefined, 0) : sender.send(message)
         Object.assign(delivery, { body })
         written.set(sender, (written.get(sender) ?? 0) + 1)
         mostUnsettled = Math.max(mostUnsettled, ++unsettled)

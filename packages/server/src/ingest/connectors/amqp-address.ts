@@ -5,6 +5,7 @@ import type { ConnectorSettings } from './connector.ts'
 
 /** A peer that says nothing for this long is gone; both sides send something more often. */
 const IDLE_MS = 15_000
+const MAX_FRAME_BYTES = 65_536
 
 /** Turned away, not out of reach: the same again will not help unless somebody changes something. */
 const REFUSED_CONDITIONS =
@@ -24,6 +25,8 @@ export function connectionOptions({ id, url, tlsCa }: ConnectorSettings): Connec
     container_id: `sensorium-${id}`,
     hostname: vhost === '' ? host : `vhost:${vhost}`,
     idle_time_out: IDLE_MS,
+    // Larger messages come in pieces, so that one that is too large can be dropped as it comes.
+    max_frame_size: MAX_FRAME_BYTES,
     // Reconnecting is ours: its waits are the clock's, and its state is shown.
     reconnect: false as const,
   }

@@ -3,12 +3,16 @@
 // 1. Accepted after its event is on disk. Released when the store cannot take it, and then asked for again more slowly,
 //    one at first: a broker gives back at once what is released, and the two would spin.
 // 2. Rejected when it can never become an event; the connector goes on.
-// 3. Whatever ends the connection, an unsettled message is the broker's and comes again; the event id makes it a
+// 3. A message is decoded after its bytes were checked, and no more of it is held than an event may have: who may send
+//    to the queue can neither take our memory nor end the connection for the others.
+// 4. Whatever ends the connection, an unsettled message is the broker's and comes again; the event id makes it a
 //    duplicate.
-import rhea, { type Connection, type Delivery, type EventContext, type Message, type Receiver } from 'rhea'
+import rhea, { type Connection, type Delivery, type EventContext, type Receiver } from 'rhea'
 import { connectionOptions } from './amqp-address.ts'
 import { makeCredit, type Credit } from './amqp-credit.ts'
 import { readMessage } from './amqp-message.ts'
+import { boundTransfers } from './amqp-transfers.ts'
+import { tooLarge } from '../../kernel/failure.ts'
 import type { ConnectorSettings, ConnectorTools } from './connector.ts'
 import type { Progress } from './progress.ts'
 import { publishMessage } from './publish-message.ts'
@@ -57,7 +61,6 @@ export async function runLink(settings: ConnectorSettings, tools: LinkTools): Pr
     OPEN_WITHIN_MS,
   )
 
-  container.on('message', ({ message, delivery }: EventContext) => take(message!, delivery!))
   container.on('receiver_open', () => {
     clearTimeout(tooLong)
     progress.state = 'running'
@@ -86,7 +89,13 @@ export async function runLink(settings: ConnectorSettings, tools: LinkTools): Pr
 
   try {
     connection = container.connect(connectionOptions(settings))
-    receiver = connection.open_receiver({
+    const session = connection.create_session()
+    const transfers = boundTransfers(session, tools.maxEventBytes)
+    container.on('message', ({ message, delivery }: EventContext) =>
+      take(message as unknown as Buffer, transfers.isWhole() ? null : transfers.size(), delivery!),
+    )
+    session.begin()
+    receiver = session.open_receiver({
       source: { address: settings.address },
       credit_window: 0,
       autoaccept: false,
@@ -99,13 +108,13 @@ export async function runLink(settings: ConnectorSettings, tools: LinkTools): Pr
   return promise
 }
 
-/** What is done with each message that comes over one connection. */
+/** What is done with each message that comes over one connection; `refusedSize` is that of one that was not kept. */
 function makeTake(
   { tenantId, id, mapper }: ConnectorSettings,
   { publish, clock, maxEventBytes, progress, stopping }: LinkTools,
   credit: Credit,
   ended: AbortSignal,
-): (message: Message, delivery: Delivery) => void {
+): (bytes: Buffer, refusedSize: number | null, delivery: Delivery) => void {
   const target = { publish, tenantId, connectorId: id }
 
   function settle(outcome: 'accepted' | 'released' | 'rejected', act: () => void): void {
@@ -117,8 +126,11 @@ function makeTake(
     credit.settled()
   }
 
-  async function takeOne(message: Message, delivery: Delivery): Promise<void> {
-    const outcome = await publishMessage(target, () => readMessage(message, mapper, maxEventBytes, clock.now()))
+  async function takeOne(bytes: Buffer, refusedSize: number | null, delivery: Delivery): Promise<void> {
+    const outcome = await publishMessage(target, () => {
+      if (refusedSize !== null) throw tooLarge(refusedSize, maxEventBytes)
+      return readMessage(bytes, mapper, maxEventBytes, clock.now())
+    })
     if (outcome.kind === 'stored') {
       credit.storeWorks()
       if (outcome.duplicate && !ended.aborted) progress.add('duplicates')
@@ -134,12 +146,12 @@ function makeTake(
     }
   }
 
-  return (message, delivery) => {
+  return (bytes, refusedSize, delivery) => {
     credit.arrived()
     // Came before the broker heard that there is no more credit.
     if (stopping.aborted) return settle('released', () => delivery.release())
     progress.add('received')
     progress.lastMessageAt = clock.now()
-    void takeOne(message, delivery)
+    void takeOne(bytes, refusedSize, delivery)
   }
 }

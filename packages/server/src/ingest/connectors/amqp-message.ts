@@ -1,20 +1,21 @@
 // From an AMQP 1.0 message to an event: a CloudEvent, structured or binary, as it is; other JSON through the mapping.
 // Pure.
-import type { Message } from 'rhea'
-import { eventWithData, prepareEvent, type PreparedEvent } from '../../events/envelope.ts'
+import rhea, { type Message } from 'rhea'
+import { eventWithData, prepareEvent, withoutAdded, type PreparedEvent } from '../../events/envelope.ts'
 import { tooLarge } from '../../kernel/failure.ts'
 import { mediaType, parseJson } from '../../kernel/json.ts'
 import type { Mapper } from '../mapping.ts'
+import { checkEncoding, Unreadable } from './amqp-encoding.ts'
 
 const STRUCTURED = 'application/cloudevents+json'
 const ATTRIBUTE = /^cloudEvents[:_]/
 const DATA_SECTION = 0x75
 
-/** Why a message is none of ours. Its text goes to the broker and into `last_error`. */
-export class Unreadable extends Error {}
-
-/** Reads a message, or throws what says why it must be rejected: Unreadable, or a Failure of the envelope. */
-export function readMessage(message: Message, mapper: Mapper, maxBytes: number, now: number): PreparedEvent {
+/** Reads a message as it came off the wire, or throws what says why it must be rejected. */
+export function readMessage(bytes: Buffer, mapper: Mapper, maxBytes: number, now: number): PreparedEvent {
+  checkEncoding(bytes)
+  // Typed as if it made bytes of a message.
+  const message = (rhea.message.decode as unknown as (bytes: Buffer) => Message)(bytes)
   const raw = bodyBytes(message.body)
   if (raw.length > maxBytes) throw tooLarge(raw.length, maxBytes)
   const type = mediaType(message.content_type)
@@ -49,7 +50,7 @@ function bodyBytes(body: unknown): Buffer {
 function structured(raw: Buffer): PreparedEvent {
   const parsed = parseJson(raw)
   if (!parsed.ok) throw new Unreadable(`a structured CloudEvent: expected ${parsed.problem}`)
-  return prepareEvent(parsed.value, raw.toString('utf8'))
+  return withoutAdded(prepareEvent(parsed.value, parsed.text))
 }
 
 function binary(message: Message, properties: Record<string, unknown>, type: string, raw: Buffer): PreparedEvent {
@@ -62,7 +63,7 @@ function binary(message: Message, properties: Record<string, unknown>, type: str
     envelope[attribute] = plain(value)
   }
   if (message.content_type !== undefined) envelope['datacontenttype'] = message.content_type
-  return eventWithData(envelope, type, raw)
+  return withoutAdded(eventWithData(envelope, type, raw))
 }
 
 /** What the mapping sees as `headers`: the application's properties and the message's own, names in lower case. */

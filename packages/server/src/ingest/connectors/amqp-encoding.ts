@@ -1,0 +1,79 @@
+// Whether the bytes of an AMQP 1.0 message can be decoded with bounded work. Pure, linear, and itself bounded.
+//
+// Who may send to a queue chooses these bytes, and a broker passes them on unread. Decoded as they are, twenty bytes can
+// say that an array has four thousand million items of no width, and ten thousand lists can stand in one another: the
+// first takes all memory, the second all of the stack. So the lengths are walked before anything is made of them.
+
+/** Why a message is none of ours. Its text goes to the broker and into `last_error`. */
+export class Unreadable extends Error {}
+
+/** Annotations, properties and bodies of ours nest three deep; the body's own JSON is bytes here. */
+const MAX_NESTED = 16
+/** Values in one message, its data aside. */
+const MAX_VALUES = 4_096
+const FIRST_SECTION = 0x70
+const LAST_SECTION = 0x78
+/** Bytes of a value by the first half of its type code; from 0x4_ to 0x9_. */
+const FIXED_WIDTHS = [0, 1, 2, 4, 8, 16]
+
+/** Throws Unreadable for what must not be decoded. */
+export function checkEncoding(bytes: Buffer): void {
+  let at = 0
+  let values = 0
+
+  function skip(count: number, end: number): number {
+    if (count > end - at) throw new Unreadable('the message is cut short')
+    const from = at
+    at += count
+    return from
+  }
+  const length = (wide: boolean, end: number): number =>
+    wide ? bytes.readUInt32BE(skip(4, end)) : bytes[skip(1, end)]!
+
+  /** The type code of what follows; a described type has its description before it. */
+  function typeCode(depth: number, end: number): number {
+    const code = bytes[skip(1, end)]!
+    if (code !== 0) return code
+    value(depth + 1, end)
+    return typeCode(depth + 1, end)
+  }
+
+  function content(code: number, depth: number, end: number): void {
+    if (++values > MAX_VALUES) throw new Unreadable(`the message has more than ${MAX_VALUES} values`)
+    const shape = code >> 4
+    if (shape >= 0x4 && shape <= 0x9) return void skip(FIXED_WIDTHS[shape - 4]!, end)
+    const wide = shape === 0xb || shape === 0xd || shape === 0xf
+    if (shape === 0xa || shape === 0xb) return void skip(length(wide, end), end)
+    if (shape < 0xc) throw new Unreadable('the message has a type that is not known')
+    const size = length(wide, end)
+    const inner = at + size
+    if (inner > end) throw new Unreadable('the message is cut short')
+    const count = length(wide, inner)
+    if (shape <= 0xd) for (let i = 0; i < count; i++) value(depth + 1, inner)
+    else {
+      const items = typeCode(depth + 1, inner)
+      for (let i = 0; i < count; i++) content(items, depth + 1, inner)
+    }
+    if (at !== inner) throw new Unreadable('the lengths in the message do not agree')
+  }
+
+  function value(depth: number, end: number): void {
+    if (depth > MAX_NESTED) throw new Unreadable(`the message nests more than ${MAX_NESTED} deep`)
+    content(typeCode(depth, end), depth, end)
+  }
+
+  while (at < bytes.length) {
+    checkSection(bytes, at)
+    value(0, bytes.length)
+  }
+}
+
+// A section says by number which one it is, or by a name that begins with `amqp:`.
+function checkSection(bytes: Buffer, at: number): void {
+  const [zero, kind, code] = bytes.subarray(at, at + 3)
+  const number =
+    kind === 0x53 ? code! : kind === 0x80 && bytes.length >= at + 10 ? Number(bytes.readBigUInt64BE(at + 2)) : NaN
+  const known = number >= FIRST_SECTION && number <= LAST_SECTION
+  const named = kind === 0xa3 && bytes.toString('latin1', at + 3, at + 8) === 'amqp:'
+  if (zero !== 0 || !(known || named)) throw new Unreadable('the message has a section that is not known')
+}
