@@ -29,6 +29,7 @@ import { makeServer } from './http/server.ts'
 import { makeCompileCheck } from './http/validate.ts'
 import { OUTCOMES } from './ingest/connectors/sql.ts'
 import { LOOK_EVERY_MS, makeSupervisor } from './ingest/connectors/supervise.ts'
+import { makeWebhookLimits, REFUSED_WEBHOOKS_WINDOW_S } from './ingest/webhooks/limits.ts'
 import { makeReceive } from './ingest/webhooks/receive.ts'
 import type { Clock } from './kernel/clock.ts'
 import { idMaker } from './kernel/ids.ts'
@@ -89,6 +90,7 @@ export function makeApp({ config, store, secrets, clock, log, metrics = makeMetr
   const shared = store.isShared ? store : null
   const limiter = makeRateLimiter(config.rateLimitWindowS, clock, shared)
   const failedExchanges = makeRateLimiter(FAILED_EXCHANGES_WINDOW_S, clock, shared)
+  const refusedWebhooks = makeRateLimiter(REFUSED_WEBHOOKS_WINDOW_S, clock, shared)
 
   // Memories are found by their words at once, by their meaning as soon as the model has read them.
   const embedded = metrics.counter(
@@ -139,7 +141,12 @@ export function makeApp({ config, store, secrets, clock, log, metrics = makeMetr
   metrics.gauge('sensorium_streams', 'Open streams', streams.count)
 
   // What comes from outside is published like the rest.
-  const receive = makeReceive({ store, secrets, publish, now: clock.now })
+  const limits = makeWebhookLimits({
+    refusals: refusedWebhooks,
+    requests: limiter,
+    tenantLimit: config.rateLimitTenant,
+  })
+  const receive = makeReceive({ store, secrets, publish, now: clock.now, limits })
   const connectorMessages = metrics.counter(
     'sensorium_connector_messages_total',
     'Messages of AMQP connectors on this node, by what became of them',
@@ -228,6 +235,7 @@ export function makeApp({ config, store, secrets, clock, log, metrics = makeMetr
     syncRateLimits: async () => {
       await limiter.sync()
       await failedExchanges.sync()
+      await refusedWebhooks.sync()
     },
   }
   let loops: Loop[] = []

@@ -49,6 +49,7 @@ onBothEngines((engine) => {
       secrets,
       publish: async () => assert.fail('nothing is published'),
       now: service.clock.now,
+      limits: { begin: () => {}, refused: async () => {}, verified: async () => {} },
       hmac: (secret, prefix, body) => ((hashed += body.length), hmacSha256(secret, prefix, body)),
     })
     const refuse = async (

@@ -12,6 +12,7 @@ import { badSignature, Failure } from '../../kernel/failure.ts'
 import type { Secrets } from '../../kernel/secrets.ts'
 import type { Store } from '../../store/db.ts'
 import { compileMapping, type FullMapping, type Mapper } from '../mapping.ts'
+import type { WebhookLimits } from './limits.ts'
 import { hmacSha256, makeTurns, SHORT_BYTES, type Hmac } from './hmac.ts'
 import { PRESETS } from './presets.ts'
 import { readBody } from './read-body.ts'
@@ -24,6 +25,7 @@ export interface ReceiveTools {
   secrets: Secrets
   publish: Publish
   now(): number
+  limits: WebhookLimits
   hmac?: Hmac
 }
 
@@ -43,7 +45,7 @@ export type Receive = (arrived: Arrived) => Promise<Outcome>
 const REFUSAL_STEP_MS = 10
 const MAX_MAPPERS = 1_000
 
-export function makeReceive({ store, secrets, publish, now, hmac = hmacSha256 }: ReceiveTools): Receive {
+export function makeReceive({ store, secrets, publish, now, limits, hmac = hmacSha256 }: ReceiveTools): Receive {
   const verify = makeVerify(secrets, hmac)
   const takeTurn = makeTurns()
   const mappers = new Map<string, Mapper>()
@@ -55,10 +57,11 @@ export function makeReceive({ store, secrets, publish, now, hmac = hmacSha256 }:
 
   async function signer(arrived: Arrived, time: number): Promise<WebhookRow> {
     const { slug, webhookId, headers, raw, address } = arrived
+    const door = webhookId === null ? 'tenant' : 'webhook'
+    limits.begin(door, address)
     const claim = readClaim(headers, time)
     if (!claim) throw badSignature()
     const rows = await rowsFor(arrived)
-    const door = webhookId === null ? 'tenant' : 'webhook'
     const work = (): Promise<WebhookRow> => verify(door, rows, claim, raw, time)
     return raw.length <= SHORT_BYTES ? work() : takeTurn(address, slug, raw.length, work)
   }
@@ -78,10 +81,12 @@ export function makeReceive({ store, secrets, publish, now, hmac = hmacSha256 }:
     const started = performance.now()
     const time = now()
     const webhook = await signer(arrived, time).catch(async (error: unknown) => {
-      if (error instanceof Failure && error.code === 'authentication_failed')
-        await sleep(REFUSAL_STEP_MS - ((performance.now() - started) % REFUSAL_STEP_MS))
+      if (!(error instanceof Failure) || error.code !== 'authentication_failed') throw error
+      await sleep(REFUSAL_STEP_MS - ((performance.now() - started) % REFUSAL_STEP_MS))
+      await limits.refused(arrived.address)
       throw error
     })
+    await limits.verified(webhook.tenant_id)
     const { headers } = arrived
     const event = mapperOf(webhook).map({ ...readBody(headers, arrived.raw, webhook.preset), headers, now: time })
     const [outcome] = await publish({ tenantId: webhook.tenant_id, senderId: webhook.id, events: [event] })
