@@ -156,7 +156,10 @@ export const agentOperations = {
     success: {
       200: {
         description: 'A page of agents',
-        schema: Type.Object({ agents: Type.Array(Type.Ref('Agent')), total: Type.Integer() }, { $id: 'AgentList' }),
+        schema: Type.Object(
+          { agents: Type.Array(Type.Unsafe<Agent>(Type.Ref('Agent'))), total: Type.Integer() },
+          { $id: 'AgentList' },
+        ),
       },
     },
   }),

@@ -156,6 +156,7 @@ export const eventOperations = {
     method: 'POST',
     path: '/events/explain',
     access: { scope: 'send' },
+    exactNumbers: true,
     body: Type.Object(
       {
         event: jsonObject({

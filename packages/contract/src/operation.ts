@@ -41,8 +41,13 @@ export interface Operation {
   body?: TSchema
   /** No body at all is taken as an empty object. */
   bodyOptional?: boolean
-  /** The handler reads the body itself, because something else comes first (a signature); `body` is then only shown. */
+  /**
+   * The handler takes something else than the JSON value of the body (prepared events, signed bytes) and checks it
+   * itself; `body` is then only shown.
+   */
   checksBody?: boolean
+  /** Whole numbers of the body that a double cannot hold arrive as they were sent. */
+  exactNumbers?: boolean
   /** Media types read; JSON alone where left out. */
   consumes?: readonly string[]
   /** Which limit holds for the body; `small` (1 MiB) where left out. */
@@ -65,6 +70,10 @@ export function operation<const O extends OperationInput>(definition: O): O & { 
 
 export type BodyOf<O> = O extends { body: infer B extends TSchema } ? Static<B> : undefined
 export type QueryOf<O> = O extends { query: infer Q extends TSchema } ? Static<Q> : Record<string, never>
+
+type ResultsOf<S> = { [K in keyof S]: S[K] extends { schema: infer T extends TSchema } ? Static<T> : null }[keyof S]
+/** The body of a success; null where it has none. */
+export type ResultOf<O> = O extends { success: infer S } ? ResultsOf<S> : unknown
 
 type ParamNames<P extends string> = P extends `${string}{${infer N}}${infer Rest}` ? N | ParamNames<Rest> : never
 export type ParamsOf<O> = O extends { path: infer P extends string }

@@ -68,7 +68,7 @@ export const operatorOperations = {
     success: {
       200: {
         description: 'A page of tenants',
-        schema: Type.Object({ tenants: Type.Array(Type.Ref('Tenant')), total: Type.Integer() }),
+        schema: Type.Object({ tenants: Type.Array(Type.Unsafe<Tenant>(Type.Ref('Tenant'))), total: Type.Integer() }),
       },
     },
   }),

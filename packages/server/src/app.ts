@@ -1,34 +1,20 @@
 // The composition root: every part is made here, top to bottom, and given what it needs. Nothing looks anything up.
-import { CONNECTOR_STATES, operations } from '@sensorium/contract'
+import { CONNECTOR_STATES, operations as contract } from '@sensorium/contract'
 import { makeIdentify } from './auth/identify.ts'
-import type { KeyTools } from './auth/keys.ts'
+import { backgroundWork, type BackgroundWork } from './background.ts'
 import type { Config } from './config.ts'
 import { maySeeChannel } from './channels/get.ts'
 import { makeClaim } from './delivery/claim.ts'
-import { sweepLapsed } from './delivery/lapse.ts'
 import { makeWakeups } from './delivery/wake.ts'
 import { makeEnrich } from './enrichment/enrich.ts'
 import { makePublish } from './events/publish.ts'
 import { makeRetain } from './events/retain.ts'
-import { makeIdempotency } from './http/idempotency.ts'
 import { makeMetrics, type Metrics } from './http/metrics.ts'
+import type { Mount } from './http/mount.ts'
 import { makePages } from './http/pages.ts'
-import { makeRateLimiter } from './http/rate-limit.ts'
-import { agentRoutes } from './http/routes/agents.ts'
-import { authRoutes, FAILED_EXCHANGES_WINDOW_S } from './http/routes/auth.ts'
-import { channelRoutes } from './http/routes/channels.ts'
-import { deliveryRoutes } from './http/routes/delivery.ts'
-import { eventRoutes } from './http/routes/events.ts'
-import { ingestRoutes } from './http/routes/ingest.ts'
-import { interestRoutes } from './http/routes/interests.ts'
-import { memoryRoutes } from './http/routes/memories.ts'
-import { operatorRoutes } from './http/routes/operator.ts'
-import { outboundRoutes } from './http/routes/outbound.ts'
-import { searchRoutes } from './http/routes/search.ts'
 import { makeServer } from './http/server.ts'
-import { makeCompileCheck } from './http/validate.ts'
 import { OUTCOMES } from './ingest/connectors/sql.ts'
-import { LOOK_EVERY_MS, makeSupervisor } from './ingest/connectors/supervise.ts'
+import { makeSupervisor } from './ingest/connectors/supervise.ts'
 import { makeWebhookLimits, REFUSED_WEBHOOKS_WINDOW_S } from './ingest/webhooks/limits.ts'
 import { makeReceive } from './ingest/webhooks/receive.ts'
 import type { Clock } from './kernel/clock.ts'
@@ -37,15 +23,30 @@ import type { Logger } from './kernel/logger.ts'
 import { startLoop, type Loop } from './kernel/loop.ts'
 import type { Secrets } from './kernel/secrets.ts'
 import { makeMemory, type MemoryParts } from './memory/make-memory.ts'
-import { expireMemories } from './memory/expire.ts'
+import { agentOperations } from './operations/agents.ts'
+import { authOperations, FAILED_EXCHANGES_WINDOW_S } from './operations/auth.ts'
+import { channelOperations } from './operations/channels.ts'
+import { connectorOperations } from './operations/connectors.ts'
+import { deliveryOperations } from './operations/delivery.ts'
+import { eventOperations } from './operations/events.ts'
+import { makeIdempotency } from './operations/idempotency.ts'
+import { ingestOperations } from './operations/ingest.ts'
+import { interestOperations } from './operations/interests.ts'
+import { memoryOperations } from './operations/memories.ts'
+import { operatorOperations } from './operations/operator.ts'
+import { outboundOperations } from './operations/outbound.ts'
+import { makeOperations, type Operations } from './operations/perform.ts'
+import { makeRateLimiter } from './operations/rate-limit.ts'
+import { searchOperations } from './operations/search.ts'
+import { makeCompileCheck } from './operations/validate.ts'
+import { webhookOperations } from './operations/webhooks.ts'
 import { makePost } from './outbound/post.ts'
 import { makePush } from './outbound/push.ts'
 import { makeResolve } from './outbound/resolve.ts'
 import { isPublicAddress, safeAddress } from './outbound/safe-address.ts'
-import { FOLLOW_EVERY_MS, followClock } from './store/follow-clock.ts'
-import { gatherStatistics } from './store/statistics.ts'
 import { makeStreams } from './outbound/streams.ts'
 import { makeRouter } from './routing/router.ts'
+import { makeAnnouncements } from './store/announce.ts'
 import type { Store } from './store/db.ts'
 
 export interface AppParts {
@@ -55,6 +56,8 @@ export interface AppParts {
   clock: Clock
   log: Logger
   metrics?: Metrics
+  /** Doors that hang in the HTTP server under a path of their own. */
+  mounts?: readonly Mount[]
 }
 
 export interface App {
@@ -62,18 +65,10 @@ export interface App {
   listen(): Promise<string>
   /** Refuses what is new, finishes what was taken, stops the loops and closes the store. */
   close(): Promise<void>
-  /** One run of each background service, for tests. */
-  runOnce: Record<
-    | 'purgeIdempotency'
-    | 'syncRateLimits'
-    | 'sweepLapsed'
-    | 'retain'
-    | 'superviseConnectors'
-    | 'push'
-    | 'expireMemories'
-    | 'embed',
-    () => Promise<unknown>
-  >
+  /** What every door calls, for callers in the same process. */
+  operations: Operations
+  /** One run of each background work, for tests. */
+  runOnce: { [Name in keyof BackgroundWork]: () => Promise<unknown> }
   /** Recall in process, and a way to wait until what was written is embedded. */
   memory: Pick<MemoryParts, 'recall' | 'embedding'>
 }
@@ -81,9 +76,11 @@ export interface App {
 /** Less than the ten seconds that containers are commonly given. */
 const DRAIN_MS = 8_000
 
-export function makeApp({ config, store, secrets, clock, log, metrics = makeMetrics() }: AppParts): App {
-  const tools: KeyTools = { makeId: idMaker(clock.now), secrets, now: clock.now }
-  const identify = makeIdentify(store, secrets.tokenKey, clock)
+export function makeApp(parts: AppParts): App {
+  const { config, store, secrets, clock, log, metrics = makeMetrics(), mounts = [] } = parts
+  const announcements = makeAnnouncements(store, clock.now)
+  const tools = { makeId: idMaker(clock.now), secrets, announce: announcements.announce, now: clock.now }
+  const identify = makeIdentify(store, announcements, secrets.tokenKey, clock)
   const idempotency = makeIdempotency(store, secrets, clock.now)
 
   // Several nodes can share a limit only through a store that they share.
@@ -129,7 +126,7 @@ export function makeApp({ config, store, secrets, clock, log, metrics = makeMetr
       clock,
       safeAddress(makeResolve(clock.elapsed), config.pushAllowPrivate ? () => true : isPublicAddress),
     ),
-    settled: streams.settled,
+    announcements,
     observe: (outcome, seconds) => pushSeconds.observe({ outcome }, seconds),
   })
   metrics.gauge('sensorium_push_under_way', 'Pushes under way', push.underWay)
@@ -160,6 +157,7 @@ export function makeApp({ config, store, secrets, clock, log, metrics = makeMetr
     clock,
     log,
     maxEventBytes,
+    announcements,
     count: (outcome) => connectorMessages.inc({ outcome }),
   })
   metrics.gauges('sensorium_connectors', 'AMQP connectors that this node runs, by state', 'state', () => ({
@@ -167,37 +165,19 @@ export function makeApp({ config, store, secrets, clock, log, metrics = makeMetr
     ...supervisor.states(),
   }))
 
-  const server = makeServer({
-    store,
-    identify,
-    limiter,
-    idempotency,
-    log,
-    metrics,
-    agentLimit: config.rateLimitAgent,
-    tenantLimit: config.rateLimitTenant,
-    operatorToken: config.operatorToken,
-    compileCheck: makeCompileCheck([...config.clientTypes, 'other']),
-    pages: makePages({ store, metrics, operations: Object.values(operations) }),
-    bodyLimits: {
-      small: 1_048_576,
-      event: config.maxEventBytes,
-      event_batch: 10 * config.maxEventBytes,
-      memory: config.maxMemoryBytes,
-    },
-    routes: [
-      ...authRoutes(store, tools, failedExchanges),
-      ...agentRoutes({ ...tools, identify, changed: push.changed }),
-      ...eventRoutes({
+  const operations = makeOperations(
+    [
+      ...authOperations(store, tools, failedExchanges),
+      ...agentOperations(tools),
+      ...eventOperations({
         store,
         publish,
         router,
         now: clock.now,
-        maxEventBytes,
         maxAttempts,
         maySeeChannel: (principal, id) => maySeeChannel(store, principal, id),
       }),
-      ...deliveryRoutes({
+      ...deliveryOperations({
         store,
         claim,
         identify,
@@ -205,65 +185,74 @@ export function makeApp({ config, store, secrets, clock, log, metrics = makeMetr
         wakeups,
         now: clock.now,
         maxAttempts,
-        settled: streams.settled,
-        extended: streams.extended,
         pushHealth: push.health,
       }),
-      ...outboundRoutes({ secrets, streams, now: clock.now }),
-      ...interestRoutes({ store, makeId: tools.makeId, now: clock.now, wakeups }),
-      ...channelRoutes(tools),
-      ...memoryRoutes({
-        ...tools,
-        written: ({ tenant_id, agent_id, id, title, content }) =>
-          memory.embedding.wake(tenant_id, agent_id, id, title.length + content.length),
-      }),
-      ...searchRoutes({ store, recall: memory.recall, now: clock.now }),
-      ...operatorRoutes(tools),
-      ...ingestRoutes({ ...tools, receive, publicUrl: config.publicUrl, connectorsChanged: supervisor.changed }),
+      ...outboundOperations({ secrets, streams, now: clock.now }),
+      ...interestOperations({ store, makeId: tools.makeId, wakeups, now: clock.now }),
+      ...channelOperations(tools),
+      ...memoryOperations({ ...tools, embedding: memory.embedding }),
+      ...searchOperations({ store, recall: memory.recall, now: clock.now }),
+      ...operatorOperations(tools),
+      ...webhookOperations({ ...tools, publicUrl: config.publicUrl }),
+      ...connectorOperations(tools),
+      ...ingestOperations(receive),
     ],
+    {
+      store,
+      idempotency,
+      limiter,
+      agentLimit: config.rateLimitAgent,
+      tenantLimit: config.rateLimitTenant,
+      compileCheck: makeCompileCheck([...config.clientTypes, 'other']),
+    },
+  )
+
+  const server = makeServer({
+    identify,
+    log,
+    metrics,
+    operations,
+    operatorToken: config.operatorToken,
+    pages: makePages({ store, metrics, operations: Object.values(contract) }),
+    mounts,
+    bodyLimits: {
+      small: 1_048_576,
+      event: maxEventBytes,
+      event_batch: 10 * maxEventBytes,
+      memory: config.maxMemoryBytes,
+    },
   })
   metrics.watch(store, server.inFlight)
 
-  const runOnce: App['runOnce'] = {
-    purgeIdempotency: idempotency.purge,
-    sweepLapsed: async () => wakeups.wake(await sweepLapsed(store, clock.now(), maxAttempts)),
+  const background = backgroundWork({
+    store,
+    clock,
+    maxAttempts,
+    wakeups,
+    announcements,
+    idempotency,
+    limiters: [limiter, failedExchanges, refusedWebhooks],
     retain,
-    superviseConnectors: supervisor.runOnce,
-    push: push.runOnce,
-    expireMemories: () => expireMemories(store, clock.now()),
-    embed: () => memory.embedding.runOnce(),
-    syncRateLimits: async () => {
-      await limiter.sync()
-      await failedExchanges.sync()
-      await refusedWebhooks.sync()
-    },
-  }
+    supervisor,
+    push,
+    embedding: memory.embedding,
+  })
   let loops: Loop[] = []
 
   return {
-    runOnce,
+    operations,
+    runOnce: Object.fromEntries(
+      Object.entries(background).map(([name, { runOnce }]) => [name, runOnce]),
+    ) as App['runOnce'],
     memory,
     async listen() {
+      await announcements.runOnce()
       const address = await server.listen(config.host, config.port)
-      loops = [
-        startLoop('purge idempotency records', 60_000, clock, log, runOnce.purgeIdempotency),
-        startLoop('sweep lapsed leases', 1_000, clock, log, runOnce.sweepLapsed),
-        startLoop('purge past retention', 600_000, clock, log, runOnce.retain),
-        startLoop('look after connectors', LOOK_EVERY_MS, clock, log, runOnce.superviseConnectors),
-        startLoop('stop connectors without a lease', 1_000, clock, log, supervisor.stopLapsed),
-        startLoop('find what to push', 1_000, clock, log, runOnce.push),
-        startLoop('embed what was left', 2_000, clock, log, runOnce.embed),
-        startLoop('expire memories', 10_000, clock, log, runOnce.expireMemories),
-        ...(store.isShared
-          ? [
-              startLoop('gather statistics', 2_000, clock, log, async () => void (await gatherStatistics(store))),
-              startLoop("follow the database's clock", FOLLOW_EVERY_MS, clock, log, () => followClock(store, clock)),
-            ]
-          : []),
-        startLoop('share rate limits', 1_000, clock, log, runOnce.syncRateLimits),
-      ]
+      loops = Object.entries(background).map(([name, { everyMs, runOnce }]) =>
+        startLoop(name, everyMs, clock, log, runOnce),
+      )
       // Connectors need not wait for the first round.
-      supervisor.changed()
+      supervisor.runOnce().catch((error: unknown) => log.warn({ err: error }, 'connectors could not be looked at'))
       return address
     },
     async close() {

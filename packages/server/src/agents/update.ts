@@ -2,6 +2,7 @@
 import { isId, type Agent, type AgentUpdate, type Static } from '@sensorium/contract'
 import { notFound } from '../kernel/failure.ts'
 import { recordRoutingChange } from '../routing/changes.ts'
+import type { Announce } from '../store/announce.ts'
 import type { Db } from '../store/db.ts'
 import { lockAgent, saveAgent, shownAgent, type AgentRow } from './sql.ts'
 
@@ -17,8 +18,9 @@ async function change(db: Db, now: number, tenantId: string, id: string, changes
   return shownAgent(changed)
 }
 
-export function updateAgent(
+export async function updateAgent(
   db: Db,
+  announce: Announce,
   now: number,
   tenantId: string,
   id: string,
@@ -29,12 +31,16 @@ export function updateAgent(
   const given = Object.entries({ name, description, delivery_mode, delivery_endpoint }).filter(
     ([, value]) => value !== undefined,
   )
-  return change(db, now, tenantId, id, Object.fromEntries(given))
+  const agent = await change(db, now, tenantId, id, Object.fromEntries(given))
+  // It may be pushed to from now on, or elsewhere.
+  announce(db, 'agent', id)
+  return agent
 }
 
 /** An inactive agent receives nothing new, so this also changes who receives what. */
 export async function setAgentStatus(
   db: Db,
+  announce: Announce,
   now: number,
   tenantId: string,
   id: string,
@@ -42,5 +48,7 @@ export async function setAgentStatus(
 ): Promise<Agent> {
   const agent = await change(db, now, tenantId, id, { status })
   await recordRoutingChange(db, tenantId, 'agent', id, now)
+  announce(db, 'keys', tenantId)
+  announce(db, 'agent', id)
   return agent
 }

@@ -5,6 +5,7 @@ import { iso, isoOrNull } from '../kernel/clock.ts'
 import { insufficientScope, invalid, notFound } from '../kernel/failure.ts'
 import type { MakeId } from '../kernel/ids.ts'
 import { randomBase62, type Secrets } from '../kernel/secrets.ts'
+import type { Announce } from '../store/announce.ts'
 import type { Db } from '../store/db.ts'
 import { requireAgent } from '../agents/get.ts'
 import { holds, type Principal } from './principal.ts'
@@ -76,10 +77,18 @@ export async function listKeys(db: Db, caller: Principal, agentId: string): Prom
   return (await listKeyRows(db, caller.tenantId, agentId)).map(shownKey)
 }
 
-export async function revokeKey(db: Db, caller: Principal, agentId: string, keyId: string, now: number): Promise<void> {
+export async function revokeKey(
+  db: Db,
+  announce: Announce,
+  caller: Principal,
+  agentId: string,
+  keyId: string,
+  now: number,
+): Promise<void> {
   await requireAgent(db, caller.tenantId, agentId)
   const revoked = isId('api_key', keyId) ? await revokeKeyRow(db, caller.tenantId, agentId, keyId, now) : 0
   if (revoked === 0) throw notFound('api_key', keyId)
+  announce(db, 'keys', caller.tenantId)
 }
 
 const shownKey = (row: KeyRow): ApiKey => ({

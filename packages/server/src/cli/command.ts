@@ -1,11 +1,10 @@
 // A command of the line: the words that name it, what follows them, and what it answers. A command of the operator that
 // is also an operation of the HTTP door gives the same checks and the same answer; `--json` prints it.
-import type { Operation, TSchema } from '@sensorium/contract'
+import type { Operation, ResultOf } from '@sensorium/contract'
 import type { KeyTools } from '../auth/keys.ts'
 import type { Config } from '../config.ts'
-import { makeCompileCheck, readQuery } from '../http/validate.ts'
 import type { Clock } from '../kernel/clock.ts'
-import { invalid } from '../kernel/failure.ts'
+import type { Input } from '../operations/call.ts'
 import type { Store } from '../store/db.ts'
 
 export interface Invocation {
@@ -15,6 +14,8 @@ export interface Invocation {
   clock: Clock
   /** The environment as configuration; refuses a wrong one. */
   config(): Config
+  /** Carries out an operation of the operator on the store, as the HTTP door would, and gives back the body of its response. */
+  call<O extends Operation>(operation: O, input: Input): Promise<ResultOf<O>>
   /** Opens the store for the time of the work, beside a service that may be running. */
   withStore<T>(work: (store: Store, tools: KeyTools) => Promise<T>): Promise<T>
 }
@@ -43,24 +44,6 @@ export const usageOf = ({ words, parameters, options = {} }: Command): string =>
     ...parameters.map((name) => `<${name}>`),
     ...Object.entries(options).map(([name, what]) => `[--${name} <${what}>]`),
   ].join(' ')
-
-function check(schema: TSchema, value: unknown, secrets?: readonly string[]): void {
-  const wrong = makeCompileCheck([])(schema, secrets)(value)
-  if (wrong) throw invalid(wrong)
-}
-
-/** Leaves out what was not given and refuses what the HTTP door would. */
-export function checkedBody<T extends Record<string, unknown>>(operation: Operation, given: T): T {
-  const body = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as T
-  if (operation.body) check(operation.body, body, operation.secrets)
-  return body
-}
-
-export function checkedQuery(operation: Operation, given: Record<string, string | undefined>): Record<string, unknown> {
-  const query = operation.query ? readQuery(operation.query, given) : {}
-  if (operation.query) check(operation.query, query)
-  return query
-}
 
 /** What this command does not do, and the command line that does. */
 export class Unsupported extends Error {

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { operations } from '@sensorium/contract'
-import { createConnector, type NewConnector } from '../ingest/connectors/create.ts'
-import { checkedBody, type Command } from './command.ts'
+import type { Command } from './command.ts'
 import { MAPPING_OPTIONS, mappingOf, numberOf } from './ingest-options.ts'
 
 export const connectorCreate: Command = {
@@ -17,10 +16,10 @@ export const connectorCreate: Command = {
     'tls-ca': 'file',
   },
   summary: 'Register an AMQP 1.0 connector; a running service begins to receive within seconds',
-  async run({ options, withStore }) {
+  async run({ options, call }) {
     const { tenant, source, url, address } = options
     const tls_ca = options['tls-ca'] === undefined ? undefined : readFileSync(options['tls-ca'], 'utf8')
-    const given = {
+    const body = {
       tenant,
       source,
       url,
@@ -29,8 +28,7 @@ export const connectorCreate: Command = {
       mapping: mappingOf(options),
       tls_ca,
     }
-    const body = checkedBody(operations.createConnector, given) as unknown as NewConnector
-    const json = await withStore((store, tools) => store.tx((tx) => createConnector(tx, tools, body)))
+    const json = await call(operations.createConnector, { body })
     const { connector } = json
     return {
       json,

@@ -1,7 +1,5 @@
 import { operations } from '@sensorium/contract'
-import { listConnectors } from '../ingest/connectors/list.ts'
-import type { Page } from '../ingest/registration.ts'
-import { checkedQuery, type Command } from './command.ts'
+import type { Command } from './command.ts'
 import { table } from './table.ts'
 
 export const connectorList: Command = {
@@ -9,9 +7,8 @@ export const connectorList: Command = {
   parameters: [],
   options: { tenant: 'slug', offset: 'number', limit: 'number' },
   summary: 'List the connectors, newest first: what each is doing and what it received',
-  async run({ options, clock, withStore }) {
-    const page = checkedQuery(operations.listConnectors, { ...options }) as Page
-    const json = await withStore((store) => listConnectors(store, clock.now(), page))
+  async run({ options, call }) {
+    const json = await call(operations.listConnectors, { query: options })
     const rows = json.connectors.map(({ id, tenant, source, address, state, counters, last_error }) => [
       id,
       tenant,

@@ -1,15 +1,14 @@
 // Two commands that differ in one word.
-import { pauseConnector } from '../ingest/connectors/pause.ts'
+import { operations } from '@sensorium/contract'
 import type { Command } from './command.ts'
 
 const command = (word: 'pause' | 'resume', summary: string): Command => ({
   words: ['connector', word],
   parameters: ['id'],
   summary,
-  async run({ args, clock, withStore }) {
-    const json = await withStore((store) =>
-      store.tx((tx) => pauseConnector(tx, clock.now(), args[0]!, word === 'pause')),
-    )
+  async run({ args, call }) {
+    const operation = word === 'pause' ? operations.pauseConnector : operations.resumeConnector
+    const json = await call(operation, { params: { id: args[0]! } })
     return { json, text: `Connector ${json.connector.id}: ${json.connector.state}` }
   },
 })

@@ -1,14 +1,19 @@
 // sensorium <command>: finds the command, gives it what it asks for, prints what it answers.
 import { parseArgs } from 'node:util'
+import type { Operation } from '@sensorium/contract'
 import { readConfig } from '../config.ts'
 import { Failure } from '../kernel/failure.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { idMaker } from '../kernel/ids.ts'
+import { OPERATOR, type Input } from '../operations/call.ts'
+import { makeOperatorOperations } from '../operations/make-operator-operations.ts'
+import { resultOf } from '../operations/response.ts'
 import { openStore } from '../store/open.ts'
 import { usageOf, type Command, type Invocation, type Outcome } from './command.ts'
 import { commands } from './commands.ts'
 import { told } from './fail.ts'
 import { help } from './help.ts'
+import { originOf } from './ingest-options.ts'
 
 /** Not a command line that means something: the sentence says which would. */
 const misused = (sentence: string, given: readonly string[], expected: string): Failure =>
@@ -58,6 +63,17 @@ function parse(argv: readonly string[]): {
 
 const config: Invocation['config'] = () => readConfig(process.env)
 
+const call: Invocation['call'] = async <O extends Operation>(operation: O, input: Input) => {
+  const settings = config()
+  const { store, secrets } = await openStore(settings, systemClock)
+  try {
+    const { perform } = makeOperatorOperations(store, secrets, systemClock, settings)
+    return resultOf<O>(await perform(OPERATOR, operation, input, { origin: originOf(settings) }))
+  } finally {
+    await store.close()
+  }
+}
+
 const withStore: Invocation['withStore'] = async (work) => {
   const { store, secrets } = await openStore(config(), systemClock)
   try {
@@ -69,7 +85,7 @@ const withStore: Invocation['withStore'] = async (work) => {
 
 async function run(argv: readonly string[]): Promise<Outcome> {
   const { command, args, options } = parse(argv)
-  return command.run({ args, options, clock: systemClock, config, withStore })
+  return command.run({ args, options, clock: systemClock, config, call, withStore })
 }
 
 const argv = process.argv.slice(2)

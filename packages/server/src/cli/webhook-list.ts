@@ -1,8 +1,5 @@
 import { operations } from '@sensorium/contract'
-import type { Page } from '../ingest/registration.ts'
-import { listWebhooks } from '../ingest/webhooks/list.ts'
-import { checkedQuery, type Command } from './command.ts'
-import { originOf } from './ingest-options.ts'
+import type { Command } from './command.ts'
 import { table } from './table.ts'
 
 export const webhookList: Command = {
@@ -10,9 +7,8 @@ export const webhookList: Command = {
   parameters: [],
   options: { tenant: 'slug', offset: 'number', limit: 'number' },
   summary: 'List the webhooks, newest first',
-  async run({ options, config, withStore }) {
-    const page = checkedQuery(operations.listWebhooks, { ...options }) as Page
-    const json = await withStore((store) => listWebhooks(store, originOf(config()), page))
+  async run({ options, call }) {
+    const json = await call(operations.listWebhooks, { query: options })
     const rows = json.webhooks.map(({ id, tenant, source, preset, url, created_at }) => [
       id,
       tenant,

@@ -4,14 +4,22 @@ import { isId } from '@sensorium/contract'
 import type { Db } from '../store/db.ts'
 import { meter } from '../tenants/usage.ts'
 import { afterLapse, afterNack } from './rules.ts'
+import type { Wakeups } from './wake.ts'
 import { acknowledgeRows, extendRows, leasedRows, setDead, setReady, setWaiting, type Mailbox } from './sql.ts'
 
 /** An id counts once, however often it is named; what is no id of ours is nobody's delivery. */
 const distinct = (ids: readonly string[]): string[] => [...new Set(ids)].filter((id) => isId('delivery', id))
 
-export async function acknowledge(tx: Db, mailbox: Mailbox, ids: readonly string[], now: number): Promise<number> {
+export async function acknowledge(
+  tx: Db,
+  wakeups: Wakeups,
+  mailbox: Mailbox,
+  ids: readonly string[],
+  now: number,
+): Promise<number> {
   const acknowledged = await acknowledgeRows(tx, mailbox, distinct(ids), now)
   meter(tx, now, [[mailbox.tenantId, 'acknowledgements', acknowledged]])
+  tx.afterCommit(() => wakeups.settled(mailbox.recipientId, ids))
   return acknowledged
 }
 
@@ -24,6 +32,7 @@ export interface Nack {
 
 export async function giveBack(
   tx: Db,
+  wakeups: Wakeups,
   mailbox: Mailbox,
   nack: Nack,
   now: number,
@@ -44,16 +53,24 @@ export async function giveBack(
   }
   if (ready.length > 0) await setReady(tx, mailbox, ready, wanted.reason)
   if (waiting.length > 0) await setWaiting(tx, mailbox, waiting, now + wanted.retryAfterMs, wanted.reason)
+  tx.afterCommit(() => {
+    wakeups.settled(mailbox.recipientId, nack.delivery_ids)
+    wakeups.wake([mailbox.recipientId])
+  })
   return rows.length
 }
 
-export const extend = (
+export function extend(
   tx: Db,
+  wakeups: Wakeups,
   mailbox: Mailbox,
   ids: readonly string[],
   seconds: number,
   now: number,
-): Promise<number> => extendRows(tx, mailbox, distinct(ids), now + seconds * 1000, now)
+): Promise<number> {
+  tx.afterCommit(() => wakeups.extended(mailbox.recipientId))
+  return extendRows(tx, mailbox, distinct(ids), now + seconds * 1000, now)
+}
 
 /** A lease by what identifies it: the delivery, and which hand-out of it, counted over replays. */
 export interface Lease {

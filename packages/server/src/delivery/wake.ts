@@ -17,12 +17,21 @@ export interface Wakeups {
   wait(mailbox: Mailbox, woken: (first: boolean) => void): () => void
   /** Calls back with every mailbox that is woken, here or on another node; null when all of them may be meant. */
   watch(hear: (recipientIds: readonly string[] | null) => void): void
+  /** These deliveries were settled on this node: who holds their leases has room again. */
+  settled(recipientId: string, ids: readonly string[]): void
+  /** Leases of this recipient last longer or shorter from now on. */
+  extended(recipientId: string): void
+  /** Tells a holder of leases of both. */
+  watchLeases(holder: LeaseHolder): void
   waiting(): number
 }
+
+export type LeaseHolder = Pick<Wakeups, 'settled' | 'extended'>
 
 export function makeWakeups(store: Store): Wakeups {
   const waiters = new Map<string, Set<(first: boolean) => void>>()
   const watchers: ((recipientIds: readonly string[] | null) => void)[] = []
+  const holders: LeaseHolder[] = []
   let count = 0
 
   function wakeHere(recipientId: string): void {
@@ -83,6 +92,13 @@ export function makeWakeups(store: Store): Wakeups {
       }
     },
     watch: (hear) => void watchers.push(hear),
+    settled(recipientId, ids) {
+      for (const holder of holders) holder.settled(recipientId, ids)
+    },
+    extended(recipientId) {
+      for (const holder of holders) holder.extended(recipientId)
+    },
+    watchLeases: (holder) => void holders.push(holder),
     waiting: () => count,
   }
 }

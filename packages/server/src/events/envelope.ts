@@ -84,6 +84,15 @@ export function withoutAdded(event: PreparedEvent): PreparedEvent {
 // Not in the types of the language yet: a text that JSON.stringify writes as it is.
 const { rawJSON: rawJson } = JSON as unknown as { rawJSON(text: string): unknown }
 
+/** Refuses what the service adds to a payload: no publisher may forge it. */
+export function withoutOurs(event: PreparedEvent): PreparedEvent {
+  for (const name of ADDED_BY_SERVICE) {
+    if (Object.hasOwn(event.envelope, name))
+      throw invalidEvent(name, event.envelope[name], 'no attribute of this name: the service adds it')
+  }
+  return event
+}
+
 /** An event whose attributes and data came apart, the binary mode of every wire. JSON data is kept as it came. */
 export function eventWithData(
   attributes: Readonly<Record<string, unknown>>,

@@ -4,18 +4,18 @@ import type { Router } from '../routing/router.ts'
 import type { Envelope } from '../routing/filter.ts'
 import { lapseOne } from '../delivery/lapse.ts'
 import { lockDeadLetter, revive, type DeadLetterScope } from '../delivery/dead-letters.ts'
-import type { Mailbox } from '../delivery/sql.ts'
+import type { Wakeups } from '../delivery/wake.ts'
 import type { Db } from '../store/db.ts'
 import { matchedText } from './matched.ts'
 
 export async function replayDeadLetter(
   tx: Db,
-  router: Router,
+  { router, wakeups }: { router: Router; wakeups: Wakeups },
   scope: DeadLetterScope,
   id: string,
   now: number,
   maxAttempts: number,
-): Promise<Mailbox> {
+): Promise<void> {
   if (isId('delivery', id)) await lapseOne(tx, scope.tenantId, id, now, maxAttempts)
   const { mailbox, envelope } = await lockDeadLetter(tx, scope, id)
   const table = (await router.tables(tx, [scope.tenantId])).get(scope.tenantId)!
@@ -26,5 +26,5 @@ export async function replayDeadLetter(
     id,
     match ? { priority: match.priority, enrichment: match.enrichment, matched: matchedText(match.matched) } : null,
   )
-  return mailbox
+  tx.afterCommit(() => wakeups.wake([mailbox.recipientId]))
 }

@@ -2,7 +2,7 @@
 // envelope is kept as it came: numbers too long for JavaScript, the order of keys and the bytes of strings all survive.
 import type { IncomingHttpHeaders } from 'node:http'
 import { Failure, invalidEvent, tooLarge } from '../kernel/failure.ts'
-import { ADDED_BY_SERVICE, eventWithData, prepareEvent, type PreparedEvent } from '../events/envelope.ts'
+import { eventWithData, prepareEvent, withoutOurs, type PreparedEvent } from '../events/envelope.ts'
 import { withExactNumbers } from '../kernel/json.ts'
 import { parseJson } from './body.ts'
 
@@ -18,15 +18,6 @@ export const isBinaryMode = (headers: IncomingHttpHeaders, mediaType: string): b
 
 export function readEvent(headers: IncomingHttpHeaders, mediaType: string, raw: Buffer): PreparedEvent {
   return withoutOurs(isBinaryMode(headers, mediaType) ? binaryEvent(headers, mediaType, raw) : structuredEvent(raw))
-}
-
-// What the service adds to a payload no publisher may forge.
-function withoutOurs(event: PreparedEvent): PreparedEvent {
-  for (const name of ADDED_BY_SERVICE) {
-    if (Object.hasOwn(event.envelope, name))
-      throw invalidEvent(name, event.envelope[name], 'no attribute of this name: the service adds it')
-  }
-  return event
 }
 
 function structuredEvent(raw: Buffer): PreparedEvent {

@@ -1,11 +1,15 @@
-// One request and its response on their way through the door.
+// One request and its response on their way through the door. To the operations it is a call: what was sent, and its
+// options.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import type { Principal } from '../auth/principal.ts'
+import type { CallOptions, Input, Payload } from '../operations/call.ts'
+import type { Verdict } from '../operations/rate-limit.ts'
+import { goneSignal, type WhenLeaving } from './gone-signal.ts'
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
 
-export class Exchange {
+export class Exchange implements Input, CallOptions {
   readonly started = performance.now()
   /** The route that was found, as metrics name it. */
   route = 'unknown'
@@ -19,11 +23,15 @@ export class Exchange {
   readonly id: string
   readonly request: IncomingMessage
   readonly response: ServerResponse
+  readonly #whenLeaving: WhenLeaving
+  /** How the route reads its body. */
+  readPayload: ((exchange: Exchange) => Payload | Promise<Payload>) | null = null
   /** Names and values in turn, as they will be written: nothing is stored and looked up again on the way. */
   readonly #head: string[]
 
-  constructor(id: string, request: IncomingMessage, response: ServerResponse) {
+  constructor(id: string, request: IncomingMessage, response: ServerResponse, whenLeaving: WhenLeaving) {
     this.id = id
+    this.#whenLeaving = whenLeaving
     this.request = request
     this.response = response
     this.#head = ['x-request-id', id, 'x-content-type-options', 'nosniff', 'cache-control', 'no-store']
@@ -43,9 +51,44 @@ export class Exchange {
     return end === -1 ? url : url.slice(0, end)
   }
 
-  /** The path of the route with what it was given for its parameters: the same for every way to write it. */
-  get resource(): string {
-    return this.route.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(this.params[name] ?? ''))
+  get hasBody(): boolean {
+    const { headers } = this.request
+    return (
+      headers['transfer-encoding'] !== undefined ||
+      (headers['content-length'] !== undefined && headers['content-length'] !== '0')
+    )
+  }
+
+  get requestId(): string {
+    return this.id
+  }
+
+  get idempotencyKey(): string | undefined {
+    return this.request.headers['idempotency-key'] as string | undefined
+  }
+
+  get clientAddress(): string {
+    return this.request.socket.remoteAddress ?? ''
+  }
+
+  get origin(): string {
+    return `http://${this.request.headers.host ?? 'localhost'}`
+  }
+
+  payload(): Payload | Promise<Payload> {
+    // Its body broke while it was admitted, and it was refused: nothing is to be done for it any more.
+    if (this.response.headersSent) throw new Error('the request was refused')
+    return this.readPayload!(this)
+  }
+
+  signal(): AbortSignal {
+    return goneSignal(this.response, this.#whenLeaving)
+  }
+
+  limited({ limit, remaining, resetSeconds }: Verdict): void {
+    this.#head.push('x-ratelimit-limit', String(limit))
+    this.#head.push('x-ratelimit-remaining', String(remaining))
+    this.#head.push('x-ratelimit-reset', String(resetSeconds))
   }
 
   /** Adds a header to the response. */

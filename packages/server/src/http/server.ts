@@ -1,5 +1,5 @@
-// The HTTP door. Everything that holds for every request stands here once: request id, error envelope, draining,
-// limits, log line, metrics. A route only brings its operation and its handler.
+// The HTTP door. Everything that holds for every request stands here once: request id, error envelope, draining, log line,
+// metrics. What a request means is the operations' business.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
@@ -10,23 +10,26 @@ import type { Operation } from '@sensorium/contract'
 import { Failure, internal, invalid, methodNotAllowed, notFound, unavailable } from '../kernel/failure.ts'
 import type { Logger } from '../kernel/logger.ts'
 import { StoreUnavailable } from '../store/db.ts'
-import type { Answer } from './answer.ts'
-import { makeAdmit, type AdmitTools } from './admit.ts'
-import { mediaType, readBody } from './body.ts'
-import { BATCH_TYPE } from './cloud-events.ts'
+import type { Principal } from '../auth/principal.ts'
+import type { Operations } from '../operations/perform.ts'
+import type { OperationResponse } from '../operations/response.ts'
+import { makeAuthenticate, type AuthenticateTools } from './authenticate.ts'
 import { Exchange, JSON_TYPE } from './exchange.ts'
 import type { Metrics } from './metrics.ts'
 import { lastOwed, owe, settle } from './owed.ts'
+import type { WhenLeaving } from './gone-signal.ts'
+import type { Mount } from './mount.ts'
 import type { Page } from './pages.ts'
-import { makePerform, refusal, type PerformTools } from './perform.ts'
-import type { Route } from './route.ts'
+import { makeReadPayload, type BodyLimits } from './payload.ts'
+import { streamDeliveries } from './stream-deliveries.ts'
 
-export interface ServerTools extends AdmitTools, Omit<PerformTools, 'whenLeaving'> {
+export interface ServerTools extends AuthenticateTools {
   log: Logger
   metrics: Metrics
-  bodyLimits: Record<NonNullable<Operation['bodyLimit']> | 'event_batch' | 'small', number>
-  routes: readonly Route[]
+  operations: Operations
+  bodyLimits: BodyLimits
   pages: readonly Page[]
+  mounts: readonly Mount[]
 }
 
 export interface HttpServer {
@@ -49,7 +52,6 @@ const MAX_IN_FLIGHT = 10_000
 /** In metrics and logs only: nobody was there to be answered. */
 const CLIENT_WENT_AWAY = 499
 const REQUEST_ID = /^[\x20-\x7e]{1,128}$/
-const NO_BYTES = Buffer.alloc(0)
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 /** How long the port stays open for those who hold a connection, after the last request was answered. */
 const LINGER_MS = 100
@@ -71,12 +73,8 @@ function requestIdMaker(): (request: IncomingMessage) => string {
 export const routePath = ({ base, path }: Operation): string =>
   (base === 'v1' ? '/v1' : '') + path.replace(/\{(\w+)\}/g, ':$1')
 
-const hasBody = ({ headers }: IncomingMessage): boolean =>
-  headers['transfer-encoding'] !== undefined ||
-  (headers['content-length'] !== undefined && headers['content-length'] !== '0')
-
 export function makeServer(tools: ServerTools): HttpServer {
-  const { log, metrics, bodyLimits, routes, pages } = tools
+  const { log, metrics, operations, bodyLimits, pages, mounts } = tools
   const makeRequestId = requestIdMaker()
   const waiting = new Set<() => void>()
   let draining = false
@@ -85,7 +83,7 @@ export function makeServer(tools: ServerTools): HttpServer {
 
   // A parameter may be as long as a request line gets (16 KiB): how long an id is, its own check knows.
   const router = makeRouter({ maxParamLength: 16_384, ignoreTrailingSlash: false, caseSensitive: true })
-  const add = (method: (typeof METHODS)[number], url: string, serve: Serve): void =>
+  const add = (method: (typeof METHODS)[number] | 'OPTIONS', url: string, serve: Serve): void =>
     router.on(method, url, () => {}, { url, serve })
 
   function noRoute({ method, path, request }: Exchange): Failure {
@@ -97,7 +95,7 @@ export function makeServer(tools: ServerTools): HttpServer {
   function send(
     exchange: Exchange,
     status: number,
-    headers: Answer['headers'],
+    headers: Readonly<Record<string, string>> | undefined,
     type: string,
     body: string | undefined,
   ): void {
@@ -106,20 +104,14 @@ export function makeServer(tools: ServerTools): HttpServer {
     exchange.send(status, headers, type, body)
   }
 
-  function sendAnswer({ status, headers, text, json }: Answer, exchange: Exchange): void {
-    if (text !== undefined || json === undefined) return send(exchange, status, headers, JSON_TYPE, text)
-    if (status >= 400) {
-      const { error } = json as { error?: Record<string, unknown> }
-      if (error)
-        return send(
-          exchange,
-          status,
-          headers,
-          JSON_TYPE,
-          JSON.stringify({ error: { ...error, request_id: exchange.id } }),
-        )
+  function respond({ status, text, json, replayed, stream }: OperationResponse, exchange: Exchange): void {
+    if (exchange.response.headersSent) return // its body broke, and it was refused meanwhile
+    if (stream) {
+      streamDeliveries(stream, exchange)
+      return countOut(exchange, status)
     }
-    send(exchange, status, headers, JSON_TYPE, JSON.stringify(json))
+    if (replayed) exchange.header('idempotent-replayed', 'true')
+    send(exchange, status, undefined, JSON_TYPE, text ?? (json === undefined ? undefined : JSON.stringify(json)))
   }
 
   function fail(error: unknown, exchange: Exchange): void {
@@ -131,10 +123,14 @@ export function makeServer(tools: ServerTools): HttpServer {
       log.error({ err: error, request_id: id, path }, 'unexpected failure')
     if (failure.code === 'service_unavailable') log.warn({ err: error, request_id: id }, 'request not taken')
     if (response.headersSent) response.destroy()
-    else sendAnswer(refusal(failure), exchange)
+    else {
+      const { code, message, details, status, headers } = failure
+      const text = JSON.stringify({ error: { code, message, request_id: id, details } })
+      send(exchange, status, headers, JSON_TYPE, text)
+    }
   }
 
-  const whenLeaving: PerformTools['whenLeaving'] = (stop) => {
+  const whenLeaving: WhenLeaving = (stop) => {
     if (draining) stop()
     waiting.add(stop)
     return () => void waiting.delete(stop)
@@ -172,7 +168,7 @@ export function makeServer(tools: ServerTools): HttpServer {
   }
 
   function take(request: IncomingMessage, response: ServerResponse): void {
-    const exchange = new Exchange(makeRequestId(request), request, response)
+    const exchange = new Exchange(makeRequestId(request), request, response, whenLeaving)
     inFlight++
     response.on('error', () => {}) // nobody is there any more, as `close` says too
     // Closed, not answered: a client that goes away before its answer must be counted out as well. A stream is counted
@@ -197,47 +193,27 @@ export function makeServer(tools: ServerTools): HttpServer {
     }
   }
 
-  // A batch may be larger than an event, on the same path.
-  function bodyLimitOf(operation: Operation): (exchange: Exchange) => number {
-    const limit = bodyLimits[operation.bodyLimit ?? 'small']
-    if (operation.bodyLimit !== 'event' || !operation.consumes?.includes(BATCH_TYPE)) return () => limit
-    return ({ headers }) => (mediaType(headers['content-type']) === BATCH_TYPE ? bodyLimits.event_batch : limit)
-  }
+  for (const { operation, kind } of operations.bindings) {
+    const authenticate = makeAuthenticate(operation, tools)
+    const readPayload = makeReadPayload(operation, bodyLimits)
+    const run = operations.runner(operation)
 
-  for (const route of routes) {
-    const { operation } = route
-    const admit = makeAdmit(operation, tools)
-    const perform = makePerform(route, { ...tools, whenLeaving })
-    const limitOf = bodyLimitOf(operation)
-    const withoutBody = operation.method === 'GET'
-
-    const answer = (raw: Buffer, exchange: Exchange): Promise<void> =>
-      perform(exchange, raw).then(({ answer: given, replayed }) => {
-        // A stream wrote its own head.
-        if (exchange.response.headersSent) return countOut(exchange, exchange.response.statusCode)
-        if (replayed) exchange.header('idempotent-replayed', 'true')
-        sendAnswer(given, exchange)
-      })
-
-    const readOn = (exchange: Exchange): void => {
-      if (exchange.response.headersSent) return // its body broke while it was admitted
-      const failed = (error: unknown): void => fail(error, exchange)
-      const { request } = exchange
-      if (withoutBody || !hasBody(request)) answer(NO_BYTES, exchange).catch(failed)
-      else
-        readBody(request, limitOf(exchange))
-          .then((raw) => answer(raw, exchange))
-          .catch(failed)
+    const carryOut = (principal: Principal, exchange: Exchange): Promise<void> => {
+      // For the log line, also when what follows refuses.
+      exchange.principal = principal
+      return run(principal, exchange, exchange).then((response) => respond(response, exchange))
     }
 
     const serve = (exchange: Exchange): void => {
-      const admitted = admit(exchange)
-      if (admitted === undefined) readOn(exchange)
-      else admitted.then(() => readOn(exchange)).catch((error: unknown) => fail(error, exchange))
+      exchange.readPayload = readPayload
+      const failed = (error: unknown): void => fail(error, exchange)
+      const principal = authenticate(exchange)
+      if (principal instanceof Promise) principal.then((known) => carryOut(known, exchange)).catch(failed)
+      else carryOut(principal, exchange).catch(failed)
     }
     add(operation.method, routePath(operation), serve)
     // A HEAD must not do anything: polling and streaming lease what they read.
-    if (operation.method === 'GET' && route.kind === 'read') add('HEAD', routePath(operation), serve)
+    if (operation.method === 'GET' && kind === 'read') add('HEAD', routePath(operation), serve)
   }
 
   for (const page of pages) {
@@ -249,6 +225,16 @@ export function makeServer(tools: ServerTools): HttpServer {
     }
     add('GET', page.path, serve)
     add('HEAD', page.path, serve)
+  }
+
+  for (const { prefix, handle } of mounts) {
+    const serve = (exchange: Exchange): void => {
+      Promise.resolve(handle(exchange)).catch((error: unknown) => fail(error, exchange))
+    }
+    for (const method of [...METHODS, 'OPTIONS'] as const) {
+      add(method, prefix, serve)
+      add(method, `${prefix}/*`, serve)
+    }
   }
 
   // Slow senders lose their socket, not our memory. Node would answer a request without Host by itself and without our

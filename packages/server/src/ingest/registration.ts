@@ -1,12 +1,14 @@
 // What registering webhooks and connectors has in common.
 import type { MakeId } from '../kernel/ids.ts'
 import type { Secrets } from '../kernel/secrets.ts'
+import type { Announce } from '../store/announce.ts'
 import type { Db } from '../store/db.ts'
 import { requireTenant } from '../tenants/create.ts'
 
 export interface IngestTools {
   makeId: MakeId
   secrets: Secrets
+  announce: Announce
   now(): number
 }
 

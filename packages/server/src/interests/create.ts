@@ -9,6 +9,7 @@ import { requireAgent } from '../agents/get.ts'
 import type { Principal } from '../auth/principal.ts'
 import { ruleBroken } from '../kernel/failure.ts'
 import type { MakeId } from '../kernel/ids.ts'
+import type { Wakeups } from '../delivery/wake.ts'
 import { eventsSentTo, insertDeliveries, type NewDeliveryRow } from '../delivery/sql.ts'
 import { pageNewestEvents, type Place, type StoredEvent } from '../events/sql.ts'
 import { closeRouting, recordRoutingChange } from '../routing/changes.ts'
@@ -24,6 +25,7 @@ type Wanted = Static<typeof InterestCreate>
 export interface CreateTools {
   store: Store
   makeId: MakeId
+  wakeups: Wakeups
   now(): number
 }
 
@@ -79,7 +81,7 @@ export async function createInterest(
   caller: Principal,
   wanted: Wanted,
   record: (tx: Db, interest: Interest) => Promise<void>,
-): Promise<{ interest: Interest; delivered: number }> {
+): Promise<Interest> {
   const { store, makeId, now } = tools
   const { tenantId, id: agentId } = caller
   const row = await store.tx(async (tx) => {
@@ -110,9 +112,10 @@ export async function createInterest(
     return made
   })
   const interest = shownInterest(row)
-  if (!wanted.backfill) return { interest, delivered: 0 }
+  if (!wanted.backfill) return interest
   try {
-    return { interest, delivered: await backfill(tools, row, wanted, (tx) => record(tx, interest)) }
+    await backfill(tools, row, wanted, (tx) => record(tx, interest))
+    return interest
   } catch (error) {
     // Not created, then, and the caller may try again. If the store is away that has to wait, and a second try is a
     // conflict.
@@ -127,18 +130,17 @@ export async function createInterest(
 }
 
 /**
- * Puts the newest events that match into the mailbox, oldest first, those that the agent was not sent yet. Answers how
- * many.
+ * Puts the newest events that match into the mailbox, oldest first, those that the agent was not sent yet.
  */
 async function backfill(
-  { store, makeId, now }: CreateTools,
+  { store, makeId, wakeups, now }: CreateTools,
   row: InterestRow,
   wanted: Wanted,
   record: (tx: Db) => Promise<void>,
-): Promise<number> {
+): Promise<void> {
   const { tenant_id: tenantId, agent_id: recipientId } = row
   const history = await matchingEvents(store, tenantId, wanted)
-  return store.tx(async (tx) => {
+  await store.tx(async (tx) => {
     const at = now()
     // One backfill of an agent at a time: nobody sends what this one is about to.
     await tx.rows(`select id from agents where tenant_id = ? and id = ? ${tx.dialect.forUpdate}`, [
@@ -167,7 +169,7 @@ async function backfill(
       )
     insertDeliveries(tx, deliveries)
     meter(tx, at, [[tenantId, 'deliveries', deliveries.length]])
+    if (deliveries.length > 0) tx.afterCommit(() => wakeups.wake([recipientId]))
     await record(tx)
-    return deliveries.length
   })
 }

@@ -40,6 +40,14 @@ function fail<C extends ErrorCode>(
   return failure
 }
 
+/** A refusal that was recorded with an idempotency key, once more. */
+export const recordedFailure = (
+  code: ErrorCode,
+  message: string,
+  details: Record<string, unknown>,
+  headers: Record<string, string> = {},
+): Failure => fail(code, message, details as never, { ...headers, 'idempotent-replayed': 'true' })
+
 export interface Invalid {
   field: string
   value: unknown

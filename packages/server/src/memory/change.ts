@@ -4,7 +4,7 @@ import type { Principal } from '../auth/principal.ts'
 import { jsonText } from '../kernel/json-members.ts'
 import type { Db } from '../store/db.ts'
 import { holdMemory } from './get.ts'
-import { expiryOf, msOrNull, storable } from './remember.ts'
+import { expiryOf, msOrNull, storable, type MemoryTools } from './remember.ts'
 import { saveMemory, shownMemory, type MemoryRow } from './sql.ts'
 import { indexText } from './substring.ts'
 import { indexWords } from './words.ts'
@@ -27,11 +27,12 @@ function columnsOf(wanted: Wanted, now: number): Partial<MemoryRow> {
 
 export async function changeMemory(
   tx: Db,
-  now: number,
+  tools: Pick<MemoryTools, 'now' | 'embedding'>,
   principal: Principal,
   id: string,
   wanted: Wanted,
 ): Promise<Memory> {
+  const now = tools.now()
   const columns = columnsOf(wanted, now)
   const row = await holdMemory(tx, principal, id, now)
   const fields = Object.entries(columns).filter(([name, value]) => row[name as keyof MemoryRow] !== value)
@@ -43,6 +44,8 @@ export async function changeMemory(
   if (newText) {
     await indexText(tx, changed)
     await indexWords(tx, changed)
+    const { tenant_id, agent_id, title, content } = changed
+    tx.afterCommit(() => tools.embedding.wake(tenant_id, agent_id, id, title.length + content.length))
   }
   return shownMemory(changed)
 }

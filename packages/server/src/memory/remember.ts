@@ -19,6 +19,7 @@ import type { MakeId } from '../kernel/ids.ts'
 import { jsonText } from '../kernel/json-members.ts'
 import type { Db } from '../store/db.ts'
 import { meter } from '../tenants/usage.ts'
+import type { Embedding } from './embed-memories.ts'
 import { insertMemory, shownMemory, type MemoryRow } from './sql.ts'
 import { indexText } from './substring.ts'
 import { indexWords } from './words.ts'
@@ -28,6 +29,8 @@ type Wanted = Static<typeof MemoryCreate>
 export interface MemoryTools {
   makeId: MakeId
   now(): number
+  /** Told of a memory whose text is new, once it is on disk. */
+  embedding: Pick<Embedding, 'wake'>
 }
 
 export const msOrNull = (time: string | null | undefined): number | null => (time ? Date.parse(time) : null)
@@ -66,7 +69,7 @@ function teamOf(principal: Principal, { scope, team_id }: Wanted): string | null
 
 export async function remember(
   tx: Db,
-  { makeId, now }: MemoryTools,
+  { makeId, now, embedding }: MemoryTools,
   principal: Principal,
   wanted: Wanted,
 ): Promise<Memory> {
@@ -100,5 +103,6 @@ export async function remember(
   await indexText(tx, row)
   await indexWords(tx, row)
   meter(tx, at, [[row.tenant_id, 'memories', 1]])
+  tx.afterCommit(() => embedding.wake(row.tenant_id, row.agent_id, row.id, row.title.length + row.content.length))
   return shownMemory(row)
 }

@@ -16,6 +16,7 @@ import type { Wakeups } from '../delivery/wake.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Secrets } from '../kernel/secrets.ts'
+import type { Announcements } from '../store/announce.ts'
 import type { Store } from '../store/db.ts'
 import {
   healthOf,
@@ -45,8 +46,7 @@ export interface PushTools {
   log: Logger
   post: Post
   maxAttempts: number
-  /** Deliveries that a push acknowledged. */
-  settled(recipientId: string, ids: readonly string[]): void
+  announcements: Announcements
   /** How a push went and how long it took. */
   observe(outcome: string, seconds: number): void
 }
@@ -54,8 +54,6 @@ export interface PushTools {
 export interface Push {
   /** Looks for agents with something due that no wake-up told of. */
   runOnce(): Promise<void>
-  /** Something about an agent changed: it may be pushed to from now on. */
-  changed(agentId: string): void
   health(agentId: string): PushHealth
   underWay(): number
   /** How many endpoints are left alone at the moment. */
@@ -86,9 +84,9 @@ const RING_EVERY_MS = 10
 const GRACE_MS = 5_000
 
 export function makePush(tools: PushTools): Push {
-  const { store, claim, wakeups, secrets, clock, log, post, settled, observe } = tools
+  const { store, claim, wakeups, secrets, clock, log, post, observe } = tools
   const stopping = new AbortController()
-  const settle = makeSettlePush(store, clock, log, tools.maxAttempts, stopping.signal)
+  const settle = makeSettlePush(store, wakeups, clock, log, tools.maxAttempts, stopping.signal)
   const openSecret = makeOpenSecret(secrets)
   const slots = makeSlots<Endpoint>(MAX_SLOTS)
   const endpoints = new Map<string, Endpoint>()
@@ -310,8 +308,7 @@ export function makePush(tools: PushTools): Push {
     want(endpoint)
     schedule()
     const dueAt = await settling
-    if (outcome.kind === 'acknowledged') settled(mailbox.recipientId, [delivery.id])
-    else if (outcome.kind === 'gone') wakeups.wake([mailbox.recipientId])
+    if (outcome.kind === 'gone') wakeups.wake([mailbox.recipientId])
     if (dueAt !== null) wakeAt(endpoint, dueAt)
   }
 
@@ -322,13 +319,15 @@ export function makePush(tools: PushTools): Push {
     running.add(tracked)
   }
 
+  // An agent changed: it may be pushed to from now on, or elsewhere.
+  tools.announcements.listen('agent', (agentId) => {
+    changes++
+    others.delete(agentId)
+    hear([agentId])
+  })
+
   return {
     runOnce,
-    changed(agentId) {
-      changes++
-      others.delete(agentId)
-      hear([agentId])
-    },
     health: (agentId) => healthOf(endpoints.get(agentId), clock.now()),
     underWay: () => slots.held(),
     open: () => [...endpoints.values()].filter((endpoint) => endpoint.breaker.pausedUntil !== null).length,

@@ -3,6 +3,7 @@
 import type { HandedOut } from '../delivery/claim.ts'
 import { afterFailedPush, afterLapse } from '../delivery/rules.ts'
 import { acknowledge, release } from '../delivery/settle.ts'
+import type { Wakeups } from '../delivery/wake.ts'
 import { leasedRows, setDead, setReady, setWaiting, type Mailbox } from '../delivery/sql.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
@@ -32,6 +33,7 @@ interface Waiting extends Pushed {
 
 export function makeSettlePush(
   store: Store,
+  wakeups: Wakeups,
   clock: Clock,
   log: Logger,
   maxAttempts: number,
@@ -56,7 +58,7 @@ export function makeSettlePush(
     try {
       for (let tries = 1; ; tries++) {
         try {
-          const due = await store.tx((tx) => settle(tx, group, clock.now(), maxAttempts))
+          const due = await store.tx((tx) => settle(tx, wakeups, group, clock.now(), maxAttempts))
           for (const pushed of group) pushed.resolve(due.get(pushed.delivery.id) ?? null)
           return
         } catch (error) {
@@ -86,6 +88,7 @@ const keyOf = ({ tenantId, recipientId }: Mailbox): string => `${tenantId} ${rec
 /** One order of mailboxes for all groups, so that two of them can wait for each other in one direction only. */
 async function settle(
   tx: Db,
+  wakeups: Wakeups,
   group: readonly Pushed[],
   now: number,
   maxAttempts: number,
@@ -99,7 +102,7 @@ async function settle(
       const acknowledged = ofMailbox
         .filter(({ outcome }) => outcome.kind === 'acknowledged')
         .map(({ delivery }) => delivery.id)
-      if (acknowledged.length > 0) await acknowledge(tx, mailbox, acknowledged, now)
+      if (acknowledged.length > 0) await acknowledge(tx, wakeups, mailbox, acknowledged, now)
       const interrupted = ofMailbox
         .filter(({ outcome }) => outcome.kind === 'interrupted')
         .map(({ delivery }) => delivery)

@@ -35,10 +35,6 @@ export interface OpenedStream {
 
 export interface Streams {
   open(mailbox: Mailbox, token: string, max: number, sink: Sink): OpenedStream
-  /** These deliveries were settled on this node. */
-  settled(recipientId: string, ids: readonly string[]): void
-  /** Leases of this recipient were lengthened or shortened on this node. */
-  extended(recipientId: string): void
   count(): number
   /** Ends all streams with a hint when to come back, and gives their leases back. */
   close(): Promise<void>
@@ -208,6 +204,15 @@ export function makeStreams({ store, claim, wakeups, identify, clock, log, maxAt
     }
   }
 
+  wakeups.watchLeases({
+    settled(recipientId, ids) {
+      for (const { stream } of byRecipient.get(recipientId) ?? []) stream.settled(ids)
+    },
+    extended(recipientId) {
+      for (const entry of byRecipient.get(recipientId) ?? []) void lookAtLeases(entry)
+    },
+  })
+
   return {
     open(mailbox, token, max, sink) {
       if (closing || entries.size >= MAX_STREAMS)
@@ -234,12 +239,6 @@ export function makeStreams({ store, claim, wakeups, identify, clock, log, maxAt
       stream.pump()
       void keepTicking()
       return { drained: stream.drained, gone: () => void end(entry) }
-    },
-    settled(recipientId, ids) {
-      for (const { stream } of byRecipient.get(recipientId) ?? []) stream.settled(ids)
-    },
-    extended(recipientId) {
-      for (const entry of byRecipient.get(recipientId) ?? []) void lookAtLeases(entry)
     },
     count: () => entries.size,
     async close() {

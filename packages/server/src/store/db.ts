@@ -93,6 +93,11 @@ export interface Db extends Capabilities {
    * got them. With one writer there is nobody to lock out.
    */
   lock(names: readonly string[], mode: LockMode): Promise<void>
+  /**
+   * Calls back once the transaction is on disk, before `tx` resolves; never when it is rolled back, and once where it had
+   * to be tried again. What a node keeps in memory changes here, and not before.
+   */
+  afterCommit(effect: () => void): void
 }
 
 /** All that is needed to read. */
@@ -165,7 +170,10 @@ const refuse = (): never => {
 }
 
 /** What a store answers to writes outside of `tx`. */
-export const writesNeedTx: Pick<Db, 'run' | 'insertMany' | 'move' | 'runLater' | 'insertLater' | 'runLast' | 'lock'> = {
+export const writesNeedTx: Pick<
+  Db,
+  'run' | 'insertMany' | 'move' | 'runLater' | 'insertLater' | 'runLast' | 'lock' | 'afterCommit'
+> = {
   run: async () => refuse(),
   insertMany: async () => refuse(),
   move: async () => refuse(),
@@ -173,4 +181,16 @@ export const writesNeedTx: Pick<Db, 'run' | 'insertMany' | 'move' | 'runLater' |
   insertLater: refuse,
   runLast: refuse,
   lock: async () => refuse(),
+  afterCommit: refuse,
+}
+
+/** Runs the effects of a transaction that is on disk. One that throws is a bug, and neither undoes it nor stops the rest. */
+export function runEffects(effects: readonly (() => void)[]): void {
+  for (const effect of effects) {
+    try {
+      effect()
+    } catch (error) {
+      process.emitWarning(error as Error)
+    }
+  }
 }

@@ -1,7 +1,7 @@
 // One transaction on one connection. Statements are sent without waiting for the answers before them: `begin` goes out
 // with the first statement, and what nobody waits for goes out with the `commit`.
 import type pg from 'pg'
-import { StoreUnavailable, type Db, type Insert, type Value } from './db.ts'
+import { runEffects, StoreUnavailable, type Db, type Insert, type Value } from './db.ts'
 import {
   capabilities,
   dialect,
@@ -15,12 +15,17 @@ import {
 } from './postgres-wire.ts'
 
 /** The statements of one transaction; `later` takes the answers that nobody waits for. */
-function onClient(client: pg.ClientBase, later: (answer: Promise<unknown>) => void): Db {
+function onClient(
+  client: pg.ClientBase,
+  later: (answer: Promise<unknown>) => void,
+  afterCommit: Db['afterCommit'],
+): Db {
   const rows = async <R>(sql: string, values: readonly Value[] = []): Promise<R[]> =>
     (await send(client, sql, values)).rows as R[]
   return {
     dialect,
     ...capabilities,
+    afterCommit,
     rows,
     lookUp: async <R>(sql: string, values?: readonly Value[]) => (await rows<R>(sql, values))[0],
     run: async (sql, values = []) => (await send(client, sql, values)).rowCount ?? 0,
@@ -45,6 +50,7 @@ function onClient(client: pg.ClientBase, later: (answer: Promise<unknown>) => vo
  */
 export async function transact<T>(client: pg.ClientBase, work: (tx: Db) => Promise<T>): Promise<T> {
   const sent: Promise<unknown>[] = []
+  const effects: (() => void)[] = []
   let committing = false
   // Heard of when the transaction ends; until then a failure must not count as one that nobody handles.
   const later = (answer: Promise<unknown>): void => {
@@ -53,13 +59,14 @@ export async function transact<T>(client: pg.ClientBase, work: (tx: Db) => Promi
   }
   later(client.query('begin'))
   try {
-    const result = await work(onClient(client, later))
+    const result = await work(onClient(client, later, (effect) => void effects.push(effect)))
     committing = true
     const commit = client.query('commit')
     later(commit)
     for (const answer of sent) await answer
     // A statement failed and somebody kept quiet about it.
     if ((await commit).command !== 'COMMIT') throw new Error('the transaction was rolled back')
+    runEffects(effects)
     return result
   } catch (error) {
     if (isOutage(error)) {

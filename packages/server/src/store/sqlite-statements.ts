@@ -1,6 +1,15 @@
 // The statements of one SQLite connection, prepared once each.
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
-import { StoreUnavailable, type Capabilities, type Db, type Dialect, type Insert, type Move, type Value } from './db.ts'
+import {
+  StoreUnavailable,
+  writesNeedTx,
+  type Capabilities,
+  type Db,
+  type Dialect,
+  type Insert,
+  type Move,
+  type Value,
+} from './db.ts'
 
 export const dialect: Dialect = {
   engine: 'sqlite',
@@ -129,6 +138,7 @@ export function onConnection(connection: DatabaseSync, failed: (error: unknown) 
     },
     runLast: (sql, values) => void run(sql, values),
     lock: async () => {}, // transactions run one after the other
+    afterCommit: writesNeedTx.afterCommit,
   }
   return db
 }

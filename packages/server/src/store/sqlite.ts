@@ -13,7 +13,7 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import { performance } from 'node:perf_hooks'
 import { getLoadablePath } from 'sqlite-vec'
 import { makePrivate } from './data-directory.ts'
-import { StoreUnavailable, writesNeedTx, type Db, type Observe, type Store, type Value } from './db.ts'
+import { runEffects, StoreUnavailable, writesNeedTx, type Db, type Observe, type Store, type Value } from './db.ts'
 import { makeSnapshot } from './sqlite-snapshot.ts'
 import { capabilities, dialect, onConnection, translate } from './sqlite-statements.ts'
 import { watchLog } from './sqlite-wal.ts'
@@ -123,9 +123,14 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
   const reader = openConnection(file, true)
   let failedLater: { error: unknown } | null = null
   const write = onConnection(writer, (error) => (failedLater ??= { error }))
-  /** What the transaction under way leaves for the end of its group. */
+  /** What the transaction under way leaves for the end of its group, and for when that is on disk. */
   let last: Last[] = []
-  const inGroup: Db = { ...write, runLast: (sql, values) => void last.push({ sql, values }) }
+  let effects: (() => void)[] = []
+  const inGroup: Db = {
+    ...write,
+    runLast: (sql, values) => void last.push({ sql, values }),
+    afterCommit: (effect) => void effects.push(effect),
+  }
   const read = onConnection(reader)
   const log = watchLog(file)
   const snapshot = makeSnapshot(reader)
@@ -153,11 +158,16 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
         try {
           failedLater = null
           last = []
+          effects = []
           const value = await job.work(inGroup)
           if (failedLater) throw (failedLater as { error: unknown }).error
           writer.exec('release job')
           atTheEnd.push(...last)
-          settled.push(() => job.resolve(value as never))
+          const committed = effects
+          settled.push(() => {
+            runEffects(committed)
+            job.resolve(value as never)
+          })
         } catch (error) {
           // A full disk makes SQLite undo the whole transaction, with all that shares it.
           if (!writer.isTransaction) throw translate(error)

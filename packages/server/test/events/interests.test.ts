@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Principal } from '../../src/auth/principal.ts'
 import { createInterest } from '../../src/interests/create.ts'
+import { makeWakeups } from '../../src/delivery/wake.ts'
 import { idMaker } from '../../src/kernel/ids.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
@@ -188,7 +189,12 @@ onBothEngines((engine) => {
       await publish(service, agent.token, { type: 'failing.x' })
       const caller = { kind: 'agent', id: late.id, tenantId: tenant.id } as Principal
       const wanted = { event_type: 'failing.*', priority: 0, enrichment_depth: 'none', backfill: 5 } as const
-      const tools = { store: service.store, makeId: idMaker(service.clock.now), now: service.clock.now }
+      const tools = {
+        store: service.store,
+        wakeups: makeWakeups(service.store),
+        makeId: idMaker(service.clock.now),
+        now: service.clock.now,
+      }
       await assert.rejects(
         createInterest(tools, caller, wanted, () => Promise.reject(new Error('no record'))),
         /no record/,

@@ -54,6 +54,7 @@ async function statementsOf(
     insertLater: () => {},
     runLast: note,
     lock: async () => {},
+    afterCommit: () => {},
   })
   return seen
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DEFAULT_CLIENT_TYPES, operations, type Operation, type TSchema } from '@sensorium/contract'
-import { describe, exampleOf, makeCompileCheck, type Check } from '../../src/http/validate.ts'
+import { describe, exampleOf, makeCompileCheck, type Check } from '../../src/operations/validate.ts'
 
 interface Shape {
   type?: string | string[]

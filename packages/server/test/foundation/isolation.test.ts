@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { operations, type Operation } from '@sensorium/contract'
-import { exampleOf } from '../../src/http/validate.ts'
+import { exampleOf } from '../../src/operations/validate.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { startService, type Reply, type Service, type TestAgent, type TestTenant } from '../support/service.ts'

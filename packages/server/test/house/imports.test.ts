@@ -1,7 +1,7 @@
 // Who may import whom. The rule keeps the code readable as the path of a request: from a door through a feature to the
 // store.
 //
-//   contract, cel ← kernel ← config ← store ← features ← doors ← app, bootstrap ← main
+//   contract, cel ← kernel ← config ← store ← features ← operations ← doors (http, mcp, cli) ← app ← main
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -32,8 +32,9 @@ const LAYERS: readonly (readonly string[])[] = [
   ['config.ts'],
   ['store'],
   FEATURES,
+  ['operations'],
   DOORS,
-  ['app.ts', 'bootstrap.ts'],
+  ['app.ts', 'background.ts', 'bootstrap.ts'],
   ['main.ts', 'cli/main.ts'], // where a process begins: one of the service, one of the command line
 ]
 
@@ -110,6 +111,15 @@ test('features know no web framework and no database driver', () => {
   const foreign = /^(find-my-way|pg|pg-.*|node:sqlite)$/
   const wrong = imports.filter(({ from, to }) => FEATURES.includes(partOf(from)) && foreign.test(to))
   assert.deepEqual(wrong.map(shown), [])
+})
+
+test('[OPS-11] operations know no protocol: nothing of HTTP, no database driver, no door', () => {
+  const foreign = /^(node:https?|node:http2|node:net|find-my-way|pg|pg-.*|node:sqlite)$/
+  const wrong = imports.filter(
+    ({ from, to, ours }) => partOf(from) === 'operations' && (foreign.test(to) || (ours && DOORS.includes(partOf(to)))),
+  )
+  assert.deepEqual(wrong.map(shown), [])
+  assert.ok(imports.some(({ from, to }) => from === 'http/server.ts' && to === 'operations/perform.ts'))
 })
 
 test('only the engines know their drivers', () => {

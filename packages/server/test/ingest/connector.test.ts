@@ -11,6 +11,7 @@ import { findConnector, takeLease } from '../../src/ingest/connectors/sql.ts'
 import { makeSupervisor, type Supervisor } from '../../src/ingest/connectors/supervise.ts'
 import { idMaker } from '../../src/kernel/ids.ts'
 import { makeLogger } from '../../src/kernel/logger.ts'
+import { makeAnnouncements } from '../../src/store/announce.ts'
 import { openStore, type Opened } from '../../src/store/open.ts'
 import { createTenant } from '../../src/tenants/create.ts'
 import { startPeer, type AmqpPeer } from '../support/amqp-broker.ts'
@@ -109,6 +110,7 @@ onBothEngines((engine) => {
         clock,
         log: makeLogger('silent'),
         maxEventBytes: 1000,
+        announcements: makeAnnouncements(one.store, clock.now),
         count: () => {},
       })
       supervisors.push(supervisor)
@@ -121,13 +123,14 @@ onBothEngines((engine) => {
       await drop()
     })
     const { store, secrets } = opened[0]!
-    const tools = { makeId: idMaker(clock.now), secrets, now: clock.now }
+    const { announce } = makeAnnouncements(store, clock.now)
+    const tools = { makeId: idMaker(clock.now), secrets, announce, now: clock.now }
     const { connector } = await store.tx(async (tx) => {
       await createTenant(tx, tools, 'acme')
       return createConnector(tx, tools, { tenant: 'acme', source: 'erp', url: peer.url, address: 'q' })
     })
     const state = async () => stateOf((await findConnector(store, connector.id))!, clock.now())
-    return { clock, supervisors: supervisors as [Supervisor, Supervisor], store, id: connector.id, state, add }
+    return { clock, supervisors: supervisors as [Supervisor, Supervisor], store, tools, id: connector.id, state, add }
   }
   const runs = (supervisor: Supervisor): number => Object.values(supervisor.states()).reduce((sum, n) => sum + n, 0)
 
@@ -211,23 +214,23 @@ onBothEngines((engine) => {
 
   test('[OPS-8] paused and deleted connectors are noticed at the next look', { timeout: 60_000 }, async (t) => {
     const {
-      clock,
       supervisors: [a],
       store,
+      tools,
       id,
       state,
     } = await nodes(t, 1)
     await a.runOnce()
     await until(async () => (await a.runOnce(), (await state()) === 'running'))
-    await store.tx((tx) => pauseConnector(tx, clock.now(), id, true))
+    await store.tx((tx) => pauseConnector(tx, tools, id, true))
     await a.runOnce()
     assert.deepEqual([runs(a), await state()], [0, 'paused'])
     await until(() => peer.receivers() === 0)
-    await store.tx((tx) => pauseConnector(tx, clock.now(), id, false))
+    await store.tx((tx) => pauseConnector(tx, tools, id, false))
     assert.equal(await state(), 'starting')
     await a.runOnce()
     await until(() => peer.receivers() === 1)
-    await store.tx((tx) => deleteConnector(tx, id))
+    await store.tx((tx) => deleteConnector(tx, tools.announce, id))
     await a.runOnce()
     assert.equal(runs(a), 0)
     await until(() => peer.receivers() === 0)

@@ -1,7 +1,7 @@
 // PostgreSQL with pgvector where no server has it: WebAssembly, in this process, behind the seam the features use.
 import { PGlite, types, type Transaction } from '@electric-sql/pglite'
 import { vector } from '@electric-sql/pglite-pgvector'
-import type { Db, Dialect, Insert, Store, Value } from '../../src/store/db.ts'
+import { runEffects, type Db, type Dialect, type Insert, type Store, type Value } from '../../src/store/db.ts'
 import { moveSql } from '../../src/store/postgres-wire.ts'
 
 const dialect: Dialect = {
@@ -15,7 +15,11 @@ const dialect: Dialect = {
 
 const parsers = { [types.INT8]: Number }
 
-function on(client: PGlite | Transaction, later: (answer: Promise<unknown>) => void = () => {}): Db {
+function on(
+  client: PGlite | Transaction,
+  later: (answer: Promise<unknown>) => void = () => {},
+  afterCommit: Db['afterCommit'] = () => {},
+): Db {
   const query = async <R>(sql: string, values: readonly Value[]) => {
     let n = 0
     return client.query<R>(
@@ -32,6 +36,7 @@ function on(client: PGlite | Transaction, later: (answer: Promise<unknown>) => v
     lookUp: async <R>(sql: string, values?: readonly Value[]) => (await db.rows<R>(sql, values))[0],
     runLater: (sql, values) => later(db.run(sql, values)),
     runLast: (sql, values) => later(db.run(sql, values)),
+    afterCommit,
     insertLater: (insert, rows) => later(db.insertMany(insert, rows)),
     rows: async <R>(sql: string, values: readonly Value[] = []) => (await query<R>(sql, values)).rows,
     move: (move, given, where, values) => db.run(moveSql(move, where), [...values, ...given]),
@@ -65,13 +70,23 @@ export async function pgliteStore(): Promise<Store> {
     name: 'pglite',
     serverTime: async () => null,
     beside: on(pglite),
-    tx: <T>(work: (tx: Db) => Promise<T>) =>
-      pglite.transaction(async (tx) => {
+    async tx<T>(work: (tx: Db) => Promise<T>): Promise<T> {
+      const effects: (() => void)[] = []
+      const result = await pglite.transaction(async (tx) => {
         const sent: Promise<unknown>[] = []
-        const result = await work(on(tx, (answer) => sent.push(answer)))
+        const given = await work(
+          on(
+            tx,
+            (answer) => sent.push(answer),
+            (effect) => effects.push(effect),
+          ),
+        )
         await Promise.all(sent)
-        return result
-      }) as Promise<T>,
+        return given
+      })
+      runEffects(effects)
+      return result as T
+    },
     ping: async () => void (await pglite.query('select 1')),
     notify: () => {},
     listen: () => {},

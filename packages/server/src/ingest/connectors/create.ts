@@ -77,5 +77,6 @@ export async function createConnector(
     paused: 0,
     created_at: tools.now(),
   })
+  tools.announce(db, 'connectors', '')
   return { connector: shownConnector(await requireConnector(db, id), tools.now()) }
 }

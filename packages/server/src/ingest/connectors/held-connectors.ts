@@ -3,6 +3,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { Publish } from '../../events/publish.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Secrets } from '../../kernel/secrets.ts'
+import type { Announcements } from '../../store/announce.ts'
 import type { Store } from '../../store/db.ts'
 import { compileMapping, type FullMapping } from '../mapping.ts'
 import type { RunningConnector } from './connector.ts'
@@ -25,6 +26,7 @@ export interface SupervisorTools {
   clock: Clock
   log: Logger
   maxEventBytes: number
+  announcements: Announcements
   count(outcome: keyof Counts): void
 }
 

@@ -17,8 +17,6 @@ export interface Supervisor {
   runOnce(): Promise<void>
   /** Stops what this node may no longer run, whether the store answers or not. */
   stopLapsed(): Promise<void>
-  /** Tells every node, this one first, to look now. */
-  changed(): void
   /** How many connectors this node runs, by state. */
   states(): Partial<Record<ConnectorState, number>>
   /** Stops all and gives the leases back; nothing starts after it. */
@@ -27,7 +25,6 @@ export interface Supervisor {
 
 export const LOOK_EVERY_MS = 2_000
 const STOP_BEFORE_MS = 2_000
-const CHANNEL = 'connectors'
 
 export function makeSupervisor(tools: SupervisorTools): Supervisor {
   const { store, clock, log } = tools
@@ -82,7 +79,6 @@ export function makeSupervisor(tools: SupervisorTools): Supervisor {
         lapsed.map((entry) => guarded(entry.lease.id, held.stop(entry, 'the lease could not be renewed'))),
       )
     },
-    changed: () => store.notify(CHANNEL, ''),
     states() {
       const states: Partial<Record<ConnectorState, number>> = {}
       for (const { connector } of held.all.values()) states[connector.state()] = (states[connector.state()] ?? 0) + 1
@@ -96,7 +92,7 @@ export function makeSupervisor(tools: SupervisorTools): Supervisor {
       )
     },
   }
-  store.listen(CHANNEL, () => {
+  tools.announcements.listen('connectors', () => {
     supervisor.runOnce().catch((error: unknown) => log.warn({ err: error }, 'connectors could not be looked at'))
   })
   return supervisor

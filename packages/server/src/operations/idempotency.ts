@@ -1,16 +1,17 @@
-// Idempotency-Key: the same request twice is one effect and one answer.
+// Idempotency keys: the same request twice is one effect and one response.
 //
-// 1. The record of an answer commits in the transaction of the effect it reports, so neither can exist without the
+// 1. The record of a response commits in the transaction of the effect it reports, so neither can exist without the
 //    other.
 // 2. Two equal requests on one node: the second waits for the first. On two nodes: the primary key lets one commit, the
-//    other undoes its work and answers with what the first one stored.
+//    other undoes its work and responds with what the first one stored.
 // 3. A refusal (4xx) that would come out the same again is kept too; 401, 403, 429 and 5xx never are.
-// 4. An answer that shows a secret is kept encrypted.
+// 4. A response that shows a secret is kept encrypted.
 import { createHash, webcrypto } from 'node:crypto'
 import type { Secrets } from '../kernel/secrets.ts'
-import { keyReused } from '../kernel/failure.ts'
+import type { ErrorCode } from '@sensorium/contract'
+import { keyReused, recordedFailure } from '../kernel/failure.ts'
 import type { Db, Store } from '../store/db.ts'
-import type { Answer } from './answer.ts'
+import type { OperationResponse } from './response.ts'
 
 export const RETENTION_MS = 24 * 3_600_000
 const PURGE_ROWS = 1000
@@ -36,17 +37,26 @@ interface Row {
 export class LostRace extends Error {}
 
 export interface Idempotency {
-  /** Runs `work` unless an equal request was answered before; answers whether this is a replay. */
-  once(
-    request: RequestKey,
-    work: (remember: Remember) => Promise<Answer>,
-  ): Promise<{ answer: Answer; replayed: boolean }>
+  /** Runs `work` unless an equal request was carried out before: then its response comes again, as `replayed`. */
+  once(request: RequestKey, work: (record: RecordResponse) => Promise<OperationResponse>): Promise<OperationResponse>
   /** Throws away all records older than the retention, some at a time so that nobody waits long; answers how many. */
   purge(): Promise<number>
 }
 
-/** Writes the record of an answer in the transaction of its effect. */
-export type Remember = (tx: Db, answer: Answer) => Promise<void>
+/** Writes the record of a response in the transaction of its effect. */
+export type RecordResponse = (tx: Db, response: OperationResponse) => Promise<void>
+
+/** The body of a record. */
+interface Recorded {
+  json?: unknown
+  text?: string
+  /** Of a refusal. */
+  headers?: Record<string, string>
+}
+
+interface RecordedError {
+  error: { code: ErrorCode; message: string; details: Record<string, unknown> }
+}
 
 export const hashBody = (...parts: (string | Uint8Array)[]): string => {
   const hash = createHash('sha256')
@@ -102,27 +112,35 @@ export function makeIdempotency(store: Store, secrets: Secrets, now: () => numbe
   const running = new Map<string, Promise<void>>()
   const nameOf = (r: RequestKey): string => JSON.stringify([r.tenantId, r.principalId, r.method, r.path, r.key])
 
-  function rowOf(request: RequestKey, answer: Answer): Row {
-    const { json, text, headers } = answer
-    const body = JSON.stringify({ json, text, headers })
+  function recordedOf({ json, text, failure }: OperationResponse): Recorded {
+    if (!failure) return { json, text } as Recorded
+    const { code, message, details, headers } = failure
+    return { json: { error: { code, message, details } } satisfies RecordedError, headers }
+  }
+
+  function rowOf(request: RequestKey, response: OperationResponse): Row {
+    const body = JSON.stringify(recordedOf(response))
     return {
       body_hash: request.bodyHash,
-      status: answer.status,
-      body: answer.secret ? secrets.seal(body, nameOf(request)) : body,
-      sealed: answer.secret ? 1 : 0,
-      resource_id: answer.resourceId ?? null,
+      status: response.status,
+      body: response.secret ? secrets.seal(body, nameOf(request)) : body,
+      sealed: response.secret ? 1 : 0,
+      resource_id: response.resourceId ?? null,
     }
   }
 
-  async function stored(request: RequestKey): Promise<Answer | null> {
+  async function stored(request: RequestKey): Promise<OperationResponse | null> {
     const row = await find(store, request)
     if (!row) return null
     if (row.body_hash !== request.bodyHash) throw keyReused(request.key, row.resource_id)
-    const shown = JSON.parse(row.sealed ? secrets.open(row.body, nameOf(request)) : row.body) as Pick<
-      Answer,
-      'json' | 'text' | 'headers'
-    >
-    return { status: row.status, ...shown }
+    const { json, text, headers } = JSON.parse(
+      row.sealed ? secrets.open(row.body, nameOf(request)) : row.body,
+    ) as Recorded
+    if (row.status >= 400) {
+      const { code, message, details } = (json as RecordedError).error
+      return { status: row.status, failure: recordedFailure(code, message, details, headers), replayed: true }
+    }
+    return { status: row.status, ...(text === undefined ? { json } : { text }), replayed: true }
   }
 
   return {
@@ -134,19 +152,19 @@ export function makeIdempotency(store: Store, secrets: Secrets, now: () => numbe
       try {
         for (;;) {
           const earlier = await stored(request)
-          if (earlier) return { answer: earlier, replayed: true }
+          if (earlier) return earlier
           try {
-            let remembered = false
-            const answer = await work(async (tx, given) => {
-              remembered = true
+            let recorded = false
+            const response = await work(async (tx, given) => {
+              recorded = true
               if ((await insert(tx, request, rowOf(request, given), now())) === 0) throw new LostRace()
             })
-            if (!remembered && isKept(answer.status)) {
-              const written = await store.tx((tx) => insert(tx, request, rowOf(request, answer), now()))
+            if (!recorded && isKept(response.status)) {
+              const written = await store.tx((tx) => insert(tx, request, rowOf(request, response), now()))
               // Another node did the same work meanwhile, and it may be why this one was refused.
               if (written === 0) throw new LostRace()
             }
-            return { answer, replayed: false }
+            return response
           } catch (error) {
             if (!(error instanceof LostRace)) throw error
           }

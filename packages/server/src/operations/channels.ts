@@ -1,14 +1,14 @@
 // /channels, their members and their feeds
 import { operations } from '@sensorium/contract'
-import { createChannel, type ChannelTools } from '../../channels/create.ts'
-import { createFeed, deleteFeed, listFeeds } from '../../channels/feeds.ts'
-import { getChannel } from '../../channels/get.ts'
-import { listChannels } from '../../channels/list.ts'
-import { addMember, listMembers, removeMember } from '../../channels/members.ts'
-import { created, noContent, ok } from '../answer.ts'
-import { read, write, type Route } from '../route.ts'
+import { createChannel, type ChannelTools } from '../channels/create.ts'
+import { createFeed, deleteFeed, listFeeds } from '../channels/feeds.ts'
+import { getChannel } from '../channels/get.ts'
+import { listChannels } from '../channels/list.ts'
+import { addMember, listMembers, removeMember } from '../channels/members.ts'
+import { created, noContent, ok } from './response.ts'
+import { read, write, type Binding } from './binding.ts'
 
-export const channelRoutes = ({ makeId, now }: ChannelTools): Route[] => {
+export const channelOperations = ({ makeId, now }: ChannelTools): Binding[] => {
   const tools = { makeId, now }
   return [
     read(operations.listChannels, async ({ principal, query }, db) => ok(await listChannels(db, principal, query))),

@@ -1,0 +1,69 @@
+// What the service does by itself, without being asked: the name of each work, how often, and one run of it.
+import { expireMemories } from './memory/expire.ts'
+import { sweepLapsed } from './delivery/lapse.ts'
+import type { Wakeups } from './delivery/wake.ts'
+import { LOOK_EVERY_MS as CONNECTORS_EVERY_MS, type Supervisor } from './ingest/connectors/supervise.ts'
+import type { Clock } from './kernel/clock.ts'
+import type { Embedding } from './memory/embed-memories.ts'
+import type { Idempotency } from './operations/idempotency.ts'
+import type { RateLimiter } from './operations/rate-limit.ts'
+import type { Push } from './outbound/push.ts'
+import { LOOK_EVERY_MS as ANNOUNCEMENTS_EVERY_MS, type Announcements } from './store/announce.ts'
+import type { Store } from './store/db.ts'
+import { FOLLOW_EVERY_MS, followClock } from './store/follow-clock.ts'
+import { gatherStatistics } from './store/statistics.ts'
+
+interface Work {
+  /** Milliseconds between the end of a run and the next. */
+  everyMs: number
+  runOnce(): Promise<unknown>
+}
+
+export interface BackgroundParts {
+  store: Store
+  clock: Clock
+  maxAttempts: number
+  wakeups: Wakeups
+  announcements: Announcements
+  idempotency: Idempotency
+  limiters: readonly RateLimiter[]
+  retain(): Promise<unknown>
+  supervisor: Supervisor
+  push: Push
+  embedding: Embedding
+}
+
+export function backgroundWork(parts: BackgroundParts) {
+  const { store, clock, maxAttempts, wakeups, announcements, idempotency, limiters, supervisor, push } = parts
+  return {
+    purgeIdempotency: { everyMs: 60_000, runOnce: idempotency.purge },
+    /** What the clock has decided is written down. */
+    sweepLapsed: {
+      everyMs: 1_000,
+      runOnce: async () => wakeups.wake(await sweepLapsed(store, clock.now(), maxAttempts)),
+    },
+    /** Events and what belongs to them past their retention. */
+    retain: { everyMs: 600_000, runOnce: parts.retain },
+    superviseConnectors: { everyMs: CONNECTORS_EVERY_MS, runOnce: supervisor.runOnce },
+    stopConnectorsWithoutLease: { everyMs: 1_000, runOnce: supervisor.stopLapsed },
+    /** What no wake-up told of. */
+    push: { everyMs: 1_000, runOnce: push.runOnce },
+    embed: { everyMs: 2_000, runOnce: () => parts.embedding.runOnce() },
+    expireMemories: { everyMs: 10_000, runOnce: () => expireMemories(store, clock.now()) },
+    gatherStatistics: {
+      everyMs: 2_000,
+      runOnce: async () => (store.isShared ? gatherStatistics(store) : undefined),
+    },
+    /** The database's, which nodes share. */
+    followClock: { everyMs: FOLLOW_EVERY_MS, runOnce: () => followClock(store, clock) },
+    syncRateLimits: {
+      everyMs: 1_000,
+      runOnce: async () => {
+        for (const limiter of limiters) await limiter.sync()
+      },
+    },
+    hearAnnouncements: { everyMs: ANNOUNCEMENTS_EVERY_MS, runOnce: announcements.runOnce },
+  } satisfies Record<string, Work>
+}
+
+export type BackgroundWork = ReturnType<typeof backgroundWork>

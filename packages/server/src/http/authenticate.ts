@@ -1,0 +1,46 @@
+// Who is calling: the bearer token of a request, before anything else about it is looked at.
+import type { Operation } from '@sensorium/contract'
+import type { Identify } from '../auth/identify.ts'
+import type { Principal } from '../auth/principal.ts'
+import { notFound, unauthenticated } from '../kernel/failure.ts'
+import { sameSecret } from '../kernel/secrets.ts'
+import { NOBODY, OPERATOR } from '../operations/call.ts'
+import type { Exchange } from './exchange.ts'
+
+export interface AuthenticateTools {
+  identify: Identify
+  operatorToken: string | null
+}
+
+/** Throws or rejects who cannot be known. The ordinary case, a token seen a moment ago, does not leave the turn. */
+export type Authenticate = (exchange: Exchange) => Principal | Promise<Principal>
+
+export function bearer({ headers }: Exchange): string {
+  const header = headers.authorization
+  // The scheme is case-insensitive; one space, one token, nothing else.
+  if (header === undefined || header.length < 8 || header.slice(0, 7).toLowerCase() !== 'bearer ')
+    throw unauthenticated()
+  return header.slice(7)
+}
+
+export function makeAuthenticate({ access }: Operation, { identify, operatorToken }: AuthenticateTools): Authenticate {
+  if (access.scope === 'public') return () => NOBODY
+  if (access.scope === 'operator') {
+    return (exchange) => {
+      // Without a configured token the door is not there at all.
+      if (operatorToken === null) throw notFound('path', exchange.path)
+      if (!sameSecret(bearer(exchange), operatorToken)) throw unauthenticated()
+      return OPERATOR
+    }
+  }
+
+  function known(principal: Principal | null): Principal {
+    if (!principal) throw unauthenticated()
+    return principal
+  }
+
+  return (exchange) => {
+    const token = bearer(exchange)
+    return identify.cached(token) ?? identify(token).then(known)
+  }
+}

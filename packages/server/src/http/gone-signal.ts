@@ -1,0 +1,18 @@
+// A signal for whoever waits on behalf of a request.
+import type { ServerResponse } from 'node:http'
+
+/** Calls `stop` when the node shuts down, at once if it does already; gives back how to take that back. */
+export type WhenLeaving = (stop: () => void) => () => void
+
+/** Aborted when the client goes away before the response, or the node shuts down. */
+export function goneSignal(response: ServerResponse, whenLeaving: WhenLeaving): AbortSignal {
+  const gone = new AbortController()
+  const stop = (): void => gone.abort()
+  if (response.destroyed) stop()
+  const forget = whenLeaving(stop)
+  response.once('close', () => {
+    forget()
+    stop()
+  })
+  return gone.signal
+}

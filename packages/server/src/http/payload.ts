@@ -1,0 +1,121 @@
+// The body of a request on its way to an operation: read with the limit of the operation, its media type checked, and
+// turned into a value only when the operation asks for it.
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Operation } from '@sensorium/contract'
+import { type Failure, invalid, unsupportedMediaType } from '../kernel/failure.ts'
+import { readMembers } from '../kernel/json-members.ts'
+import { escapesSurrogates, mediaType, parseJson, wellFormed, withExactNumbers } from '../kernel/json.ts'
+import type { Payload } from '../operations/call.ts'
+import { hashBody, hashLarge } from '../operations/idempotency.ts'
+import { exampleOf } from '../operations/validate.ts'
+import { readBody } from './body.ts'
+import { BATCH_TYPE, isBinaryMode, readBatch, readEvent } from './cloud-events.ts'
+import type { Exchange } from './exchange.ts'
+
+export type BodyLimits = Record<NonNullable<Operation['bodyLimit']> | 'event_batch' | 'small', number>
+
+export type ReadPayload = (exchange: Exchange) => Payload | Promise<Payload>
+
+const JSON_ONLY = ['application/json'] as const
+const NO_BYTES = Buffer.alloc(0)
+
+/** Makes of the bytes what the operation takes. */
+type ReadValue = (raw: Buffer, mediaType: string, headers: IncomingHttpHeaders) => unknown
+
+function readValueOf(operation: Operation, limits: BodyLimits): ReadValue {
+  if (operation.id === 'publishEvent') {
+    return (raw, type, headers) => (type === BATCH_TYPE ? readBatch(raw, limits.event) : readEvent(headers, type, raw))
+  }
+  // What is signed is given as it came.
+  if (operation.checksBody) return (raw, _type, headers) => ({ raw, headers })
+  const example = operation.body ? exampleOf(operation.body) : null
+  const broken = (raw: Buffer, problem: string): Failure => {
+    const value = operation.secrets ? '[redacted]' : raw.toString('utf8', 0, 1000)
+    return invalid({ field: 'body', value, expected: problem, example })
+  }
+  if (operation.asText) {
+    const members = { names: new Set(Object.keys(operation.body!.properties)), asText: new Set(operation.asText) }
+    return async (raw) => {
+      const read = await readMembers(raw, members)
+      if (!read.ok) throw broken(raw, read.problem)
+      return read.value
+    }
+  }
+  return (raw) => {
+    const parsed = parseJson(raw)
+    if (!parsed.ok) throw broken(raw, parsed.problem)
+    const value = operation.exactNumbers ? withExactNumbers(parsed.text, parsed.value) : parsed.value
+    return escapesSurrogates(raw) ? wellFormed(value) : value
+  }
+}
+
+/** What is left of a request that has no body to read. */
+const NOTHING: Payload = { isEmpty: true, hash: () => hashBody(NO_BYTES), read: () => undefined }
+
+// In the binary mode of CloudEvents the headers are part of the event.
+const eventHeaders = (headers: IncomingHttpHeaders): string =>
+  JSON.stringify(
+    Object.entries(headers)
+      .filter(([name]) => name.startsWith('ce-'))
+      .sort(),
+  )
+
+class BytesPayload implements Payload {
+  readonly #raw: Buffer
+  readonly #type: string
+  readonly #headers: IncomingHttpHeaders
+  readonly #isBinary: boolean
+  readonly #readValue: ReadValue
+
+  constructor(raw: Buffer, type: string, headers: IncomingHttpHeaders, isBinary: boolean, readValue: ReadValue) {
+    this.#raw = raw
+    this.#type = type
+    this.#headers = headers
+    this.#isBinary = isBinary
+    this.#readValue = readValue
+  }
+
+  get isEmpty(): boolean {
+    return this.#raw.length === 0
+  }
+
+  // In binary mode the media type is part of the event; otherwise two names of the same JSON are the same body.
+  hash(): string | Promise<string> {
+    return this.#isBinary ? hashBody(this.#raw, this.#type, eventHeaders(this.#headers)) : hashLarge(this.#raw)
+  }
+
+  read(): unknown {
+    return this.#readValue(this.#raw, this.#type, this.#headers)
+  }
+}
+
+export function makeReadPayload(operation: Operation, limits: BodyLimits): ReadPayload {
+  const consumes = operation.consumes ?? (operation.body && !operation.checksBody ? JSON_ONLY : [])
+  const takesBody = operation.body !== undefined || operation.consumes !== undefined
+  const readValue = readValueOf(operation, limits)
+  const limit = limits[operation.bodyLimit ?? 'small']
+  const hasBatches = operation.bodyLimit === 'event' && operation.consumes?.includes(BATCH_TYPE)
+
+  // A batch may be larger than an event, on the same path.
+  const limitOf = ({ headers }: Exchange): number =>
+    hasBatches && mediaType(headers['content-type']) === BATCH_TYPE ? limits.event_batch : limit
+
+  function payloadOf({ headers }: Exchange, raw: Buffer): Payload {
+    const header = headers['content-type']
+    const type = mediaType(header)
+    const isBinary = operation.consumes !== undefined && isBinaryMode(headers, type)
+    if (consumes.length > 0 && (header !== undefined || raw.length > 0)) {
+      const encoding = headers['content-encoding']
+      if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
+        throw unsupportedMediaType(`${header ?? ''}; content-encoding=${encoding}`, consumes)
+      if (!isBinary && !consumes.includes(type)) throw unsupportedMediaType(header ?? '', consumes)
+    }
+    return new BytesPayload(raw, type, headers, isBinary, readValue)
+  }
+
+  if (operation.method === 'GET') return () => NOTHING
+  return (exchange) => {
+    if (exchange.hasBody) return readBody(exchange.request, limitOf(exchange)).then((raw) => payloadOf(exchange, raw))
+    return takesBody ? payloadOf(exchange, NO_BYTES) : NOTHING
+  }
+}

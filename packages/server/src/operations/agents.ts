@@ -1,0 +1,59 @@
+// /agents and /agents/{id}/keys
+import { operations } from '@sensorium/contract'
+import { requireAgent } from '../agents/get.ts'
+import { listAgents } from '../agents/list.ts'
+import { registerAgent } from '../agents/register.ts'
+import { setAgentStatus, updateAgent } from '../agents/update.ts'
+import { listKeys, mintKey, revokeKey, type KeyTools } from '../auth/keys.ts'
+import type { Announce } from '../store/announce.ts'
+import { created, noContent, ok } from './response.ts'
+import { read, write, type Binding } from './binding.ts'
+
+export interface AgentOperationTools extends KeyTools {
+  announce: Announce
+}
+
+export function agentOperations(tools: AgentOperationTools): Binding[] {
+  const { makeId, now, announce } = tools
+  return [
+    read(operations.listAgents, async ({ principal, query }, db) =>
+      ok(await listAgents(db, principal.tenantId, query)),
+    ),
+
+    write(operations.registerAgent, async ({ principal, body }, tx) =>
+      created(await registerAgent(tx, makeId, now(), principal.tenantId, body)),
+    ),
+
+    read(operations.getAgent, async ({ principal, params }, db) =>
+      ok(await requireAgent(db, principal.tenantId, params.id)),
+    ),
+
+    write(operations.updateAgent, async ({ principal, params, body }, tx) =>
+      ok(await updateAgent(tx, announce, now(), principal.tenantId, params.id, body)),
+    ),
+
+    write(operations.deactivateAgent, async ({ principal, params }, tx) => {
+      await setAgentStatus(tx, announce, now(), principal.tenantId, params.id, 'inactive')
+      return ok({ status: 'inactive' })
+    }),
+
+    write(operations.activateAgent, async ({ principal, params }, tx) => {
+      await setAgentStatus(tx, announce, now(), principal.tenantId, params.id, 'active')
+      return ok({ status: 'active' })
+    }),
+
+    read(operations.listKeys, async ({ principal, params }, db) =>
+      ok({ keys: await listKeys(db, principal, params.id) }),
+    ),
+
+    write(operations.mintKey, async ({ principal, params, body }, tx) => ({
+      ...created(await mintKey(tx, tools, principal, params.id, body)),
+      secret: true,
+    })),
+
+    write(operations.revokeKey, async ({ principal, params }, tx) => {
+      await revokeKey(tx, announce, principal, params.id, params.key_id, now())
+      return noContent()
+    }),
+  ]
+}

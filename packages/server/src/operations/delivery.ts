@@ -1,0 +1,115 @@
+// /delivery: the caller's own mailbox; and how an agent's queue is doing.
+import { MAX_POLL, operations } from '@sensorium/contract'
+import { requireAgent } from '../agents/get.ts'
+import type { Identify } from '../auth/identify.ts'
+import { isOrgAdmin, type Principal } from '../auth/principal.ts'
+import type { Claim } from '../delivery/claim.ts'
+import { listDeadLetters, type DeadLetterScope } from '../delivery/dead-letters.ts'
+import { lapse } from '../delivery/lapse.ts'
+import { queueHealth, recentEvents } from '../delivery/queue.ts'
+import { acknowledge, extend, giveBack } from '../delivery/settle.ts'
+import { hasLapsed, type Mailbox } from '../delivery/sql.ts'
+import type { Wakeups } from '../delivery/wake.ts'
+import { replayDeadLetter } from '../events/replay.ts'
+import type { PushHealth } from '../outbound/endpoint.ts'
+import { unauthenticated } from '../kernel/failure.ts'
+import type { Router } from '../routing/router.ts'
+import type { Store } from '../store/db.ts'
+import { ok, type OperationResponse } from './response.ts'
+import { own, read, write, type Binding } from './binding.ts'
+
+export interface DeliveryOperationTools {
+  store: Store
+  claim: Claim
+  identify: Identify
+  router: Router
+  wakeups: Wakeups
+  now(): number
+  maxAttempts: number
+  /** How the endpoint of an agent that is pushed to has been answering. */
+  pushHealth(agentId: string): PushHealth
+}
+
+/** For a caller that has no way to say that it is gone. */
+const NEVER = new AbortController().signal
+
+const mailboxOf = (principal: Principal): Mailbox => ({ tenantId: principal.tenantId, recipientId: principal.id })
+
+const deadLetterScope = (principal: Principal): DeadLetterScope => ({
+  tenantId: principal.tenantId,
+  recipientId: isOrgAdmin(principal) ? null : principal.id,
+})
+
+export function deliveryOperations({
+  store,
+  claim,
+  identify,
+  router,
+  wakeups,
+  now,
+  maxAttempts,
+  pushHealth,
+}: DeliveryOperationTools): Binding[] {
+  // A key that was revoked, or an agent deactivated, while its poll waited gets nothing more.
+  async function insist(principal: Principal): Promise<void> {
+    if (!(await identify.stands(principal))) throw unauthenticated()
+  }
+
+  return [
+    own(operations.pollDeliveries, async ({ principal, query, options }): Promise<OperationResponse> => {
+      const limit = Math.min(query.limit ?? 10, MAX_POLL)
+      const wait = query.wait ?? 0
+      const found =
+        wait > 0
+          ? await claim.waiting(mailboxOf(principal), limit, wait * 1000, options.signal?.() ?? NEVER, () =>
+              insist(principal),
+            )
+          : await claim(mailboxOf(principal), limit)
+      return {
+        status: 200,
+        text: `{"deliveries":[${found.map((delivery) => delivery.json).join(',')}],"count":${found.length}}`,
+      }
+    }),
+
+    write(operations.ackDeliveries, async ({ principal, body }, tx) =>
+      ok({ acknowledged: await acknowledge(tx, wakeups, mailboxOf(principal), body.delivery_ids, now()) }),
+    ),
+
+    write(operations.nackDeliveries, async ({ principal, body }, tx) =>
+      ok({ nacked: await giveBack(tx, wakeups, mailboxOf(principal), body, now(), maxAttempts) }),
+    ),
+
+    write(operations.extendDeliveries, async ({ principal, body }, tx) =>
+      ok({ extended: await extend(tx, wakeups, mailboxOf(principal), body.delivery_ids, body.seconds, now()) }),
+    ),
+
+    own(operations.listDeadLetters, async ({ principal, query }) => {
+      const scope = deadLetterScope(principal)
+      // What the clock has already decided is shown as decided.
+      if (await hasLapsed(store, principal.tenantId, now())) await lapse(store, principal.tenantId, now(), maxAttempts)
+      return { status: 200, text: await listDeadLetters(store, scope, query.offset ?? 0, query.limit ?? 50) }
+    }),
+
+    write(operations.replayDeadLetter, async ({ principal, params }, tx) => {
+      await replayDeadLetter(tx, { router, wakeups }, deadLetterScope(principal), params.id, now(), maxAttempts)
+      return { ...ok({ status: 'replayed', delivery_id: params.id }), resourceId: params.id }
+    }),
+
+    read(operations.listRecentEvents, async ({ principal, params, query }, db) => {
+      await requireAgent(db, principal.tenantId, params.id)
+      const text = await recentEvents(
+        db,
+        { tenantId: principal.tenantId, recipientId: params.id },
+        Math.min(query.limit ?? 5, 100),
+      )
+      return { status: 200, text }
+    }),
+
+    read(operations.getQueue, async ({ principal, params }, db) => {
+      const agent = await requireAgent(db, principal.tenantId, params.id)
+      const mailbox = { tenantId: principal.tenantId, recipientId: params.id }
+      const health = await queueHealth(db, mailbox, now(), maxAttempts, claim.lastPoll(mailbox))
+      return ok(agent.delivery_mode === 'push' ? { ...health, push: pushHealth(params.id) } : health)
+    }),
+  ]
+}

@@ -1,0 +1,121 @@
+// /events: publish, trace, explain; and the test event of an agent.
+import { operations } from '@sensorium/contract'
+import { prepareEvent, withoutOurs, type PreparedEvent } from '../events/envelope.ts'
+import { explainEvent } from '../events/explain.ts'
+import type { Outcome, Publish } from '../events/publish.ts'
+import { readReceipts } from '../events/receipts.ts'
+import { sendTestEvent } from '../events/test-event.ts'
+import type { Principal } from '../auth/principal.ts'
+import { Failure } from '../kernel/failure.ts'
+import { toText } from '../kernel/json.ts'
+import type { Router } from '../routing/router.ts'
+import type { Store } from '../store/db.ts'
+import { ok, refused, type OperationResponse } from './response.ts'
+import { own, read, type Binding } from './binding.ts'
+
+export interface EventOperationTools {
+  store: Store
+  publish: Publish
+  router: Router
+  now(): number
+  maxAttempts: number
+  maySeeChannel(principal: Principal, channelId: string): Promise<boolean>
+}
+
+const shown = (outcome: Exclude<Outcome, { status: 'refused' }>): object =>
+  outcome.status === 'accepted'
+    ? { event_id: outcome.eventId, status: 'accepted', recipients: outcome.recipients }
+    : { event_id: outcome.eventId, status: 'duplicate' }
+
+export function responseTo(outcome: Outcome): OperationResponse {
+  if (outcome.status === 'refused') return refused(outcome.failure)
+  return { status: outcome.status === 'accepted' ? 202 : 200, json: shown(outcome), resourceId: outcome.eventId }
+}
+
+const shownFailure = ({ code, message, details }: Failure, requestId: string): object => ({
+  error: { code, message, request_id: requestId, details },
+})
+
+/** What is published: an event, or a batch in which one that is wrong is a Failure in its place. */
+export type Publishable = PreparedEvent | readonly (PreparedEvent | Failure)[]
+
+const isBatch = (given: Publishable): given is readonly (PreparedEvent | Failure)[] => Array.isArray(given)
+
+/** An envelope that a caller in the same process gives as a value. */
+const publishable = (envelope: unknown): Publishable => withoutOurs(prepareEvent(envelope, toText(envelope)))
+
+export function eventOperations({
+  store,
+  publish,
+  router,
+  now,
+  maxAttempts,
+  maySeeChannel,
+}: EventOperationTools): Binding[] {
+  return [
+    own(
+      operations.publishEvent,
+      async ({ principal, body, options }, record) => {
+        const { tenantId, id: senderId } = principal
+        const given = body as unknown as Publishable
+        if (!isBatch(given)) {
+          const [outcome] = await publish({
+            tenantId,
+            senderId,
+            events: [given],
+            ...(record ? { remember: (tx, outcomes) => record(tx, responseTo(outcomes[0]!)) } : {}),
+          })
+          return responseTo(outcome!)
+        }
+        const events = given.filter((item): item is PreparedEvent => !(item instanceof Failure))
+        const respond = (outcomes: readonly Outcome[]): OperationResponse => {
+          const left = [...outcomes]
+          const results = given.map((item) => {
+            const outcome: Outcome = item instanceof Failure ? { status: 'refused', failure: item } : left.shift()!
+            return outcome.status === 'refused'
+              ? shownFailure(outcome.failure, options.requestId ?? '')
+              : shown(outcome)
+          })
+          return ok({ results })
+        }
+        if (events.length === 0) return respond([])
+        const outcomes = await publish({
+          tenantId,
+          senderId,
+          events,
+          ...(record ? { remember: (tx, made) => record(tx, respond(made)) } : {}),
+        })
+        return respond(outcomes)
+      },
+      publishable as (value: unknown) => never,
+    ),
+
+    read(operations.getEvent, async ({ principal, params }, db) => ({
+      status: 200,
+      text: await readReceipts(db, principal, params.id, now(), maxAttempts, (channelId) =>
+        maySeeChannel(principal, channelId),
+      ),
+    })),
+
+    read(operations.explainEvent, async ({ principal, body }, db) =>
+      ok(await explainEvent(db, router, principal.tenantId, body, (channelId) => maySeeChannel(principal, channelId))),
+    ),
+
+    own(operations.sendTestEvent, async ({ principal, params }, record) => {
+      const respond = (outcome: Outcome): OperationResponse =>
+        outcome.status === 'refused'
+          ? refused(outcome.failure)
+          : { status: 202, json: { event_id: outcome.eventId }, resourceId: outcome.eventId }
+      return respond(
+        await sendTestEvent(
+          store,
+          publish,
+          principal,
+          params.id,
+          now(),
+          record ? (tx, [outcome]) => record(tx, respond(outcome!)) : null,
+        ),
+      )
+    }),
+  ]
+}

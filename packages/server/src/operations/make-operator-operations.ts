@@ -1,0 +1,35 @@
+// What the operator can call where no service runs in the process, such as on the command line: the operations that need a
+// store and nothing else.
+import type { Config } from '../config.ts'
+import type { Clock } from '../kernel/clock.ts'
+import { idMaker } from '../kernel/ids.ts'
+import type { Secrets } from '../kernel/secrets.ts'
+import { makeAnnouncements } from '../store/announce.ts'
+import type { Store } from '../store/db.ts'
+import { connectorOperations } from './connectors.ts'
+import { makeIdempotency } from './idempotency.ts'
+import { operatorOperations } from './operator.ts'
+import { makeOperations, type Operations } from './perform.ts'
+import { makeRateLimiter } from './rate-limit.ts'
+import { makeCompileCheck } from './validate.ts'
+import { webhookOperations } from './webhooks.ts'
+
+export function makeOperatorOperations(store: Store, secrets: Secrets, clock: Clock, config: Config): Operations {
+  const { announce } = makeAnnouncements(store, clock.now)
+  const tools = { makeId: idMaker(clock.now), secrets, announce, now: clock.now }
+  return makeOperations(
+    [
+      ...operatorOperations(tools),
+      ...webhookOperations({ ...tools, publicUrl: config.publicUrl }),
+      ...connectorOperations(tools),
+    ],
+    {
+      store,
+      idempotency: makeIdempotency(store, secrets, clock.now),
+      limiter: makeRateLimiter(config.rateLimitWindowS, clock, null),
+      agentLimit: null,
+      tenantLimit: null,
+      compileCheck: makeCompileCheck([...config.clientTypes, 'other']),
+    },
+  )
+}

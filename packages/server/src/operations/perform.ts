@@ -1,0 +1,200 @@
+// Carries out a call of any operation, for every door. In this order: rate limit, scope, the body's arrival, idempotency,
+// shape, handler. Everything that does not depend on the call is made once for each operation.
+//
+// 1. A call resolves with its response after its effect is on disk, or rejects with a Failure (or an outage of the store).
+// 2. The record of a response commits with its effect: see idempotency.ts.
+import type { Operation } from '@sensorium/contract'
+import type { Principal } from '../auth/principal.ts'
+import { Failure, invalid } from '../kernel/failure.ts'
+import type { Store } from '../store/db.ts'
+import { makeAdmit, makeSubjectsOf, type AdmitTools } from './admit.ts'
+import type { Binding } from './binding.ts'
+import type { Call, CallOptions, Input, Payload } from './call.ts'
+import { hashBody, type Idempotency, type RecordResponse } from './idempotency.ts'
+import { refused, type OperationResponse } from './response.ts'
+import { readQuery, type Check, type CompileCheck } from './validate.ts'
+
+const MAX_KEY_LENGTH = 255
+const NO_OPTIONS: CallOptions = {}
+
+export interface PerformTools extends AdmitTools {
+  store: Store
+  idempotency: Idempotency
+  compileCheck: CompileCheck
+}
+
+/** Carries out one operation. */
+export type Run = (principal: Principal, input: Input, options: CallOptions) => Promise<OperationResponse>
+
+export interface Operations {
+  /** Carries out a call. */
+  perform(principal: Principal, operation: Operation, input: Input, options?: CallOptions): Promise<OperationResponse>
+  /** The same for one operation, for a door that knows early which it will be. */
+  runner(operation: Operation): Run
+  /** What there is. */
+  readonly bindings: readonly Pick<Binding, 'operation' | 'kind'>[]
+}
+
+export function makeOperations(bindings: readonly Binding[], tools: PerformTools): Operations {
+  const subjectsOf = makeSubjectsOf(tools)
+  const runners = new Map(
+    bindings.map((binding) => [
+      binding.operation.id,
+      makeRun(binding, tools, makeAdmit(binding.operation, tools.limiter, subjectsOf)),
+    ]),
+  )
+  function runner({ id }: Operation): Run {
+    const run = runners.get(id)
+    if (!run) throw new Error(`the operation ${id} is not bound`)
+    return run
+  }
+  return {
+    perform: (principal, operation, input, options = NO_OPTIONS) => runner(operation)(principal, input, options),
+    runner,
+    bindings,
+  }
+}
+
+function idempotencyKey(operation: Operation, key: string | undefined): string | undefined {
+  if (key === undefined || key === '' || operation.access.scope === 'public') return undefined
+  if (operation.method !== 'POST' && operation.method !== 'PATCH') return undefined
+  if ([...key].length <= MAX_KEY_LENGTH) return key
+  throw invalid({
+    field: 'Idempotency-Key',
+    value: key,
+    expected: `a string of at most ${MAX_KEY_LENGTH} characters`,
+    example: '7c9e6679-7425-40de-944b-e07fc1f90ae7',
+  })
+}
+
+/** The path of the operation with what it was given for its parameters: the same for every way to write it. */
+const resourceOf = ({ base, path }: Operation, params: Input['params']): string =>
+  (base === 'v1' ? '/v1' : '') +
+  path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params?.[name] ?? ''))
+
+/** A body that a caller in the same process gave as a value. */
+const valuePayload = (value: unknown, fromValue: (value: unknown) => unknown = (given) => given): Payload => ({
+  isEmpty: value === undefined,
+  hash: () => hashBody(JSON.stringify(value) ?? ''),
+  read: () => fromValue(value),
+})
+
+function makeRun(
+  binding: Binding,
+  { store, idempotency, compileCheck }: PerformTools,
+  admit: ReturnType<typeof makeAdmit>,
+): Run {
+  const { operation } = binding
+  const takesBody = operation.body !== undefined
+  const checkBody: Check | null =
+    operation.body && !operation.checksBody ? compileCheck(operation.body, operation.secrets) : null
+  const checkQuery: Check | null = operation.query ? compileCheck(operation.query) : null
+
+  function readQueryOf({ query = {} }: Input): unknown {
+    if (!operation.query || !checkQuery) return {}
+    const read = readQuery(operation.query, query)
+    const wrong = checkQuery(read)
+    if (wrong) throw invalid(wrong)
+    return read
+  }
+
+  function readBodyOf(payload: Payload): unknown {
+    if (!takesBody) return undefined
+    if (!checkBody) return payload.read()
+    if (operation.bodyOptional && payload.isEmpty) return {}
+    const body = payload.read()
+    return body instanceof Promise ? body.then(checked) : checked(body)
+  }
+
+  function checked(body: unknown): unknown {
+    const wrong = checkBody!(body)
+    if (wrong) throw invalid(wrong)
+    return body
+  }
+
+  function handle(
+    principal: Principal,
+    input: Input,
+    payload: Payload,
+    options: CallOptions,
+    record: RecordResponse | null,
+  ): Promise<OperationResponse> {
+    const query = readQueryOf(input) as never
+    const body = readBodyOf(payload)
+    const call: Call<never> = { principal, params: (input.params ?? {}) as never, query, body: body as never, options }
+    if (!(body instanceof Promise)) return invoke(call, record)
+    return body.then((value) => {
+      call.body = value as never
+      return invoke(call, record)
+    })
+  }
+
+  function invoke(call: Call<never>, record: RecordResponse | null): Promise<OperationResponse> {
+    if (binding.kind === 'read') return binding.handle(call, store)
+    if (binding.kind === 'own') return binding.handle(call, record)
+    const { handle: work } = binding
+    return store.tx(async (tx) => {
+      const response = await work(call, tx)
+      if (record) await record(tx, response)
+      return response
+    })
+  }
+
+  // A refusal that would come out the same again is recorded like any other response.
+  async function once(
+    key: string,
+    principal: Principal,
+    input: Input,
+    payload: Payload,
+    options: CallOptions,
+  ): Promise<OperationResponse> {
+    const request = {
+      tenantId: principal.tenantId,
+      principalId: principal.id,
+      method: operation.method,
+      path: resourceOf(operation, input.params),
+      key,
+      bodyHash: await payload.hash(),
+    }
+    return idempotency.once(request, async (record) => {
+      try {
+        return await handle(principal, input, payload, options, record)
+      } catch (error) {
+        if (error instanceof Failure && error.status < 500) return refused(error)
+        throw error
+      }
+    })
+  }
+
+  async function carryOut(
+    principal: Principal,
+    input: Input,
+    payload: Payload,
+    options: CallOptions,
+  ): Promise<OperationResponse> {
+    const key = idempotencyKey(operation, options.idempotencyKey)
+    const response = await (key === undefined
+      ? handle(principal, input, payload, options, null)
+      : once(key, principal, input, payload, options))
+    if (response.failure) throw response.failure
+    return response
+  }
+
+  function takeBody(principal: Principal, input: Input, options: CallOptions): Promise<OperationResponse> {
+    const payload = input.payload ? input.payload() : valuePayload(input.body, binding.fromValue)
+    return payload instanceof Promise
+      ? payload.then((arrived) => carryOut(principal, input, arrived, options))
+      : carryOut(principal, input, payload, options)
+  }
+
+  return (principal, input, options) => {
+    try {
+      const admitted = admit(principal, input, options)
+      return admitted === undefined
+        ? takeBody(principal, input, options)
+        : admitted.then(() => takeBody(principal, input, options))
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+}

@@ -1,0 +1,93 @@
+// Changes that a process may have to know of at once because it keeps something of them in memory: announced in the
+// transaction that makes them, heard on every node and beside every command once that is on disk.
+//
+// 1. Here they are heard before the transaction resolves. Nothing is heard of what was rolled back.
+// 2. Elsewhere it is best effort and shortens a wait: every listener also looks by itself now and then. On PostgreSQL the
+//    commit sends a NOTIFY. On SQLite, where only a command line can be beside the service, they are rows that the service
+//    looks for every half second: a look-up by key that finds nothing costs it some ten microseconds.
+import { randomBytes } from 'node:crypto'
+import { one, type Db, type Store } from './db.ts'
+
+/** What changed, and what the payload names. */
+export type Topic =
+  /** An agent's fields or status: its id. */
+  | 'agent'
+  /** Whether keys of a tenant stand: the tenant's id. */
+  | 'keys'
+  /** Which connectors there are and whether they are paused: nothing. */
+  | 'connectors'
+
+export type Announce = (tx: Db, topic: Topic, payload: string) => void
+
+export interface Announcements {
+  announce: Announce
+  listen(topic: Topic, hear: (payload: string) => void): void
+  /** Hears what other processes announced since the last time; the first time only notes where that begins. */
+  runOnce(): Promise<void>
+}
+
+export const LOOK_EVERY_MS = 500
+const KEPT_MS = 60_000
+const CHANNEL = 'sensorium_changes'
+
+export function makeAnnouncements(store: Store, now: () => number): Announcements {
+  const process = randomBytes(6).toString('hex')
+  const listeners = new Map<string, ((payload: string) => void)[]>()
+  const { isShared } = store
+  let heardUpTo: number | null = null
+
+  function hear(topic: string, payload: string): void {
+    for (const listener of listeners.get(topic) ?? []) listener(payload)
+  }
+
+  // The commit sends it; a transaction that is rolled back sends nothing.
+  const notify = (tx: Db, topic: Topic, payload: string): void =>
+    tx.runLater('select pg_notify(?, ?)', [CHANNEL, `${process} ${topic} ${payload}`])
+
+  function insert(tx: Db, topic: Topic, payload: string): void {
+    const at = now()
+    tx.runLater('delete from announcements where at < ?', [at - KEPT_MS])
+    tx.runLater('insert into announcements (process, topic, payload, at) values (?, ?, ?, ?)', [
+      process,
+      topic,
+      payload,
+      at,
+    ])
+  }
+
+  // What other processes announced after the one with that id, oldest first.
+  const announcedAfter = (id: number) =>
+    store.rows<{ id: number; topic: string; payload: string }>(
+      'select id, topic, payload from announcements where id > ? and process <> ? order by id limit 1000',
+      [id, process],
+    )
+
+  return {
+    announce(tx, topic, payload) {
+      if (isShared) notify(tx, topic, payload)
+      else insert(tx, topic, payload)
+      tx.afterCommit(() => hear(topic, payload))
+    },
+    listen(topic, listener) {
+      if (isShared && listeners.size === 0) {
+        store.listen(CHANNEL, (message) => {
+          const [sender, heard, payload] = message.split(' ') as [string, string, string]
+          if (sender !== process) hear(heard, payload)
+        })
+      }
+      listeners.set(topic, [...(listeners.get(topic) ?? []), listener])
+    },
+    async runOnce() {
+      if (isShared) return
+      if (heardUpTo === null) {
+        const newest = await one<{ id: number | null }>(store, 'select max(id) as id from announcements')
+        heardUpTo = newest?.id ?? 0
+        return
+      }
+      for (const { id, topic, payload } of await announcedAfter(heardUpTo)) {
+        heardUpTo = id
+        hear(topic, payload)
+      }
+    },
+  }
+}
