@@ -1,8 +1,14 @@
 // Who would receive this event, and why; for one agent, also why not. Nothing is stored.
+//
+// 1. It costs no more than a publish: one budget for the matching, and one for the reasons.
+// 2. Another agent's filters, and what they gave, are shown to who may list them (`interests:read`), those of feeds to
+//    who may list the channel's. Others hear that a filter is true, false or fails, and nothing of what is in it.
 import type { Matched, Reason } from '@sensorium/contract'
 import { requireAgent } from '../agents/get.ts'
-import { compileFilter, describeOutcome } from '../routing/filter.ts'
+import { holds, type Principal } from '../auth/principal.ts'
+import { describeResult, type FilterResult } from '../routing/filter.ts'
 import { compileGlob } from '../routing/glob.ts'
+import { EVENT_STEPS, matchAtOnce } from '../routing/match.ts'
 import type { Router } from '../routing/router.ts'
 import type { RoutingTable, Subscription } from '../routing/table.ts'
 import type { Db } from '../store/db.ts'
@@ -14,41 +20,56 @@ export interface Explanation {
   agent?: { agent_id: string; receives: boolean; reasons: Reason[] }
 }
 
+export interface ExplainRequest {
+  event: unknown
+  agent_id?: string
+}
+
 const MAX_REASONS = 200
 
-function reasonOf(event: PreparedEvent, subscription: Subscription): Reason {
-  const typeMatches = compileGlob(subscription.glob).matches(event.type)
-  const base = {
-    ...shownSubscription(subscription),
-    kind: subscription.kind,
-    id: subscription.id,
-    type_matches: typeMatches,
-    filter: subscription.filter,
-  }
-  if (!typeMatches)
-    return { ...base, matches: false, explanation: `the type ${event.type} does not match ${subscription.glob}` }
-  if (subscription.filter === null)
-    return { ...base, matches: true, explanation: `the type matches ${subscription.glob}` }
-  const outcome = compileFilter(subscription.filter).evaluate(event.envelope)
-  return {
-    ...base,
-    matches: outcome.outcome === 'match',
-    explanation: `the type matches ${subscription.glob}; ${describeOutcome(outcome)}`,
+/** The words that tell nothing of the filter's text: an error names its fields, a value may be computed from them. */
+function describeHidden({ result, ...rest }: FilterResult): string {
+  if (result === 'match') return 'the filter is true'
+  if (result === 'error') return 'the filter gives an error'
+  if (result === 'over_budget') return 'the filter takes too much work'
+  return 'value' in rest && rest.value === false ? 'the filter is false' : 'the filter is not a boolean'
+}
+
+/** Explains one subscription after the other, within one budget for all of them. */
+function makeReasons(event: PreparedEvent, { matching }: Router, maySeeFilter: (s: Subscription) => boolean) {
+  const budget = { left: EVENT_STEPS }
+  return (subscription: Subscription): Reason => {
+    const typeMatches = compileGlob(subscription.glob).matches(event.type)
+    const isShown = maySeeFilter(subscription)
+    const base = {
+      ...shownSubscription(subscription),
+      kind: subscription.kind,
+      id: subscription.id,
+      type_matches: typeMatches,
+      ...(isShown ? { filter: subscription.filter } : {}),
+    }
+    if (!typeMatches)
+      return { ...base, matches: false, explanation: `the type ${event.type} does not match ${subscription.glob}` }
+    if (subscription.filter === null)
+      return { ...base, matches: true, explanation: `the type matches ${subscription.glob}` }
+    const result = matching.filters.get(subscription.filter).evaluate(event.envelope, budget)
+    const matches = result.result === 'match'
+    const described = isShown ? describeResult(result) : describeHidden(result)
+    return { ...base, matches, explanation: `the type matches ${subscription.glob}; ${described}` }
   }
 }
 
-function reasonsFor(event: PreparedEvent, table: RoutingTable, agentId: string): Reason[] {
+function reasonsFor(table: RoutingTable, agentId: string, reasonOf: (subscription: Subscription) => Reason): Reason[] {
   const reasons: Reason[] = []
   if (table.inactive.has(agentId))
     reasons.push({ kind: 'agent', id: agentId, matches: false, explanation: 'the agent is inactive' })
   for (const subscription of table.subscriptions.values()) {
     if (reasons.length >= MAX_REASONS) break
     if (subscription.kind === 'interest') {
-      if (subscription.agentId === agentId) reasons.push(reasonOf(event, subscription))
-    } else if (table.members.get(subscription.channelId!)?.includes(agentId))
-      reasons.push(reasonOf(event, subscription))
+      if (subscription.agentId === agentId) reasons.push(reasonOf(subscription))
+    } else if (table.members.get(subscription.channelId!)?.includes(agentId)) reasons.push(reasonOf(subscription))
     else {
-      const reason = reasonOf(event, subscription)
+      const reason = reasonOf(subscription)
       // A feed that would have matched, had the agent been a member, is worth a word; the others are not about this
       // event.
       if (reason.matches)
@@ -72,16 +93,17 @@ function reasonsFor(event: PreparedEvent, table: RoutingTable, agentId: string):
 export async function explainEvent(
   db: Db,
   router: Router,
-  tenantId: string,
-  request: { event: unknown; agent_id?: string },
+  caller: Principal,
+  request: ExplainRequest,
   /** Feeds of channels that the caller may not see stay out of the reasons. */
   maySeeChannel: (channelId: string) => Promise<boolean>,
 ): Promise<Explanation> {
+  const { tenantId } = caller
   const event = prepareEvent(request.event, '')
   if (request.agent_id !== undefined) await requireAgent(db, tenantId, request.agent_id)
   await router.prepare([tenantId])
   const table = (await router.tables(db, [tenantId])).get(tenantId)!
-  const matches = table.match(event.envelope)
+  const { matches } = matchAtOnce(table, event.envelope, router.matching)
   const seen = new Map<string, boolean>()
   for (const { matched } of matches.values()) {
     for (const { channelId } of matched)
@@ -97,7 +119,9 @@ export async function explainEvent(
   }))
   if (request.agent_id === undefined) return { recipients }
   const reasons: Reason[] = []
-  for (const reason of reasonsFor(event, table, request.agent_id)) {
+  const maySeeFilter = (s: Subscription): boolean =>
+    s.kind === 'feed' ? holds(caller, 'channel:read') : s.agentId === caller.id || holds(caller, 'interests:read')
+  for (const reason of reasonsFor(table, request.agent_id, makeReasons(event, router, maySeeFilter))) {
     if (reason.channel_id === undefined || (await maySeeChannel(reason.channel_id))) reasons.push(reason)
   }
   if (reasons.length === 0) {

@@ -1,4 +1,4 @@
-// Publishing: dedupe → route → deliver, in one transaction that many publishers share.
+// Publishing: route → dedupe → deliver, the last two in one transaction that many publishers share.
 //
 // Nouns: a submission is what one request publishes, one event or a batch. A group is the submissions that share a
 // transaction.
@@ -8,39 +8,40 @@
 //    lone one waits for nothing. One by one PostgreSQL took 2,300 events a second, in groups of 50 it takes 20,000.
 // 3. An id that was accepted before makes nothing; which event of a group is first is decided by the primary key.
 // 4. Tenants take turns in a group, and senders inside a tenant: a flood waits behind itself.
+// 5. What waits is bounded by the work it makes and by time; what its client has given up on is not begun.
+import { performance } from 'node:perf_hooks'
+import { makeBatches, type Waiting } from '../kernel/batches.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { fairQueue } from '../kernel/fair-queue.ts'
-import { type Failure, ruleBroken, unavailable } from '../kernel/failure.ts'
+import { type Failure, unavailable } from '../kernel/failure.ts'
 import type { MakeId } from '../kernel/ids.ts'
-import type { Router } from '../routing/router.ts'
+import type { Router, Tables } from '../routing/router.ts'
 import { joinRouting } from '../routing/changes.ts'
-import type { Match, RoutingTable } from '../routing/table.ts'
+import type { Match } from '../routing/table.ts'
 import { insertDeliveries, type NewDeliveryRow } from '../delivery/sql.ts'
 import type { Wakeups } from '../delivery/wake.ts'
 import { StoreUnavailable, type Db, type Store } from '../store/db.ts'
 import { meter, type Metric } from '../tenants/usage.ts'
+import { makeAdmission, MAX_WAIT_MS, workOf } from './admission.ts'
+import { ancestorsOf, MAX_ANCESTORS, tooDeep } from './causation.ts'
 import type { PreparedEvent } from './envelope.ts'
 import { matchedText, TEST_EVENT } from './matched.ts'
-import { insertEvents, readChains, type NewEventRow } from './sql.ts'
+import { clientGone, makeRouteEvents, reservedId, routeInSlices, type Routed, type ToRoute } from './route-events.ts'
+import { insertEvents, type NewEventRow } from './sql.ts'
 
-export const MAX_ANCESTORS = 32
-
-export type Outcome =
+export type PublishOutcome =
   | { status: 'accepted'; eventId: string; recipients: number }
   | { status: 'duplicate'; eventId: string }
   | { status: 'refused'; failure: Failure }
 
-export interface Submission {
-  tenantId: string
-  senderId: string
-  events: readonly PreparedEvent[]
+export interface Submission extends ToRoute {
   /** Receives the events whatever it is interested in. */
   alsoTo?: string
   /** Writes the record of the answer, in the same transaction. */
-  remember?: (tx: Db, outcomes: Outcome[]) => Promise<void>
+  remember?: (tx: Db, outcomes: PublishOutcome[]) => Promise<void>
 }
 
-export type Publish = (submission: Submission) => Promise<Outcome[]>
+export type Publish = (submission: Submission) => Promise<PublishOutcome[]>
 
 export interface PublishTools {
   store: Store
@@ -50,93 +51,84 @@ export interface PublishTools {
   clock: Clock
 }
 
-const MAX_GROUP_EVENTS = 200
-const MAX_GROUP_BYTES = 8_000_000
-const MAX_WAITING_EVENTS = 20_000
-const MAX_WAITING_BYTES = 256_000_000
+const MAX_GROUP_SUBMISSIONS = 200
+/** In rows of deliveries, see `workOf`: some sixteen milliseconds, for which nobody else writes. */
+const MAX_GROUP_WORK = 2_000
+/** No more than 200 events, however small: who comes next should not wait for a flood. */
+const WORK_OF_EVENT_IN_GROUP = MAX_GROUP_WORK / 200
 /**
- * Beside a transaction under way another begins when this many events wait, or when one has waited this long. A
+ * Beside a transaction under way another begins when this many submissions wait, or when one has waited this long. A
  * transaction has a cost of its own, mostly of waking the other side: an event costs 115 µs in groups of 16 and 47 in
  * groups of 64. While there are only a few events altogether that cost is nobody's trouble, and none of them waits for
  * another.
  */
-const WORTH_A_LANE = 48
-const PATIENCE_MS = 4
-const FEW = 8
+const BESIDE = { worth: 48, patienceMs: 4, few: 8 }
+/** Routing that changed on the way to the transaction is done again there, unless it took more than this. */
+const CHEAP_STEPS = 50_000
+const REROUTES = 3
 
-interface Waiting extends Submission {
-  bytes: number
-  resolve: (outcomes: Outcome[]) => void
-  reject: (error: unknown) => void
+interface Ready {
+  submission: Submission
+  routed: Routed
+  work: number
+  /** When it began to wait. */
+  since: number
 }
 
+/** The routing that decided is out of date, and to decide anew takes too long for a transaction: everything is undone. */
+class RoutingMoved extends Error {}
+
 export function makePublish({ store, router, wakeups, makeId, clock }: PublishTools): Publish {
-  const queue = fairQueue<Waiting>()
-  let waitingEvents = 0
-  let waitingBytes = 0
-  const lanes = store.writers
-  let busy = 0
-  let underWay = 0
-  let scheduled = false
-  let patience: NodeJS.Timeout | null = null
+  const admission = makeAdmission()
+  const route = makeRouteEvents(router)
+  const queue = fairQueue<Waiting<Ready, PublishOutcome[]>>()
+  const batches = makeBatches<Ready, PublishOutcome[]>({
+    lanes: store.writers,
+    maxItems: MAX_GROUP_SUBMISSIONS,
+    maxWeight: MAX_GROUP_WORK,
+    weigh: ({ work, submission }) => Math.max(work, submission.events.length * WORK_OF_EVENT_IN_GROUP),
+    beside: BESIDE,
+    queue: {
+      get size() {
+        return queue.size
+      },
+      push: (waiting) => queue.push(waiting.item.submission.tenantId, waiting.item.submission.senderId, waiting),
+      take: queue.take,
+    },
+    run: publishGroup,
+  })
 
-  function schedule(): void {
-    if (scheduled || busy === lanes || queue.size === 0) return
-    if (!worthALane()) {
-      patience ??= setTimeout(runLane, PATIENCE_MS)
-      return
+  async function publishGroup(taken: readonly Ready[]): Promise<(PublishOutcome[] | Promise<PublishOutcome[]>)[]> {
+    const started = performance.now()
+    const late = new Map<Ready, Failure>()
+    for (const ready of taken) {
+      if (ready.submission.isGone?.()) late.set(ready, clientGone())
+      else if (started - ready.since > MAX_WAIT_MS) late.set(ready, unavailable('It could not be published in time'))
     }
-    scheduled = true
-    setImmediate(() => {
-      scheduled = false
-      while (queue.size > 0 && busy < lanes && worthALane()) void runLane()
-    })
-  }
-
-  const worthALane = (): boolean => busy === 0 || waitingEvents >= WORTH_A_LANE || underWay + waitingEvents <= FEW
-
-  async function runLane(): Promise<void> {
-    if (patience) clearTimeout(patience)
-    patience = null
-    if (queue.size === 0 || busy === lanes) return
-    busy++
-    let events = 0
-    let bytes = 0
-    const group = queue.take(
-      (submission) =>
-        (events += submission.events.length) >= MAX_GROUP_EVENTS || (bytes += submission.bytes) >= MAX_GROUP_BYTES,
+    const group = late.size === 0 ? taken : taken.filter((ready) => !late.has(ready))
+    const outcomes = new Map<Ready, PublishOutcome[] | Promise<PublishOutcome[]>>()
+    for (const [ready, failure] of late) outcomes.set(ready, rejected(failure))
+    if (group.length > 0) await publishTogether(group, outcomes)
+    admission.measure(
+      group.reduce((sum, { work }) => sum + work, 0),
+      started,
     )
-    const taken = group.reduce((sum, submission) => sum + submission.events.length, 0)
-    underWay += taken
-    waitingEvents -= taken
-    for (const submission of group) waitingBytes -= submission.bytes
-    try {
-      await publishGroup(group)
-    } finally {
-      busy--
-      underWay -= taken
-      schedule()
-    }
+    return taken.map((ready) => outcomes.get(ready)!)
   }
 
-  async function publishGroup(group: Waiting[]): Promise<void> {
+  async function publishTogether(
+    group: readonly Ready[],
+    outcomes: Map<Ready, PublishOutcome[] | Promise<PublishOutcome[]>>,
+  ): Promise<void> {
     try {
-      const { outcomes, recipients } = await commit(group)
-      group.forEach((submission, i) => submission.resolve(outcomes[i]!))
-      wakeups.wake(recipients)
+      const published = await commit(group)
+      group.forEach((ready, i) => outcomes.set(ready, published[i]!))
     } catch (error) {
+      if (group.length === 1 || error instanceof StoreUnavailable) throw error
       // One submission's trouble (a record that another node wrote first) is not its neighbours': each alone.
-      if (group.length > 1 && !(error instanceof StoreUnavailable)) {
-        for (const submission of group) {
-          await commit([submission]).then(
-            ({ outcomes, recipients }) => {
-              submission.resolve(outcomes[0]!)
-              wakeups.wake(recipients)
-            },
-            (alone: unknown) => submission.reject(alone),
-          )
-        }
-      } else for (const submission of group) submission.reject(error)
+      for (const ready of group) {
+        outcomes.set(ready, await commit([ready]).then(([alone]) => alone!, rejected))
+      }
     }
   }
 
@@ -148,55 +140,91 @@ export function makePublish({ store, router, wakeups, makeId, clock }: PublishTo
     return lastPlace
   }
 
-  async function commit(group: readonly Submission[]): Promise<{ outcomes: Outcome[][]; recipients: Set<string> }> {
-    const tenantIds = [...new Set(group.map((submission) => submission.tenantId))]
-    await router.prepare(tenantIds)
-    return store.tx(async (tx) => {
-      const now = clock.now()
-      joinRouting(tx, tenantIds)
-      const ancestors = await ancestorsOf(tx, group)
-      const [tables, inserted] = await Promise.all([
-        router.tables(tx, tenantIds),
-        insertEvents(
-          tx,
-          eventRows(group, ancestors, now, () => placeAt(now)),
-        ),
-      ])
-      const fresh = new Set(inserted.map((row) => `${row.tenant_id} ${row.id}`))
+  async function commit(group: readonly Ready[]): Promise<PublishOutcome[][]> {
+    for (let tries = 1; ; tries++) {
+      try {
+        const { outcomes, recipients } = await store.tx((tx) => write(tx, group, tries < REROUTES))
+        wakeups.wake(recipients)
+        return outcomes
+      } catch (error) {
+        if (!(error instanceof RoutingMoved)) throw error
+        for (const ready of group) ready.routed = await route(ready.submission)
+      }
+    }
+  }
 
-      const deliveries: NewDeliveryRow[] = []
-      const recipients = new Set<string>()
-      const outcomes = group.map((submission) =>
-        submission.events.map((event): Outcome => {
-          const key = `${submission.tenantId} ${event.id}`
-          if ((ancestors.get(event) ?? 0) > MAX_ANCESTORS) return { status: 'refused', failure: tooDeep(event) }
-          // The first of two equal ids in a group made the row.
-          if (!fresh.delete(key)) return { status: 'duplicate', eventId: event.id }
-          const made = deliveriesOf(event, submission, tables.get(submission.tenantId)!, now)
-          for (const delivery of made) {
-            deliveries.push(delivery)
-            recipients.add(delivery.recipient_id)
-          }
-          return { status: 'accepted', eventId: event.id, recipients: made.length }
-        }),
-      )
-      insertDeliveries(tx, deliveries)
-      meter(tx, now, countsOf(group, outcomes))
-      for (const [i, submission] of group.entries()) await submission.remember?.(tx, outcomes[i]!)
-      return { outcomes, recipients }
+  async function write(
+    tx: Db,
+    group: readonly Ready[],
+    mayReroute: boolean,
+  ): Promise<{ outcomes: PublishOutcome[][]; recipients: Set<string> }> {
+    const now = clock.now()
+    const submissions = group.map(({ submission }) => submission)
+    const tenantIds = [...new Set(submissions.map(({ tenantId }) => tenantId))]
+    joinRouting(tx, tenantIds)
+    const ancestors = await ancestorsOf(tx, submissions)
+    const [tables, inserted] = await Promise.all([
+      router.tables(tx, tenantIds),
+      insertEvents(
+        tx,
+        eventRows(group, ancestors, now, () => placeAt(now)),
+      ),
+    ])
+    const fresh = new Set(inserted.map((row) => `${row.tenant_id} ${row.id}`))
+
+    const deliveries: NewDeliveryRow[] = []
+    const recipients = new Set<string>()
+    const outcomes = group.map((ready) => {
+      const { submission } = ready
+      const routed = upToDate(ready, tables, mayReroute)
+      return submission.events.map((event, i): PublishOutcome => {
+        const { matches, refused } = routed.events[i]!
+        if (refused) return { status: 'refused', failure: refused }
+        if ((ancestors.get(event) ?? 0) > MAX_ANCESTORS) return { status: 'refused', failure: tooDeep(event) }
+        // The first of two equal ids in a group made the row.
+        if (!fresh.delete(`${submission.tenantId} ${event.id}`)) return { status: 'duplicate', eventId: event.id }
+        const made = deliveriesOf(event, submission, matches, now)
+        for (const delivery of made) {
+          deliveries.push(delivery)
+          recipients.add(delivery.recipient_id)
+        }
+        return { status: 'accepted', eventId: event.id, recipients: made.length }
+      })
     })
+    insertDeliveries(tx, deliveries)
+    meter(tx, now, countsOf(submissions, outcomes))
+    for (const [i, submission] of submissions.entries()) await submission.remember?.(tx, outcomes[i]!)
+    return { outcomes, recipients }
+  }
+
+  /** Who receives it by the routing that this transaction sees. */
+  function upToDate({ submission, routed }: Ready, tables: Tables, mayReroute: boolean): Routed {
+    const table = tables.get(submission.tenantId)!
+    if (routed.version === table.version && routed.stamp === table.stamp) return routed
+    // What was refused is not among the rows that went out, and what was not is.
+    const isMoved = submission.events.some(
+      (event, i) =>
+        !submission.isIngested && (reservedId(event, table.sources) !== null) !== (routed.events[i]!.refused !== null),
+    )
+    if (isMoved || (mayReroute && routed.steps > CHEAP_STEPS)) throw new RoutingMoved()
+    const slices = routeInSlices(table, submission, router.matching)
+    for (;;) {
+      const next = slices.next()
+      if (next.done) return next.value
+    }
   }
 
   function deliveriesOf(
     event: PreparedEvent,
     { tenantId, alsoTo }: Submission,
-    table: RoutingTable,
+    matches: readonly Match[],
     now: number,
   ): NewDeliveryRow[] {
-    const matches = table.match(event.envelope)
-    if (alsoTo !== undefined && !matches.has(alsoTo))
-      matches.set(alsoTo, { recipientId: alsoTo, priority: 0, enrichment: 'none', matched: [] })
-    return [...matches.values()].map((match: Match) => ({
+    const all =
+      alsoTo === undefined || matches.some(({ recipientId }) => recipientId === alsoTo)
+        ? matches
+        : [...matches, { recipientId: alsoTo, priority: 0, enrichment: 'none' as const, matched: [] }]
+    return all.map((match) => ({
       tenant_id: tenantId,
       recipient_id: match.recipientId,
       id: makeId('delivery'),
@@ -208,68 +236,42 @@ export function makePublish({ store, router, wakeups, makeId, clock }: PublishTo
     }))
   }
 
-  return (submission) => {
-    const bytes = submission.events.reduce((sum, event) => sum + event.text.length, 0)
-    if (waitingEvents + submission.events.length > MAX_WAITING_EVENTS || waitingBytes + bytes > MAX_WAITING_BYTES) {
-      return Promise.reject(unavailable('Too many events are waiting to be stored'))
+  return async (submission) => {
+    const { tenantId, senderId, events } = submission
+    const bytes = events.reduce((sum, event) => sum + event.text.length, 0)
+    const place = admission.enter(tenantId, senderId, events.length, bytes)
+    try {
+      const since = performance.now()
+      const routed = await route(submission)
+      const deliveries = routed.events.reduce((sum, { matches }) => sum + matches.length, 0)
+      const work = workOf(events.length, deliveries, bytes, routed.steps)
+      place.revise(work)
+      return await batches.add({ submission, routed, work: workOf(events.length, deliveries, bytes, 0), since })
+    } finally {
+      place.leave()
     }
-    return new Promise((resolve, reject) => {
-      queue.push(submission.tenantId, submission.senderId, { ...submission, bytes, resolve, reject })
-      waitingEvents += submission.events.length
-      waitingBytes += bytes
-      schedule()
-    })
   }
 }
 
-/**
- * How long the chain above each event is, where it names a cause. The chain is walked, not remembered: what is
- * published later may lengthen the chain of what was published before. A cause may be in the same group, before the
- * event.
- */
-async function ancestorsOf(tx: Db, group: readonly Submission[]): Promise<Map<PreparedEvent, number>> {
-  const counts = new Map<PreparedEvent, number>()
-  const causes = group.flatMap(({ events }) => events.flatMap((event) => event.causationId ?? []))
-  if (causes.length === 0) return counts
-  const chains = await readChains(tx, [...new Set(group.map((s) => s.tenantId))], [...new Set(causes)], MAX_ANCESTORS)
-  const stored = new Map(chains.map((chain) => [`${chain.tenant_id} ${chain.start}`, chain]))
-  const before = new Map<string, string | null>()
-
-  function lengthFrom(tenantId: string, cause: string | null): number {
-    let length = 0
-    while (cause !== null && length <= MAX_ANCESTORS) {
-      const chain = stored.get(`${tenantId} ${cause}`)
-      const next = chain ? chain.beyond : before.get(`${tenantId} ${cause}`)
-      if (next === undefined) return length
-      length += chain?.length ?? 1
-      cause = next
-    }
-    return length
-  }
-
-  for (const { tenantId, events } of group) {
-    for (const event of events) {
-      const count = lengthFrom(tenantId, event.causationId)
-      counts.set(event, count)
-      if (count <= MAX_ANCESTORS && !before.has(`${tenantId} ${event.id}`))
-        before.set(`${tenantId} ${event.id}`, event.causationId)
-    }
-  }
-  return counts
+/** A failure of one submission, which its caller hears of: until then nobody else should. */
+function rejected(error: unknown): Promise<never> {
+  const failed = Promise.reject(error)
+  failed.catch(() => {})
+  return failed
 }
 
 function eventRows(
-  group: readonly Submission[],
+  group: readonly Ready[],
   ancestors: ReadonlyMap<PreparedEvent, number>,
   now: number,
   nextPlace: () => number,
 ): NewEventRow[] {
   const rows = new Map<string, NewEventRow>()
-  for (const { tenantId, senderId, events } of group) {
-    for (const event of events) {
-      const count = ancestors.get(event) ?? 0
+  for (const { submission, routed } of group) {
+    const { tenantId, senderId, events } = submission
+    for (const [i, event] of events.entries()) {
       const key = `${tenantId} ${event.id}`
-      if (count > MAX_ANCESTORS || rows.has(key)) continue
+      if (routed.events[i]!.refused || (ancestors.get(event) ?? 0) > MAX_ANCESTORS || rows.has(key)) continue
       rows.set(key, {
         tenant_id: tenantId,
         id: event.id,
@@ -288,9 +290,9 @@ function eventRows(
   return rows.size === 1 ? [...rows.values()] : [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
 }
 
-function countsOf(group: readonly Submission[], outcomes: Outcome[][]): [string, Metric, number][] {
+function countsOf(submissions: readonly Submission[], outcomes: PublishOutcome[][]): [string, Metric, number][] {
   const counts = new Map<string, { events: number; deliveries: number }>()
-  group.forEach(({ tenantId }, i) => {
+  submissions.forEach(({ tenantId }, i) => {
     const count = counts.get(tenantId) ?? { events: 0, deliveries: 0 }
     counts.set(tenantId, count)
     for (const outcome of outcomes[i]!) {
@@ -304,9 +306,3 @@ function countsOf(group: readonly Submission[], outcomes: Outcome[][]): [string,
     [tenantId, 'deliveries', deliveries],
   ])
 }
-
-const tooDeep = (event: PreparedEvent): Failure =>
-  ruleBroken('causation_too_deep', `The chain of causation above this event is longer than ${MAX_ANCESTORS}`, {
-    event_id: event.id,
-    causation_id: event.causationId,
-  })

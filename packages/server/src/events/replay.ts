@@ -2,6 +2,7 @@
 import { isId } from '@sensorium/contract'
 import type { Router } from '../routing/router.ts'
 import type { Envelope } from '../routing/filter.ts'
+import { matchAtOnce } from '../routing/match.ts'
 import { lapseOne } from '../delivery/lapse.ts'
 import { lockDeadLetter, revive, type DeadLetterScope } from '../delivery/dead-letters.ts'
 import type { Wakeups } from '../delivery/wake.ts'
@@ -19,7 +20,8 @@ export async function replayDeadLetter(
   if (isId('delivery', id)) await lapseOne(tx, scope.tenantId, id, now, maxAttempts)
   const { mailbox, envelope } = await lockDeadLetter(tx, scope, id)
   const table = (await router.tables(tx, [scope.tenantId])).get(scope.tenantId)!
-  const match = table.match(JSON.parse(envelope) as Envelope).get(mailbox.recipientId)
+  const { matches } = matchAtOnce(table, JSON.parse(envelope) as Envelope, router.matching)
+  const match = matches.get(mailbox.recipientId)
   await revive(
     tx,
     mailbox,

@@ -7,7 +7,7 @@ import { iso } from '../kernel/clock.ts'
 import { notFound, ruleBroken } from '../kernel/failure.ts'
 import type { Db, Store } from '../store/db.ts'
 import { prepareEvent } from './envelope.ts'
-import type { Outcome, Publish } from './publish.ts'
+import type { PublishOutcome, Publish } from './publish.ts'
 
 export async function sendTestEvent(
   store: Store,
@@ -15,8 +15,8 @@ export async function sendTestEvent(
   caller: Principal,
   agentId: string,
   now: number,
-  remember: ((tx: Db, outcomes: Outcome[]) => Promise<void>) | null,
-): Promise<Outcome> {
+  remember: ((tx: Db, outcomes: PublishOutcome[]) => Promise<void>) | null,
+): Promise<PublishOutcome> {
   const agent = isId('agent', agentId) ? await findAgent(store, caller.tenantId, agentId) : undefined
   if (!agent) throw notFound('agent', agentId)
   if (agent.status !== 'active')

@@ -81,6 +81,10 @@ export class Exchange implements Input, CallOptions {
     return this.readPayload!(this)
   }
 
+  isGone(): boolean {
+    return this.response.destroyed
+  }
+
   signal(): AbortSignal {
     return goneSignal(this.response, this.#whenLeaving)
   }

@@ -33,6 +33,8 @@ export interface CallOptions {
   readonly requestId?: string | undefined
   /** Aborted when nobody waits for the response any more, or the node shuts down: the time to respond with what there is. */
   signal?(): AbortSignal
+  /** Whether nobody waits for the response any more: what has not begun need not begin. */
+  isGone?(): boolean
   /** Whence the call comes, for limits on callers that have not proved who they are. */
   readonly clientAddress?: string | undefined
   /** The address at which the caller reached the service, for addresses that it is shown. */

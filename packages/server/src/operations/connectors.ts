@@ -21,7 +21,7 @@ export const connectorOperations = (tools: IngestTools): Binding[] => [
   write(operations.resumeConnector, async ({ params }, tx) => ok(await pauseConnector(tx, tools, params.id, false))),
 
   write(operations.deleteConnector, async ({ params }, tx) => {
-    await deleteConnector(tx, tools.announce, params.id)
+    await deleteConnector(tx, tools, params.id)
     return noContent()
   }),
 ]

@@ -2,7 +2,7 @@
 import { operations } from '@sensorium/contract'
 import { prepareEvent, withoutOurs, type PreparedEvent } from '../events/envelope.ts'
 import { explainEvent } from '../events/explain.ts'
-import type { Outcome, Publish } from '../events/publish.ts'
+import type { Publish, PublishOutcome } from '../events/publish.ts'
 import { readReceipts } from '../events/receipts.ts'
 import { sendTestEvent } from '../events/test-event.ts'
 import type { Principal } from '../auth/principal.ts'
@@ -22,12 +22,12 @@ export interface EventOperationTools {
   maySeeChannel(principal: Principal, channelId: string): Promise<boolean>
 }
 
-const shown = (outcome: Exclude<Outcome, { status: 'refused' }>): object =>
+const shown = (outcome: Exclude<PublishOutcome, { status: 'refused' }>): object =>
   outcome.status === 'accepted'
     ? { event_id: outcome.eventId, status: 'accepted', recipients: outcome.recipients }
     : { event_id: outcome.eventId, status: 'duplicate' }
 
-export function responseTo(outcome: Outcome): OperationResponse {
+export function responseTo(outcome: PublishOutcome): OperationResponse {
   if (outcome.status === 'refused') return refused(outcome.failure)
   return { status: outcome.status === 'accepted' ? 202 : 200, json: shown(outcome), resourceId: outcome.eventId }
 }
@@ -63,15 +63,17 @@ export function eventOperations({
             tenantId,
             senderId,
             events: [given],
+            isGone: () => options.isGone?.() ?? false,
             ...(record ? { remember: (tx, outcomes) => record(tx, responseTo(outcomes[0]!)) } : {}),
           })
           return responseTo(outcome!)
         }
         const events = given.filter((item): item is PreparedEvent => !(item instanceof Failure))
-        const respond = (outcomes: readonly Outcome[]): OperationResponse => {
+        const respond = (outcomes: readonly PublishOutcome[]): OperationResponse => {
           const left = [...outcomes]
           const results = given.map((item) => {
-            const outcome: Outcome = item instanceof Failure ? { status: 'refused', failure: item } : left.shift()!
+            const outcome: PublishOutcome =
+              item instanceof Failure ? { status: 'refused', failure: item } : left.shift()!
             return outcome.status === 'refused'
               ? shownFailure(outcome.failure, options.requestId ?? '')
               : shown(outcome)
@@ -83,6 +85,7 @@ export function eventOperations({
           tenantId,
           senderId,
           events,
+          isGone: () => options.isGone?.() ?? false,
           ...(record ? { remember: (tx, made) => record(tx, respond(made)) } : {}),
         })
         return respond(outcomes)
@@ -98,11 +101,11 @@ export function eventOperations({
     })),
 
     read(operations.explainEvent, async ({ principal, body }, db) =>
-      ok(await explainEvent(db, router, principal.tenantId, body, (channelId) => maySeeChannel(principal, channelId))),
+      ok(await explainEvent(db, router, principal, body, (channelId) => maySeeChannel(principal, channelId))),
     ),
 
     own(operations.sendTestEvent, async ({ principal, params }, record) => {
-      const respond = (outcome: Outcome): OperationResponse =>
+      const respond = (outcome: PublishOutcome): OperationResponse =>
         outcome.status === 'refused'
           ? refused(outcome.failure)
           : { status: 202, json: { event_id: outcome.eventId }, resourceId: outcome.eventId }

@@ -30,7 +30,7 @@ export function webhookOperations(tools: IngestTools & { publicUrl: string | nul
     })),
 
     write(operations.deleteWebhook, async ({ params }, tx) => {
-      await deleteWebhook(tx, params.id)
+      await deleteWebhook(tx, tools, params.id)
       return noContent()
     }),
   ]

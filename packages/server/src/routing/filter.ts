@@ -5,13 +5,13 @@ import { toText } from '../kernel/json.ts'
 /** An event envelope as it was parsed from JSON. */
 export type Envelope = Readonly<Record<string, unknown>>
 
-export type Outcome =
-  | { readonly outcome: 'match' }
+export type FilterResult =
+  | { readonly result: 'match' }
   /** The filter gave something else than `true`: `false`, or a value that is no boolean. */
-  | { readonly outcome: 'no_match'; readonly value: unknown }
+  | { readonly result: 'no_match'; readonly value: unknown }
   /** The filter gave an error, such as `no such field: amount`. */
-  | { readonly outcome: 'error'; readonly message: string }
-  | { readonly outcome: 'over_budget' }
+  | { readonly result: 'error'; readonly message: string }
+  | { readonly result: 'over_budget' }
 
 export interface Filter {
   readonly source: string
@@ -23,7 +23,7 @@ export interface Filter {
    */
   test(event: Envelope, shared?: Budget): boolean | null
   /** The same with reasons. */
-  evaluate(event: Envelope, shared?: Budget): Outcome
+  evaluate(event: Envelope, shared?: Budget): FilterResult
 }
 
 const ENVIRONMENT = { variables: ['event', 'data'], fallback: 'data' } as const
@@ -49,27 +49,29 @@ export function compileFilter(source: string): Filter {
     },
     evaluate(event, shared) {
       const result = run(event, shared)
-      if (result === OVER_BUDGET) return { outcome: 'over_budget' }
-      if (result === ERROR) return { outcome: 'error', message: program.why() }
-      if (result === true) return { outcome: 'match' }
+      if (result === OVER_BUDGET) return { result: 'over_budget' }
+      if (result === ERROR) return { result: 'error', message: program.why() }
+      if (result === true) return { result: 'match' }
       try {
-        return { outcome: 'no_match', value: toJson(result) }
+        return { result: 'no_match', value: toJson(result) }
       } catch (error) {
-        return { outcome: 'error', message: error instanceof Error ? error.message : String(error) }
+        return { result: 'error', message: error instanceof Error ? error.message : String(error) }
       }
     },
   }
 }
 
 /** Why an event matched a filter or not, as a sentence without its full stop. */
-export function describeOutcome(outcome: Outcome): string {
-  switch (outcome.outcome) {
+export function describeResult(evaluated: FilterResult): string {
+  switch (evaluated.result) {
     case 'match':
       return 'the filter is true'
     case 'no_match':
-      return outcome.value === false ? 'the filter is false' : `the filter is not a boolean but ${cut(outcome.value)}`
+      return evaluated.value === false
+        ? 'the filter is false'
+        : `the filter is not a boolean but ${cut(evaluated.value)}`
     case 'error':
-      return `the filter gives an error: ${outcome.message}`
+      return `the filter gives an error: ${evaluated.message}`
     case 'over_budget':
       return 'the filter takes too much work'
   }

@@ -8,6 +8,8 @@
 //    would wait for ever where the other waits for the turn.
 // 4. Only a table that is new here, or too far behind, is read whole, in pages.
 import type { Db, Store } from '../store/db.ts'
+import { makeFilters } from './filters.ts'
+import type { MatchTools } from './match.ts'
 import { fillTable, refreshTable } from './read-table.ts'
 import { readVersions } from './sql.ts'
 import { RoutingTable } from './table.ts'
@@ -19,6 +21,8 @@ const MAX_SUBSCRIPTIONS = 1_000_000
 export type Tables = ReadonlyMap<string, RoutingTable>
 
 export interface Router {
+  /** What matching with these tables needs. */
+  readonly matching: MatchTools
   /** The tables as this node knows them, loaded where they are missing. Call it before the transaction. */
   prepare(tenantIds: readonly string[]): Promise<Tables>
   /** The tables of these tenants, as new as what was committed when the transaction asks. */
@@ -51,9 +55,10 @@ export function makeRouter(store: Store, overBudget: () => void): Router {
   }
 
   const load = async (tenantId: string): Promise<RoutingTable> =>
-    keep(tenantId, await fillTable(store, tenantId, new RoutingTable(overBudget)))
+    keep(tenantId, await fillTable(store, tenantId, new RoutingTable()))
 
   return {
+    matching: { filters: makeFilters(), overBudget },
     async prepare(tenantIds) {
       const tables = new Map<string, RoutingTable>()
       for (const tenantId of tenantIds) {

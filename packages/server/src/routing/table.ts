@@ -4,7 +4,7 @@
 //    patterns that start and end with a wildcard are tried one by one.
 // 2. Equal patterns are tested once, and under each of them equal filters once, however many subscribe.
 // 3. One match per recipient: the highest priority and the deepest enrichment of all that matched win.
-import { compileFilter, type Envelope, type Filter } from './filter.ts'
+// 4. It holds filters as text: match.ts evaluates them, filters.ts compiles what is needed.
 import { compileGlob, type Glob } from './glob.ts'
 
 export type EnrichmentDepth = 'none' | 'light' | 'full'
@@ -28,36 +28,22 @@ export interface Match {
   matched: Subscription[]
 }
 
-interface FilterGroup {
-  filter: Filter | null
-  subscriptions: Map<string, Subscription>
+/** The subscriptions under one pattern that have the same filter. */
+export interface FilterGroup {
+  readonly filter: string | null
+  /** The steps that its last evaluation took. */
+  cost: number
+  readonly subscriptions: Map<string, Subscription>
 }
 
 interface GlobGroup {
-  glob: Glob
-  byFilter: Map<string, FilterGroup>
+  readonly glob: Glob
+  readonly byFilter: Map<string, FilterGroup>
 }
 
 const DEPTHS: readonly EnrichmentDepth[] = ['none', 'light', 'full']
-const deeper = (a: EnrichmentDepth, b: EnrichmentDepth): EnrichmentDepth =>
+export const deeper = (a: EnrichmentDepth, b: EnrichmentDepth): EnrichmentDepth =>
   DEPTHS.indexOf(a) >= DEPTHS.indexOf(b) ? a : b
-
-const NEVER: Filter = {
-  source: 'false',
-  bytes: 0,
-  test: () => false,
-  evaluate: () => ({ outcome: 'no_match', value: false }),
-}
-
-// Filters are compiled before they are stored. Should a later release refuse one, that one matches nothing; the others
-// live on.
-function compiled(source: string): Filter {
-  try {
-    return compileFilter(source)
-  } catch {
-    return NEVER
-  }
-}
 
 /** Patterns by one end of the type: length of the literal → the literal → patterns. */
 type EndIndex = Map<number, Map<string, Set<GlobGroup>>>
@@ -77,11 +63,6 @@ export class RoutingTable {
   readonly #prefixes: EndIndex = new Map()
   readonly #suffixes: EndIndex = new Map()
   readonly #anywhere = new Set<GlobGroup>()
-  readonly #overBudget: () => void
-
-  constructor(overBudget: () => void = () => {}) {
-    this.#overBudget = overBudget
-  }
 
   get size(): number {
     return this.subscriptions.size
@@ -99,10 +80,7 @@ export class RoutingTable {
     const key = subscription.filter ?? ''
     let filtered = group.byFilter.get(key)
     if (!filtered) {
-      filtered = {
-        filter: subscription.filter === null ? null : compiled(subscription.filter),
-        subscriptions: new Map(),
-      }
+      filtered = { filter: subscription.filter, cost: 0, subscriptions: new Map() }
       group.byFilter.set(key, filtered)
     }
     filtered.subscriptions.set(subscription.id, subscription)
@@ -122,42 +100,22 @@ export class RoutingTable {
     this.#displace(group)
   }
 
-  /** Who receives the event. */
-  match(event: Envelope): Map<string, Match> {
-    const matches = new Map<string, Match>()
-    this.#eachMatchingGlob(event['type'] as string, (group) => {
-      for (const { filter, subscriptions } of group.byFilter.values()) {
-        if (filter) {
-          const passed = filter.test(event)
-          if (passed === null) this.#overBudget()
-          if (passed !== true) continue
-        }
-        for (const subscription of subscriptions.values()) this.#collect(subscription, matches)
-      }
+  /** The groups whose pattern matches the type: their filters have to be asked. */
+  candidates(type: string): FilterGroup[] {
+    const groups: FilterGroup[] = []
+    this.#eachMatchingGlob(type, ({ byFilter }) => {
+      for (const group of byFilter.values()) groups.push(group)
     })
-    return matches
+    return groups
   }
 
-  #collect(subscription: Subscription, matches: Map<string, Match>): void {
-    if (subscription.kind === 'interest') this.#add(subscription.agentId!, subscription, matches)
-    else for (const member of this.members.get(subscription.channelId!) ?? []) this.#add(member, subscription, matches)
-  }
-
-  #add(recipientId: string, subscription: Subscription, matches: Map<string, Match>): void {
-    if (this.inactive.has(recipientId)) return
-    const match = matches.get(recipientId)
-    if (!match) {
-      matches.set(recipientId, {
-        recipientId,
-        priority: subscription.priority,
-        enrichment: subscription.enrichment,
-        matched: [subscription],
-      })
-      return
+  /** The active ones of those that a subscription delivers to. */
+  *recipientsOf(subscription: Subscription): Generator<string> {
+    if (subscription.kind === 'interest') {
+      if (!this.inactive.has(subscription.agentId!)) yield subscription.agentId!
+    } else {
+      for (const member of this.members.get(subscription.channelId!) ?? []) if (!this.inactive.has(member)) yield member
     }
-    match.priority = Math.max(match.priority, subscription.priority)
-    match.enrichment = deeper(match.enrichment, subscription.enrichment)
-    match.matched.push(subscription)
   }
 
   #eachMatchingGlob(type: string, visit: (group: GlobGroup) => void): void {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import fc from 'fast-check'
+import { makeFilters } from '../../src/routing/filters.ts'
+import { matchAtOnce } from '../../src/routing/match.ts'
 import { RoutingTable, type Subscription } from '../../src/routing/table.ts'
 import { compileGlob } from '../../src/routing/glob.ts'
 import { onBothEngines } from '../support/engines.ts'
@@ -8,6 +10,7 @@ import { startService, type Service, type TestAgent, type TestTenant } from '../
 import { eventIds, interest, poll, publish } from './tools.ts'
 
 describe('the routing table', () => {
+  const tools = { filters: makeFilters(), overBudget: () => {} }
   const part = fc.constantFrom('a', 'b', 'ab', 'com', '*', '?', '[ab]', '')
   const glob = fc
     .array(part, { minLength: 1, maxLength: 4 })
@@ -55,7 +58,7 @@ describe('the routing table', () => {
                 depth: Math.max(old.depth, depths.indexOf(s.enrichment)),
               })
             }
-            const found = table.match({ type: eventType, data: { n } })
+            const found = matchAtOnce(table, { type: eventType, data: { n } }, tools).matches
             assert.deepEqual(
               new Map(
                 [...found]
@@ -93,7 +96,7 @@ describe('the routing table', () => {
         return 'com.bench.x'
       },
     }
-    assert.equal(table.match(event).size, 0)
+    assert.equal(matchAtOnce(table, event, tools).matches.size, 0)
     assert.equal(tried, 1)
   })
 })

@@ -16,7 +16,7 @@ onBothEngines((engine) => {
     before(async () => {
       service = await startService(engine, { MAX_ATTEMPTS: '1' })
       tenant = await service.tenant()
-      sender = await tenant.agent({ scopes: ['send'] })
+      sender = await tenant.agent({ scopes: ['send', 'interests:read', 'channel:read'] })
       receiver = await tenant.agent()
       interestId = (
         await interest(service, receiver, { event_type: 'trace.*', filter_expression: 'data.n > 0', priority: 2 })

@@ -230,7 +230,7 @@ onBothEngines((engine) => {
     assert.equal(await state(), 'starting')
     await a.runOnce()
     await until(() => peer.receivers() === 1)
-    await store.tx((tx) => deleteConnector(tx, tools.announce, id))
+    await store.tx((tx) => deleteConnector(tx, tools, id))
     await a.runOnce()
     assert.equal(runs(a), 0)
     await until(() => peer.receivers() === 0)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { compileFilter, describeOutcome } from '../../src/routing/filter.ts'
+import { compileFilter, describeResult } from '../../src/routing/filter.ts'
 
 const event = {
   specversion: '1.0',
@@ -82,7 +82,7 @@ const matching = [
 for (const source of matching) {
   test(`[EVT-FILTER] matches: ${source}`, () => {
     const filter = compileFilter(source)
-    assert.deepEqual(filter.evaluate(event), { outcome: 'match' })
+    assert.deepEqual(filter.evaluate(event), { result: 'match' })
     assert.equal(filter.test(event), true)
   })
 }
@@ -141,7 +141,7 @@ const notMatching: readonly [source: string, words: string][] = [
 for (const [source, words] of notMatching) {
   test(`[EVT-FILTER] does not match: ${source}`, () => {
     const filter = compileFilter(source)
-    assert.equal(describeOutcome(filter.evaluate(event)), words)
+    assert.equal(describeResult(filter.evaluate(event)), words)
     assert.equal(filter.test(event), false)
   })
 }
@@ -152,9 +152,9 @@ test('[EVT-FILTER] an event without data, or with data that is no object, has no
   const isNull = compileFilter('data == null')
   const text = compileFilter('data == "plain"')
   const envelope = { id: 'x', type: 't', source: '/s' }
-  assert.deepEqual(amount.evaluate(envelope), { outcome: 'error', message: 'no such field: amount' })
-  assert.deepEqual(has.evaluate(envelope), { outcome: 'error', message: 'no such field: data' })
-  assert.deepEqual(isNull.evaluate(envelope), { outcome: 'error', message: 'no such field: data' })
+  assert.deepEqual(amount.evaluate(envelope), { result: 'error', message: 'no such field: amount' })
+  assert.deepEqual(has.evaluate(envelope), { result: 'error', message: 'no such field: data' })
+  assert.deepEqual(isNull.evaluate(envelope), { result: 'error', message: 'no such field: data' })
   assert.equal(isNull.test({ ...envelope, data: null }), true)
   assert.equal(text.test({ ...envelope, data: 'plain' }), true)
   for (const data of [null, 'plain', 7, true, [1, 2], [{ amount: 500 }]]) {
@@ -168,7 +168,7 @@ test('[EVT-FILTER] fields named like inherited ones are found where they were se
     'data.__proto__ == 1 && constructor == 2 && length == 3 && map == 4 && value == 5 && nanos == 6 && ' +
       'data["__proto__"] == 1 && has(data.__proto__) && "constructor" in data && !has(data.toString)',
   )
-  assert.deepEqual(filter.evaluate({ data }), { outcome: 'match' })
+  assert.deepEqual(filter.evaluate({ data }), { result: 'match' })
 })
 
 test('[EVT-FILTER] one filter serves many events, and keeps nothing of the last one', () => {
@@ -176,7 +176,7 @@ test('[EVT-FILTER] one filter serves many events, and keeps nothing of the last 
   assert.equal(filter.test({ data: { items: [{ qty: 3 }], limit: 2 } }), true)
   assert.equal(filter.test({ data: { items: [{ qty: 3 }], limit: 5 } }), false)
   assert.equal(filter.test({ data: { items: [{ qty: 3 }] } }), false)
-  assert.deepEqual(filter.evaluate({ data: {} }), { outcome: 'error', message: 'no such field: items' })
+  assert.deepEqual(filter.evaluate({ data: {} }), { result: 'error', message: 'no such field: items' })
   assert.equal(filter.test({ data: { items: [{ qty: 3 }], limit: 2 } }), true)
 })
 

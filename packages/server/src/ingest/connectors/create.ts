@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { DEFAULT_CREDIT, type Connector as ShownConnector, type IngestMapping } from '@sensorium/contract'
 import { invalid } from '../../kernel/failure.ts'
+import { recordRoutingChange } from '../../routing/changes.ts'
 import type { Db } from '../../store/db.ts'
 import { requireTenant } from '../../tenants/create.ts'
 import { completeMapping } from '../mapping.ts'
@@ -78,5 +79,7 @@ export async function createConnector(
     created_at: tools.now(),
   })
   tools.announce(db, 'connectors', '')
+  // From now on the ids of this source are its own.
+  await recordRoutingChange(db, tenant.tenant_id, 'source', id, tools.now())
   return { connector: shownConnector(await requireConnector(db, id), tools.now()) }
 }

@@ -30,7 +30,7 @@ export async function publishMessage(
     return { kind: 'hopeless', why: (error as Error).message }
   }
   try {
-    const [outcome] = await publish({ tenantId, senderId: connectorId, events: [event] })
+    const [outcome] = await publish({ tenantId, senderId: connectorId, events: [event], isIngested: true })
     if (outcome!.status === 'refused') throw outcome!.failure
     return { kind: 'stored', duplicate: outcome!.status === 'duplicate' }
   } catch (error) {

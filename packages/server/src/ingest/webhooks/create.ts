@@ -1,5 +1,6 @@
 import type { IngestMapping, PresetName } from '@sensorium/contract'
 import { invalid, ruleBroken } from '../../kernel/failure.ts'
+import { recordRoutingChange } from '../../routing/changes.ts'
 import type { Db } from '../../store/db.ts'
 import { requireTenant } from '../../tenants/create.ts'
 import { completeMapping } from '../mapping.ts'
@@ -51,6 +52,8 @@ export async function createWebhook(
     created_at: tools.now(),
   }
   await insertWebhook(db, row)
+  // From now on the ids of this source are its own.
+  await recordRoutingChange(db, row.tenant_id, 'source', id, row.created_at)
   const webhook = shownWebhook(row, origin)
   return { webhook, url: webhook.url, signing_secret }
 }

@@ -7,7 +7,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Outcome, Publish } from '../../events/publish.ts'
+import type { Publish, PublishOutcome } from '../../events/publish.ts'
 import { badSignature, Failure } from '../../kernel/failure.ts'
 import type { Secrets } from '../../kernel/secrets.ts'
 import type { Store } from '../../store/db.ts'
@@ -39,7 +39,7 @@ export interface Arrived {
   address: string
 }
 
-export type Receive = (arrived: Arrived) => Promise<Outcome>
+export type Receive = (arrived: Arrived) => Promise<PublishOutcome>
 
 /** Refusals leave at multiples of this after they came: more than a look-up differs by, less than anybody minds. */
 const REFUSAL_STEP_MS = 10
@@ -89,7 +89,12 @@ export function makeReceive({ store, secrets, publish, now, limits, hmac = hmacS
     await limits.verified(webhook.tenant_id)
     const { headers } = arrived
     const event = mapperOf(webhook).map({ ...readBody(headers, arrived.raw, webhook.preset), headers, now: time })
-    const [outcome] = await publish({ tenantId: webhook.tenant_id, senderId: webhook.id, events: [event] })
+    const [outcome] = await publish({
+      tenantId: webhook.tenant_id,
+      senderId: webhook.id,
+      events: [event],
+      isIngested: true,
+    })
     return outcome!
   }
 }

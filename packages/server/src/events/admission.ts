@@ -1,0 +1,125 @@
+// Who may still join what waits to be published. What counts is the work, not the number of events: an event with three
+// hundred recipients is three hundred rows. What could not begin within two seconds is refused at once, so that a caller
+// hears it while it can still do something else, and memory holds two seconds of work and no more.
+import { performance } from 'node:perf_hooks'
+import { unavailable } from '../kernel/failure.ts'
+
+/** Nothing is begun that has waited longer. */
+export const MAX_WAIT_MS = 2_000
+const MAX_BYTES = 64_000_000
+/** Units a millisecond, before anything was measured. */
+const FIRST_GUESS = 50
+const LEAST = 1
+/** A smaller group says more about how long a commit takes than about how much can be done. */
+const WORTH_MEASURING = 400
+const MEASURED_OVER_MS = 500
+/** Tenants whose typical event is remembered. */
+const MAX_REMEMBERED = 10_000
+
+/**
+ * What publishing takes, in units of one delivery's row: some eight microseconds. An event is four rows' worth, a
+ * kilobyte one, and 800 steps of a filter one.
+ */
+export const workOf = (events: number, deliveries: number, bytes: number, steps: number): number =>
+  4 * events + deliveries + bytes / 1_000 + steps / 800
+
+export interface Place {
+  /** Now it is known what it takes. */
+  revise(work: number): void
+  leave(): void
+}
+
+export interface Admission {
+  /** Takes a place for this many events, or throws service_unavailable. */
+  enter(tenantId: string, senderId: string, events: number, bytes: number): Place
+  /** So much work was done since this moment. */
+  measure(work: number, since: number): void
+  /** Work that is waiting or under way. */
+  readonly work: number
+}
+
+interface Held {
+  work: number
+  senders: Map<string, number>
+}
+
+export function makeAdmission(): Admission {
+  const tenants = new Map<string, Held>()
+  /** What an event of the tenant took of late beside its bytes: known before it is routed. */
+  const typical = new Map<string, number>()
+  let total = 0
+  let bytesHeld = 0
+  let rate = FIRST_GUESS
+  let lastMeasured = 0
+
+  // Tenants take turns, and senders inside a tenant: who has little waiting waits for little of the others'.
+  function waitMs(tenantId: string, senderId: string): number {
+    const held = tenants.get(tenantId)
+    if (!held) return 0
+    const ofTenant = held.work * tenants.size
+    const ofSender = (held.senders.get(senderId) ?? 0) * held.senders.size * tenants.size
+    return Math.min(total, ofTenant, ofSender) / rate
+  }
+
+  function hold(tenantId: string, senderId: string, work: number): void {
+    let held = tenants.get(tenantId)
+    if (!held) tenants.set(tenantId, (held = { work: 0, senders: new Map() }))
+    held.work += work
+    held.senders.set(senderId, (held.senders.get(senderId) ?? 0) + work)
+    total += work
+  }
+
+  function release(tenantId: string, senderId: string, work: number): void {
+    const held = tenants.get(tenantId)!
+    held.work -= work
+    total -= work
+    const left = held.senders.get(senderId)! - work
+    // Sums of fractions: what is left of nothing is not quite nothing.
+    if (left < 0.001) held.senders.delete(senderId)
+    else held.senders.set(senderId, left)
+    if (held.senders.size === 0) tenants.delete(tenantId)
+  }
+
+  function remember(tenantId: string, work: number): void {
+    const known = typical.get(tenantId)
+    if (known === undefined && typical.size >= MAX_REMEMBERED) typical.delete(typical.keys().next().value!)
+    typical.set(tenantId, known === undefined ? work : known + (work - known) * 0.1)
+  }
+
+  return {
+    enter(tenantId, senderId, events, bytes) {
+      const wait = waitMs(tenantId, senderId)
+      if (wait > MAX_WAIT_MS || bytesHeld + bytes > MAX_BYTES)
+        throw unavailable(
+          'More is waiting to be published than can be done in time',
+          Math.ceil(Math.max(1_000, wait) / 1_000),
+        )
+      let work = workOf(events, 0, bytes, 0) + events * (typical.get(tenantId) ?? 0)
+      hold(tenantId, senderId, work)
+      bytesHeld += bytes
+      return {
+        revise(known) {
+          release(tenantId, senderId, work)
+          hold(tenantId, senderId, known)
+          remember(tenantId, Math.max(0, known - workOf(events, 0, bytes, 0)) / events)
+          work = known
+        },
+        leave() {
+          release(tenantId, senderId, work)
+          bytesHeld -= bytes
+        },
+      }
+    },
+    measure(work, since) {
+      const now = performance.now()
+      // Where several are under way at once, the time since the last one ended is what this one took.
+      const span = now - Math.max(since, lastMeasured)
+      lastMeasured = now
+      if (work < WORTH_MEASURING || span <= 0) return
+      rate = Math.max(LEAST, rate + (work / span - rate) * Math.min(1, span / MEASURED_OVER_MS))
+    },
+    get work() {
+      return total
+    },
+  }
+}

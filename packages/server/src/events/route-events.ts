@@ -1,0 +1,121 @@
+// Finds the recipients of what is about to be published, before its transaction: filters may take milliseconds, and a
+// transaction holds up every other writer. Submissions take turns, tenants first and senders inside a tenant, a slice at
+// a time, and the event loop has its turn in between: twenty costly events of one tenant stop nobody.
+import { performance } from 'node:perf_hooks'
+import { fairQueue } from '../kernel/fair-queue.ts'
+import { ruleBroken, unavailable, type Failure } from '../kernel/failure.ts'
+import { matchInSlices, type MatchTools } from '../routing/match.ts'
+import type { Router } from '../routing/router.ts'
+import type { Match, RoutingTable } from '../routing/table.ts'
+import type { PreparedEvent } from './envelope.ts'
+
+/** A turn of the event loop gives this much to routing that is not done at once. */
+const TURN_MS = 4
+/** About a millisecond. */
+const SLICE_STEPS = 100_000
+
+export interface ToRoute {
+  tenantId: string
+  senderId: string
+  events: readonly PreparedEvent[]
+  /** It came through a webhook or a connector, which the ids of its source belong to. */
+  isIngested?: boolean
+  /** Whether nobody waits for the answer any more. */
+  isGone?: () => boolean
+}
+
+export interface RoutedEvent {
+  matches: Match[]
+  /** Why it cannot be published, by what the tenant's routing says. */
+  refused: Failure | null
+}
+
+export interface Routed {
+  /** The state of routing that decided: in the transaction it may turn out to be an older one. */
+  version: number
+  stamp: string
+  events: RoutedEvent[]
+  steps: number
+}
+
+/** Ids that begin with a source of the tenant and a colon are made from what comes through it. */
+export function reservedId({ id }: PreparedEvent, sources: ReadonlySet<string>): Failure | null {
+  const colon = id.indexOf(':')
+  if (colon === -1 || !sources.has(id.slice(0, colon))) return null
+  const source = id.slice(0, colon)
+  return ruleBroken('reserved_event_id', `Ids that begin with ${source}: belong to what comes in through ${source}`, {
+    event_id: id,
+    source,
+  })
+}
+
+export function* routeInSlices(table: RoutingTable, given: ToRoute, tools: MatchTools): Generator<void, Routed> {
+  const routed: Routed = { version: table.version, stamp: table.stamp, events: [], steps: 0 }
+  let inSlice = 0
+  for (const event of given.events) {
+    const refused = given.isIngested ? null : reservedId(event, table.sources)
+    if (refused) {
+      routed.events.push({ matches: [], refused })
+      continue
+    }
+    const { matches, steps } = yield* matchInSlices(table, event.envelope, tools)
+    routed.events.push({ matches: [...matches.values()], refused: null })
+    routed.steps += steps
+    inSlice += steps
+    if (inSlice < SLICE_STEPS) continue
+    inSlice = 0
+    yield
+  }
+  return routed
+}
+
+interface Job {
+  given: ToRoute
+  slices: Generator<void, Routed>
+  resolve(routed: Routed): void
+  reject(error: unknown): void
+}
+
+export type RouteEvents = (given: ToRoute) => Promise<Routed>
+
+export function makeRouteEvents(router: Router): RouteEvents {
+  const queue = fairQueue<Job>()
+  let scheduled = false
+
+  function schedule(): void {
+    if (scheduled || queue.size === 0) return
+    scheduled = true
+    setImmediate(() => {
+      scheduled = false
+      const until = performance.now() + TURN_MS
+      while (queue.size > 0 && performance.now() < until) step(queue.take(() => true)[0]!)
+      schedule()
+    })
+  }
+
+  function step(job: Job): void {
+    if (job.given.isGone?.()) return job.reject(clientGone())
+    try {
+      const next = job.slices.next()
+      if (next.done) return job.resolve(next.value)
+      queue.push(job.given.tenantId, job.given.senderId, job)
+    } catch (error) {
+      job.reject(error)
+    }
+  }
+
+  return async (given) => {
+    const table = (await router.prepare([given.tenantId])).get(given.tenantId)!
+    const slices = routeInSlices(table, given, router.matching)
+    // Nearly everything is done in its first slice.
+    const first = slices.next()
+    if (first.done) return first.value
+    return new Promise((resolve, reject) => {
+      queue.push(given.tenantId, given.senderId, { given, slices, resolve, reject })
+      schedule()
+    })
+  }
+}
+
+/** Nobody reads this: the client closed its connection. */
+export const clientGone = (): Failure => unavailable('The client has gone away')

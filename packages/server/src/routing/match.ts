@@ -1,0 +1,137 @@
+// Who receives an event, found in slices, so that whoever asks can let others have their turn in between.
+//
+// 1. An event has a budget of steps across all filters it meets. Cheap filters are evaluated first and do not count;
+//    when the budget is spent, the costliest are left out, which is no match, and counted. One agent's filters cannot
+//    take the budget of the others': its costly ones come last.
+// 2. What a filter costs is known from the last event. One that turns out not to be cheap is stopped and comes later.
+import { STEP_BUDGET } from '@sensorium/cel'
+import type { Envelope } from './filter.ts'
+import type { Filters } from './filters.ts'
+import { deeper, type FilterGroup, type Match, type RoutingTable, type Subscription } from './table.ts'
+
+/** What all filters together may take for one event: about ten milliseconds. */
+export const EVENT_STEPS = 10 * STEP_BUDGET
+/**
+ * Of the room for compiled filters, the part that one event may fill anew with filters that have a regular expression.
+ * Those alone are large, and slow to compile: 20 ms for eight of them. Others are always compiled.
+ */
+const COMPILED_SHARE = 0.125
+const REGULAR_EXPRESSION = 'matches'
+/** About a millisecond. */
+const SLICE_STEPS = 100_000
+/** So much every filter may take: nearly all need less, and those are never left out. */
+const CHEAP_STEPS = 200
+
+/** An evaluation has a cost of its own beside its steps, and so has a recipient that is noted. */
+const EVALUATION_STEPS = 20
+const RECIPIENT_STEPS = 10
+
+export interface Matching {
+  matches: Map<string, Match>
+  /** What it took, in steps. */
+  steps: number
+}
+
+export interface MatchTools {
+  filters: Filters
+  /** Called for each filter that is left out because it takes too much work. */
+  overBudget(): void
+}
+
+/** Matches an event; yields after each slice of work, and answers who receives it. */
+export function* matchInSlices(
+  table: RoutingTable,
+  event: Envelope,
+  { filters, overBudget }: MatchTools,
+): Generator<void, Matching> {
+  const found: Matching = { matches: new Map(), steps: 0 }
+  let inSlice = 0
+  const took = (steps: number): boolean => {
+    found.steps += steps
+    inSlice += steps
+    if (inSlice < SLICE_STEPS) return false
+    inSlice = 0
+    return true
+  }
+  let left = EVENT_STEPS
+  let toCompile = filters.maxBytes * COMPILED_SHARE
+  let pending: FilterGroup[] = []
+  const uncompiled: FilterGroup[] = []
+  for (const group of table.candidates(event['type'] as string)) {
+    if (group.filter === null) {
+      if (took(collect(table, group, found.matches))) yield
+    } else if (filters.has(group.filter)) pending.push(group)
+    else uncompiled.push(group)
+  }
+  // Short ones first: they are compiled soonest, and cost least.
+  if (uncompiled.length > 0) pending = pending.concat(uncompiled.sort((a, b) => a.filter!.length - b.filter!.length))
+
+  for (const isFirst of [true, false]) {
+    const later: FilterGroup[] = []
+    for (const group of pending) {
+      if (isFirst && group.cost > CHEAP_STEPS) {
+        later.push(group)
+        continue
+      }
+      const isNew = !filters.has(group.filter!)
+      if (left <= 0 || (isNew && toCompile <= 0 && group.filter!.includes(REGULAR_EXPRESSION))) {
+        overBudget()
+        continue
+      }
+      const filter = filters.get(group.filter!)
+      if (isNew) {
+        toCompile -= filter.bytes
+        if (took(filter.bytes)) yield
+      }
+      const granted = isFirst ? CHEAP_STEPS : Math.min(STEP_BUDGET, left)
+      const budget = { left: granted }
+      const passed = filter.test(event, budget)
+      const steps = granted - budget.left
+      if (!isFirst) left -= steps
+      group.cost = passed === null ? granted + 1 : steps
+      if (passed === null && isFirst) later.push(group)
+      else if (passed === null) overBudget()
+      const collected = passed === true ? collect(table, group, found.matches) : 0
+      if (took(EVALUATION_STEPS + steps + collected)) yield
+    }
+    if (later.length === 0) break
+    pending = later.sort((a, b) => a.cost - b.cost)
+  }
+  return found
+}
+
+/** The same without a break. */
+export function matchAtOnce(table: RoutingTable, event: Envelope, tools: MatchTools): Matching {
+  const slices = matchInSlices(table, event, tools)
+  for (;;) {
+    const next = slices.next()
+    if (next.done) return next.value
+  }
+}
+
+function collect(table: RoutingTable, group: FilterGroup, matches: Map<string, Match>): number {
+  let recipients = 0
+  for (const subscription of group.subscriptions.values()) {
+    for (const recipient of table.recipientsOf(subscription)) {
+      add(recipient, subscription, matches)
+      recipients++
+    }
+  }
+  return recipients * RECIPIENT_STEPS
+}
+
+function add(recipientId: string, subscription: Subscription, matches: Map<string, Match>): void {
+  const match = matches.get(recipientId)
+  if (!match) {
+    matches.set(recipientId, {
+      recipientId,
+      priority: subscription.priority,
+      enrichment: subscription.enrichment,
+      matched: [subscription],
+    })
+    return
+  }
+  match.priority = Math.max(match.priority, subscription.priority)
+  match.enrichment = deeper(match.enrichment, subscription.enrichment)
+  match.matched.push(subscription)
+}

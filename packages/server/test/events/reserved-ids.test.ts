@@ -1,0 +1,88 @@
+// Ids that begin with a source that is registered for the tenant belong to what comes in through it.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { onBothEngines } from '../support/engines.ts'
+import { OPERATOR_TOKEN, startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { event, publish } from './tools.ts'
+
+onBothEngines((engine) => {
+  describe('reserved ids', () => {
+    let service: Service
+    let tenant: TestTenant
+    let agent: TestAgent
+
+    before(async () => {
+      service = await startService(engine)
+      tenant = await service.tenant()
+      agent = await tenant.agent()
+    })
+    after(() => service.stop())
+
+    const webhook = (source: string) =>
+      service.call('POST /operator/webhooks', { token: OPERATOR_TOKEN, body: { tenant: tenant.slug, source } })
+
+    test('[RTE-8] an id of a registered source is refused to agents, from the moment it is registered until it goes', async () => {
+      assert.equal((await publish(service, agent.token, { id: 'shop:1' })).status, 202)
+      const made = await webhook('shop')
+      const refused = await publish(service, agent.token, { id: 'shop:2' })
+      assert.equal(refused.status, 422)
+      assert.equal(refused.body.error.details.rule, 'reserved_event_id')
+      assert.equal(refused.body.error.details.event_id, 'shop:2')
+      assert.equal(refused.body.error.details.source, 'shop')
+      // What only looks like it is anybody's.
+      for (const id of ['shop', 'shop-1', 'shopping:1', 'Shop:1', ':shop:1'])
+        assert.equal((await publish(service, agent.token, { id })).status, 202, id)
+      await service.call(`DELETE /operator/webhooks/${made.body.webhook.id}`, { token: OPERATOR_TOKEN })
+      assert.equal((await publish(service, agent.token, { id: 'shop:2' })).status, 202)
+    })
+
+    test('[RTE-8] connectors count too, other tenants do not, and in a batch each event stands alone', async () => {
+      await service.call('POST /operator/connectors', {
+        token: OPERATOR_TOKEN,
+        body: { tenant: tenant.slug, source: 'erp', url: 'amqp://127.0.0.1:1', address: 'q' },
+      })
+      const batch = await service.call('POST /v1/events', {
+        token: agent.token,
+        raw: JSON.stringify([event({ id: 'erp:9' }), event({ id: 'own:9' })]),
+        headers: { 'content-type': 'application/cloudevents-batch+json' },
+      })
+      assert.equal(batch.status, 200)
+      assert.equal(batch.body.results[0].error.details.rule, 'reserved_event_id')
+      assert.equal(batch.body.results[1].status, 'accepted')
+      assert.equal((await service.call('GET /v1/events/erp:9', { token: tenant.admin })).status, 404)
+      const other = await (await service.tenant()).agent()
+      assert.equal((await publish(service, other.token, { id: 'erp:9' })).status, 202)
+    })
+
+    test('[RTE-9] explain shows other agents’ filters only to who may list them', async () => {
+      const [keeper, sender] = [await tenant.agent(), await tenant.agent({ scopes: ['send'] })]
+      const reader = await tenant.agent({ scopes: ['send', 'interests:read'] })
+      const secret = 'data.code == "s3cret"'
+      await service.call(`POST /v1/agents/${keeper.id}/interests`, {
+        token: keeper.token,
+        body: { event_type: 'vault.*', filter_expression: secret, priority: 0, enrichment_depth: 'none' },
+      })
+      const explain = async (token: string, type: string, data: unknown) => {
+        const reply = await service.call('POST /v1/events/explain', {
+          token,
+          body: { agent_id: keeper.id, event: event({ type, data }) },
+        })
+        assert.equal(reply.status, 200, reply.text)
+        return reply
+      }
+      for (const [type, data] of [
+        ['vault.open', { code: 'x' }],
+        ['vault.open', {}],
+        ['other', {}],
+      ] as const) {
+        const told = await explain(sender.token, type, data)
+        assert.ok(!told.text.includes('s3cret') && !told.text.includes('code'), told.text)
+        assert.ok(!('filter' in told.body.agent.reasons[0]))
+        assert.equal(told.body.agent.reasons[0].matches, false)
+      }
+      assert.equal((await explain(sender.token, 'vault.open', { code: 's3cret' })).body.agent.receives, true)
+      assert.equal((await explain(reader.token, 'vault.open', {})).body.agent.reasons[0].filter, secret)
+      assert.equal((await explain(keeper.token, 'vault.open', {})).body.agent.reasons[0].filter, secret)
+    })
+  })
+})
