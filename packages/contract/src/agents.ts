@@ -2,6 +2,7 @@
 import { operation, SCOPES } from './operation.ts'
 import {
   Type,
+  type Notes,
   type Static,
   dateTime,
   filledText,
@@ -24,6 +25,22 @@ const endpoint = nullableUri({
   examples: ['https://agent.example.com/inbox'],
 })
 
+/** The waits after failed pushes, in seconds. */
+export const retrySchedule = (notes: Notes = {}) =>
+  Type.Unsafe<number[] | null>({
+    type: ['array', 'null'],
+    minItems: 1,
+    maxItems: 16,
+    items: { type: 'integer', minimum: 1, maximum: 86_400 },
+    expected: 'an array of 1 to 16 integers from 1 to 86400, or null',
+    examples: [[5, 60, 600]],
+    ...notes,
+  })
+
+const schedule = retrySchedule({
+  description: 'The waits after failed pushes 1, 2, 3 and so on, in seconds; the last repeats. Null: the default.',
+})
+
 export const Agent = Type.Object(
   {
     id: id('agt'),
@@ -33,6 +50,7 @@ export const Agent = Type.Object(
     status: oneOf(AGENT_STATUSES),
     delivery_mode: oneOf(DELIVERY_MODES),
     delivery_endpoint: Type.Optional(endpoint),
+    retry_schedule_seconds: schedule,
     client_type: Type.String({ examples: ['other'], description: 'One of the configured chat clients, or `other`.' }),
     team_id: nullableText(255),
     created_at: dateTime(),
@@ -55,6 +73,7 @@ export const AgentCreate = Type.Object(
     team_id: Type.Optional(
       nullableText(255, { minLength: 1, expected: 'a non-empty string of at most 255 characters, or null' }),
     ),
+    retry_schedule_seconds: Type.Optional(schedule),
   },
   { $id: 'AgentCreate' },
 )
@@ -65,6 +84,7 @@ export const AgentUpdate = Type.Object(
     description: Type.Optional(nullableText(4096)),
     delivery_mode: Type.Optional(oneOf(DELIVERY_MODES)),
     delivery_endpoint: Type.Optional(endpoint),
+    retry_schedule_seconds: Type.Optional(schedule),
   },
   { $id: 'AgentUpdate' },
 )

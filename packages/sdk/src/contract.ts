@@ -626,6 +626,8 @@ export type AgentCreate = {
   delivery_mode: 'poll' | 'push' | 'sse'
   client_type: string
   team_id?: string | null
+  /** The waits after failed pushes 1, 2, 3 and so on, in seconds; the last repeats. Null: the default. */
+  retry_schedule_seconds?: number[] | null
 }
 
 export type Agent = {
@@ -636,6 +638,8 @@ export type Agent = {
   status: 'active' | 'inactive'
   delivery_mode: 'poll' | 'push' | 'sse'
   delivery_endpoint?: string | null
+  /** The waits after failed pushes 1, 2, 3 and so on, in seconds; the last repeats. Null: the default. */
+  retry_schedule_seconds: number[] | null
   /** One of the configured chat clients, or `other`. */
   client_type: string
   team_id: string | null
@@ -648,6 +652,8 @@ export type AgentUpdate = {
   description?: string | null
   delivery_mode?: 'poll' | 'push' | 'sse'
   delivery_endpoint?: string | null
+  /** The waits after failed pushes 1, 2, 3 and so on, in seconds; the last repeats. Null: the default. */
+  retry_schedule_seconds?: number[] | null
 }
 
 export type KeyList = {

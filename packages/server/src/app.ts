@@ -5,6 +5,7 @@ import { backgroundWork, type BackgroundWork } from './background.ts'
 import type { Config } from './config.ts'
 import { maySeeChannel } from './channels/get.ts'
 import { makeClaim } from './delivery/claim.ts'
+import { defaultPolicy, type PolicyOf } from './delivery/policy.ts'
 import { makeWakeups } from './delivery/wake.ts'
 import { makeEnrich } from './enrichment/enrich.ts'
 import { makePublish } from './events/publish.ts'
@@ -104,13 +105,15 @@ export function makeApp(parts: AppParts): App {
   const router = makeRouter(store, () => overBudget.inc())
   const wakeups = makeWakeups(store)
   const publish = makePublish({ store, router, wakeups, makeId: tools.makeId, clock })
-  const { maxAttempts, visibilityTimeoutMs, maxEventBytes } = config
+  const { maxEventBytes } = config
+  const policy = defaultPolicy(config)
+  const policyOf: PolicyOf = () => policy
   const enrich = makeEnrich({ store, recall: memory.recall, clock, log })
-  const claim = makeClaim({ store, clock, wakeups, visibilityTimeoutMs, maxAttempts, enrich })
+  const claim = makeClaim({ store, clock, wakeups, policyOf, enrich })
   const retain = makeRetain(store, clock.now, config.retentionDays)
 
   // What is ready goes out by itself to who is pushed to, and to whoever has a stream open.
-  const streams = makeStreams({ store, claim, wakeups, identify, clock, log, maxAttempts })
+  const streams = makeStreams({ store, claim, wakeups, identify, clock, log, policyOf })
   const pushSeconds = metrics.histogram('sensorium_push_seconds', 'Pushes by outcome, and how long the endpoint took', [
     'outcome',
   ])
@@ -121,7 +124,7 @@ export function makeApp(parts: AppParts): App {
     secrets,
     clock,
     log,
-    maxAttempts,
+    policyOf,
     post: makePost(
       clock,
       safeAddress(makeResolve(clock.elapsed), config.pushAllowPrivate ? () => true : isPublicAddress),
@@ -174,7 +177,7 @@ export function makeApp(parts: AppParts): App {
         publish,
         router,
         now: clock.now,
-        maxAttempts,
+        policyOf,
         maySeeChannel: (principal, id) => maySeeChannel(store, principal, id),
       }),
       ...deliveryOperations({
@@ -184,7 +187,7 @@ export function makeApp(parts: AppParts): App {
         router,
         wakeups,
         now: clock.now,
-        maxAttempts,
+        policyOf,
         pushHealth: push.health,
       }),
       ...outboundOperations({ secrets, streams, now: clock.now }),
@@ -227,7 +230,7 @@ export function makeApp(parts: AppParts): App {
   const background = backgroundWork({
     store,
     clock,
-    maxAttempts,
+    policyOf,
     wakeups,
     announcements,
     idempotency,

@@ -1,6 +1,7 @@
 // What the service does by itself, without being asked: the name of each work, how often, and one run of it.
 import { expireMemories } from './memory/expire.ts'
 import { sweepLapsed } from './delivery/lapse.ts'
+import type { PolicyOf } from './delivery/policy.ts'
 import type { Wakeups } from './delivery/wake.ts'
 import { LOOK_EVERY_MS as CONNECTORS_EVERY_MS, type Supervisor } from './ingest/connectors/supervise.ts'
 import type { Clock } from './kernel/clock.ts'
@@ -22,7 +23,7 @@ interface Work {
 export interface BackgroundParts {
   store: Store
   clock: Clock
-  maxAttempts: number
+  policyOf: PolicyOf
   wakeups: Wakeups
   announcements: Announcements
   idempotency: Idempotency
@@ -34,13 +35,13 @@ export interface BackgroundParts {
 }
 
 export function backgroundWork(parts: BackgroundParts) {
-  const { store, clock, maxAttempts, wakeups, announcements, idempotency, limiters, supervisor, push } = parts
+  const { store, clock, policyOf, wakeups, announcements, idempotency, limiters, supervisor, push } = parts
   return {
     purgeIdempotency: { everyMs: 60_000, runOnce: idempotency.purge },
     /** What the clock has decided is written down. */
     sweepLapsed: {
       everyMs: 1_000,
-      runOnce: async () => wakeups.wake(await sweepLapsed(store, clock.now(), maxAttempts)),
+      runOnce: async () => wakeups.wake(await sweepLapsed(store, clock.now(), policyOf)),
     },
     /** Events and what belongs to them past their retention. */
     retain: { everyMs: 600_000, runOnce: parts.retain },

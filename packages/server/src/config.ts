@@ -15,6 +15,8 @@ export interface Config {
   secret: string | null
   visibilityTimeoutMs: number
   maxAttempts: number
+  /** The waits after failed pushes 1, 2, 3 and so on; the last repeats. */
+  pushRetryS: readonly number[]
   /** Requests per window; null is off. */
   rateLimitAgent: number | null
   rateLimitTenant: number | null
@@ -125,6 +127,15 @@ export function readConfig(env: Env): Config {
     ),
     visibilityTimeoutMs: whole('VISIBILITY_TIMEOUT_S', 30, 1, 43_200) * 1000,
     maxAttempts: whole('MAX_ATTEMPTS', 5, 1, 1000),
+    pushRetryS: read<readonly number[]>(
+      'PUSH_RETRY_S',
+      [5, 60, 600, 3600],
+      '1 to 16 whole numbers from 1 to 86400, separated by commas',
+      (value) => {
+        const waits = value.split(',').map((wait) => (/^ *\d{1,5} *$/.test(wait) ? Number(wait) : NaN))
+        return waits.length <= 16 && waits.every((wait) => wait >= 1 && wait <= 86_400) ? waits : undefined
+      },
+    ),
     rateLimitAgent: limit('RATE_LIMIT_AGENT', 6000),
     rateLimitTenant: limit('RATE_LIMIT_TENANT', 60_000),
     rateLimitWindowS: whole('RATE_LIMIT_WINDOW_S', 60, 1, 86_400),

@@ -2,7 +2,7 @@
 import type { Agent, AgentCreate, Static } from '@sensorium/contract'
 import type { MakeId } from '../kernel/ids.ts'
 import type { Db } from '../store/db.ts'
-import { insertAgent, shownAgent, type AgentRow } from './sql.ts'
+import { insertAgent, shownAgent, storedSchedule, type AgentRow } from './sql.ts'
 
 export async function registerAgent(
   db: Db,
@@ -21,6 +21,7 @@ export async function registerAgent(
     delivery_endpoint: null,
     client_type: wanted.client_type,
     team_id: wanted.team_id ?? null,
+    retry_schedule: storedSchedule(wanted.retry_schedule_seconds ?? null),
     created_at: now,
     updated_at: now,
   }

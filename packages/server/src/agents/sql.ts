@@ -13,12 +13,21 @@ export interface AgentRow {
   delivery_endpoint: string | null
   client_type: string
   team_id: string | null
+  /** JSON text of seconds. */
+  retry_schedule: string | null
   created_at: number
   updated_at: number
 }
 
 const COLUMNS =
-  'tenant_id, id, name, description, status, delivery_mode, delivery_endpoint, client_type, team_id, created_at, updated_at'
+  'tenant_id, id, name, description, status, delivery_mode, delivery_endpoint, client_type, team_id, retry_schedule, created_at, updated_at'
+
+/** A push schedule as it is stored. */
+export const scheduleOf = (stored: string | null): number[] | null =>
+  stored === null ? null : (JSON.parse(stored) as number[])
+
+export const storedSchedule = (schedule: readonly number[] | null): string | null =>
+  schedule === null ? null : JSON.stringify(schedule)
 
 export function shownAgent(row: AgentRow): Agent {
   const shown: Agent = {
@@ -30,6 +39,7 @@ export function shownAgent(row: AgentRow): Agent {
     delivery_mode: row.delivery_mode,
     client_type: row.client_type,
     team_id: row.team_id,
+    retry_schedule_seconds: scheduleOf(row.retry_schedule),
     created_at: iso(row.created_at),
     updated_at: iso(row.updated_at),
   }
@@ -38,7 +48,7 @@ export function shownAgent(row: AgentRow): Agent {
 }
 
 export const insertAgent = (db: Db, row: AgentRow): Promise<number> =>
-  db.run(`insert into agents (${COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
+  db.run(`insert into agents (${COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
     row.tenant_id,
     row.id,
     row.name,
@@ -48,6 +58,7 @@ export const insertAgent = (db: Db, row: AgentRow): Promise<number> =>
     row.delivery_endpoint,
     row.client_type,
     row.team_id,
+    row.retry_schedule,
     row.created_at,
     row.updated_at,
   ])
@@ -78,7 +89,7 @@ export async function pageAgents(db: Db, tenantId: string, status: string | unde
 /** Writes what can change about an agent. */
 export const saveAgent = (db: Db, row: AgentRow): Promise<number> =>
   db.run(
-    `update agents set name = ?, description = ?, status = ?, delivery_mode = ?, delivery_endpoint = ?, updated_at = ?
+    `update agents set name = ?, description = ?, status = ?, delivery_mode = ?, delivery_endpoint = ?, retry_schedule = ?, updated_at = ?
       where tenant_id = ? and id = ?`,
     [
       row.name,
@@ -86,6 +97,7 @@ export const saveAgent = (db: Db, row: AgentRow): Promise<number> =>
       row.status,
       row.delivery_mode,
       row.delivery_endpoint,
+      row.retry_schedule,
       row.updated_at,
       row.tenant_id,
       row.id,

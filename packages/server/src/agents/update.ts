@@ -4,7 +4,7 @@ import { notFound } from '../kernel/failure.ts'
 import { recordRoutingChange } from '../routing/changes.ts'
 import type { Announce } from '../store/announce.ts'
 import type { Db } from '../store/db.ts'
-import { lockAgent, saveAgent, shownAgent, type AgentRow } from './sql.ts'
+import { lockAgent, saveAgent, shownAgent, storedSchedule, type AgentRow } from './sql.ts'
 
 async function change(db: Db, now: number, tenantId: string, id: string, changes: Partial<AgentRow>): Promise<Agent> {
   const row = isId('agent', id) ? await lockAgent(db, tenantId, id) : undefined
@@ -27,8 +27,9 @@ export async function updateAgent(
   wanted: Static<typeof AgentUpdate>,
 ): Promise<Agent> {
   // Only these: a body may carry anything else, and it is ignored.
-  const { name, description, delivery_mode, delivery_endpoint } = wanted
-  const given = Object.entries({ name, description, delivery_mode, delivery_endpoint }).filter(
+  const { name, description, delivery_mode, delivery_endpoint, retry_schedule_seconds: schedule } = wanted
+  const retry_schedule = schedule === undefined ? undefined : storedSchedule(schedule)
+  const given = Object.entries({ name, description, delivery_mode, delivery_endpoint, retry_schedule }).filter(
     ([, value]) => value !== undefined,
   )
   const agent = await change(db, now, tenantId, id, Object.fromEntries(given))

@@ -5,6 +5,7 @@
 // 2. An empty mailbox costs one read and no transaction.
 import { iso, type Clock } from '../kernel/clock.ts'
 import type { Db, Store } from '../store/db.ts'
+import type { PolicyOf } from './policy.ts'
 import { claimRows, isSomethingDue, nextDue, notePoll, type ClaimedRow, type Mailbox } from './sql.ts'
 import type { Wakeups } from './wake.ts'
 
@@ -12,8 +13,7 @@ export interface ClaimTools {
   store: Store
   clock: Clock
   wakeups: Wakeups
-  visibilityTimeoutMs: number
-  maxAttempts: number
+  policyOf: PolicyOf
   enrich: Enrich
 }
 
@@ -97,7 +97,7 @@ function unawaited<T>(answer: Promise<T>): () => Promise<T> {
   return () => answer
 }
 
-export function makeClaim({ store, clock, wakeups, visibilityTimeoutMs, maxAttempts, enrich }: ClaimTools): Claim {
+export function makeClaim({ store, clock, wakeups, policyOf, enrich }: ClaimTools): Claim {
   // After the transaction: the lease is taken, and nobody waits for a search but who asked for it.
   async function handOut(mailbox: Mailbox, rows: ClaimedRow[], until: number): Promise<HandedOut[]> {
     // `returning` has no order of its own.
@@ -144,6 +144,7 @@ export function makeClaim({ store, clock, wakeups, visibilityTimeoutMs, maxAttem
       if (note) store.tx(async (tx) => notePoll(tx, mailbox, now)).catch(() => {})
       return []
     }
+    const { visibilityTimeoutMs, maxAttempts } = policyOf(mailbox.tenantId)
     const until = now + visibilityTimeoutMs
     const leased = await store.tx(async (tx) => {
       if (note) notePoll(tx, mailbox, now)
@@ -158,22 +159,24 @@ export function makeClaim({ store, clock, wakeups, visibilityTimeoutMs, maxAttem
 
   claim.many = async (wanted, leaseMs, admit) => {
     const now = clock.now()
-    const until = now + Math.max(leaseMs, visibilityTimeoutMs)
     // Side by side: on PostgreSQL the statements of all mailboxes go out together, step by step.
     const served = await store.tx((tx) =>
       Promise.all(
         wanted.map(async ({ mailbox, limit }) => {
+          const { visibilityTimeoutMs, maxAttempts } = policyOf(mailbox.tenantId)
+          const until = now + Math.max(leaseMs, visibilityTimeoutMs)
           const admitted = await admit(tx, mailbox, now)
           return {
             mailbox,
             admitted,
+            until,
             leased: admitted === null ? NOTHING : unawaited(claimRows(tx, mailbox, limit, until, now, maxAttempts)),
           }
         }),
       ),
     )
     return Promise.all(
-      served.map(async ({ mailbox, admitted, leased }) => ({
+      served.map(async ({ mailbox, admitted, until, leased }) => ({
         admitted,
         deliveries: await handOut(mailbox, await leased(), until),
       })),

@@ -2,20 +2,21 @@
 // is ready and its mailbox is woken. An ordinary lease that runs out needs nothing: every verb asks the time, and a
 // poll hands the delivery out again.
 import type { Db, Store } from '../store/db.ts'
+import type { DeliveryPolicy, PolicyOf } from './policy.ts'
 import { afterLapse, type Next } from './rules.ts'
-import { lapsedAnywhere, lapsedOfTenant, lapsedRow, setDead, setReady, type TimedRow } from './sql.ts'
+import { hasLapsed, lapsedOfTenant, lapsedRow, setDead, setReady, tenantsWithLapsed, type TimedRow } from './sql.ts'
 
 const AT_ONCE = 500
 
-const nextOf = (row: TimedRow, now: number, maxAttempts: number): Next =>
-  row.state === 'leased' ? afterLapse(row, now, maxAttempts) : { state: 'ready' }
+const nextOf = (row: TimedRow, now: number, policy: DeliveryPolicy): Next =>
+  row.state === 'leased' ? afterLapse(row, now, policy) : { state: 'ready' }
 
-async function apply(tx: Db, rows: TimedRow[], now: number, maxAttempts: number): Promise<void> {
-  for (const [, ofMailbox] of Map.groupBy(rows, (row) => `${row.tenant_id} ${row.recipient_id}`)) {
+async function apply(tx: Db, rows: TimedRow[], now: number, policy: DeliveryPolicy): Promise<void> {
+  for (const [, ofMailbox] of Map.groupBy(rows, (row) => row.recipient_id)) {
     const mailbox = { tenantId: ofMailbox[0]!.tenant_id, recipientId: ofMailbox[0]!.recipient_id }
     const ready: string[] = []
     for (const row of ofMailbox) {
-      const next = nextOf(row, now, maxAttempts)
+      const next = nextOf(row, now, policy)
       if (next.state === 'dead_lettered') await setDead(tx, mailbox, row.id, next.reason, now)
       else ready.push(row.id)
     }
@@ -23,35 +24,42 @@ async function apply(tx: Db, rows: TimedRow[], now: number, maxAttempts: number)
   }
 }
 
-/** A few hundred deliveries a transaction, until there are no more; answers them. */
-async function inSteps(
-  store: Store,
-  find: (tx: Db) => Promise<TimedRow[]>,
-  now: number,
-  maxAttempts: number,
-): Promise<TimedRow[]> {
-  const all: TimedRow[] = []
-  for (;;) {
-    const rows = await store.tx(async (tx) => {
-      const found = await find(tx)
-      await apply(tx, found, now, maxAttempts)
-      return found
-    })
-    all.push(...rows)
-    if (rows.length < AT_ONCE) return all
-  }
-}
+/** Some hundred deliveries of a tenant in one transaction; answers them. */
+const step = (store: Store, tenantId: string, now: number, policy: DeliveryPolicy, passOver: boolean) =>
+  store.tx(async (tx) => {
+    const rows = await lapsedOfTenant(tx, tenantId, now, AT_ONCE, passOver)
+    await apply(tx, rows, now, policy)
+    return rows
+  })
 
 /** One delivery. */
-export const lapseOne = async (tx: Db, tenantId: string, id: string, now: number, maxAttempts: number): Promise<void> =>
-  apply(tx, await lapsedRow(tx, tenantId, id, now), now, maxAttempts)
+export const lapseOne = async (
+  tx: Db,
+  tenantId: string,
+  id: string,
+  now: number,
+  policy: DeliveryPolicy,
+): Promise<void> => apply(tx, await lapsedRow(tx, tenantId, id, now), now, policy)
 
-/** All of a tenant, also what somebody else is at: it waits for them. */
-export const lapse = async (store: Store, tenantId: string, now: number, maxAttempts: number): Promise<void> =>
-  void (await inSteps(store, (tx) => lapsedOfTenant(tx, tenantId, now, AT_ONCE), now, maxAttempts))
+/**
+ * Writes down what the clock has decided in a tenant, also what somebody else is at: it waits for them. For answers that
+ * tell of dead letters: an acknowledgement that is under way either has won when this returns, or finds the delivery dead.
+ */
+export async function writeLapsed(store: Store, tenantId: string, now: number, policy: DeliveryPolicy): Promise<void> {
+  if (!(await hasLapsed(store, tenantId, now))) return
+  while ((await step(store, tenantId, now, policy, false)).length === AT_ONCE);
+}
 
 /** Everything, but for what somebody else is at; answers the recipients for whom something became due. */
-export const sweepLapsed = async (store: Store, now: number, maxAttempts: number): Promise<Set<string>> =>
-  new Set(
-    (await inSteps(store, (tx) => lapsedAnywhere(tx, now, AT_ONCE), now, maxAttempts)).map((row) => row.recipient_id),
-  )
+export async function sweepLapsed(store: Store, now: number, policyOf: PolicyOf): Promise<Set<string>> {
+  const woken = new Set<string>()
+  for (;;) {
+    let found = 0
+    for (const tenantId of await tenantsWithLapsed(store, now, AT_ONCE)) {
+      const rows = await step(store, tenantId, now, policyOf(tenantId), true)
+      for (const row of rows) woken.add(row.recipient_id)
+      found += rows.length
+    }
+    if (found === 0) return woken
+  }
+}

@@ -2,6 +2,7 @@
 import { iso, isoOrNull } from '../kernel/clock.ts'
 import { one, type Db } from '../store/db.ts'
 import { OF_TENANT, type Mailbox } from './sql.ts'
+import { SHOWN, STANDING, type Standing } from './standing.ts'
 
 export interface QueueHealth {
   pending: number
@@ -11,27 +12,23 @@ export interface QueueHealth {
   last_poll_at: string | null
 }
 
-/**
- * A lease that has run out counts as pending, and the last of a delivery as dead, buried or not. Goes through the
- * mailbox once.
- */
+/** Goes through the mailbox once. */
 export async function queueHealth(
   db: Db,
   { tenantId, recipientId }: Mailbox,
   now: number,
-  maxAttempts: number,
   polledHere: number | null = null,
 ): Promise<QueueHealth> {
   const mine = 'tenant_id = ? and recipient_id = ?'
   const box = [tenantId, recipientId]
-  const open = await db.rows<{ standing: string; n: number; oldest: number }>(
+  const open = await db.rows<{ standing: Standing; n: number; oldest: number }>(
     `select standing, count(*) as n, min(created_at) as oldest from
-       (select created_at, case when state <> 'leased' then 'pending' when due_at > ? then 'leased' when wake_at is not null and attempts >= ? then 'dead' else 'pending' end as standing
-          from deliveries where ${OF_TENANT} and recipient_id = ? and dead_lettered_at is null) as open
+       (select created_at, ${STANDING} as standing from deliveries where ${OF_TENANT} and recipient_id = ? and dead_lettered_at is null) as open
       group by standing`,
-    [now, maxAttempts, ...box],
+    [now, ...box],
   )
-  const count = (standing: string): number => open.find((row) => row.standing === standing)?.n ?? 0
+  const shown = (as: string) => open.filter(({ standing }) => SHOWN[standing] === as)
+  const count = (as: string): number => shown(as).reduce((sum, { n }) => sum + n, 0)
   const dead = await one<{ n: number }>(
     db,
     `select count(*) as n from deliveries where ${mine} and dead_lettered_at is not null`,
@@ -41,8 +38,10 @@ export async function queueHealth(
   return {
     pending: count('pending'),
     leased: count('leased'),
-    dead_lettered: count('dead') + (dead?.n ?? 0),
-    oldest_pending_at: isoOrNull(open.find((row) => row.standing === 'pending')?.oldest ?? null),
+    dead_lettered: count('dead_lettered') + (dead?.n ?? 0),
+    oldest_pending_at: isoOrNull(
+      shown('pending').reduce<number | null>((first, { oldest }) => Math.min(first ?? oldest, oldest), null),
+    ),
     last_poll_at: isoOrNull(Math.max(poll?.last_poll_at ?? 0, polledHere ?? 0) || null),
   }
 }

@@ -7,10 +7,7 @@
 // 2. attempts counts hand-outs. After the last one only an acknowledgement saves a delivery from the dead letters.
 // 3. acknowledged is final. dead_lettered ends with a replay, which starts over.
 
-import { backoffMs, type Backoff } from '../kernel/backoff.ts'
-
-/** Of a delivery that is not acknowledged. */
-export type DeliveryState = 'ready' | 'leased' | 'waiting' | 'dead_lettered'
+import type { DeliveryPolicy } from './policy.ts'
 
 export interface Attempted {
   attempts: number
@@ -38,7 +35,7 @@ function exhausted(delivery: Attempted, now: number, what: string): Next {
 }
 
 /** A lease lapsed, or was dropped with its stream. */
-export const afterLapse = (delivery: Attempted, now: number, maxAttempts: number): Next =>
+export const afterLapse = (delivery: Attempted, now: number, { maxAttempts }: DeliveryPolicy): Next =>
   delivery.attempts >= maxAttempts ? exhausted(delivery, now, 'Not acknowledged') : { state: 'ready' }
 
 /** The handler gave it back. */
@@ -46,7 +43,7 @@ export function afterNack(
   delivery: Attempted,
   nack: { retryAfterMs: number; reason: string | null; deadLetter: boolean },
   now: number,
-  maxAttempts: number,
+  { maxAttempts }: DeliveryPolicy,
 ): Next {
   if (nack.deadLetter) return { state: 'dead_lettered', reason: nack.reason ?? 'The handler gave it up' }
   if (delivery.attempts >= maxAttempts)
@@ -54,17 +51,23 @@ export function afterNack(
   return nack.retryAfterMs > 0 ? { state: 'waiting', dueAt: now + nack.retryAfterMs } : { state: 'ready' }
 }
 
-/** How long a push that failed waits for the next one, if the endpoint does not say so itself. */
-const PUSH_BACKOFF: Backoff = { firstMs: 1_000, maxMs: 300_000 }
+/** Waits are spread by so much either way: what failed together does not come back together. */
+const JITTER = 0.2
+
+/** How long a delivery waits after its failed push number `attempt`, if the endpoint does not say so itself. */
+export function pushRetryMs(schedule: readonly number[], attempt: number, random: () => number = Math.random): number {
+  const seconds = schedule[Math.min(attempt, schedule.length) - 1]!
+  return Math.round(seconds * 1000 * (1 - JITTER + 2 * JITTER * random()))
+}
 
 /** A push was answered with something other than 2xx, or not at all. */
 export function afterFailedPush(
   delivery: Attempted,
   failure: { error: string; retryAfterMs: number | null },
   now: number,
-  maxAttempts: number,
+  { maxAttempts, pushRetryS }: DeliveryPolicy,
   random: () => number = Math.random,
 ): Next {
   if (delivery.attempts >= maxAttempts) return exhausted({ ...delivery, last_error: failure.error }, now, 'Push failed')
-  return { state: 'waiting', dueAt: now + (failure.retryAfterMs ?? backoffMs(PUSH_BACKOFF, delivery.attempts, random)) }
+  return { state: 'waiting', dueAt: now + (failure.retryAfterMs ?? pushRetryMs(pushRetryS, delivery.attempts, random)) }
 }

@@ -3,6 +3,7 @@
 import { isId } from '@sensorium/contract'
 import type { Db } from '../store/db.ts'
 import { meter } from '../tenants/usage.ts'
+import type { DeliveryPolicy } from './policy.ts'
 import { afterLapse, afterNack } from './rules.ts'
 import type { Wakeups } from './wake.ts'
 import { acknowledgeRows, extendRows, leasedRows, setDead, setReady, setWaiting, type Mailbox } from './sql.ts'
@@ -36,7 +37,7 @@ export async function giveBack(
   mailbox: Mailbox,
   nack: Nack,
   now: number,
-  maxAttempts: number,
+  policy: DeliveryPolicy,
 ): Promise<number> {
   const rows = await leasedRows(tx, mailbox, distinct(nack.delivery_ids), now)
   const wanted = {
@@ -47,7 +48,7 @@ export async function giveBack(
   const ready: string[] = []
   const waiting: string[] = []
   for (const row of rows) {
-    const next = afterNack(row, wanted, now, maxAttempts)
+    const next = afterNack(row, wanted, now, policy)
     if (next.state === 'dead_lettered') await setDead(tx, mailbox, row.id, next.reason, now)
     else (next.state === 'ready' ? ready : waiting).push(row.id)
   }
@@ -87,13 +88,13 @@ export async function release(
   mailbox: Mailbox,
   leases: readonly Lease[],
   now: number,
-  maxAttempts: number,
+  policy: DeliveryPolicy,
 ): Promise<number> {
   const held = new Map(leases.map(({ id, lease }) => [id, lease]))
   const rows = (await leasedRows(tx, mailbox, [...held.keys()], now)).filter((row) => row.leases === held.get(row.id))
   const ready: string[] = []
   for (const row of rows) {
-    const next = afterLapse(row, now, maxAttempts)
+    const next = afterLapse(row, now, policy)
     if (next.state === 'dead_lettered') await setDead(tx, mailbox, row.id, next.reason, now)
     else ready.push(row.id)
   }

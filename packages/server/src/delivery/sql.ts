@@ -1,9 +1,10 @@
 // The rows of deliveries. A mailbox is (tenant_id, recipient_id), and every query but the sweeps names it.
 //
-// `deliveries` holds what is open, and the dead letters; what is acknowledged moves to `acknowledged_deliveries`. An
-// open delivery may be handed out when it is due: when nothing holds it, or what held it has run out (DUE).
+// `deliveries` holds what is open, and the dead letters; what is acknowledged moves to `acknowledged_deliveries`. What a
+// delivery is at a moment, standing.ts says.
 import type { Db, Insert, Move, Value } from '../store/db.ts'
-import type { Attempted, DeliveryState } from './rules.ts'
+import type { Attempted } from './rules.ts'
+import { HAS_LAPSED, IS_LEASED, IS_OPEN, IS_READY, type DeliveryState } from './standing.ts'
 
 export interface Mailbox {
   tenantId: string
@@ -72,11 +73,8 @@ export async function eventsSentTo(
   return new Set(rows.map((row) => row.event_id))
 }
 
-// The last lease of a delivery that has run out is for the sweep: the delivery is dead. Takes the time.
-export const DUE = "(due_at is null or (due_at <= ? and (wake_at is null or state = 'waiting')))"
-
 /** In the order of hand-outs: highest priority first, then oldest. Takes tenant, recipient and time. */
-const NEXT = `tenant_id = ? and recipient_id = ? and dead_lettered_at is null and ${DUE} order by priority desc, id`
+const NEXT = `tenant_id = ? and recipient_id = ? and ${IS_READY} order by priority desc, id`
 
 /** Whether a poll would find something. Locks nothing. */
 export const isSomethingDue = async (db: Db, { tenantId, recipientId }: Mailbox, now: number): Promise<boolean> =>
@@ -112,8 +110,8 @@ export const claimRows = (
             wake_at = case when attempts + 1 >= ? then cast(? as bigint) end
       where tenant_id = ? and ${db.dialect.inRows('id', 'select id from next')}
       returning id, event_id, attempts, leases, priority, enrichment, enriched, created_at,
-                (select e.envelope from events e where e.tenant_id = deliveries.tenant_id and e.id = deliveries.event_id) as envelope`,
-    [tenantId, recipientId, now, limit, until, now, maxAttempts, until, tenantId],
+                (select e.envelope from events e where e.tenant_id = ? and e.id = deliveries.event_id) as envelope`,
+    [tenantId, recipientId, now, limit, until, now, maxAttempts, until, tenantId, tenantId],
   )
 
 const ACKNOWLEDGED: Move = {
@@ -132,17 +130,14 @@ const ACKNOWLEDGED: Move = {
   },
 }
 
-/**
- * Acknowledges what is open, and answers how many that were. A last lease that has run out is a dead letter, buried or
- * not.
- */
+/** Acknowledges what is open, and answers how many that were. An exhausted delivery is a dead letter, written or not. */
 export const acknowledgeRows = (db: Db, { tenantId, recipientId }: Mailbox, ids: string[], now: number) =>
-  db.move(
-    ACKNOWLEDGED,
-    [now],
-    `tenant_id = ? and ${MINE} and ${db.dialect.inList('id')} and dead_lettered_at is null and (state <> 'leased' or wake_at is null or wake_at > ?)`,
-    [tenantId, recipientId, db.dialect.list(ids), now],
-  )
+  db.move(ACKNOWLEDGED, [now], `tenant_id = ? and ${MINE} and ${db.dialect.inList('id')} and ${IS_OPEN}`, [
+    tenantId,
+    recipientId,
+    db.dialect.list(ids),
+    now,
+  ])
 
 export interface TimedRow extends Attempted {
   tenant_id: string
@@ -154,37 +149,44 @@ export interface TimedRow extends Attempted {
 
 const TIMED = 'tenant_id, recipient_id, id, state, attempts, leases, first_attempt_at, last_error'
 
-/** What the clock has to see to in a tenant: held until the transaction ends. */
-export const lapsedOfTenant = (db: Db, tenantId: string, now: number, limit: number) =>
+/** What the clock has to see to in a tenant: held until the transaction ends. Rows that somebody else holds are waited
+ * for, or with `passOver` passed over. */
+export const lapsedOfTenant = (db: Db, tenantId: string, now: number, limit: number, passOver = false) =>
   db.rows<TimedRow>(
-    `select ${TIMED} from deliveries where ${OF_TENANT} and wake_at is not null and wake_at <= ? order by wake_at, id limit ? ${db.dialect.forUpdate}`,
+    `select ${TIMED} from deliveries where tenant_id = ? and ${HAS_LAPSED} order by wake_at, id limit ?
+      ${passOver ? db.dialect.skipLocked : db.dialect.forUpdate}`,
     [tenantId, now, limit],
   )
 
 /** The same of one delivery. */
 export const lapsedRow = (db: Db, tenantId: string, id: string, now: number) =>
   db.rows<TimedRow>(
-    `select ${TIMED} from deliveries where tenant_id = ? and id = ? and wake_at is not null and wake_at <= ? ${db.dialect.forUpdate}`,
+    `select ${TIMED} from deliveries where tenant_id = ? and id = ? and ${HAS_LAPSED} ${db.dialect.forUpdate}`,
     [tenantId, id, now],
   )
 
 export const hasLapsed = async (db: Db, tenantId: string, now: number): Promise<boolean> =>
-  (await db.lookUp(
-    `select 1 as lapsed from deliveries where ${OF_TENANT} and wake_at is not null and wake_at <= ? limit 1`,
-    [tenantId, now],
-  )) !== undefined
+  (await db.lookUp(`select 1 as lapsed from deliveries where tenant_id = ? and ${HAS_LAPSED} limit 1`, [
+    tenantId,
+    now,
+  ])) !== undefined
 
-/** The same anywhere; rows that somebody else is working on are passed over. */
-export const lapsedAnywhere = (db: Db, now: number, limit: number) =>
-  db.rows<TimedRow>(
-    `select ${TIMED} from deliveries where wake_at is not null and wake_at <= ? order by wake_at limit ? ${db.dialect.skipLocked}`,
+/**
+ * The tenants of the deliveries that have been lapsed for longest, over all tenants. Locks nothing: where tenants are
+ * spread over shards, rows can be held in one of them only.
+ */
+export const tenantsWithLapsed = async (db: Db, now: number, limit: number): Promise<string[]> => {
+  const rows = await db.rows<{ tenant_id: string }>(
+    `select tenant_id from deliveries where ${HAS_LAPSED} order by wake_at limit ?`,
     [now, limit],
   )
+  return [...new Set(rows.map((row) => row.tenant_id))]
+}
 
 /** Those of these deliveries whose leases still hold: held until the transaction ends. */
 export const leasedRows = (db: Db, { tenantId, recipientId }: Mailbox, ids: string[], now: number) =>
   db.rows<TimedRow>(
-    `select ${TIMED} from deliveries where tenant_id = ? and ${MINE} and ${db.dialect.inList('id')} and state = 'leased' and due_at > ?
+    `select ${TIMED} from deliveries where tenant_id = ? and ${MINE} and ${db.dialect.inList('id')} and ${IS_LEASED}
       order by id ${db.dialect.forUpdate}`,
     [tenantId, recipientId, db.dialect.list(ids), now],
   )
@@ -220,7 +222,7 @@ export const setDead = (db: Db, { tenantId, recipientId }: Mailbox, id: string, 
 export const extendRows = (db: Db, { tenantId, recipientId }: Mailbox, ids: string[], until: number, now: number) =>
   db.run(
     `update deliveries set due_at = ?, wake_at = case when wake_at is not null then cast(? as bigint) end
-      where tenant_id = ? and ${MINE} and ${db.dialect.inList('id')} and state = 'leased' and due_at > ?`,
+      where tenant_id = ? and ${MINE} and ${db.dialect.inList('id')} and ${IS_LEASED}`,
     [until, until, tenantId, recipientId, db.dialect.list(ids), now],
   )
 

@@ -3,6 +3,7 @@ import { isId } from '@sensorium/contract'
 import type { Router } from '../routing/router.ts'
 import type { Envelope } from '../routing/filter.ts'
 import { matchAtOnce } from '../routing/match.ts'
+import type { DeliveryPolicy } from '../delivery/policy.ts'
 import { lapseOne } from '../delivery/lapse.ts'
 import { lockDeadLetter, revive, type DeadLetterScope } from '../delivery/dead-letters.ts'
 import type { Wakeups } from '../delivery/wake.ts'
@@ -15,9 +16,9 @@ export async function replayDeadLetter(
   scope: DeadLetterScope,
   id: string,
   now: number,
-  maxAttempts: number,
+  policy: DeliveryPolicy,
 ): Promise<void> {
-  if (isId('delivery', id)) await lapseOne(tx, scope.tenantId, id, now, maxAttempts)
+  if (isId('delivery', id)) await lapseOne(tx, scope.tenantId, id, now, policy)
   const { mailbox, envelope } = await lockDeadLetter(tx, scope, id)
   const table = (await router.tables(tx, [scope.tenantId])).get(scope.tenantId)!
   const { matches } = matchAtOnce(table, JSON.parse(envelope) as Envelope, router.matching)

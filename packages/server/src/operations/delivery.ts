@@ -5,10 +5,11 @@ import type { Identify } from '../auth/identify.ts'
 import { isOrgAdmin, type Principal } from '../auth/principal.ts'
 import type { Claim } from '../delivery/claim.ts'
 import { listDeadLetters, type DeadLetterScope } from '../delivery/dead-letters.ts'
-import { lapse } from '../delivery/lapse.ts'
+import { writeLapsed } from '../delivery/lapse.ts'
+import type { PolicyOf } from '../delivery/policy.ts'
 import { queueHealth, recentEvents } from '../delivery/queue.ts'
 import { acknowledge, extend, giveBack } from '../delivery/settle.ts'
-import { hasLapsed, type Mailbox } from '../delivery/sql.ts'
+import type { Mailbox } from '../delivery/sql.ts'
 import type { Wakeups } from '../delivery/wake.ts'
 import { replayDeadLetter } from '../events/replay.ts'
 import type { PushHealth } from '../outbound/endpoint.ts'
@@ -25,7 +26,7 @@ export interface DeliveryOperationTools {
   router: Router
   wakeups: Wakeups
   now(): number
-  maxAttempts: number
+  policyOf: PolicyOf
   /** How the endpoint of an agent that is pushed to has been answering. */
   pushHealth(agentId: string): PushHealth
 }
@@ -47,7 +48,7 @@ export function deliveryOperations({
   router,
   wakeups,
   now,
-  maxAttempts,
+  policyOf,
   pushHealth,
 }: DeliveryOperationTools): Binding[] {
   // A key that was revoked, or an agent deactivated, while its poll waited gets nothing more.
@@ -76,7 +77,7 @@ export function deliveryOperations({
     ),
 
     write(operations.nackDeliveries, async ({ principal, body }, tx) =>
-      ok({ nacked: await giveBack(tx, wakeups, mailboxOf(principal), body, now(), maxAttempts) }),
+      ok({ nacked: await giveBack(tx, wakeups, mailboxOf(principal), body, now(), policyOf(principal.tenantId)) }),
     ),
 
     write(operations.extendDeliveries, async ({ principal, body }, tx) =>
@@ -86,12 +87,19 @@ export function deliveryOperations({
     own(operations.listDeadLetters, async ({ principal, query }) => {
       const scope = deadLetterScope(principal)
       // What the clock has already decided is shown as decided.
-      if (await hasLapsed(store, principal.tenantId, now())) await lapse(store, principal.tenantId, now(), maxAttempts)
+      await writeLapsed(store, principal.tenantId, now(), policyOf(principal.tenantId))
       return { status: 200, text: await listDeadLetters(store, scope, query.offset ?? 0, query.limit ?? 50) }
     }),
 
     write(operations.replayDeadLetter, async ({ principal, params }, tx) => {
-      await replayDeadLetter(tx, { router, wakeups }, deadLetterScope(principal), params.id, now(), maxAttempts)
+      await replayDeadLetter(
+        tx,
+        { router, wakeups },
+        deadLetterScope(principal),
+        params.id,
+        now(),
+        policyOf(principal.tenantId),
+      )
       return { ...ok({ status: 'replayed', delivery_id: params.id }), resourceId: params.id }
     }),
 
@@ -105,10 +113,12 @@ export function deliveryOperations({
       return { status: 200, text }
     }),
 
-    read(operations.getQueue, async ({ principal, params }, db) => {
-      const agent = await requireAgent(db, principal.tenantId, params.id)
+    own(operations.getQueue, async ({ principal, params }) => {
+      const agent = await requireAgent(store, principal.tenantId, params.id)
+      const at = now()
+      await writeLapsed(store, principal.tenantId, at, policyOf(principal.tenantId))
       const mailbox = { tenantId: principal.tenantId, recipientId: params.id }
-      const health = await queueHealth(db, mailbox, now(), maxAttempts, claim.lastPoll(mailbox))
+      const health = await queueHealth(store, mailbox, at, claim.lastPoll(mailbox))
       return ok(agent.delivery_mode === 'push' ? { ...health, push: pushHealth(params.id) } : health)
     }),
   ]

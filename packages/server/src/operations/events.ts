@@ -1,4 +1,6 @@
 // /events: publish, trace, explain; and the test event of an agent.
+import { writeLapsed } from '../delivery/lapse.ts'
+import type { PolicyOf } from '../delivery/policy.ts'
 import { operations } from '@sensorium/contract'
 import { prepareEvent, withoutOurs, type PreparedEvent } from '../events/envelope.ts'
 import { explainEvent } from '../events/explain.ts'
@@ -18,7 +20,7 @@ export interface EventOperationTools {
   publish: Publish
   router: Router
   now(): number
-  maxAttempts: number
+  policyOf: PolicyOf
   maySeeChannel(principal: Principal, channelId: string): Promise<boolean>
 }
 
@@ -49,7 +51,7 @@ export function eventOperations({
   publish,
   router,
   now,
-  maxAttempts,
+  policyOf,
   maySeeChannel,
 }: EventOperationTools): Binding[] {
   return [
@@ -93,12 +95,14 @@ export function eventOperations({
       publishable as (value: unknown) => never,
     ),
 
-    read(operations.getEvent, async ({ principal, params }, db) => ({
-      status: 200,
-      text: await readReceipts(db, principal, params.id, now(), maxAttempts, (channelId) =>
+    own(operations.getEvent, async ({ principal, params }) => {
+      const at = now()
+      await writeLapsed(store, principal.tenantId, at, policyOf(principal.tenantId))
+      const text = await readReceipts(store, principal, params.id, at, (channelId) =>
         maySeeChannel(principal, channelId),
-      ),
-    })),
+      )
+      return { status: 200, text }
+    }),
 
     read(operations.explainEvent, async ({ principal, body }, db) =>
       ok(await explainEvent(db, router, principal, body, (channelId) => maySeeChannel(principal, channelId))),

@@ -1,24 +1,22 @@
 // A circuit breaker, pure: it is given what happened and the time, and says whether the endpoint may be tried.
 //
-// closed     everything may be tried open       the endpoint failed too often in a row: nothing is tried until the
-// pause is over, and no attempt is used up half_open  the pause is over: one request is tried, and its outcome closes
-// the breaker or opens it again for longer
-import { backoffMs, type Backoff } from '../kernel/backoff.ts'
+// closed     everything may be tried
+// open       the endpoint failed too often in a row: nothing is tried until the pause is over, and no attempt is spent
+// half_open  the pause is over: one delivery is tried, and its outcome closes the breaker or opens it for another pause
 
 export const OPENS_AFTER = 10
-const PAUSE: Backoff = { firstMs: 5_000, maxMs: 120_000 }
+/** An endpoint that is down is tried with one delivery a minute, whatever waits for it. */
+export const PAUSE_MS = 60_000
 
 export interface Breaker {
   failures: number
   /** When the pause ends; null while closed. */
   pausedUntil: number | null
-  /** Pauses since the last success. */
-  pauses: number
 }
 
 export type BreakerState = 'closed' | 'open' | 'half_open'
 
-export const closed: Breaker = { failures: 0, pausedUntil: null, pauses: 0 }
+export const closed: Breaker = { failures: 0, pausedUntil: null }
 
 export const stateOf = ({ pausedUntil }: Breaker, now: number): BreakerState =>
   pausedUntil === null ? 'closed' : now < pausedUntil ? 'open' : 'half_open'
@@ -31,12 +29,11 @@ export function allowance(breaker: Breaker, now: number, otherwise: number): num
 
 export const succeeded = (): Breaker => closed
 
-export function failed(breaker: Breaker, now: number, random: () => number = Math.random): Breaker {
+export function failed(breaker: Breaker, now: number): Breaker {
   const failures = breaker.failures + 1
   const state = stateOf(breaker, now)
   // What was under way when it opened says nothing new.
   if (state === 'open') return { ...breaker, failures }
   if (state === 'closed' && failures < OPENS_AFTER) return { ...breaker, failures }
-  const pauses = breaker.pauses + 1
-  return { failures, pauses, pausedUntil: now + backoffMs(PAUSE, pauses, random) }
+  return { failures, pausedUntil: now + PAUSE_MS }
 }

@@ -4,7 +4,7 @@ import http from 'node:http'
 import https from 'node:https'
 import type { Clock } from '../kernel/clock.ts'
 import type { Exchange } from './outcome.ts'
-import type { SafeAddress } from './safe-address.ts'
+import { AddressRefused, type SafeAddress } from './safe-address.ts'
 
 export const ANSWER_WITHIN_MS = 15_000
 /** The status decides; of the body only so much is read, for so long, to keep the connection for the next push. */
@@ -22,9 +22,11 @@ const KEPT = { keepAlive: true, maxSockets: Infinity, maxFreeSockets: 16, timeou
 
 const MAX_ERROR = 200
 
+// The code of a system call and not its message, which names the address.
 function describe(error: NodeJS.ErrnoException): string {
-  const text = error.message || error.code || 'unknown'
-  return (text.startsWith('address refused') ? text : `connection failed: ${text}`).slice(0, MAX_ERROR)
+  if (error instanceof AddressRefused) return error.message
+  const text = error.syscall && error.code ? error.code : error.message || error.code || 'unknown'
+  return `connection failed: ${text}`.slice(0, MAX_ERROR)
 }
 
 /**

@@ -1,5 +1,6 @@
 // The secrets an agent's pushes are signed with: made by the first push or on request, rotated with an overlap.
 import { isId } from '@sensorium/contract'
+import { scheduleOf } from '../agents/sql.ts'
 import { notFound } from '../kernel/failure.ts'
 import type { Secrets } from '../kernel/secrets.ts'
 import { one, type Db } from '../store/db.ts'
@@ -34,6 +35,8 @@ export type OpenSecret = (sealed: string, mailbox: Mailbox) => string
 
 export interface Target {
   endpoint: string
+  /** The agent's own push schedule, if it has one. */
+  schedule: readonly number[] | null
   /** Newest first. */
   secrets: string[]
 }
@@ -57,7 +60,12 @@ export async function pushTarget(
     // Another node may have been first: what counts is what is there.
     rows = await targetRows(tx, tenantId, recipientId, now)
   }
-  return { endpoint: rows[0]!.delivery_endpoint, secrets: rows.map((row) => open(row.sealed!, mailbox)) }
+  const { delivery_endpoint, retry_schedule } = rows[0]!
+  return {
+    endpoint: delivery_endpoint,
+    schedule: scheduleOf(retry_schedule),
+    secrets: rows.map((row) => open(row.sealed!, mailbox)),
+  }
 }
 
 /** Makes a new secret and answers it; those before it hold for another day. */

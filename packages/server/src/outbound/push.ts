@@ -12,6 +12,7 @@
 // 4. Every node pushes; exclusive leases share the work out. What is known of an endpoint is each node's own.
 import { performance } from 'node:perf_hooks'
 import type { Claim, HandedOut } from '../delivery/claim.ts'
+import type { PolicyOf } from '../delivery/policy.ts'
 import type { Wakeups } from '../delivery/wake.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
@@ -45,7 +46,7 @@ export interface PushTools {
   clock: Clock
   log: Logger
   post: Post
-  maxAttempts: number
+  policyOf: PolicyOf
   announcements: Announcements
   /** How a push went and how long it took. */
   observe(outcome: string, seconds: number): void
@@ -86,7 +87,7 @@ const GRACE_MS = 5_000
 export function makePush(tools: PushTools): Push {
   const { store, claim, wakeups, secrets, clock, log, post, observe } = tools
   const stopping = new AbortController()
-  const settle = makeSettlePush(store, wakeups, clock, log, tools.maxAttempts, stopping.signal)
+  const settle = makeSettlePush(store, wakeups, clock, log, tools.policyOf, stopping.signal)
   const openSecret = makeOpenSecret(secrets)
   const slots = makeSlots<Endpoint>(MAX_SLOTS)
   const endpoints = new Map<string, Endpoint>()
@@ -295,7 +296,7 @@ export function makePush(tools: PushTools): Push {
     const ms = performance.now() - started
     const interrupted = cutting && 'error' in exchange
     const outcome = interrupted ? { kind: 'interrupted' as const } : outcomeOf(exchange, clock.now())
-    const settling = settle({ mailbox, delivery, endpoint: target.endpoint, outcome })
+    const settling = settle({ mailbox, delivery, endpoint: target.endpoint, schedule: target.schedule, outcome })
     // Nothing more is claimed for an endpoint that is gone before that is written down.
     if (outcome.kind === 'gone') await settling
     bytes -= delivery.json.length

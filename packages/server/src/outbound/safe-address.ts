@@ -5,7 +5,15 @@
 // connected to: a name that changes its answer afterwards changes nothing.
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 
-export class AddressRefused extends Error {}
+/**
+ * What is said of every endpoint that leads to no public address, and no more: neither the address that a name has, nor
+ * whether it has one. Otherwise an agent could ask for the names and addresses of the network that the service stands in.
+ */
+export class AddressRefused extends Error {
+  constructor() {
+    super('not a public address')
+  }
+}
 
 const REFUSED_V4: [string, number][] = [
   ['0.0.0.0', 8],
@@ -77,15 +85,10 @@ export interface SafeAddress {
 }
 
 export function safeAddress(resolve: Resolve, allowed: (address: string) => boolean): SafeAddress {
-  const refuse = (hostname: string, addresses: string[]): AddressRefused =>
-    new AddressRefused(
-      `address refused: ${addresses.every((a) => a === hostname) ? hostname : `${hostname} (${addresses.join(', ')})`} is not public`,
-    )
-
   return {
     checkLiteral(hostname) {
       const address = hostname.replace(/^\[|\]$/g, '')
-      if (isIP(address) && !allowed(address)) throw refuse(address, [address])
+      if (isIP(address) && !allowed(address)) throw new AddressRefused()
     },
     lookup(hostname, options, answer) {
       resolve(hostname).then(
@@ -93,12 +96,12 @@ export function safeAddress(resolve: Resolve, allowed: (address: string) => bool
           const wanted = Number(options.family === 'IPv4' ? 4 : options.family === 'IPv6' ? 6 : (options.family ?? 0))
           const safe = addresses.filter(allowed).map((address) => ({ address, family: isIP(address) }))
           const usable = safe.filter(({ family }) => wanted === 0 || family === wanted)
-          if (safe.length === 0) answer(refuse(hostname, addresses), '')
-          else if (usable.length === 0) answer(new Error(`${hostname} has no address of that family`), '')
+          if (safe.length === 0) answer(new AddressRefused(), '')
+          else if (usable.length === 0) answer(new Error('no address of that family'), '')
           else if (options.all) answer(null, usable)
           else answer(null, usable[0]!.address, usable[0]!.family)
         },
-        (error: NodeJS.ErrnoException) => answer(error, ''),
+        () => answer(new AddressRefused(), ''),
       )
     },
   }

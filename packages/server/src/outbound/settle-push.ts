@@ -1,10 +1,12 @@
 // Writes down how pushes went. What comes back in the same turn, or while a transaction is under way, shares the next
 // one.
 import type { HandedOut } from '../delivery/claim.ts'
+import { withPushSchedule, type DeliveryPolicy, type PolicyOf } from '../delivery/policy.ts'
 import { afterFailedPush, afterLapse } from '../delivery/rules.ts'
 import { acknowledge, release } from '../delivery/settle.ts'
 import type { Wakeups } from '../delivery/wake.ts'
 import { leasedRows, setDead, setReady, setWaiting, type Mailbox } from '../delivery/sql.ts'
+import { makeBatches } from '../kernel/batches.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Db, Store } from '../store/db.ts'
@@ -15,6 +17,8 @@ export interface Pushed {
   mailbox: Mailbox
   delivery: HandedOut
   endpoint: string
+  /** The agent's own push schedule, if it has one. */
+  schedule: readonly number[] | null
   /** `interrupted`: this node shut down in the middle, and nobody knows. */
   outcome: Outcome | { kind: 'interrupted' }
 }
@@ -27,60 +31,30 @@ const MAX_GROUP = 200
 const TRIES = 5
 const TRY_AGAIN_MS = 1_000
 
-interface Waiting extends Pushed {
-  resolve: (dueAt: number | null) => void
-}
-
 export function makeSettlePush(
   store: Store,
   wakeups: Wakeups,
   clock: Clock,
   log: Logger,
-  maxAttempts: number,
+  policyOf: PolicyOf,
   stopping: AbortSignal,
 ): SettlePush {
-  const queue: Waiting[] = []
-  let lanes = store.writers
-  let scheduled = false
-
-  function schedule(): void {
-    if (scheduled || lanes === 0 || queue.length === 0) return
-    scheduled = true
-    setImmediate(() => {
-      scheduled = false
-      while (lanes > 0 && queue.length > 0) void runLane()
-    })
-  }
-
-  async function runLane(): Promise<void> {
-    lanes--
-    const group = queue.splice(0, MAX_GROUP)
-    try {
-      for (let tries = 1; ; tries++) {
-        try {
-          const due = await store.tx((tx) => settle(tx, wakeups, group, clock.now(), maxAttempts))
-          for (const pushed of group) pushed.resolve(due.get(pushed.delivery.id) ?? null)
-          return
-        } catch (error) {
-          if (tries === TRIES) {
-            log.warn({ err: error, deliveries: group.length }, 'the outcome of pushes could not be stored')
-            for (const pushed of group) pushed.resolve(null)
-            return
-          }
-          await clock.sleep(TRY_AGAIN_MS, stopping)
+  async function run(group: readonly Pushed[]): Promise<(number | null)[]> {
+    for (let tries = 1; ; tries++) {
+      try {
+        const due = await store.tx((tx) => settle(tx, wakeups, group, clock.now(), policyOf))
+        return group.map(({ delivery }) => due.get(delivery.id) ?? null)
+      } catch (error) {
+        if (tries === TRIES) {
+          log.warn({ err: error, deliveries: group.length }, 'the outcome of pushes could not be stored')
+          return group.map(() => null)
         }
+        await clock.sleep(TRY_AGAIN_MS, stopping)
       }
-    } finally {
-      lanes++
-      schedule()
     }
   }
 
-  return (pushed) =>
-    new Promise((resolve) => {
-      queue.push({ ...pushed, resolve })
-      schedule()
-    })
+  return makeBatches<Pushed, number | null>({ run, lanes: store.writers, maxItems: MAX_GROUP }).add
 }
 
 const keyOf = ({ tenantId, recipientId }: Mailbox): string => `${tenantId} ${recipientId}`
@@ -91,7 +65,7 @@ async function settle(
   wakeups: Wakeups,
   group: readonly Pushed[],
   now: number,
-  maxAttempts: number,
+  policyOf: PolicyOf,
 ): Promise<Map<string, number>> {
   const due = new Map<string, number>()
   const mailboxes = [...Map.groupBy(group, ({ mailbox }) => keyOf(mailbox))].sort(([a], [b]) => (a < b ? -1 : 1))
@@ -99,6 +73,7 @@ async function settle(
   await Promise.all(
     mailboxes.map(async ([, ofMailbox]) => {
       const { mailbox } = ofMailbox[0]!
+      const policy = policyOf(mailbox.tenantId)
       const acknowledged = ofMailbox
         .filter(({ outcome }) => outcome.kind === 'acknowledged')
         .map(({ delivery }) => delivery.id)
@@ -106,11 +81,11 @@ async function settle(
       const interrupted = ofMailbox
         .filter(({ outcome }) => outcome.kind === 'interrupted')
         .map(({ delivery }) => delivery)
-      if (interrupted.length > 0) await release(tx, mailbox, interrupted, now, maxAttempts)
+      if (interrupted.length > 0) await release(tx, mailbox, interrupted, now, policy)
       const failed = ofMailbox.filter(
         ({ outcome }) => outcome.kind !== 'acknowledged' && outcome.kind !== 'interrupted',
       )
-      if (failed.length > 0) await settleFailed(tx, mailbox, failed, due, now, maxAttempts)
+      if (failed.length > 0) await settleFailed(tx, mailbox, failed, due, now, policy)
     }),
   )
   return due
@@ -122,7 +97,7 @@ async function settleFailed(
   failed: readonly Pushed[],
   due: Map<string, number>,
   now: number,
-  maxAttempts: number,
+  policy: DeliveryPolicy,
 ): Promise<void> {
   const rows = new Map(
     (
@@ -134,7 +109,7 @@ async function settleFailed(
       )
     ).map((row) => [row.id, row]),
   )
-  for (const { delivery, endpoint, outcome } of failed) {
+  for (const { delivery, endpoint, schedule, outcome } of failed) {
     if (outcome.kind === 'acknowledged' || outcome.kind === 'interrupted') continue
     if (outcome.kind === 'gone') await switchToPoll(tx, mailbox.tenantId, mailbox.recipientId, endpoint, now)
     const row = rows.get(delivery.id)
@@ -143,12 +118,12 @@ async function settleFailed(
     const attempted = { ...row, last_error: outcome.error }
     const next =
       outcome.kind === 'gone'
-        ? afterLapse(attempted, now, maxAttempts)
+        ? afterLapse(attempted, now, policy)
         : afterFailedPush(
             attempted,
             { error: outcome.error, retryAfterMs: outcome.kind === 'later' ? outcome.retryAfterMs : null },
             now,
-            maxAttempts,
+            withPushSchedule(policy, schedule),
           )
     if (next.state === 'dead_lettered') await setDead(tx, mailbox, row.id, next.reason, now)
     else if (next.state === 'ready') await setReady(tx, mailbox, [row.id], outcome.error)

@@ -1,5 +1,6 @@
 // The rows that pushing needs: which agents are pushed to, and the secrets their pushes are signed with.
-import { DUE, MINE } from '../delivery/sql.ts'
+import { MINE } from '../delivery/sql.ts'
+import { IS_READY } from '../delivery/standing.ts'
 import type { Db } from '../store/db.ts'
 
 const PUSHED = "delivery_mode = 'push' and status = 'active' and delivery_endpoint is not null"
@@ -22,20 +23,21 @@ export const pushedAmong = (db: Db, ids: string[]) =>
 export const pagePushed = (db: Db, after: string, limit: number, now: number) =>
   db.rows<PushedAgent & { due: number }>(
     `select a.tenant_id, a.id,
-            case when exists (select 1 from deliveries where recipient_id = a.id and dead_lettered_at is null and ${DUE}) then 1 else 0 end as due
+            case when exists (select 1 from deliveries where tenant_id = a.tenant_id and recipient_id = a.id and ${IS_READY}) then 1 else 0 end as due
        from agents a where a.id > ? and ${PUSHED} order by a.id limit ?`,
     [now, after, limit],
   )
 
 export interface TargetRow {
   delivery_endpoint: string
+  retry_schedule: string | null
   sealed: string | null
 }
 
 /** Where to push and what to sign with, newest secret first; no row when the agent is not pushed to (any more). */
 export const targetRows = (db: Db, tenantId: string, agentId: string, now: number) =>
   db.rows<TargetRow>(
-    `select a.delivery_endpoint, s.sealed from agents a
+    `select a.delivery_endpoint, a.retry_schedule, s.sealed from agents a
        left join push_secrets s on s.tenant_id = a.tenant_id and s.agent_id = a.id and (s.valid_until is null or s.valid_until > ?)
       where a.tenant_id = ? and a.id = ? and a.delivery_mode = 'push' and a.status = 'active' and a.delivery_endpoint is not null
       order by s.number desc`,
@@ -103,6 +105,6 @@ export const readLeases = (db: Db, tenantId: string, recipientId: string, ids: s
 export const dueAmong = (db: Db, tenantId: string, recipientIds: string[], now: number) =>
   db.rows<{ recipient_id: string }>(
     `select m.recipient_id from mailboxes m where m.tenant_id = ? and ${db.dialect.inList('m.recipient_id')}
-        and exists (select 1 from deliveries where recipient_id = m.recipient_id and dead_lettered_at is null and ${DUE})`,
+        and exists (select 1 from deliveries where tenant_id = m.tenant_id and recipient_id = m.recipient_id and ${IS_READY})`,
     [tenantId, db.dialect.list(recipientIds), now],
   )

@@ -6,6 +6,7 @@
 //    looking.
 import type { Identify } from '../auth/identify.ts'
 import type { Claim } from '../delivery/claim.ts'
+import type { PolicyOf } from '../delivery/policy.ts'
 import { release, type Lease } from '../delivery/settle.ts'
 import type { Mailbox } from '../delivery/sql.ts'
 import type { Wakeups } from '../delivery/wake.ts'
@@ -23,7 +24,7 @@ export interface StreamsTools {
   identify: Identify
   clock: Clock
   log: Logger
-  maxAttempts: number
+  policyOf: PolicyOf
 }
 
 export interface OpenedStream {
@@ -62,7 +63,7 @@ interface Entry {
   cancelWake(): void
 }
 
-export function makeStreams({ store, claim, wakeups, identify, clock, log, maxAttempts }: StreamsTools): Streams {
+export function makeStreams({ store, claim, wakeups, identify, clock, log, policyOf }: StreamsTools): Streams {
   const entries = new Set<Entry>()
   const byRecipient = new Map<string, Set<Entry>>()
   const overNodes = store.isShared
@@ -80,7 +81,8 @@ export function makeStreams({ store, claim, wakeups, identify, clock, log, maxAt
         .sort((a, b) => (a.mailbox.recipientId < b.mailbox.recipientId ? -1 : 1))
       try {
         await store.tx(async (tx) => {
-          for (const { mailbox, leases } of group) await release(tx, mailbox, leases, clock.now(), maxAttempts)
+          for (const { mailbox, leases } of group)
+            await release(tx, mailbox, leases, clock.now(), policyOf(mailbox.tenantId))
         })
         wakeups.wake(new Set(group.map(({ mailbox }) => mailbox.recipientId)))
       } catch (error) {

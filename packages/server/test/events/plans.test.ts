@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import {
-  lapsedAnywhere,
+  tenantsWithLapsed,
   lapsedOfTenant,
   lapsedRow,
   leasedRows,
@@ -105,12 +105,13 @@ onBothEngines((engine) => {
       claim: (db) => claimRows(db, box, 10, 5, 5, 5),
       acknowledge: (db) => acknowledgeRows(db, box, ['d2'], 5),
       lapse: (db) => lapsedOfTenant(db, 'ten_a', 5, 100),
+      'lapse what nobody is at': (db) => lapsedOfTenant(db, 'ten_a', 5, 100, true),
       'lapse one': (db) => lapsedRow(db, 'ten_a', 'd2', 5),
       'has something lapsed': (db) => hasLapsed(db, 'ten_a', 5),
       'events sent': (db) => eventsSentTo(db, box, ['e2', 'e4']),
       'pushed agents': (db) => pagePushed(db, '', 100, 5),
       'due among streams': (db) => dueAmong(db, 'ten_a', ['agt_1', 'agt_2'], 5),
-      sweep: (db) => lapsedAnywhere(db, 5, 100),
+      sweep: (db) => tenantsWithLapsed(db, 5, 100),
       'leased rows': (db) => leasedRows(db, box, ['d2'], 5),
       'set ready': (db) => setReady(db, box, ['d2'], null),
       'set dead': (db) => setDead(db, box, 'd2', 'r', 5),
@@ -118,7 +119,7 @@ onBothEngines((engine) => {
       'next due': (db) => nextDue(db, box),
       'dead letters of an agent': (db) => listDeadLetters(db, { tenantId: 'ten_a', recipientId: 'agt_1' }, 0, 50),
       'dead letters of a tenant': (db) => listDeadLetters(db, { tenantId: 'ten_a', recipientId: null }, 0, 50),
-      'queue health': (db) => queueHealth(db, box, 5, 5),
+      'queue health': (db) => queueHealth(db, box, 5),
       'recent events': (db) => recentEvents(db, box, 5),
       chains: (db) => readChains(db, ['ten_a'], ['e2'], 32),
       backfill: (db) => pageNewestEvents(db, 'ten_a', { received_at: 100, place: 0, id: 'x' }, 100),

@@ -19,6 +19,7 @@ test('[CFG-2] [CFG-4] [CFG-5] [CFG-6] [CFG-7] with nothing set, these hold', () 
     secret: null,
     visibilityTimeoutMs: 30_000,
     maxAttempts: 5,
+    pushRetryS: [5, 60, 600, 3600],
     rateLimitAgent: 6000,
     rateLimitTenant: 60_000,
     rateLimitWindowS: 60,

@@ -1,0 +1,91 @@
+// A delivery that two requests decide at the same moment: one of them does, and every answer agrees with it.
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import { acknowledge } from '../../src/delivery/settle.ts'
+import { makeWakeups } from '../../src/delivery/wake.ts'
+import { onBothEngines } from '../support/engines.ts'
+import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { ids, interest, poll, publish } from '../events/tools.ts'
+
+onBothEngines((engine) => {
+  describe('one answer wins', () => {
+    let service: Service
+    let tenant: TestTenant
+    let agent: TestAgent
+
+    before(async () => {
+      service = await startService(engine, { VISIBILITY_TIMEOUT_S: '30', MAX_ATTEMPTS: '1' })
+      tenant = await service.tenant()
+    })
+    after(() => service.stop())
+    beforeEach(async () => {
+      agent = await tenant.agent()
+      await interest(service, agent, { event_type: agent.id })
+    })
+
+    const post = (verb: string, body: Record<string, unknown>) =>
+      service.call(`POST /v1/delivery/${verb}`, { token: agent.token, body })
+    const stateOf = async (eventId: string): Promise<string> =>
+      (await service.call(`GET /v1/events/${eventId}`, { token: agent.token })).body.deliveries[0].state
+
+    test('[POL-5] of an acknowledgement, a dead-lettering and the sweep at once each delivery has one', async () => {
+      const events: string[] = []
+      for (let i = 0; i < 40; i++) events.push((await publish(service, agent.token, { type: agent.id })).body.event_id)
+      const leased = await poll(service, agent.token)
+      assert.equal(leased.length, events.length)
+      const results = await Promise.all(
+        leased.map(async ({ id, event_id }, i) => {
+          if (i === 20) void service.clock.advance(30_000)
+          const [acked, nacked] = await Promise.all([
+            post('ack', { delivery_ids: [id] }),
+            post('nack', { delivery_ids: [id], dead_letter: true, reason: 'mine' }),
+            ...(i % 5 === 0 ? [service.app.runOnce.sweepLapsed()] : []),
+          ] as const)
+          return { event_id, acked: acked.body.acknowledged as number, nacked: nacked.body.nacked as number }
+        }),
+      )
+      const list = await service.call('GET /v1/delivery/dlq?limit=200', { token: agent.token })
+      const reasons = new Map<string, string>(
+        list.body.dlq_items.map((item: { event_id: string; dlq_reason: string }) => [item.event_id, item.dlq_reason]),
+      )
+      for (const { event_id, acked, nacked } of results) {
+        assert.ok(acked + nacked <= 1, 'two requests were told that they decided')
+        const expected = acked ? undefined : nacked ? 'mine' : 'Not acknowledged after 1 attempt over 30 s'
+        assert.equal(reasons.get(event_id), expected)
+        assert.equal(await stateOf(event_id), acked ? 'acknowledged' : 'dead_lettered')
+      }
+    })
+
+    test('[POL-5] a receipt or a queue does not tell of a dead letter that an acknowledgement under way takes', async () => {
+      const { body } = await publish(service, agent.token, { type: agent.id })
+      const delivery_ids = ids(await poll(service, agent.token))
+      // The acknowledgement came in time and is not committed when the lease runs out.
+      const committing = Promise.withResolvers<void>()
+      const begun = Promise.withResolvers<void>()
+      const mailbox = { tenantId: tenant.id, recipientId: agent.id }
+      const acknowledging = service.store.tx(async (tx) => {
+        const acknowledged = await acknowledge(
+          tx,
+          makeWakeups(service.store),
+          mailbox,
+          delivery_ids,
+          service.clock.now(),
+        )
+        begun.resolve()
+        await committing.promise
+        return acknowledged
+      })
+      await begun.promise
+      await service.clock.advance(30_000)
+      const receipt = stateOf(body.event_id)
+      const queue = service.call(`GET /v1/agents/${agent.id}/queue`, { token: agent.token })
+      let told = 0
+      for (const answer of [receipt, queue]) void answer.finally(() => told++)
+      for (let i = 0; i < 3_000 && told < 2; i++) await new Promise(setImmediate)
+      committing.resolve()
+      assert.equal(await acknowledging, 1)
+      assert.equal(await receipt, 'acknowledged')
+      assert.deepEqual([(await queue).body.dead_lettered, (await queue).body.leased], [0, 0])
+    })
+  })
+})

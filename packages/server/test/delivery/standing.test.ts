@@ -1,0 +1,72 @@
+// What a delivery is at a moment: the predicate and the SQL say the same of every row.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import fc from 'fast-check'
+import {
+  HAS_LAPSED,
+  IS_LEASED,
+  IS_OPEN,
+  IS_READY,
+  STANDING,
+  standingOf,
+  type DeliveryState,
+} from '../../src/delivery/standing.ts'
+import { onBothEngines } from '../support/engines.ts'
+import { startService, type Service } from '../support/service.ts'
+
+const NOW = 1_000
+
+// As the verbs write them: what waits is woken when it is due, and so is a lease that is the last one.
+const row = fc
+  .record({
+    state: fc.constantFrom<DeliveryState>('ready', 'leased', 'waiting', 'dead_lettered'),
+    at: fc.constantFrom(NOW - 500, NOW - 1, NOW, NOW + 1, NOW + 500),
+    isLast: fc.boolean(),
+  })
+  .map(({ state, at, isLast }) => {
+    const due_at = state === 'leased' || state === 'waiting' ? at : null
+    return { state, due_at, wake_at: state === 'waiting' || isLast ? due_at : null }
+  })
+
+onBothEngines((engine) => {
+  let service: Service
+  before(async () => {
+    service = await startService(engine)
+  })
+  after(() => service.stop())
+
+  test('[POL-4] the standing of a delivery is one rule, in the code and in every statement', async () => {
+    const rows = fc.sample(row, 300)
+    await service.store.tx(async (tx) => {
+      for (const [i, { state, due_at, wake_at }] of rows.entries()) {
+        await tx.run(
+          `insert into deliveries (tenant_id, recipient_id, id, event_id, state, priority, enrichment, matched, due_at, wake_at, created_at, dead_lettered_at)
+           values ('ten_x', 'agt_x', ?, ?, ?, 0, 'none', '', ?, ?, 0, ?)`,
+          [`d${i}`, `e${i}`, state, due_at, wake_at, state === 'dead_lettered' ? 1 : null],
+        )
+      }
+    })
+    const is = (condition: string): string => `case when ${condition} then 1 else 0 end`
+    const told = await service.store.rows<Record<string, unknown>>(
+      `select id, ${STANDING} as standing, ${is(IS_READY)} as ready, ${is(IS_LEASED)} as leased, ${is(IS_OPEN)} as open, ${is(HAS_LAPSED)} as lapsed
+         from deliveries where tenant_id = 'ten_x'`,
+      [NOW, NOW, NOW, NOW, NOW],
+    )
+    assert.equal(told.length, rows.length)
+    for (const { id, standing, ready, leased, open, lapsed } of told) {
+      const written = rows[Number(String(id).slice(1))]!
+      const expected = standingOf(written, NOW)
+      assert.deepEqual(
+        { standing, ready, leased, open, lapsed },
+        {
+          standing: expected,
+          ready: Number(expected === 'ready'),
+          leased: Number(expected === 'leased'),
+          open: Number(['ready', 'waiting', 'leased'].includes(expected)),
+          lapsed: Number(expected === 'exhausted' || (written.state === 'waiting' && expected === 'ready')),
+        },
+        JSON.stringify(written),
+      )
+    }
+  })
+})

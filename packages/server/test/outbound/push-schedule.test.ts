@@ -1,0 +1,116 @@
+// When a push that failed is tried again: by the environment, by the agent, and not at all while the breaker is open.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { ConfigError, readConfig } from '../../src/config.ts'
+import { onBothEngines } from '../support/engines.ts'
+import { assertError } from '../support/expect.ts'
+import { startService, type Service, type TestTenant } from '../support/service.ts'
+import { outboundCalls, startReceiver, until } from './tools.ts'
+
+const MINUTE = 60_000
+
+test('[POL-6] PUSH_RETRY_S takes 1 to 16 waits of 1 s to a day', () => {
+  assert.deepEqual(readConfig({}).pushRetryS, [5, 60, 600, 3600])
+  assert.deepEqual(readConfig({ PUSH_RETRY_S: '1, 86400' }).pushRetryS, [1, 86_400])
+  for (const wrong of ['0', '86401', '5,', ',', '1.5', '-1', 'soon', '1e3', Array(17).fill(1).join(',')])
+    assert.throws(() => readConfig({ PUSH_RETRY_S: wrong }), ConfigError, wrong)
+})
+
+/** Lets a long time pass, with time for the pushes under way in between. */
+async function passQuickly(service: Service, ms: number, step = 10_000): Promise<void> {
+  for (let passed = 0; passed < ms; passed += step) {
+    await service.clock.jump(step)
+    await until(async () => /^sensorium_push_under_way 0$/m.test((await service.call('GET /metrics')).text), 'pushes')
+  }
+}
+
+onBothEngines((engine) => {
+  describe('the push schedule', () => {
+    async function start(t: { after(done: () => Promise<void>): void }, env: Record<string, string> = {}) {
+      const service = await startService(engine, { PUSH_ALLOW_PRIVATE: 'on', ...env })
+      const receiver = await startReceiver()
+      t.after(async () => {
+        await receiver.stop()
+        await service.stop()
+      })
+      return { service, receiver, calls: outboundCalls(service), tenant: await service.tenant() }
+    }
+
+    test('[POL-7] an endpoint that is down for 30 minutes loses nothing', async (t) => {
+      const { service, receiver, calls, tenant } = await start(t)
+      const agent = await calls.pushed(tenant, receiver.url)
+      receiver.answer = () => 503
+      for (let i = 0; i < 25; i++) await calls.publish(agent)
+      await passQuickly(service, 30 * MINUTE)
+      // Ten failures opened the breaker; since then one delivery a minute was tried.
+      assert.ok(receiver.all.length <= 10 + 30, `${receiver.all.length} requests`)
+      const waiting = await calls.rows(agent)
+      assert.ok(waiting.every(({ state }) => state !== 'dead_lettered'))
+      assert.ok(
+        waiting.some(({ attempts }) => attempts === 0),
+        'what waits behind an open breaker spends no attempt',
+      )
+      receiver.answer = () => 204
+      // The longest wait is 72 minutes.
+      for (let minutes = 0; minutes < 75; minutes++) await passQuickly(service, MINUTE, MINUTE)
+      const rows = await until(async () => {
+        const found = await calls.rows(agent)
+        return found.every(({ state }) => state === 'acknowledged') && found
+      }, 'the last acknowledgement')
+      assert.equal(rows.length, 25)
+    })
+
+    test('[POL-6] an agent may have a schedule of its own, from its registration or later', async (t) => {
+      const { service, receiver, calls, tenant } = await start(t, { PUSH_RETRY_S: '1000' })
+      const { call } = service
+      const body = { name: 'Own', delivery_mode: 'push', client_type: 'other' }
+      const made = await call('POST /v1/agents', {
+        token: tenant.admin,
+        body: { ...body, retry_schedule_seconds: [7] },
+      })
+      assert.deepEqual([made.status, made.body.retry_schedule_seconds], [201, [7]])
+      const plain = await call('POST /v1/agents', { token: tenant.admin, body })
+      assert.equal(plain.body.retry_schedule_seconds, null)
+
+      const agent = await calls.pushed(tenant, receiver.url)
+      const patch = (retry_schedule_seconds: unknown) =>
+        call(`PATCH /v1/agents/${agent.id}`, { token: tenant.admin, body: { retry_schedule_seconds } })
+      receiver.answer = () => 500
+      const waits = async (): Promise<number> => {
+        const id = await calls.publish(agent)
+        const row = await until(async () =>
+          (await calls.rows(agent)).find((row) => row.event_id === id && row.state === 'waiting'),
+        )
+        return row.due_at! - service.clock.now()
+      }
+      for (const [schedule, seconds] of [
+        [[100, 200], 100],
+        [null, 1000],
+      ] as const) {
+        const changed = await patch(schedule)
+        assert.deepEqual([changed.status, changed.body.retry_schedule_seconds], [200, schedule])
+        const wait = await waits()
+        assert.ok(wait >= seconds * 800 && wait <= seconds * 1200, `${wait} for ${JSON.stringify(schedule)}`)
+      }
+    })
+
+    test('[POL-6] a schedule that is none is refused, and nothing is changed', async (t) => {
+      const { service, tenant } = await start(t)
+      const agent = await tenant.agent()
+      for (const wrong of [[], [0], [86_401], [1.5], ['5'], 5, '5', {}, [null], Array(17).fill(1)]) {
+        const reply = await service.call(`PATCH /v1/agents/${agent.id}`, {
+          token: tenant.admin,
+          body: { retry_schedule_seconds: wrong },
+        })
+        assertError(reply, 'validation_failed')
+        assert.match(reply.body.error.details.field, /^retry_schedule_seconds/)
+      }
+      await isNull(service, tenant, agent.id)
+    })
+
+    const isNull = async (service: Service, tenant: TestTenant, id: string): Promise<void> => {
+      const { body } = await service.call(`GET /v1/agents/${id}`, { token: tenant.admin })
+      assert.equal(body.retry_schedule_seconds, null)
+    }
+  })
+})
