@@ -1,7 +1,7 @@
 // Who may call an operation: the rate limit first, then the scope, before a byte of the body is read. Who is calling a
 // door has found out before.
 import type { Operation } from '@sensorium/contract'
-import { holds, type Principal } from '../auth/principal.ts'
+import { holds, isOrgAdmin, type Principal } from '../auth/principal.ts'
 import { insufficientScope, rateLimited, unauthenticated } from '../kernel/failure.ts'
 import { OPERATOR, type CallOptions, type Input } from './call.ts'
 import type { RateLimiter, Subject, Verdict } from './rate-limit.ts'
@@ -41,6 +41,7 @@ export function makeAdmit({ access }: Operation, limiter: RateLimiter, subjectsO
   }
 
   function checkScope(principal: Principal, { params }: Input): void {
+    if (access.orgAdmin && !isOrgAdmin(principal)) throw insufficientScope(access.scope)
     if (access.scope === 'any' || holds(principal, access.scope) || (access.or && holds(principal, access.or))) return
     const self = access.self !== undefined && params?.['id'] === principal.id
     if (self && (access.self === 'any' || holds(principal, access.self!))) return
