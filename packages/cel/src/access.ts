@@ -1,11 +1,15 @@
 import { isMap, lookUp, payKey } from './compare.ts'
 import { quote } from './time.ts'
 import {
+  Cidr,
   Double,
   Duration,
   fail,
   FAULT,
+  Ip,
   isRecord,
+  NONE,
+  Optional,
   overBudget,
   Timestamp,
   TypeValue,
@@ -35,9 +39,25 @@ const INHERITED = new Set<string>(
     Timestamp,
     Duration,
     TypeValue,
+    Optional,
+    Ip,
+    Cidr,
   ].flatMap((made) => Object.getOwnPropertyNames(made.prototype)),
 )
-for (const own of ['whole', 'unsigned', 'seconds', 'nanos', 'typeName', 'length']) INHERITED.add(own)
+for (const own of [
+  'whole',
+  'unsigned',
+  'seconds',
+  'nanos',
+  'typeName',
+  'held',
+  'family',
+  'bits',
+  'ip',
+  'prefix',
+  'length',
+])
+  INHERITED.add(own)
 
 /** Whether `object[key]`, where it is not undefined, can only be an own property of a JSON object. */
 function isPlainKey(key: string): boolean {
@@ -84,6 +104,7 @@ export function readField(object: Run, field: string, missing = `no such field: 
 }
 
 function carefulField(c: Context, object: Value, field: string, missing: string): Result {
+  if (object instanceof Optional) return optionalField(c, object, field)
   if (object instanceof Map) return (object as CelMap).get(field) ?? missingUnlessNull(c, object, field, missing)
   if (!isRecord(object)) return fail(c, `${missing} (${typeWord(object)} has no fields)`)
   return Object.hasOwn(object, field) ? (object[field] as Value) : fail(c, missing)
@@ -95,22 +116,53 @@ function missingUnlessNull(c: Context, map: CelMap, field: string, missing: stri
 
 export function testField(object: Run, field: string): Run {
   return (c) => {
-    const from = object(c)
-    if (from === FAULT) return FAULT
+    const given = object(c)
+    if (given === FAULT) return FAULT
+    const from = given instanceof Optional ? given.held : given
+    if (from === undefined) return false
     if (from instanceof Map) return from.has(field)
     return isRecord(from) ? Object.hasOwn(from, field) : fail(c, `has() needs a map, not ${typeWord(from)}`)
   }
 }
 
+/** `object.?field`, and `object.field` where the object is an optional itself. */
+export function optionalField(c: Context, object: Value, field: string): Result {
+  const from = object instanceof Optional ? object.held : object
+  if (from === undefined) return NONE
+  if (!isMap(from)) return fail(c, `no such field: ${field} (${typeWord(from)} has no fields)`)
+  const found = lookUp(from, field)
+  return found === undefined ? NONE : new Optional(found)
+}
+
+/** `object[?key]`, and `object[key]` where the object is an optional itself. */
+export function optionalElement(c: Context, object: Value, key: Value): Result {
+  const from = object instanceof Optional ? object.held : object
+  if (from === undefined) return NONE
+  if (Array.isArray(from)) {
+    const index = indexOfList(key)
+    if (index === null) return fail(c, `${typeWord(key)} is not an index of a list`)
+    return index >= 0 && index < from.length ? new Optional((from as readonly Value[])[index]) : NONE
+  }
+  if (!isMap(from)) return fail(c, `${typeWord(from)} has no elements`)
+  if (!payKey(c, key)) return overBudget(c)
+  const found = lookUp(from, key)
+  return found === undefined ? NONE : new Optional(found)
+}
+
+function indexOfList(key: Value): number | null {
+  const index = key instanceof Double ? key.whole : key instanceof Uint ? Number(key.unsigned) : key
+  return typeof index === 'number' && Number.isInteger(index) ? index : null
+}
+
 /** `object[key]`. */
 export function elementAt(c: Context, object: Value, key: Value): Result {
   if (Array.isArray(object)) {
-    const index = key instanceof Double ? key.whole : key instanceof Uint ? Number(key.unsigned) : key
-    if (typeof index !== 'number' || !Number.isInteger(index))
-      return fail(c, `${typeWord(key)} is not an index of a list`)
+    const index = indexOfList(key)
+    if (index === null) return fail(c, `${typeWord(key)} is not an index of a list`)
     if (index >= 0 && index < object.length) return (object as readonly Value[])[index] as Value
     return fail(c, `index ${index} is out of range in a list of ${object.length}`)
   }
+  if (object instanceof Optional) return optionalElement(c, object, key)
   if (!isMap(object)) return fail(c, `${typeWord(object)} has no elements`)
   if (!payKey(c, key)) return overBudget(c)
   const found = lookUp(object, key)

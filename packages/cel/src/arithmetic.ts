@@ -69,14 +69,15 @@ function safeInts(c: Context, op: ArithmeticOp, a: number, b: number): Result | 
       result = a - b
       break
     case '*':
-      result = a * b
+      // Adding zero makes an int of -0, of which there is none.
+      result = a * b + 0
       break
     case '/':
       if (b === 0) return fail(c, 'division by zero')
       // The dividend is a multiple of b by now, so that the quotient is exact.
-      return (a - (a % b)) / b
+      return (a - (a % b)) / b + 0
     case '%':
-      return b === 0 ? fail(c, 'modulo by zero') : a % b
+      return b === 0 ? fail(c, 'modulo by zero') : (a % b) + 0
   }
   return Number.isSafeInteger(result) ? result : undefined
 }
@@ -152,7 +153,7 @@ function shiftTime(op: '+' | '-', a: Value, b: Value): Timestamp | Duration | st
 }
 
 export function negate(c: Context, value: Value): Result {
-  if (typeof value === 'number') return -value
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? 0 - value : -value
   if (value instanceof Double) return new Double(-value.whole)
   // -(2^63) is in range and its negation is not.
   if (typeof value === 'bigint') return value === MIN_INT ? fail(c, 'integer overflow') : int(-value)

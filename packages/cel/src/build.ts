@@ -72,6 +72,13 @@ export function fold(run: Run, parts: readonly Code[]): Code {
   return { run, steps: total(parts) + 4 }
 }
 
+/** The scope inside of which a name has a place of its own, and that place. */
+export function withVariable(build: Build, scope: Scope, name: string): [inner: Scope, slot: number] {
+  const slot = build.roots.size + scope.depth
+  build.places = Math.max(build.places, slot + 1)
+  return [{ places: new Map(scope.places).set(name, slot), depth: scope.depth + 1 }, slot]
+}
+
 export function binaryCall(left: Run, right: Run, fn: (c: Context, a: Value, b: Value) => Result): Run {
   return (c) => {
     const a = left(c)

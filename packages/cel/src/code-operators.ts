@@ -11,22 +11,7 @@ import {
   ternaryRun,
   unaryRun,
 } from './operators.ts'
-import { DURATION_TYPE, TIMESTAMP_TYPE, TypeValue, type Value } from './values.ts'
-
-const TYPE_NAMES = new Set([
-  'int',
-  'uint',
-  'double',
-  'bool',
-  'string',
-  'bytes',
-  'list',
-  'map',
-  'null_type',
-  'type',
-  TIMESTAMP_TYPE,
-  DURATION_TYPE,
-])
+import { TYPE_NAMES, TypeValue, type Value } from './values.ts'
 
 export function unaryCode(build: Build, node: Node & { kind: 'unary' }, scope: Scope): Code {
   const operand = build.code(node.operand, scope)
@@ -77,8 +62,8 @@ export function binaryCode(build: Build, node: Node & { kind: 'binary' }, scope:
  * a field called `map`, and nothing that an event can hold equals a type.
  */
 function typeOperand(build: Build, node: Node, scope: Scope): Code {
-  if (node.kind === 'list') {
-    const items = node.items.map((item) => typeOperand(build, item, scope))
+  if (node.kind === 'list' && !node.items.some(({ optional }) => optional)) {
+    const items = node.items.map((item) => typeOperand(build, item.node, scope))
     if (items.every((item) => item.constant !== undefined)) {
       return constant(items.map((item) => item.constant as Value))
     }

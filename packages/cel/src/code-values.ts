@@ -1,7 +1,27 @@
-import { elementAt, readField, readVariable, readVariableField, testField } from './access.ts'
-import type { Node } from './ast.ts'
-import { binaryCall, fold, reject, total, type Build, type Code, type Scope } from './build.ts'
-import { fail, FAULT, keyOf, typeWord, type Key, type Run, type Value } from './values.ts'
+import {
+  elementAt,
+  optionalElement,
+  optionalField,
+  readField,
+  readVariable,
+  readVariableField,
+  testField,
+} from './access.ts'
+import type { Entry, Node } from './ast.ts'
+import { binaryCall, constant, fold, reject, total, withVariable, type Build, type Code, type Scope } from './build.ts'
+import {
+  fail,
+  FAULT,
+  keyOf,
+  NONE,
+  Optional,
+  TYPE_NAMES,
+  TypeValue,
+  typeWord,
+  type Key,
+  type Run,
+  type Value,
+} from './values.ts'
 
 // Names, fields, elements, and the lists and maps that an expression writes out.
 
@@ -9,11 +29,22 @@ export function nameCode(build: Build, { name, absolute, at }: Node & { kind: 'n
   const place = (absolute ? build.roots : scope.places).get(name)
   if (place !== undefined) return { run: readVariable(place, name), steps: 1 }
   if (build.fallback !== undefined) return { run: readVariableField(build.fallback, name), steps: 1 }
+  // Without other names to look up, there is no doubt about what `int` means.
+  if (TYPE_NAMES.has(name)) return constant(new TypeValue(name))
   const known = build.environment.variables.join(', ')
   return reject(build, at, `unknown name '${name}', which is none of ${known}`)
 }
 
-export function selectCode(build: Build, { object, field }: Node & { kind: 'select' }, scope: Scope): Code {
+export function selectCode(build: Build, node: Node & { kind: 'select' }, scope: Scope): Code {
+  const { object, field, optional } = node
+  if (optional) {
+    const from = build.code(object, scope)
+    const run: Run = (c) => {
+      const value = from.run(c)
+      return value === FAULT ? FAULT : optionalField(c, value, field)
+    }
+    return { run, steps: total([from]) }
+  }
   if (object.kind === 'name') {
     const place = (object.absolute ? build.roots : scope.places).get(object.name)
     // A mapping's variables may be absent altogether, and then it is the variable that the message has to name.
@@ -29,6 +60,7 @@ export function indexCode(build: Build, node: Node & { kind: 'index' }, scope: S
   const object = build.code(node.object, scope)
   const key = build.code(node.key, scope)
   const steps = total([object, key])
+  if (node.optional) return { run: binaryCall(object.run, key.run, optionalElement), steps }
   if (typeof key.constant === 'string') {
     return { run: readField(object.run, key.constant, `no such key: ${JSON.stringify(key.constant)}`), steps }
   }
@@ -47,14 +79,17 @@ export function hasCode(build: Build, { object, field, at }: Node & { kind: 'has
 }
 
 export function listCode(build: Build, { items }: Node & { kind: 'list' }, scope: Scope): Code {
-  const codes = items.map((item) => build.code(item, scope))
+  const codes = items.map(({ node }) => build.code(node, scope))
   const runs = codes.map(({ run }) => run)
+  const optional = items.map((item) => item.optional)
   const run: Run = (c) => {
     const made: Value[] = []
     for (let i = 0; i < runs.length; i++) {
       const value = (runs[i] as Run)(c)
       if (value === FAULT) return FAULT
-      made.push(value)
+      if (optional[i] !== true) made.push(value)
+      else if (!(value instanceof Optional)) return fail(c, `'?' needs an optional, not ${typeWord(value)}`)
+      else if (value.held !== undefined) made.push(value.held)
     }
     return made
   }
@@ -62,21 +97,57 @@ export function listCode(build: Build, { items }: Node & { kind: 'list' }, scope
 }
 
 export function mapCode(build: Build, { entries }: Node & { kind: 'map' }, scope: Scope): Code {
-  const codes = entries.flat().map((part) => build.code(part, scope))
-  const runs = codes.map(({ run }) => run)
+  const keys = entries.map(({ key }) => build.code(key, scope))
+  const values = entries.map(({ value }) => build.code(value, scope))
   const run: Run = (c) => {
     const made = new Map<Key, Value>()
-    for (let i = 0; i < runs.length; i += 2) {
-      const written = (runs[i] as Run)(c)
-      const value = written === FAULT ? FAULT : (runs[i + 1] as Run)(c)
+    for (let i = 0; i < entries.length; i++) {
+      const written = (keys[i] as Code).run(c)
+      const value = written === FAULT ? FAULT : (values[i] as Code).run(c)
       if (written === FAULT || value === FAULT) return FAULT
       const type = typeWord(written)
       const key = type === 'double' ? undefined : keyOf(written)
       if (key === undefined) return fail(c, `${type} cannot be a key of a map`)
       if (made.has(key)) return fail(c, `key ${String(key)} stands twice in a map`)
-      made.set(key, value)
+      if ((entries[i] as Entry).optional !== true) made.set(key, value)
+      else if (!(value instanceof Optional)) return fail(c, `'?' needs an optional, not ${typeWord(value)}`)
+      else if (value.held !== undefined) made.set(key, value.held)
     }
     return made
   }
-  return fold(run, codes)
+  return fold(run, [...keys, ...values])
+}
+
+/** `cel.bind(name, value, body)`: the value is computed once. */
+export function bindCode(build: Build, node: Node & { kind: 'bind' }, scope: Scope): Code {
+  const value = build.code(node.value, scope)
+  const [inner, slot] = withVariable(build, scope, node.name)
+  const body = build.code(node.body, inner)
+  const run: Run = (c) => {
+    const bound = value.run(c)
+    if (bound === FAULT) return FAULT
+    c.vars[slot] = bound
+    return body.run(c)
+  }
+  return { run, steps: total([value, body]) }
+}
+
+/** `optMap` and `optFlatMap`. */
+export function optMapCode(build: Build, node: Node & { kind: 'optMap' }, scope: Scope): Code {
+  const target = build.code(node.target, scope)
+  const [inner, slot] = withVariable(build, scope, node.name)
+  const body = build.code(node.body, inner)
+  const name = node.flat ? 'optFlatMap' : 'optMap'
+  const run: Run = (c) => {
+    const from = target.run(c)
+    if (from === FAULT) return FAULT
+    if (!(from instanceof Optional)) return fail(c, `${name}() needs an optional, not ${typeWord(from)}`)
+    if (from.held === undefined) return NONE
+    c.vars[slot] = from.held
+    const value = body.run(c)
+    if (value === FAULT) return FAULT
+    if (!node.flat) return new Optional(value)
+    return value instanceof Optional ? value : fail(c, `${name}() needs an optional, not ${typeWord(value)}`)
+  }
+  return { run, steps: total([target, body]) }
 }

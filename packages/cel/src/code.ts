@@ -2,7 +2,7 @@ import type { Node } from './ast.ts'
 import { constant, type Build, type Code, type Environment, type Scope } from './build.ts'
 import { callCode, comprehensionCode } from './code-calls.ts'
 import { binaryCode, logicCode, ternaryCode, unaryCode } from './code-operators.ts'
-import { hasCode, indexCode, listCode, mapCode, nameCode, selectCode } from './code-values.ts'
+import { bindCode, hasCode, indexCode, listCode, mapCode, nameCode, optMapCode, selectCode } from './code-values.ts'
 import { parse } from './parser.ts'
 
 export interface Compiled extends Code {
@@ -61,5 +61,9 @@ function code(build: Build, node: Node, scope: Scope): Code {
       return ternaryCode(build, node, scope)
     case 'comprehension':
       return comprehensionCode(build, node, scope)
+    case 'bind':
+      return bindCode(build, node, scope)
+    case 'optMap':
+      return optMapCode(build, node, scope)
   }
 }

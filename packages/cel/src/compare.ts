@@ -1,11 +1,14 @@
 import type { OrderOp } from './ast.ts'
 import { isNumeric, plain } from './arithmetic.ts'
 import {
+  Cidr,
   Duration,
   fail,
   FAULT,
+  Ip,
   isRecord,
   keyOf,
+  Optional,
   overBudget,
   spend,
   spendChars,
@@ -41,6 +44,14 @@ export function equal(c: Context, a: Value, b: Value, depth = 0): boolean {
     const sameType = a instanceof Timestamp ? b instanceof Timestamp : b instanceof Duration
     return sameType && a.seconds === (b as Timestamp).seconds && a.nanos === (b as Timestamp).nanos
   }
+  if (a instanceof Optional) {
+    if (!(b instanceof Optional) || a.held === undefined || b.held === undefined) {
+      return b instanceof Optional && a.held === b.held
+    }
+    return equal(c, a.held, b.held, depth + 1)
+  }
+  if (a instanceof Ip) return b instanceof Ip && a.family === b.family && a.bits === b.bits
+  if (a instanceof Cidr) return b instanceof Cidr && a.prefix === b.prefix && equal(c, a.ip, b.ip, depth)
   if (a instanceof TypeValue) return b instanceof TypeValue && a.typeName === b.typeName
   if (a instanceof Uint8Array) return b instanceof Uint8Array && !spendChars(c, a.length) && Buffer.compare(a, b) === 0
   return isMap(a) && isMap(b) && equalMaps(c, a, b, depth)

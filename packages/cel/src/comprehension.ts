@@ -1,85 +1,143 @@
 import type { Macro } from './ast.ts'
-import { isMap, mapKeys } from './compare.ts'
-import { fail, FAULT, overBudget, spend, typeWord, type Context, type Result, type Run, type Value } from './values.ts'
+import { isMap, lookUp, mapKeys } from './compare.ts'
+import {
+  fail,
+  FAULT,
+  keyOf,
+  overBudget,
+  spend,
+  typeWord,
+  type CelMap,
+  type Context,
+  type JsonObject,
+  type Key,
+  type Result,
+  type Run,
+  type Value,
+} from './values.ts'
 
 export interface Comprehension {
   readonly macro: Macro
   readonly range: Run
-  /** Where the element goes in `Context.vars`. */
+  /** Where the element goes in `Context.vars`: of a list its element, of a map its key. */
   readonly slot: number
+  /** With two variables: the first is the index or the key, and this is the place of the element or the value. */
+  readonly second: number | null
   readonly where: Run | null
   readonly into: Run | null
   /** What one element costs. */
   readonly steps: number
 }
 
-/** The macros over lists and over the keys of maps. Every element is paid for, so that no nesting gets past the cap. */
+/** What is gone through: the elements of a list, or the keys of a map. */
+type Range = readonly Value[]
+type OverRange = (c: Context, items: Range, map: CelMap | JsonObject | null) => Result
+
+/** The macros over lists and maps. Every element is paid for, so that no nesting gets past the cap. */
 export function comprehensionRun(comprehension: Comprehension): Run {
   const { macro, range } = comprehension
-  const overItems = MACRO_RUNS[macro](comprehension)
+  const over = MACRO_RUNS[macro](comprehension)
   return (c) => {
     const value = range(c)
     if (value === FAULT) return FAULT
-    if (Array.isArray(value)) return overItems(c, value as readonly Value[])
+    if (Array.isArray(value)) return over(c, value as readonly Value[], null)
     if (isMap(value)) {
       const keys = mapKeys(c, value)
-      return keys === FAULT ? FAULT : overItems(c, keys)
+      return keys === FAULT ? FAULT : over(c, keys, value)
     }
     return fail(c, `${macro}() needs a list or a map, not ${typeWord(value)}`)
   }
 }
 
-type OverItems = (c: Context, items: readonly Value[]) => Result
-
-const MACRO_RUNS: Readonly<Record<Macro, (comprehension: Comprehension) => OverItems>> = {
+const MACRO_RUNS: Readonly<Record<Macro, (comprehension: Comprehension) => OverRange>> = {
   all: (comprehension) => quantifier(comprehension, false),
   exists: (comprehension) => quantifier(comprehension, true),
-  exists_one:
-    ({ slot, steps, where }) =>
-    (c, items) => {
-      let found = 0
-      for (const item of items) {
-        const holds = condition(c, slot, steps, where as Run, item, 'exists_one')
-        if (holds === FAULT) return FAULT
-        if (holds) found++
-      }
-      return found === 1
-    },
-  filter:
-    ({ slot, steps, where }) =>
-    (c, items) => {
-      const kept: Value[] = []
-      for (const item of items) {
-        const holds = condition(c, slot, steps, where as Run, item, 'filter')
-        if (holds === FAULT) return FAULT
-        if (holds) kept.push(item)
-      }
-      return kept
-    },
-  map:
-    ({ slot, steps, where, into }) =>
-    (c, items) => {
-      const made: Value[] = []
-      for (const item of items) {
-        const holds = where === null ? take(c, slot, steps, item) : condition(c, slot, steps, where, item, 'map')
-        if (holds === FAULT) return FAULT
-        if (!holds) continue
-        const value = (into as Run)(c)
-        if (value === FAULT) return FAULT
-        made.push(value)
-      }
-      return made
-    },
+  exists_one: (comprehension) => (c, items, map) => {
+    let found = 0
+    for (let i = 0; i < items.length; i++) {
+      const holds = condition(c, comprehension, items, map, i)
+      if (holds === FAULT) return FAULT
+      if (holds) found++
+    }
+    return found === 1
+  },
+  filter: (comprehension) => (c, items, map) => {
+    const kept: Value[] = []
+    for (let i = 0; i < items.length; i++) {
+      const holds = condition(c, comprehension, items, map, i)
+      if (holds === FAULT) return FAULT
+      if (holds) kept.push(items[i] as Value)
+    }
+    return kept
+  },
+  map: listOfResults,
+  transformList: listOfResults,
+  transformMap: (comprehension) =>
+    mapOfResults(comprehension, (c, made, key, value) => {
+      const found = keyOf(key)
+      if (found === undefined) return fail(c, `${typeWord(key)} cannot be a key of a map`)
+      made.set(found, value)
+      return null
+    }),
+  transformMapEntry: (comprehension) => mapOfResults(comprehension, addEntries),
+}
+
+function listOfResults(comprehension: Comprehension): OverRange {
+  const into = comprehension.into as Run
+  return (c, items, map) => {
+    const made: Value[] = []
+    for (let i = 0; i < items.length; i++) {
+      const holds = condition(c, comprehension, items, map, i)
+      if (holds === FAULT) return FAULT
+      if (!holds) continue
+      const value = into(c)
+      if (value === FAULT) return FAULT
+      made.push(value)
+    }
+    return made
+  }
+}
+
+type Put = (c: Context, made: Map<Key, Value>, key: Value, value: Value) => typeof FAULT | null
+
+function mapOfResults(comprehension: Comprehension, put: Put): OverRange {
+  const into = comprehension.into as Run
+  return (c, items, map) => {
+    const made = new Map<Key, Value>()
+    for (let i = 0; i < items.length; i++) {
+      const holds = condition(c, comprehension, items, map, i)
+      if (holds === FAULT) return FAULT
+      if (!holds) continue
+      const value = into(c)
+      if (value === FAULT) return FAULT
+      if (put(c, made, map === null ? i : (items[i] as Value), value) === FAULT) return FAULT
+    }
+    return made
+  }
+}
+
+/** The entries of a map that was made for one element. */
+function addEntries(c: Context, made: Map<Key, Value>, _key: Value, entries: Value): typeof FAULT | null {
+  if (!isMap(entries)) return fail(c, `transformMapEntry() needs a map, not ${typeWord(entries)}`)
+  const keys = mapKeys(c, entries)
+  if (keys === FAULT) return FAULT
+  for (const key of keys) {
+    const found = keyOf(key) as Key
+    if (made.has(found)) return fail(c, `key ${String(found)} stands twice in a map`)
+    made.set(found, lookUp(entries, key) as Value)
+  }
+  return null
 }
 
 /** `all` and `exists` are `&&` and `||` over the elements: one that decides does so even beside errors. */
-function quantifier({ macro, slot, steps, where }: Comprehension, decisive: boolean): OverItems {
-  const holds = where as Run
-  return (c, items) => {
+function quantifier(comprehension: Comprehension, decisive: boolean): OverRange {
+  const { macro, steps } = comprehension
+  const holds = comprehension.where as Run
+  return (c, items, map) => {
     let fault = ''
     for (let i = 0; i < items.length; i++) {
       if (spend(c, steps)) return overBudget(c)
-      c.vars[slot] = items[i] as Value
+      place(c, comprehension, items, map, i)
       const value = holds(c)
       if (c.left < 0) return FAULT
       if (value === decisive) return decisive
@@ -91,24 +149,36 @@ function quantifier({ macro, slot, steps, where }: Comprehension, decisive: bool
   }
 }
 
-function take(c: Context, slot: number, steps: number, item: Value): true | typeof FAULT {
-  if (spend(c, steps)) return overBudget(c)
-  c.vars[slot] = item
-  return true
+/** Gives the variables their values for one element. */
+function place(
+  c: Context,
+  { slot, second }: Comprehension,
+  items: Range,
+  map: CelMap | JsonObject | null,
+  i: number,
+): void {
+  const item = items[i] as Value
+  if (second === null) c.vars[slot] = item
+  else {
+    c.vars[slot] = map === null ? i : item
+    c.vars[second] = map === null ? item : lookUp(map, item)
+  }
 }
 
+/** Whether an element is wanted; always, where there is no condition. */
 function condition(
   c: Context,
-  slot: number,
-  steps: number,
-  where: Run,
-  item: Value,
-  macro: Macro,
+  comprehension: Comprehension,
+  items: Range,
+  map: CelMap | JsonObject | null,
+  i: number,
 ): boolean | typeof FAULT {
-  if (take(c, slot, steps, item) === FAULT) return FAULT
-  const value = where(c)
+  if (spend(c, comprehension.steps)) return overBudget(c)
+  place(c, comprehension, items, map, i)
+  if (comprehension.where === null) return true
+  const value = comprehension.where(c)
   if (value === true || value === false || value === FAULT) return value
-  return fail(c, notACondition(macro, value))
+  return fail(c, notACondition(comprehension.macro, value))
 }
 
 function notACondition(macro: Macro, value: Value): string {

@@ -1,31 +1,16 @@
 import { mapSize } from './compare.ts'
 import { matchesDynamic } from './regex.ts'
-import {
-  containsText,
-  endsWith,
-  indexOf,
-  join,
-  lowerAscii,
-  mistyped,
-  replace,
-  split,
-  startsWith,
-  stringSize,
-  substring,
-  trim,
-  upperAscii,
-} from './strings.ts'
-import {
-  DATE_PARTS,
-  DURATION_PARTS,
-  formatDuration,
-  formatTimestamp,
-  localTime,
-  parseDuration,
-  parseTimestamp,
-  quote,
-  timestamp,
-} from './time.ts'
+import { either, functionOf, method, type Definition, type Fn } from './definition.ts'
+import { ENCODER_FUNCTIONS } from './encoders.ts'
+import { FORMAT_FUNCTIONS } from './format.ts'
+import { MATH_FUNCTIONS } from './math.ts'
+import { NETWORK_FUNCTIONS } from './network.ts'
+import { OPTIONAL_FUNCTIONS } from './optionals.ts'
+import { SET_FUNCTIONS } from './sets.ts'
+import { STRING_FUNCTIONS } from './string-functions.ts'
+import { mistyped, stringSize } from './strings.ts'
+import { scalarText } from './text.ts'
+import { DATE_PARTS, DURATION_PARTS, localTime, parseDuration, parseTimestamp, quote, timestamp } from './time.ts'
 import {
   double,
   Double,
@@ -48,60 +33,27 @@ import {
   type Value,
 } from './values.ts'
 
-type Arg = Value | undefined
-export type Fn = (c: Context, a: Value, b: Arg, d: Arg, e: Arg) => Result
-
-export interface Definition {
-  readonly call: Fn
-  /** How many arguments, the target of a method counted as the first. */
-  readonly least: number
-  readonly most: number
-  /** Written `f(x)`. */
-  readonly asFunction: boolean
-  /** Written `x.f()`. */
-  readonly asMethod: boolean
-}
-
-const functionOnly = (call: Fn): Definition => ({ call, least: 1, most: 1, asFunction: true, asMethod: false })
-const method = (call: Fn, least: number, most = least): Definition => ({
-  call,
-  least,
-  most,
-  asFunction: false,
-  asMethod: true,
-})
-const either = (call: Fn, arity: number): Definition => ({
-  call,
-  least: arity,
-  most: arity,
-  asFunction: true,
-  asMethod: true,
-})
-
+/** Every function by its name; one of a namespace by both, such as `math.abs`. */
 export const FUNCTIONS: ReadonlyMap<string, Definition> = new Map<string, Definition>([
+  ...OPTIONAL_FUNCTIONS,
+  ...STRING_FUNCTIONS,
+  ...FORMAT_FUNCTIONS,
+  ...MATH_FUNCTIONS,
+  ...SET_FUNCTIONS,
+  ...ENCODER_FUNCTIONS,
+  ...NETWORK_FUNCTIONS,
   ['size', either(size, 1)],
   ['matches', either(matchesDynamic, 2)],
-  ['startsWith', method(startsWith, 2)],
-  ['endsWith', method(endsWith, 2)],
-  ['contains', method(containsText, 2)],
-  ['lowerAscii', method(lowerAscii, 1)],
-  ['upperAscii', method(upperAscii, 1)],
-  ['trim', method(trim, 1)],
-  ['replace', method(replace, 3, 4)],
-  ['split', method(split, 2, 3)],
-  ['join', method(join, 1, 2)],
-  ['substring', method(substring, 2, 3)],
-  ['indexOf', method(indexOf, 2, 3)],
-  ['int', functionOnly(toInt)],
-  ['uint', functionOnly(toUint)],
-  ['double', functionOnly(toDouble)],
-  ['string', functionOnly(toText)],
-  ['bytes', functionOnly(toBytes)],
-  ['bool', functionOnly(toBool)],
-  ['type', functionOnly((_c, value) => new TypeValue(typeName(value)))],
-  ['dyn', functionOnly((_c, value) => value)],
-  ['timestamp', functionOnly(toTimestamp)],
-  ['duration', functionOnly(toDuration)],
+  ['int', functionOf(toInt, 1)],
+  ['uint', functionOf(toUint, 1)],
+  ['double', functionOf(toDouble, 1)],
+  ['string', functionOf(toText, 1)],
+  ['bytes', functionOf(toBytes, 1)],
+  ['bool', functionOf(toBool, 1)],
+  ['type', functionOf((_c, value) => new TypeValue(typeName(value)), 1)],
+  ['dyn', functionOf((_c, value) => value, 1)],
+  ['timestamp', functionOf(toTimestamp, 1)],
+  ['duration', functionOf(toDuration, 1)],
   ...Object.keys(DATE_PARTS).map((name): [string, Definition] => [name, method(timePart(name), 1, 2)]),
 ])
 
@@ -145,31 +97,27 @@ function toUint(c: Context, value: Value): Result {
 
 const FLOAT = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
 
+const NAMED_DOUBLES: ReadonlyMap<string, number> = new Map([
+  ['NaN', Number.NaN],
+  ['Infinity', Infinity],
+  ['+Infinity', Infinity],
+  ['-Infinity', -Infinity],
+])
+
 function toDouble(c: Context, value: Value): Result {
   if (typeof value === 'number') return double(value)
   if (value instanceof Double) return value
   if (typeof value === 'bigint') return double(Number(value))
   if (value instanceof Uint) return double(Number(value.unsigned))
   if (typeof value !== 'string') return mistyped(c, 'double', value)
+  const named = NAMED_DOUBLES.get(value)
+  if (named !== undefined) return named
   if (value.length > 100 || !FLOAT.test(value)) return fail(c, `${quote(value)} is not a number`)
   return double(Number(value))
 }
 
 function toText(c: Context, value: Value): Result {
-  if (typeof value === 'string') return value
-  if (typeof value === 'number') return String(value)
-  if (typeof value === 'boolean' || typeof value === 'bigint') return String(value)
-  if (value instanceof Double) return String(value.whole)
-  if (value instanceof Uint) return String(value.unsigned)
-  if (value instanceof Timestamp) return formatTimestamp(value)
-  if (value instanceof Duration) return formatDuration(value)
-  if (!(value instanceof Uint8Array)) return mistyped(c, 'string', value)
-  if (spendChars(c, value.length)) return overBudget(c)
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(value)
-  } catch {
-    return fail(c, 'the bytes are not UTF-8')
-  }
+  return scalarText(c, value) ?? mistyped(c, 'string', value)
 }
 
 function toBytes(c: Context, value: Value): Result {

@@ -1,9 +1,13 @@
+import { formatCidr, formatIp } from './address.ts'
 import { CelError } from './errors.ts'
 import { formatDuration, formatTimestamp } from './time.ts'
 import {
+  Cidr,
   Double,
   Duration,
+  Ip,
   isRecord,
+  Optional,
   Timestamp,
   TypeValue,
   Uint,
@@ -40,6 +44,7 @@ export function toJson(value: Value): unknown {
       // fromEntries defines its keys, so that one named __proto__ is a key like any other.
       return Object.fromEntries([...(part as CelMap)].map(([key, item]) => [String(key), convert(item, depth + 1)]))
     }
+    if (part instanceof Optional) return part.held === undefined ? null : convert(part.held, depth + 1)
     if (isRecord(part)) {
       measure(part, depth)
       return part
@@ -60,5 +65,7 @@ function scalarToJson(value: Value): unknown {
   if (value instanceof Timestamp) return formatTimestamp(value)
   if (value instanceof Duration) return formatDuration(value)
   if (value instanceof TypeValue) return value.typeName
+  if (value instanceof Ip) return formatIp(value)
+  if (value instanceof Cidr) return formatCidr(value)
   return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value
 }

@@ -114,16 +114,10 @@ function readString(
     if (!triple && (char === '\n' || char === '\r')) {
       throw new CelSyntaxError(source, start, 'unterminated string')
     }
-    if (char !== '\\') {
+    // In a raw string a backslash is a character like any other, also before the quote.
+    if (char !== '\\' || raw) {
       text += char
       at++
-      continue
-    }
-    if (raw) {
-      // A quote behind a backslash does not end a raw string, and the backslash stays in it.
-      if (at + 1 >= source.length) throw new CelSyntaxError(source, start, 'unterminated string')
-      text += source.slice(at, at + 2)
-      at += 2
       continue
     }
     const escaped = readEscape(source, at, bytes)

@@ -1,4 +1,5 @@
 import { indexOfLinear } from './index-of.ts'
+import type { Arg } from './definition.ts'
 import { countCodePoints } from './errors.ts'
 import {
   Double,
@@ -17,11 +18,14 @@ import {
 // CEL counts strings in code points and JavaScript in UTF-16 units. The two agree for nearly every string, so that
 // each function first asks whether this is one of the others. Everything is paid for by length before it is done.
 
-/** The functions get undefined for arguments left out. */
-type Arg = Value | undefined
-
 const SURROGATE = /[\ud800-\udfff]/
+/** Unicode's white space: with U+0085 and without U+FEFF, where JavaScript has it the other way round. */
+const SPACE = /[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/
 const ASCII = /^[\0-\x7f]*$/
+
+export function hasSurrogates(text: string): boolean {
+  return SURROGATE.test(text)
+}
 
 export function stringSize(c: Context, text: string): Result {
   return spendChars(c, text.length) ? overBudget(c) : countCodePoints(text)
@@ -58,7 +62,12 @@ export function upperAscii(c: Context, text: Value): Result {
 
 export function trim(c: Context, text: Value): Result {
   if (typeof text !== 'string') return mistyped(c, 'trim', text)
-  return spendChars(c, text.length) ? overBudget(c) : text.trim()
+  if (spendChars(c, text.length)) return overBudget(c)
+  let start = 0
+  let end = text.length
+  while (start < end && SPACE.test(text[start] as string)) start++
+  while (end > start && SPACE.test(text[end - 1] as string)) end--
+  return text.slice(start, end)
 }
 
 export function substring(c: Context, text: Value, from: Arg, to: Arg): Result {
@@ -87,6 +96,8 @@ export function split(c: Context, text: Value, separator: Arg, limit: Arg): Resu
   if (spendChars(c, text.length + separator.length)) return overBudget(c)
   const cuts = separator === '' ? characterCuts(c, text, most) : occurrences(c, text, separator, most - 1)
   if (cuts === FAULT) return FAULT
+  // An empty string has no characters.
+  if (text === '' && separator === '') return []
   return pieces(text, cuts, separator.length)
 }
 
@@ -140,7 +151,7 @@ function countLimit(limit: Arg): number | null {
 }
 
 /** Where in UTF-16 units the code point with this index starts; null where the string has no such place. */
-function unitOffset(text: string, index: Arg): number | null {
+export function unitOffset(text: string, index: Arg): number | null {
   const wanted = wholeNumber(index)
   if (wanted === null || wanted < 0 || wanted > text.length) return null
   if (!SURROGATE.test(text)) return wanted

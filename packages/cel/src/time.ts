@@ -60,8 +60,8 @@ const UNIT_NANOS: Readonly<Record<string, bigint>> = {
   µs: 1_000n,
   ns: 1n,
 }
-const DURATION = /^[+-]?(?:\d+(?:\.\d+)?(?:h|ms|us|µs|ns|m|s))+$/
-const DURATION_PART = /(\d+)(?:\.(\d+))?(h|ms|us|µs|ns|m|s)/g
+const DURATION = /^[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:h|ms|us|µs|ns|m|s))+)$/
+const DURATION_PART = /(\d*)\.?(\d*)(h|ms|us|µs|ns|m|s)/g
 const LONGEST_DURATION_TEXT = 64
 
 /** `1h30m`, `-1.5s`, `250ms`: the form that Go and CEL share. */
@@ -70,7 +70,7 @@ export function parseDuration(text: string): Duration | string {
   let total = 0n
   for (const [, whole, part = '', unit] of text.matchAll(DURATION_PART)) {
     const nanos = UNIT_NANOS[unit as string] as bigint
-    total += BigInt(whole as string) * nanos + (BigInt(`0${part}`) * nanos) / 10n ** BigInt(part.length)
+    total += BigInt(`0${whole as string}`) * nanos + (BigInt(`0${part}`) * nanos) / 10n ** BigInt(part.length)
   }
   if (text.startsWith('-')) total = -total
   const nanos = Number(((total % 1_000_000_000n) + 1_000_000_000n) % 1_000_000_000n)
@@ -102,7 +102,12 @@ export function addToTimestamp(time: Timestamp, span: Duration): Timestamp | str
   return timestamp(time.seconds + span.seconds + (nanos >= NANOS ? 1 : 0), nanos % NANOS)
 }
 
+/** A difference has to fit 64 bits of nanoseconds, which is 292 years. */
+const LONGEST_DIFFERENCE = 2n ** 63n
+
 export function timeBetween(a: Timestamp, b: Timestamp): Duration | string {
+  const total = BigInt(a.seconds - b.seconds) * BigInt(NANOS) + BigInt(a.nanos - b.nanos)
+  if (total >= LONGEST_DIFFERENCE || total < -LONGEST_DIFFERENCE) return 'duration out of range'
   const nanos = a.nanos - b.nanos
   return duration(a.seconds - b.seconds - (nanos < 0 ? 1 : 0), (nanos + NANOS) % NANOS)
 }

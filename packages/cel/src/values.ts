@@ -4,7 +4,7 @@
 //   double     any other number, or a Double around a whole value
 //   uint       a Uint
 //   map        a JSON object (own properties only), or a Map made by the expression
-//   the rest   null, boolean, string, array, Uint8Array, Timestamp, Duration, TypeValue
+//   the rest   null, boolean, string, array, Uint8Array, Timestamp, Duration, Optional, Ip, Cidr, TypeValue
 //
 // JSON has one kind of number, so a whole number in an event counts as an int whether it was written 7 or 7.0.
 // One beyond 2^53 was rounded when it was parsed and counts as a double. Each int has exactly one representation:
@@ -45,6 +45,34 @@ export class Duration {
   }
 }
 
+/** A value, or none: what `a.?b` gives. */
+export class Optional {
+  readonly held: Value | undefined
+  constructor(held: Value | undefined) {
+    this.held = held
+  }
+}
+export const NONE = new Optional(undefined)
+
+export class Ip {
+  readonly family: 4 | 6
+  readonly bits: bigint
+  constructor(family: 4 | 6, bits: bigint) {
+    this.family = family
+    this.bits = bits
+  }
+}
+
+/** A range of IP addresses: an address, and how many of its first bits all of them share. */
+export class Cidr {
+  readonly ip: Ip
+  readonly prefix: number
+  constructor(ip: Ip, prefix: number) {
+    this.ip = ip
+    this.prefix = prefix
+  }
+}
+
 export class TypeValue {
   readonly typeName: string
   constructor(typeName: string) {
@@ -68,6 +96,9 @@ export type Value =
   | Timestamp
   | Duration
   | TypeValue
+  | Optional
+  | Ip
+  | Cidr
   | Uint8Array
   | readonly Value[]
   | CelMap
@@ -181,17 +212,41 @@ export function typeName(value: Value): string {
   if (value instanceof Timestamp) return TIMESTAMP_TYPE
   if (value instanceof Duration) return DURATION_TYPE
   if (value instanceof TypeValue) return 'type'
+  if (value instanceof Optional) return OPTIONAL_TYPE
+  if (value instanceof Ip) return 'net.IP'
+  if (value instanceof Cidr) return 'net.CIDR'
   if (value instanceof Uint8Array) return 'bytes'
   return 'map'
 }
 
 export const TIMESTAMP_TYPE = 'google.protobuf.Timestamp'
 export const DURATION_TYPE = 'google.protobuf.Duration'
+export const OPTIONAL_TYPE = 'optional_type'
+
+/** The types by the names that expressions have for them. */
+export const TYPE_NAMES: ReadonlySet<string> = new Set([
+  'int',
+  'uint',
+  'double',
+  'bool',
+  'string',
+  'bytes',
+  'list',
+  'map',
+  'null_type',
+  'type',
+  TIMESTAMP_TYPE,
+  DURATION_TYPE,
+  OPTIONAL_TYPE,
+  'net.IP',
+  'net.CIDR',
+])
 
 /** The type in a sentence: `null` rather than `null_type`, `timestamp` rather than the name of a message. */
 export function typeWord(value: Value): string {
   const name = typeName(value)
   if (name === 'null_type') return 'null'
   if (name === TIMESTAMP_TYPE) return 'timestamp'
+  if (name === OPTIONAL_TYPE) return 'optional'
   return name === DURATION_TYPE ? 'duration' : name
 }

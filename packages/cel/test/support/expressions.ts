@@ -60,6 +60,18 @@ export const expressions: fc.Arbitrary<string> = fc.letrec<{ any: string }>((tie
               'dyn',
               'timestamp',
               'duration',
+              'optional.of',
+              'optional.ofNonZeroValue',
+              'math.greatest',
+              'math.abs',
+              'math.round',
+              'math.bitNot',
+              'base64.encode',
+              'base64.decode',
+              'strings.quote',
+              'ip',
+              'cidr',
+              'isIP',
             ),
             any,
           )
@@ -80,6 +92,12 @@ export const expressions: fc.Arbitrary<string> = fc.letrec<{ any: string }>((tie
               'substring',
               'getHours',
               'getDayOfYear',
+              'lastIndexOf',
+              'charAt',
+              'format',
+              'or',
+              'orValue',
+              'containsIP',
             ),
             any,
             any,
@@ -94,6 +112,29 @@ export const expressions: fc.Arbitrary<string> = fc.letrec<{ any: string }>((tie
       },
       { weight: 1, arbitrary: fc.tuple(any, any, any).map(([a, b, c]) => `(${a} ? ${b} : ${c})`) },
       { weight: 1, arbitrary: fc.tuple(any, any, any).map(([a, b, c]) => `(${a}).replace(${b}, ${c})`) },
+      {
+        weight: 2,
+        arbitrary: fc
+          .tuple(fc.constantFrom('all', 'exists', 'transformList', 'transformMap', 'transformMapEntry'), any, any)
+          .map(([f, a, b]) => `(${a}).${f}(x, y, ${b})`),
+      },
+      {
+        weight: 1,
+        arbitrary: fc
+          .tuple(fc.constantFrom('trim', 'reverse', 'lowerAscii', 'hasValue', 'value', 'split'), any)
+          .map(([f, a]) => (f === 'split' ? `(${a}).split("")` : `(${a}).${f}()`)),
+      },
+      {
+        weight: 1,
+        arbitrary: fc
+          .tuple(fc.constantFrom('sets.contains', 'sets.intersects', 'math.least', 'math.bitShiftLeft'), any, any)
+          .map(([f, a, b]) => `${f}(${a}, ${b})`),
+      },
+      { weight: 1, arbitrary: binary((a, b) => `cel.bind(x, ${a}, ${b})`) },
+      { weight: 1, arbitrary: binary((a, b) => `(${a}).optMap(x, ${b})`) },
+      { weight: 1, arbitrary: binary((a, b) => `(${a})[?${b}]`) },
+      { weight: 1, arbitrary: binary((a, b) => `[?${a}, ${b}]`) },
+      { weight: 1, arbitrary: unary((a) => `(${a}).?a`) },
       { weight: 1, arbitrary: unary((a) => `!(${a})`) },
       { weight: 1, arbitrary: unary((a) => `has((${a}).a)`) },
       { weight: 1, arbitrary: unary((a) => `(${a}).a`) },

@@ -1,0 +1,161 @@
+import { isNumeric, plain } from './arithmetic.ts'
+import { isMap, lookUp, mapKeys } from './compare.ts'
+import { method, type Arg, type Definitions } from './definition.ts'
+import { mistyped } from './strings.ts'
+import { scalarText } from './text.ts'
+import {
+  fail,
+  FAULT,
+  overBudget,
+  spend,
+  spendChars,
+  Uint,
+  typeWord,
+  type Context,
+  type Result,
+  type Value,
+} from './values.ts'
+
+// `"%d of %s".format([1, "x"])`: the clauses %s %d %f %e %b %o %x %X, and %% for the sign itself.
+
+const MAX_PRECISION = 100
+const MAX_DEPTH = 100
+/** Writing a number with a hundred digits takes so long. */
+const CLAUSE_STEPS = 40
+const CLAUSE = /%(?:\.(\d{1,3}))?(.)?/gsu
+
+function format(c: Context, template: Value, args: Arg): Result {
+  if (typeof template !== 'string' || !Array.isArray(args)) return mistyped(c, 'format', template, args)
+  if (spendChars(c, template.length)) return overBudget(c)
+  const values = args as readonly Value[]
+  let out = ''
+  let from = 0
+  let used = 0
+  for (const found of template.matchAll(CLAUSE)) {
+    if (spend(c, CLAUSE_STEPS)) return overBudget(c)
+    out += template.slice(from, found.index)
+    from = found.index + found[0].length
+    const clause = found[2] ?? ''
+    if (clause === '%') {
+      out += '%'
+      continue
+    }
+    if (used >= values.length) return fail(c, `format() has no value for ${found[0]}`)
+    const text = formatted(c, clause, found[1] === undefined ? 6 : Number(found[1]), values[used++] as Value)
+    if (text === FAULT) return FAULT
+    if (spendChars(c, text.length)) return overBudget(c)
+    out += text
+  }
+  return out + template.slice(from)
+}
+
+function formatted(c: Context, clause: string, precision: number, value: Value): string | typeof FAULT {
+  if (precision > MAX_PRECISION) return fail(c, `format() has at most ${MAX_PRECISION} digits`)
+  switch (clause) {
+    case 's':
+      return asText(c, value, 0)
+    case 'd':
+      return decimal(c, value)
+    case 'f':
+      return isNumeric(value) ? fixed(Number(plain(value)), precision) : wrong(c, clause, value)
+    case 'e':
+      return isNumeric(value) ? scientific(Number(plain(value)), precision) : wrong(c, clause, value)
+    case 'b':
+      if (typeof value === 'boolean') return value ? '1' : '0'
+      return inBase(c, clause, value, 2)
+    case 'o':
+      return inBase(c, clause, value, 8)
+    case 'x':
+      return hex(c, clause, value)
+    case 'X': {
+      const text = hex(c, clause, value)
+      return text === FAULT ? FAULT : text.toUpperCase()
+    }
+    default:
+      return fail(c, `format() knows no clause %${clause}`)
+  }
+}
+
+function wrong(c: Context, clause: string, value: Value): typeof FAULT {
+  return fail(c, `%${clause} cannot be applied to ${typeWord(value)}`)
+}
+
+/** An int or a uint; null for anything else. */
+function integer(value: Value): bigint | null {
+  if (value instanceof Uint) return value.unsigned
+  if (typeof value === 'bigint') return value
+  return typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : null
+}
+
+function decimal(c: Context, value: Value): string | typeof FAULT {
+  const whole = integer(value)
+  if (whole !== null) return String(whole)
+  return typeof value === 'number' && !Number.isFinite(value) ? String(value) : wrong(c, 'd', value)
+}
+
+function inBase(c: Context, clause: string, value: Value, base: number): string | typeof FAULT {
+  const whole = integer(value)
+  return whole === null ? wrong(c, clause, value) : whole.toString(base)
+}
+
+function hex(c: Context, clause: string, value: Value): string | typeof FAULT {
+  if (typeof value !== 'string' && !(value instanceof Uint8Array)) return inBase(c, clause, value, 16)
+  if (spendChars(c, value.length * 6)) return overBudget(c)
+  return (typeof value === 'string' ? Buffer.from(value, 'utf8') : Buffer.from(value)).toString('hex')
+}
+
+/** With so many digits behind the point. A tie goes to the even digit, where JavaScript goes up. */
+function fixed(value: number, precision: number): string {
+  if (!Number.isFinite(value)) return String(value)
+  const sign = value < 0 || Object.is(value, -0) ? '-' : ''
+  const size = Math.abs(value)
+  if (size >= 1e21) return `${sign}${BigInt(size)}${precision === 0 ? '' : `.${'0'.repeat(precision)}`}`
+  const exact = size.toFixed(100)
+  const point = exact.indexOf('.')
+  const cut = precision === 0 ? exact.slice(0, point) : exact.slice(0, point + 1 + precision)
+  const isTie = /^50*$/.test(exact.slice(point + 1 + precision))
+  const isEven = '02468'.includes(cut.at(-1) as string)
+  return sign + (isTie && isEven ? cut : size.toFixed(precision))
+}
+
+/** The exponent has two digits at least. */
+function scientific(value: number, precision: number): string {
+  if (!Number.isFinite(value)) return String(value)
+  return value.toExponential(precision).replace(/([+-])(\d)$/, '$10$2')
+}
+
+/** `%s`: lists and maps are written out, the keys of maps in order. */
+function asText(c: Context, value: Value, depth: number): string | typeof FAULT {
+  if (spend(c, 2)) return overBudget(c)
+  if (depth > MAX_DEPTH) return fail(c, 'format() cannot show what is nested so deeply')
+  if (value === null) return 'null'
+  if (Array.isArray(value)) {
+    const parts: string[] = []
+    for (const item of value as readonly Value[]) {
+      const text = asText(c, item, depth + 1)
+      if (text === FAULT) return FAULT
+      parts.push(text)
+    }
+    return `[${parts.join(', ')}]`
+  }
+  if (isMap(value)) {
+    const keys = mapKeys(c, value)
+    if (keys === FAULT || spend(c, keys.length * 8)) return overBudget(c)
+    const parts: string[] = []
+    for (const [name, key] of keys.map((key): [string, Value] => [String(key), key]).sort(byName)) {
+      const text = asText(c, lookUp(value, key) as Value, depth + 1)
+      if (text === FAULT) return FAULT
+      parts.push(`${name}: ${text}`)
+    }
+    return `{${parts.join(', ')}}`
+  }
+  const text = scalarText(c, value)
+  if (text === null) return wrong(c, 's', value)
+  return text === FAULT || spendChars(c, text.length) ? FAULT : text
+}
+
+function byName([a]: [string, Value], [b]: [string, Value]): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+export const FORMAT_FUNCTIONS: Definitions = [['format', method(format, 2)]]

@@ -1,0 +1,38 @@
+import { formatCidr, formatIp } from './address.ts'
+import { formatDuration, formatTimestamp } from './time.ts'
+import {
+  Cidr,
+  Double,
+  Duration,
+  fail,
+  type FAULT,
+  Ip,
+  overBudget,
+  spendChars,
+  Timestamp,
+  TypeValue,
+  Uint,
+  type Context,
+  type Value,
+} from './values.ts'
+
+/** What `string()` makes of a value; null for what has no text of its own. */
+export function scalarText(c: Context, value: Value): string | typeof FAULT | null {
+  if (typeof value === 'string') return value
+  if (typeof value === 'number') return String(value)
+  if (typeof value === 'boolean' || typeof value === 'bigint') return String(value)
+  if (value instanceof Double) return Object.is(value.whole, -0) ? '-0' : String(value.whole)
+  if (value instanceof Uint) return String(value.unsigned)
+  if (value instanceof Timestamp) return formatTimestamp(value)
+  if (value instanceof Duration) return formatDuration(value)
+  if (value instanceof TypeValue) return value.typeName
+  if (value instanceof Ip) return formatIp(value)
+  if (value instanceof Cidr) return formatCidr(value)
+  if (!(value instanceof Uint8Array)) return null
+  if (spendChars(c, value.length)) return overBudget(c)
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(value)
+  } catch {
+    return fail(c, 'the bytes are not UTF-8')
+  }
+}
