@@ -32,6 +32,7 @@ import { deliveryOperations } from './operations/delivery.ts'
 import { eventOperations } from './operations/events.ts'
 import { makeIdempotency } from './operations/idempotency.ts'
 import { ingestOperations } from './operations/ingest.ts'
+import { makeInsertInterest } from './interests/insert.ts'
 import { interestOperations } from './operations/interests.ts'
 import { memoryOperations } from './operations/memories.ts'
 import { operatorOperations } from './operations/operator.ts'
@@ -192,7 +193,13 @@ export function makeApp(parts: AppParts): App {
         pushHealth: push.health,
       }),
       ...outboundOperations({ secrets, streams, now: clock.now }),
-      ...interestOperations({ store, makeId: tools.makeId, wakeups, now: clock.now }),
+      ...interestOperations({
+        store,
+        makeId: tools.makeId,
+        wakeups,
+        now: clock.now,
+        insertInterest: makeInsertInterest(store),
+      }),
       ...channelOperations(tools),
       ...memoryOperations({ ...tools, embedding: memory.embedding }),
       ...searchOperations({ store, recall: memory.recall, now: clock.now }),

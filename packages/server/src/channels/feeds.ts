@@ -1,14 +1,16 @@
 // What a channel brings to its members.
 import { isId, type Feed, type FeedCreate, type Static } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
-import { notFound } from '../kernel/failure.ts'
+import { notFound, ruleBroken } from '../kernel/failure.ts'
 import { recordRoutingChange } from '../routing/changes.ts'
 import { checkFilter } from '../routing/check-filter.ts'
 import type { Db } from '../store/db.ts'
 import type { ChannelTools } from './create.ts'
-import { insist, requireChannel } from './get.ts'
+import { holdChannel, insist, requireChannel } from './get.ts'
 import { refuseAddingFeed, refuseDeletingFeed } from './rules.ts'
-import { deleteFeedRow, findFeed, insertFeed, listFeedRows, shownFeed, type FeedRow } from './sql.ts'
+import { countFeeds, deleteFeedRow, findFeed, insertFeed, listFeedRows, shownFeed, type FeedRow } from './sql.ts'
+
+export const MAX_FEEDS = 1_000
 
 export async function listFeeds(db: Db, principal: Principal, channelId: string): Promise<Feed[]> {
   await requireChannel(db, principal, channelId)
@@ -24,8 +26,10 @@ export async function createFeed(
 ): Promise<Feed> {
   // The shape of the request comes before the question whether the channel is there.
   checkFilter('filter_expression', wanted.filter_expression)
-  const { channel, caller } = await requireChannel(tx, principal, channelId)
+  const { channel, caller } = await holdChannel(tx, principal, channelId)
   insist(channel, refuseAddingFeed(channel.type, caller))
+  if ((await countFeeds(tx, principal.tenantId, channelId)) >= MAX_FEEDS)
+    throw ruleBroken('too_many_feeds', `A channel has at most ${MAX_FEEDS} feeds`, { channel_id: channelId })
   const row: FeedRow = {
     tenant_id: principal.tenantId,
     channel_id: channelId,

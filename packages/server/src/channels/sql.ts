@@ -200,6 +200,15 @@ export const listFeedRows = (db: Db, tenantId: string, channelId: string): Promi
     channelId,
   ])
 
+export async function countFeeds(db: Db, tenantId: string, channelId: string): Promise<number> {
+  const count = await one<{ n: number }>(
+    db,
+    'select count(*) as n from channel_feeds where tenant_id = ? and channel_id = ?',
+    [tenantId, channelId],
+  )
+  return count?.n ?? 0
+}
+
 /** Deletes a feed once; a second time changes nothing. */
 export const deleteFeedRow = (db: Db, tenantId: string, channelId: string, id: string): Promise<number> =>
   db.run('delete from channel_feeds where tenant_id = ? and channel_id = ? and id = ?', [tenantId, channelId, id])

@@ -10,7 +10,7 @@
 // 4. Tenants take turns in a group, and senders inside a tenant: a flood waits behind itself.
 // 5. What waits is bounded by the work it makes and by time; what its client has given up on is not begun.
 import { performance } from 'node:perf_hooks'
-import { makeBatches, type Waiting } from '../kernel/batches.ts'
+import { failedAlone, makeBatches, type Waiting } from '../kernel/batches.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { fairQueue } from '../kernel/fair-queue.ts'
 import { type Failure, unavailable } from '../kernel/failure.ts'
@@ -107,7 +107,7 @@ export function makePublish({ store, router, wakeups, makeId, clock }: PublishTo
     }
     const group = late.size === 0 ? taken : taken.filter((ready) => !late.has(ready))
     const outcomes = new Map<Ready, PublishOutcome[] | Promise<PublishOutcome[]>>()
-    for (const [ready, failure] of late) outcomes.set(ready, rejected(failure))
+    for (const [ready, failure] of late) outcomes.set(ready, failedAlone(failure))
     if (group.length > 0) await publishTogether(group, outcomes)
     admission.measure(
       group.reduce((sum, { work }) => sum + work, 0),
@@ -127,7 +127,7 @@ export function makePublish({ store, router, wakeups, makeId, clock }: PublishTo
       if (group.length === 1 || error instanceof StoreUnavailable) throw error
       // One submission's trouble (a record that another node wrote first) is not its neighbours': each alone.
       for (const ready of group) {
-        outcomes.set(ready, await commit([ready]).then(([alone]) => alone!, rejected))
+        outcomes.set(ready, await commit([ready]).then(([alone]) => alone!, failedAlone))
       }
     }
   }
@@ -251,13 +251,6 @@ export function makePublish({ store, router, wakeups, makeId, clock }: PublishTo
       place.leave()
     }
   }
-}
-
-/** A failure of one submission, which its caller hears of: until then nobody else should. */
-function rejected(error: unknown): Promise<never> {
-  const failed = Promise.reject(error)
-  failed.catch(() => {})
-  return failed
 }
 
 function eventRows(

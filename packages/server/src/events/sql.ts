@@ -88,16 +88,25 @@ export interface Place {
   id: string
 }
 
-export interface StoredEvent extends Place {
-  envelope: string
+export interface ListedEvent extends Place {
+  type: string
+  /** Of its envelope. */
+  bytes: number
 }
 
-/** A page of retained events, newest first, before a place in that order. */
+/** A page of retained events without their envelopes, newest first, before a place in that order. */
 export const pageNewestEvents = (db: Db, tenantId: string, before: Place, limit: number) =>
-  db.rows<StoredEvent>(
-    `select id, envelope, received_at, place from events
+  db.rows<ListedEvent>(
+    `select id, type, octet_length(envelope) as bytes, received_at, place from events
       where tenant_id = ? and purged_at is null and (received_at, place, id) < (?, ?, ?) order by received_at desc, place desc, id desc limit ?`,
     [tenantId, before.received_at, before.place, before.id, limit],
+  )
+
+/** The envelopes of these events; null where retention has emptied one. */
+export const readEnvelopes = (db: Db, tenantId: string, ids: string[]) =>
+  db.rows<{ id: string; envelope: string | null }>(
+    `select id, envelope from events where tenant_id = ? and ${db.dialect.inList('id')}`,
+    [tenantId, db.dialect.list(ids)],
   )
 
 /** A page of a tenant's events past retention, oldest first, after a place in that order. */

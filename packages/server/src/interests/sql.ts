@@ -1,7 +1,7 @@
 // The rows of interests. Every query names the tenant.
 import type { Interest } from '@sensorium/contract'
 import { iso } from '../kernel/clock.ts'
-import { one, type Db } from '../store/db.ts'
+import { one, type Db, type Insert } from '../store/db.ts'
 import type { EnrichmentDepth } from '../routing/table.ts'
 
 export interface InterestRow {
@@ -34,11 +34,33 @@ export const shownInterest = (row: InterestRow): Interest => ({
   updated_at: iso(row.updated_at),
 })
 
-/** Inserts unless the agent has the same interest; answers how many rows were written. */
-export const insertInterest = (db: Db, r: InterestRow): Promise<number> =>
-  db.run(
-    `insert into interests (${COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (tenant_id, agent_id, conflict_key) do nothing`,
-    [
+const INTERESTS: Insert = {
+  into: 'interests',
+  columns: {
+    tenant_id: 'text',
+    id: 'text',
+    agent_id: 'text',
+    event_type: 'text',
+    filter_expression: 'text',
+    conflict_key: 'text',
+    priority: 'bigint',
+    enrichment_depth: 'text',
+    active: 'integer',
+    created_at: 'bigint',
+    updated_at: 'bigint',
+  },
+  conflict: 'on conflict (tenant_id, agent_id, conflict_key) do nothing',
+  returning: 'id',
+}
+
+/**
+ * Inserts those that their agent has not got yet, and answers which. On PostgreSQL it waits for a competing insert of
+ * the same interest.
+ */
+export const insertInterests = (db: Db, rows: readonly InterestRow[]) =>
+  db.insertMany<{ id: string }>(
+    INTERESTS,
+    rows.map((r) => [
       r.tenant_id,
       r.id,
       r.agent_id,
@@ -50,8 +72,20 @@ export const insertInterest = (db: Db, r: InterestRow): Promise<number> =>
       r.active,
       r.created_at,
       r.updated_at,
-    ],
+    ]),
   )
+
+/** Adds to the number of an agent's interests and answers it. Holds the row until the transaction ends. */
+export async function addToCount(db: Db, tenantId: string, agentId: string, added: number): Promise<number> {
+  const row = await one<{ interests: number }>(
+    db,
+    `insert into interest_counts (tenant_id, agent_id, interests) values (?, ?, ?)
+     on conflict (tenant_id, agent_id) do update set interests = interest_counts.interests + excluded.interests
+     returning interests`,
+    [tenantId, agentId, added],
+  )
+  return row!.interests
+}
 
 export const findConflict = (db: Db, tenantId: string, agentId: string, conflictKey: string) =>
   one<{ id: string }>(db, 'select id from interests where tenant_id = ? and agent_id = ? and conflict_key = ?', [
@@ -66,5 +100,13 @@ export const listInterestRows = (db: Db, tenantId: string, agentId: string) =>
     agentId,
   ])
 
-export const deleteInterestRow = (db: Db, tenantId: string, agentId: string, id: string): Promise<number> =>
-  db.run('delete from interests where tenant_id = ? and agent_id = ? and id = ?', [tenantId, agentId, id])
+/** Deletes an interest once and counts it off; a second time changes nothing. Answers how many went. */
+export async function deleteInterestRow(db: Db, tenantId: string, agentId: string, id: string): Promise<number> {
+  const deleted = await db.run('delete from interests where tenant_id = ? and agent_id = ? and id = ?', [
+    tenantId,
+    agentId,
+    id,
+  ])
+  if (deleted > 0) await addToCount(db, tenantId, agentId, -deleted)
+  return deleted
+}

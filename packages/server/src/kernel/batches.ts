@@ -45,6 +45,13 @@ export interface Batches<Item, Result> {
   readonly underWay: number
 }
 
+/** A failure of one item among others, for `run` to give back: whoever added the item hears of it, and nobody before. */
+export function failedAlone(error: unknown): Promise<never> {
+  const failed = Promise.reject(error)
+  failed.catch(() => {})
+  return failed
+}
+
 function firstComeQueue<Item>(): BatchQueue<Item> {
   let items: Item[] = []
   return {

@@ -1,7 +1,7 @@
 // Who receives what has changed: said in the transaction of the change, seen by every publish that starts after its
 // commit.
 import { randomBytes } from 'node:crypto'
-import { one, type Db } from '../store/db.ts'
+import { one, type Db, type Insert } from '../store/db.ts'
 
 /**
  * `interest`, `feed` and `channel` (its members) are named by their id, `agent` (active or not) by the agent's, `source`
@@ -27,28 +27,62 @@ export async function closeRouting(tx: Db, tenantId: string): Promise<void> {
   await tx.lock([lockOf(tenantId)], 'exclusive')
 }
 
-/** Says in the transaction of a change that it was made. The same version is never the same change: see the stamp. */
-export async function recordRoutingChange(
+export interface RoutingChange {
+  kind: ChangeKind
+  id: string
+}
+
+const CHANGES: Insert = {
+  into: 'routing_changes',
+  columns: {
+    tenant_id: 'text',
+    version: 'bigint',
+    stamp: 'text',
+    previous: 'text',
+    kind: 'text',
+    id: 'text',
+    changed_at: 'bigint',
+  },
+}
+
+/** Says in the transaction of changes that they were made. The same version is never the same change: see the stamp. */
+export async function recordRoutingChanges(
+  tx: Db,
+  tenantId: string,
+  changes: readonly RoutingChange[],
+  now: number,
+): Promise<void> {
+  const stamp = randomBytes(12).toString('base64url')
+  const stampOf = (i: number): string => `${stamp}.${i}`
+  // Moves the tenant's version on. Holds its row until the commit, so versions become visible in the order of their
+  // numbers. Answers the version, and the stamp of the one before.
+  const row = await one<{ version: number; previous: string }>(
+    tx,
+    `insert into routing_versions (tenant_id, version, stamp, previous) values (?, ?, ?, '')
+     on conflict (tenant_id) do update set
+       version = routing_versions.version + excluded.version, previous = routing_versions.stamp, stamp = excluded.stamp
+     returning version, previous`,
+    [tenantId, changes.length, stampOf(changes.length - 1)],
+  )
+  const first = row!.version - changes.length + 1
+  tx.insertLater(
+    CHANGES,
+    changes.map(({ kind, id }, i) => [
+      tenantId,
+      first + i,
+      stampOf(i),
+      i === 0 ? row!.previous : stampOf(i - 1),
+      kind,
+      id,
+      now,
+    ]),
+  )
+}
+
+export const recordRoutingChange = (
   tx: Db,
   tenantId: string,
   kind: ChangeKind,
   id: string,
   now: number,
-): Promise<void> {
-  const stamp = randomBytes(12).toString('base64url')
-  // Moves the tenant's version on. Holds its row until the commit, so versions become visible in the order of their
-  // numbers. Answers the version, and the stamp of the one before it.
-  const row = await one<{ version: number; previous: string }>(
-    tx,
-    `insert into routing_versions (tenant_id, version, stamp, previous) values (?, 1, ?, '')
-     on conflict (tenant_id) do update set
-       version = routing_versions.version + 1, previous = routing_versions.stamp, stamp = excluded.stamp
-     returning version, previous`,
-    [tenantId, stamp],
-  )
-  await tx.run(
-    `insert into routing_changes (tenant_id, version, stamp, previous, kind, id, changed_at)
-     values (?, ?, ?, ?, ?, ?, ?)`,
-    [tenantId, row!.version, stamp, row!.previous, kind, id, now],
-  )
-}
+): Promise<void> => recordRoutingChanges(tx, tenantId, [{ kind, id }], now)

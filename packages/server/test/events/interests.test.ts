@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Principal } from '../../src/auth/principal.ts'
+import { makeInsertInterest } from '../../src/interests/insert.ts'
 import { createInterest } from '../../src/interests/create.ts'
 import { makeWakeups } from '../../src/delivery/wake.ts'
 import { idMaker } from '../../src/kernel/ids.ts'
@@ -194,6 +195,7 @@ onBothEngines((engine) => {
         wakeups: makeWakeups(service.store),
         makeId: idMaker(service.clock.now),
         now: service.clock.now,
+        insertInterest: makeInsertInterest(service.store),
       }
       await assert.rejects(
         createInterest(tools, caller, wanted, () => Promise.reject(new Error('no record'))),

@@ -4,7 +4,7 @@ import { after, before, beforeEach, describe, test } from 'node:test'
 import { makeWakeups } from '../../src/delivery/wake.ts'
 import { prepareEvent } from '../../src/events/envelope.ts'
 import { makePublish } from '../../src/events/publish.ts'
-import { insertInterest, type InterestRow } from '../../src/interests/sql.ts'
+import { insertInterests, type InterestRow } from '../../src/interests/sql.ts'
 import { idMaker } from '../../src/kernel/ids.ts'
 import { recordRoutingChange } from '../../src/routing/changes.ts'
 import { makeRouter, type Router } from '../../src/routing/router.ts'
@@ -91,7 +91,7 @@ onBothEngines((engine) => {
     })
     const subscribe = async (tx: Db, type: string): Promise<void> => {
       const row = interestRow(tenant.id, agent.id, type)
-      await insertInterest(tx, row)
+      await insertInterests(tx, [row])
       await recordRoutingChange(tx, tenant.id, 'interest', row.id, 0)
     }
     const tableNow = async (): Promise<RoutingTable> =>

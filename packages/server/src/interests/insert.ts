@@ -1,0 +1,95 @@
+// Writes new interests. Those that arrive together share a transaction: each moves the tenant's routing version on,
+// whose row only one transaction holds at a time, so one by one they would queue for it and for connections. One hundred
+// thousand by 32 clients ended in time-outs that way.
+import type { Interest } from '@sensorium/contract'
+import { failedAlone, makeBatches, type Waiting } from '../kernel/batches.ts'
+import { fairQueue } from '../kernel/fair-queue.ts'
+import { ruleBroken } from '../kernel/failure.ts'
+import { recordRoutingChanges } from '../routing/changes.ts'
+import { StoreUnavailable, type Db, type Store } from '../store/db.ts'
+import { addToCount, findConflict, insertInterests, shownInterest, type InterestRow } from './sql.ts'
+
+export const MAX_INTERESTS = 10_000
+const MAX_BATCH = 100
+
+export interface NewInterest {
+  row: InterestRow
+  /** Writes the record of the answer, in the same transaction. */
+  record(tx: Db, interest: Interest): Promise<void>
+}
+
+export type InsertInterest = (wanted: NewInterest) => Promise<Interest>
+
+/** Writes the interests that are new; a conflict is a rejection in its place. */
+export async function insertTogether(
+  tx: Db,
+  wanted: readonly NewInterest[],
+): Promise<(Interest | Promise<Interest>)[]> {
+  const inserted = await insertInterests(
+    tx,
+    wanted.map(({ row }) => row),
+  )
+  const fresh = new Set(inserted.map(({ id }) => id))
+  const made = wanted.filter(({ row }) => fresh.has(row.id)).map(({ row }) => row)
+  await countUp(tx, made)
+  // One order for all batches: two of them can then wait for each other in one direction only.
+  const byTenant = [...Map.groupBy(made, (row) => row.tenant_id)].sort(([a], [b]) => (a < b ? -1 : 1))
+  for (const [tenantId, rows] of byTenant) {
+    const changes = rows.map(({ id }) => ({ kind: 'interest' as const, id }))
+    await recordRoutingChanges(tx, tenantId, changes, rows[0]!.created_at)
+  }
+  const results: (Interest | Promise<Interest>)[] = []
+  for (const { row, record } of wanted) {
+    const interest = shownInterest(row)
+    if (fresh.has(row.id)) await record(tx, interest)
+    results.push(fresh.has(row.id) ? interest : failedAlone(await conflictOf(tx, row)))
+  }
+  return results
+}
+
+/** Counts them; one agent that has too many undoes the transaction. */
+async function countUp(tx: Db, rows: readonly InterestRow[]): Promise<void> {
+  const byAgent = [...Map.groupBy(rows, (row) => `${row.tenant_id} ${row.agent_id}`)].sort(([a], [b]) =>
+    a < b ? -1 : 1,
+  )
+  for (const [, [first, ...others]] of byAgent) {
+    const { tenant_id, agent_id } = first!
+    if ((await addToCount(tx, tenant_id, agent_id, 1 + others.length)) > MAX_INTERESTS)
+      throw ruleBroken('too_many_interests', `An agent has at most ${MAX_INTERESTS} interests`, { agent_id })
+  }
+}
+
+async function conflictOf(tx: Db, { tenant_id, agent_id, conflict_key }: InterestRow): Promise<Error> {
+  const existing = await findConflict(tx, tenant_id, agent_id, conflict_key)
+  return ruleBroken('interest_conflict', 'This agent has an interest with the same type and filter', {
+    existing_interest_id: existing?.id ?? null,
+  })
+}
+
+export function makeInsertInterest(store: Store): InsertInterest {
+  const queue = fairQueue<Waiting<NewInterest, Interest>>()
+  const batches = makeBatches<NewInterest, Interest>({
+    lanes: 1,
+    maxItems: MAX_BATCH,
+    queue: {
+      get size() {
+        return queue.size
+      },
+      push: (waiting) => queue.push(waiting.item.row.tenant_id, waiting.item.row.agent_id, waiting),
+      take: queue.take,
+    },
+    async run(wanted) {
+      try {
+        return await store.tx((tx) => insertTogether(tx, wanted))
+      } catch (error) {
+        if (wanted.length === 1 || error instanceof StoreUnavailable) throw error
+        // One's trouble (too many, or a record that another node wrote first) is not its neighbours': each alone.
+        const results: (Interest | Promise<Interest>)[] = []
+        for (const one of wanted)
+          results.push(await store.tx((tx) => insertTogether(tx, [one])).then(([alone]) => alone!, failedAlone))
+        return results
+      }
+    },
+  })
+  return batches.add
+}

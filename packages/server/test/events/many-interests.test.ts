@@ -1,0 +1,130 @@
+// Many interests: created together, bounded for an agent, and backfilled from large events.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { insertFeed } from '../../src/channels/sql.ts'
+import { assertRule } from '../channels/tools.ts'
+import { onBothEngines } from '../support/engines.ts'
+import { startService, type Service, type TestTenant } from '../support/service.ts'
+import { eventIds, interest, poll, publish } from './tools.ts'
+
+onBothEngines((engine) => {
+  describe('many interests', () => {
+    let service: Service
+    let tenant: TestTenant
+
+    before(async () => {
+      service = await startService(engine)
+      tenant = await service.tenant()
+    })
+    after(() => service.stop())
+
+    test('[RTE-11] created at once each is answered for itself, and routed by', async () => {
+      const [a, b] = [await tenant.agent(), await tenant.agent()]
+      const replies = await Promise.all(
+        Array.from({ length: 120 }, (_, i) => interest(service, i % 2 ? a : b, { event_type: `many.${i >> 2}` })),
+      )
+      // Each agent asks for every type twice: one is new, the other a conflict that names it.
+      assert.equal(replies.filter(({ status }) => status === 201).length, 60)
+      const conflicts = replies.filter(({ status }) => status !== 201)
+      for (const reply of conflicts) assertRule(reply, 'interest_conflict')
+      const made = new Set(replies.filter(({ status }) => status === 201).map(({ body }) => body.id))
+      for (const { body } of conflicts) assert.ok(made.has(body.error.details.existing_interest_id))
+      for (const n of [0, 14, 29]) {
+        const sent = await publish(service, a.token, { type: `many.${n}` })
+        assert.equal(sent.body.recipients, 2)
+      }
+      const rows = await service.store.rows<{ version: number }>(
+        'select version from routing_changes where tenant_id = ? order by version',
+        [tenant.id],
+      )
+      assert.deepEqual(
+        rows.map(({ version }) => version),
+        rows.map((_, i) => i + 1),
+        'no version is left out or used twice',
+      )
+    })
+
+    test('[RTE-11] with an Idempotency-Key the same creation twice is one interest', async () => {
+      const agent = await tenant.agent()
+      const create = () =>
+        service.call(`POST /v1/agents/${agent.id}/interests`, {
+          token: agent.token,
+          body: { event_type: 'key.*', priority: 0, enrichment_depth: 'none' },
+          headers: { 'idempotency-key': 'one' },
+        })
+      const replies = await Promise.all([create(), create(), interest(service, agent, { event_type: 'beside.*' })])
+      assert.deepEqual(
+        replies.map(({ status }) => status),
+        [201, 201, 201],
+      )
+      assert.equal(replies[0]!.body.id, replies[1]!.body.id)
+    })
+
+    test('[RTE-10] the interests of an agent are bounded, and its neighbours are not refused with it', async () => {
+      const [full, other] = [await tenant.agent(), await tenant.agent()]
+      const first = await interest(service, full, { event_type: 'first.*' })
+      await service.store.tx((tx) =>
+        tx.run('update interest_counts set interests = 9999 where tenant_id = ? and agent_id = ?', [
+          tenant.id,
+          full.id,
+        ]),
+      )
+      const replies = await Promise.all([
+        interest(service, full, { event_type: 'a.*' }),
+        interest(service, full, { event_type: 'b.*' }),
+        interest(service, full, { event_type: 'c.*', backfill: 5 }),
+        interest(service, other, { event_type: 'a.*' }),
+      ])
+      assert.equal(replies[3]!.status, 201)
+      const refused = replies.slice(0, 3).filter(({ status }) => status !== 201)
+      assert.equal(refused.length, 2)
+      for (const reply of refused) assertRule(reply, 'too_many_interests')
+      await service.call(`DELETE /v1/agents/${full.id}/interests/${first.body.id}`, { token: full.token })
+      assert.equal((await interest(service, full, { event_type: 'd.*' })).status, 201)
+      assertRule(await interest(service, full, { event_type: 'e.*' }), 'too_many_interests')
+    })
+
+    test('[RTE-10] the feeds of a channel are bounded', async () => {
+      const owner = await tenant.agent()
+      const channel = await service.call('POST /v1/channels', { token: owner.token, body: { name: 'C', type: 'open' } })
+      await service.store.tx(async (tx) => {
+        for (let i = 0; i < 999; i++)
+          await insertFeed(tx, {
+            tenant_id: tenant.id,
+            channel_id: channel.body.id,
+            id: `fed_${i}`,
+            event_type_glob: `x.${i}`,
+            filter_expression: null,
+            active: 1,
+            created_at: 0,
+          })
+      })
+      const add = (glob: string) =>
+        service.call(`POST /v1/channels/${channel.body.id}/feeds`, {
+          token: owner.token,
+          body: { event_type_glob: glob },
+        })
+      const last = await add('last.*')
+      assert.equal(last.status, 201)
+      assertRule(await add('more.*'), 'too_many_feeds')
+      await service.call(`DELETE /v1/channels/${channel.body.id}/feeds/${last.body.id}`, { token: owner.token })
+      assert.equal((await add('more.*')).status, 201)
+    })
+
+    test('[RTE-12] backfill brings large events and small ones, oldest first', async () => {
+      const [sender, late] = [await tenant.agent(), await tenant.agent()]
+      const sent: string[] = []
+      for (let i = 0; i < 14; i++) {
+        const text = 'x'.repeat(i % 2 === 0 ? 900_000 : 10)
+        sent.push((await publish(service, sender.token, { type: 'large.x', data: { i, text } })).body.event_id)
+      }
+      const made = await interest(service, late, {
+        event_type: 'large.*',
+        filter_expression: 'data.i != 3',
+        backfill: 12,
+      })
+      assert.equal(made.status, 201)
+      assert.deepEqual(eventIds(await poll(service, late.token)), sent.filter((_, i) => i !== 3).slice(1))
+    })
+  })
+})
