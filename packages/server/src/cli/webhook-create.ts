@@ -11,10 +11,10 @@ export const webhookCreate: Command = {
     const { tenant, source, preset, 'signing-secret': signing_secret } = options
     const body = { tenant, source, preset, mapping: mappingOf(options), signing_secret }
     const json = await call(operations.createWebhook, { body })
-    const { webhook, url, signing_secret: secret } = json
+    const { webhook, signing_secret: secret } = json
     return {
       json,
-      text: `Webhook ${webhook.id} is made: ${webhook.source} posts to ${url}\nSigning secret (shown this once):  ${secret}`,
+      text: `Webhook ${webhook.id} is made: ${webhook.source} posts to ${webhook.own_url}\nSigning secret (shown this once):  ${secret}`,
     }
   },
 }

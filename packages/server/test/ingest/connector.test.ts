@@ -94,6 +94,29 @@ onBothEngines((engine) => {
     await until(() => peer.receivers() === 0)
   })
 
+  test('[ING-11] a CloudEvent whose id belongs to another source is rejected; its own and those of nobody pass', {
+    timeout: 60_000,
+  }, async () => {
+    const before = peer.settled()
+    await calls.webhook({ tenant: tenant.slug, source: 'shop' })
+    const { id } = await calls.connector({ tenant: tenant.slug, source: 'bus', url: peer.url, address: 'q' })
+    const event = (name: string): Buffer => {
+      const envelope = { specversion: '1.0', type: 'com.example.made', source: '/bus', id: name }
+      const body = rhea.message.data_section(Buffer.from(JSON.stringify(envelope)))
+      return rhea.message.encode({ body, content_type: 'application/cloudevents+json' }) as unknown as Buffer
+    }
+    peer.offer([event('shop:o-1'), event('bus:o-1'), event('A-1')])
+    await until(() => peer.settled().accepted - before.accepted + peer.settled().rejected - before.rejected === 3)
+    assert.equal(peer.settled().rejected - before.rejected, 1)
+    const rows = await service.store.rows<{ id: string }>(
+      "select id from events where tenant_id = ? and type = 'com.example.made' order by id",
+      [tenant.id],
+    )
+    assert.deepEqual(rows.map((row) => row.id).sort(), ['A-1', 'bus:o-1'])
+    await calls.operator(`DELETE /operator/connectors/${id}`)
+    await until(() => peer.receivers() === 0)
+  })
+
   /** Nodes that are looked after by hand: each its own connection to one new store, all one clock. */
   async function nodes(t: TestContext, count: number) {
     const { env, drop } = await engine.fresh()

@@ -110,12 +110,12 @@ export async function runLink(settings: ConnectorSettings, tools: LinkTools): Pr
 
 /** What is done with each message that comes over one connection; `refusedSize` is that of one that was not kept. */
 function makeTake(
-  { tenantId, id, mapper }: ConnectorSettings,
+  { tenantId, id, source, mapper }: ConnectorSettings,
   { publish, clock, maxEventBytes, progress, stopping }: LinkTools,
   credit: Credit,
   ended: AbortSignal,
 ): (bytes: Buffer, refusedSize: number | null, delivery: Delivery) => void {
-  const target = { publish, tenantId, connectorId: id }
+  const target = { publish, tenantId, connectorId: id, source }
 
   function settle(outcome: 'accepted' | 'released' | 'rejected', act: () => void): void {
     // On a connection that is gone there is nothing to settle: the broker has taken the message back.

@@ -22,6 +22,7 @@ export interface Connector {
 export interface ConnectorSettings {
   tenantId: string
   id: string
+  source: string
   /** With user and password. */
   url: string
   /** The queue, topic or subscription, as the broker spells it. */

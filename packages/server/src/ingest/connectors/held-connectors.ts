@@ -63,6 +63,7 @@ export function makeHeldConnectors(
       {
         tenantId: row.tenant_id,
         id: row.id,
+        source: row.source,
         url: secrets.open(row.url, connectorContext(row.id)),
         address: row.address,
         credit: row.credit,

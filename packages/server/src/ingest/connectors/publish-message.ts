@@ -16,10 +16,11 @@ export interface MessageTarget {
   publish: Publish
   tenantId: string
   connectorId: string
+  source: string
 }
 
 export async function publishMessage(
-  { publish, tenantId, connectorId }: MessageTarget,
+  { publish, tenantId, connectorId, source }: MessageTarget,
   read: () => PreparedEvent,
 ): Promise<MessageOutcome> {
   let event: PreparedEvent
@@ -30,11 +31,15 @@ export async function publishMessage(
     return { kind: 'hopeless', why: (error as Error).message }
   }
   try {
-    const [outcome] = await publish({ tenantId, senderId: connectorId, events: [event], isIngested: true })
+    // A CloudEvent brings its own id. One that belongs to another source would have that source's event, when it comes,
+    // be taken for a duplicate.
+    const isIngested = event.id.startsWith(`${source}:`)
+    const [outcome] = await publish({ tenantId, senderId: connectorId, events: [event], isIngested })
     if (outcome!.status === 'refused') throw outcome!.failure
     return { kind: 'stored', duplicate: outcome!.status === 'duplicate' }
   } catch (error) {
-    if (error instanceof Failure && error.status < 500) return { kind: 'hopeless', why: error.message }
+    if (error instanceof Failure && error.status < 500 && error.code !== 'rate_limited')
+      return { kind: 'hopeless', why: error.message }
     const known = error instanceof StoreUnavailable || error instanceof Failure
     return {
       kind: 'not_now',
