@@ -131,6 +131,7 @@ export const TokenAnswer = Type.Object(
     access_token: Type.String({ description: 'A JWT that lives one hour, less where its key expires sooner.' }),
     token_type: oneOf(['Bearer']),
     expires_at: dateTime(),
+    expires_in: Type.Integer({ description: 'Seconds until then.', examples: [3600] }),
     agent: Type.Unsafe<Agent | null>({
       anyOf: [Type.Ref('Agent'), { type: 'null' }],
       description: 'The agent the key belongs to; null for an org-admin key.',
@@ -208,7 +209,7 @@ export const agentOperations = {
     tag,
     method: 'PATCH',
     path: '/agents/{id}',
-    access: { scope: 'admin', self: 'any' },
+    access: { scope: 'admin', self: 'receive' },
     body: AgentUpdate,
     success: { 200: { description: 'The agent as it is now', schema: Agent } },
   }),

@@ -1,7 +1,7 @@
 // What the operator of the installation does: tenants, org-admin keys, usage. Closed unless an operator token is
 // configured.
 import { operation } from './operation.ts'
-import { Type, type Static, dateTime, filledText, id } from './shapes.ts'
+import { Type, type Static, dateTime, filledText, id, nullableDateTime } from './shapes.ts'
 
 export const SLUG = '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'
 
@@ -18,6 +18,17 @@ export const Tenant = Type.Object(
 export type Tenant = Static<typeof Tenant>
 
 const adminKey = Type.String({ description: 'An org-admin API key. Shown here once and never again.' })
+
+export const AdminKey = Type.Object(
+  {
+    id: id('key'),
+    prefix: Type.String({ examples: ['ak_live_9fQ2'], description: 'The leading characters of the key.' }),
+    created_at: dateTime(),
+    last_used_at: nullableDateTime(),
+  },
+  { $id: 'AdminKey' },
+)
+export type AdminKey = Static<typeof AdminKey>
 
 export const UsageDay = Type.Object(
   {
@@ -81,6 +92,28 @@ export const operatorOperations = {
     method: 'POST',
     path: '/operator/tenants/{slug}/admin-keys',
     success: { 201: { description: 'The key', schema: Type.Object({ admin_key: adminKey }) } },
+  }),
+  listAdminKeys: operation({
+    id: 'listAdminKeys',
+    summary: 'List the org-admin keys of a tenant, newest first',
+    tag,
+    access,
+    base,
+    method: 'GET',
+    path: '/operator/tenants/{slug}/admin-keys',
+    success: { 200: { description: 'The keys', schema: Type.Object({ keys: Type.Array(AdminKey) }) } },
+  }),
+  revokeAdminKey: operation({
+    id: 'revokeAdminKey',
+    summary: 'Revoke an org-admin key',
+    description:
+      'Ends its tokens. The last key of a tenant cannot be revoked (422 `last_admin_key`): make another first.',
+    tag,
+    access,
+    base,
+    method: 'DELETE',
+    path: '/operator/tenants/{slug}/admin-keys/{key_id}',
+    success: { 204: { description: 'Revoked' } },
   }),
   getUsage: operation({
     id: 'getUsage',

@@ -13,7 +13,7 @@ export const outboundOperations = {
     tag: 'Agents',
     method: 'POST',
     path: '/agents/{id}/push-secret',
-    access: { scope: 'admin', self: 'any' },
+    access: { scope: 'admin', self: 'receive' },
     success: {
       201: {
         description: 'The secret',

@@ -51,6 +51,8 @@ export const OPERATIONS = {
   createTenant: 'POST /operator/tenants',
   listTenants: 'GET /operator/tenants',
   createAdminKey: 'POST /operator/tenants/{slug}/admin-keys',
+  listAdminKeys: 'GET /operator/tenants/{slug}/admin-keys',
+  revokeAdminKey: 'DELETE /operator/tenants/{slug}/admin-keys/{key_id}',
   getUsage: 'GET /operator/usage',
   createWebhook: 'POST /operator/webhooks',
   listWebhooks: 'GET /operator/webhooks',
@@ -486,6 +488,22 @@ export interface Operations {
       admin_key: string
     }
   }
+  /** List the org-admin keys of a tenant, newest first: GET /operator/tenants/{slug}/admin-keys */
+  listAdminKeys: {
+    params: { slug: string }
+    query: Record<never, never>
+    body: undefined
+    response: {
+      keys: AdminKey[]
+    }
+  }
+  /** Revoke an org-admin key: DELETE /operator/tenants/{slug}/admin-keys/{key_id} */
+  revokeAdminKey: {
+    params: { slug: string; key_id: string }
+    query: Record<never, never>
+    body: undefined
+    response: undefined
+  }
   /** What a tenant used, per day: GET /operator/usage */
   getUsage: {
     params: Record<never, never>
@@ -658,6 +676,8 @@ export type TokenAnswer = {
   access_token: string
   token_type: 'Bearer'
   expires_at: string
+  /** Seconds until then. */
+  expires_in: number
   /** The agent the key belongs to; null for an org-admin key. */
   agent: Agent | null
 }
@@ -1168,6 +1188,14 @@ export type Tenant = {
   slug: string
   name: string
   created_at: string
+}
+
+export type AdminKey = {
+  id: string
+  /** The leading characters of the key. */
+  prefix: string
+  created_at: string
+  last_used_at: string | null
 }
 
 export type UsageDay = {

@@ -24,6 +24,7 @@ import type { Logger } from './kernel/logger.ts'
 import { startLoop, type Loop } from './kernel/loop.ts'
 import type { Secrets } from './kernel/secrets.ts'
 import { makeMemory, type MemoryParts } from './memory/make-memory.ts'
+import { makeSubjectsOf } from './operations/admit.ts'
 import { agentOperations } from './operations/agents.ts'
 import { authOperations, FAILED_EXCHANGES_WINDOW_S } from './operations/auth.ts'
 import { channelOperations } from './operations/channels.ts'
@@ -89,6 +90,7 @@ export function makeApp(parts: AppParts): App {
   // Several nodes can share a limit only through a store that they share.
   const shared = store.isShared ? store : null
   const limiter = makeRateLimiter(config.rateLimitWindowS, clock, shared)
+  const rateLimits = { agentLimit: config.rateLimitAgent, tenantLimit: config.rateLimitTenant }
   const failedExchanges = makeRateLimiter(FAILED_EXCHANGES_WINDOW_S, clock, shared)
   const refusedWebhooks = makeRateLimiter(REFUSED_WEBHOOKS_WINDOW_S, clock, shared)
 
@@ -172,7 +174,13 @@ export function makeApp(parts: AppParts): App {
 
   const operations = makeOperations(
     [
-      ...authOperations(store, tools, failedExchanges),
+      ...authOperations({
+        ...tools,
+        store,
+        limiter,
+        subjectsOf: makeSubjectsOf(rateLimits),
+        failures: failedExchanges,
+      }),
       ...agentOperations(tools),
       ...eventOperations({
         store,
@@ -213,8 +221,7 @@ export function makeApp(parts: AppParts): App {
       store,
       idempotency,
       limiter,
-      agentLimit: config.rateLimitAgent,
-      tenantLimit: config.rateLimitTenant,
+      ...rateLimits,
       compileCheck: makeCompileCheck([...config.clientTypes, 'other']),
     },
   )

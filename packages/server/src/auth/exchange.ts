@@ -2,38 +2,55 @@
 import type { Agent } from '@sensorium/contract'
 import { requireAgent } from '../agents/get.ts'
 import { iso } from '../kernel/clock.ts'
-import { unauthenticated } from '../kernel/failure.ts'
-import type { Db } from '../store/db.ts'
+import type { Store } from '../store/db.ts'
 import type { KeyTools } from './keys.ts'
 import type { Principal } from './principal.ts'
-import { findKeyByHash, touchKey } from './sql.ts'
+import { findKeyByHash, touchKey, type KeyRow } from './sql.ts'
 import { signToken } from './tokens.ts'
 
-export interface TokenAnswer {
+export interface TokenResponse {
   access_token: string
   token_type: 'Bearer'
   expires_at: string
+  /** Seconds, as OAuth has it. */
+  expires_in: number
   agent: Agent | null
 }
 
-export async function exchangeKey(db: Db, tools: KeyTools, apiKey: string): Promise<TokenAnswer> {
-  const now = tools.now()
-  const key = await findKeyByHash(db, tools.secrets.hashApiKey(apiKey), now)
-  if (!key || (key.owner_type === 'agent' && key.agent_status !== 'active')) throw unauthenticated()
-  await touchKey(db, key.tenant_id, key.id, now)
+/** A key that may be exchanged, and whom it stands for. */
+export interface LiveKey {
+  row: KeyRow
+  principal: Principal
+}
+
+/** `last_used_at` says when a key was used to a minute: who exchanges for every request does not write each time. */
+const TOUCH_EVERY_MS = 60_000
+
+/** Null for a key that is unknown, revoked or expired, and for one of an inactive agent. */
+export async function findLiveKey(store: Store, tools: KeyTools, apiKey: string): Promise<LiveKey | null> {
+  const row = await findKeyByHash(store, tools.secrets.hashApiKey(apiKey), tools.now())
+  if (!row || (row.owner_type === 'agent' && row.agent_status !== 'active')) return null
   const principal: Principal = {
-    kind: key.owner_type,
-    id: key.owner_id,
-    tenantId: key.tenant_id,
-    keyId: key.id,
-    scopes: new Set(JSON.parse(key.scopes) as string[]),
-    teamId: key.team_id,
+    kind: row.owner_type,
+    id: row.owner_id,
+    tenantId: row.tenant_id,
+    keyId: row.id,
+    scopes: new Set(JSON.parse(row.scopes) as string[]),
+    teamId: row.team_id,
   }
-  const { token, expiresAt } = await signToken(tools.secrets.tokenKey, principal, now, key.expires_at)
+  return { row, principal }
+}
+
+export async function exchangeKey(store: Store, tools: KeyTools, { row, principal }: LiveKey): Promise<TokenResponse> {
+  const now = tools.now()
+  if (row.last_used_at === null || now - row.last_used_at >= TOUCH_EVERY_MS)
+    await store.tx((tx) => touchKey(tx, row.tenant_id, row.id, now))
+  const { token, expiresAt } = await signToken(tools.secrets.tokenKey, principal, now, row.expires_at)
   return {
     access_token: token,
     token_type: 'Bearer',
     expires_at: iso(expiresAt),
-    agent: principal.kind === 'agent' ? await requireAgent(db, key.tenant_id, key.owner_id) : null,
+    expires_in: Math.floor((expiresAt - now) / 1000),
+    agent: principal.kind === 'agent' ? await requireAgent(store, row.tenant_id, row.owner_id) : null,
   }
 }

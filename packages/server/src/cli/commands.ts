@@ -1,5 +1,7 @@
 // Every command, in the order that help shows them.
 import { adminKeyCreate } from './admin-key-create.ts'
+import { adminKeyList } from './admin-key-list.ts'
+import { adminKeyRevoke } from './admin-key-revoke.ts'
 import { backup } from './backup.ts'
 import type { Command } from './command.ts'
 import { connectorCreate } from './connector-create.ts'
@@ -21,6 +23,8 @@ export const commands: readonly Command[] = [
   tenantCreate,
   tenantList,
   adminKeyCreate,
+  adminKeyList,
+  adminKeyRevoke,
   webhookCreate,
   webhookList,
   webhookRotate,

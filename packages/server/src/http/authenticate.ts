@@ -23,6 +23,10 @@ export function bearer({ headers }: Exchange): string {
   return header.slice(7)
 }
 
+const API_KEY = 'ak_live_'
+const EXCHANGE_IT =
+  'This is an API key and no access token: exchange it at POST /v1/auth/token and send the access_token of the response'
+
 export function makeAuthenticate({ access }: Operation, { identify, operatorToken }: AuthenticateTools): Authenticate {
   if (access.scope === 'public') return () => NOBODY
   if (access.scope === 'operator') {
@@ -41,6 +45,7 @@ export function makeAuthenticate({ access }: Operation, { identify, operatorToke
 
   return (exchange) => {
     const token = bearer(exchange)
+    if (token.startsWith(API_KEY)) throw unauthenticated(EXCHANGE_IT)
     return identify.cached(token) ?? identify(token).then(known)
   }
 }

@@ -74,13 +74,8 @@ export const invalid = ({ field, value, expected, example }: Invalid): Failure =
 export const invalidEvent = (field: string, value: unknown, expected: string): Failure =>
   fail('invalid_event', `${field}: expected ${expected}`, { field, value: shownValue(value), expected })
 
-export const unauthenticated = (): Failure =>
-  fail(
-    'authentication_failed',
-    'The access token is missing, malformed, expired or revoked',
-    {},
-    { 'www-authenticate': 'Bearer' },
-  )
+export const unauthenticated = (message = 'The access token is missing, malformed, expired or revoked'): Failure =>
+  fail('authentication_failed', message, {}, { 'www-authenticate': 'Bearer' })
 
 /** Of a webhook: says the same whether the tenant exists or not. */
 export const badSignature = (): Failure =>
@@ -103,6 +98,13 @@ export const taken = (what: string, existingId: string | null): Failure =>
 
 export const keyReused = (key: string, existingId: string | null): Failure =>
   fail('conflict', 'This Idempotency-Key was used with another body', {
+    idempotency_key: key,
+    existing_resource_id: existingId,
+  })
+
+/** What was made shows a secret, and another API key of the same caller asked for it. */
+export const keyOfAnother = (key: string, existingId: string | null): Failure =>
+  fail('conflict', 'This Idempotency-Key was used with another API key, which alone is shown the secret again', {
     idempotency_key: key,
     existing_resource_id: existingId,
   })

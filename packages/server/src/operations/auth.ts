@@ -1,32 +1,49 @@
-// /auth/token: the one public operation. Failed exchanges are counted by client address, so that keys cannot be guessed
-// at speed.
+// /auth/token: the one operation of /v1 that needs no token. An exchange counts toward the limits of the agent whose key it
+// is. Failed ones are counted by client address, so that keys cannot be guessed at speed; the key is looked up first, so
+// that no number of wrong ones from behind the same address refuses a right one.
 import { operations } from '@sensorium/contract'
-import { exchangeKey } from '../auth/exchange.ts'
+import { exchangeKey, findLiveKey } from '../auth/exchange.ts'
 import type { KeyTools } from '../auth/keys.ts'
-import { Failure, rateLimited } from '../kernel/failure.ts'
+import { rateLimited, unauthenticated } from '../kernel/failure.ts'
 import type { Store } from '../store/db.ts'
-import { ok } from './response.ts'
-import type { RateLimiter, Subject, Verdict } from './rate-limit.ts'
+import type { SubjectsOf } from './admit.ts'
 import { own, type Binding } from './binding.ts'
+import type { RateLimiter, Verdict } from './rate-limit.ts'
+import { ok } from './response.ts'
 
 export const FAILED_EXCHANGES = 30
 export const FAILED_EXCHANGES_WINDOW_S = 60
 
-export const authOperations = (store: Store, tools: KeyTools, failures: RateLimiter): Binding[] => [
-  own(operations.exchangeKey, async ({ body, options }) => {
-    const subject: Subject[] = [
-      { tenantId: '', name: `address ${options.clientAddress ?? ''}`, limit: FAILED_EXCHANGES },
-    ]
-    const check = ({ allowed, resetSeconds, limit }: Verdict): void => {
-      if (!allowed) throw rateLimited(resetSeconds, limit, failures.windowSeconds)
-    }
-    check(failures.peek(subject))
-    try {
-      return ok(await store.tx((tx) => exchangeKey(tx, tools, body.api_key)))
-    } catch (error) {
-      // Again: of many guesses at once, all may have passed before the first one failed.
-      if (error instanceof Failure && error.code === 'authentication_failed') check(await failures.take(subject))
-      throw error
-    }
-  }),
-]
+export interface AuthOperationTools extends KeyTools {
+  store: Store
+  limiter: RateLimiter
+  subjectsOf: SubjectsOf
+  /** Counts failed exchanges. */
+  failures: RateLimiter
+}
+
+export function authOperations(tools: AuthOperationTools): Binding[] {
+  const { store, limiter, subjectsOf, failures } = tools
+
+  function check({ allowed, resetSeconds, limit }: Verdict, { windowSeconds }: RateLimiter): void {
+    if (!allowed) throw rateLimited(resetSeconds, limit, windowSeconds)
+  }
+
+  return [
+    own(operations.exchangeKey, async ({ body, options }) => {
+      const key = await findLiveKey(store, tools, body.api_key)
+      if (!key) {
+        const name = `address ${options.clientAddress ?? ''}`
+        check(await failures.take([{ tenantId: '', name, limit: FAILED_EXCHANGES }]), failures)
+        throw unauthenticated()
+      }
+      const subjects = subjectsOf(key.principal)
+      if (subjects.length > 0) {
+        const verdict = await limiter.take(subjects)
+        check(verdict, limiter)
+        options.limited?.(verdict)
+      }
+      return ok(await exchangeKey(store, tools, key))
+    }),
+  ]
+}

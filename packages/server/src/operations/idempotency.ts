@@ -5,11 +5,11 @@
 // 2. Two equal requests on one node: the second waits for the first. On two nodes: the primary key lets one commit, the
 //    other undoes its work and responds with what the first one stored.
 // 3. A refusal (4xx) that would come out the same again is kept too; 401, 403, 429 and 5xx never are.
-// 4. A response that shows a secret is kept encrypted.
+// 4. A response that shows a secret is kept encrypted, and given again only to the API key that asked for it.
 import { createHash, webcrypto } from 'node:crypto'
 import type { Secrets } from '../kernel/secrets.ts'
 import type { ErrorCode } from '@sensorium/contract'
-import { keyReused, recordedFailure } from '../kernel/failure.ts'
+import { keyOfAnother, keyReused, recordedFailure } from '../kernel/failure.ts'
 import type { Db, Store } from '../store/db.ts'
 import type { OperationResponse } from './response.ts'
 
@@ -19,6 +19,8 @@ const PURGE_ROWS = 1000
 export interface RequestKey {
   tenantId: string
   principalId: string
+  /** The API key of the call: not part of what is looked up. */
+  keyId: string
   method: string
   path: string
   key: string
@@ -31,6 +33,8 @@ interface Row {
   body: string
   sealed: number
   resource_id: string | null
+  /** Null in rows of a release that did not note it. */
+  key_id: string | null
 }
 
 /** Thrown inside a transaction whose record another node wrote first: everything in it is undone. */
@@ -78,11 +82,15 @@ export const hashLarge = async (body: Buffer): Promise<string> =>
  */
 const isKept = (status: number): boolean => status < 500 && ![401, 403, 429].includes(status)
 
+/** An index row of PostgreSQL holds some 2,700 bytes; a path may have 16,000. What begins with a slash is a path. */
+const MAX_PATH = 512
+const storedPath = (path: string): string => (path.length <= MAX_PATH ? path : `sha256:${hashBody(path)}`)
+
 const find = (db: Db, r: RequestKey) =>
   db.lookUp<Row>(
-    `select body_hash, status, body, sealed, resource_id from idempotency
+    `select body_hash, status, body, sealed, resource_id, key_id from idempotency
       where tenant_id = ? and principal_id = ? and method = ? and path = ? and idempotency_key = ?`,
-    [r.tenantId, r.principalId, r.method, r.path, r.key],
+    [r.tenantId, r.principalId, r.method, storedPath(r.path), r.key],
   )
 
 /**
@@ -91,19 +99,20 @@ const find = (db: Db, r: RequestKey) =>
  */
 const insert = (db: Db, r: RequestKey, row: Row, now: number): Promise<number> =>
   db.run(
-    `insert into idempotency (tenant_id, principal_id, method, path, idempotency_key, body_hash, status, body, sealed, resource_id, created_at)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
+    `insert into idempotency (tenant_id, principal_id, method, path, idempotency_key, body_hash, status, body, sealed, resource_id, key_id, created_at)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
     [
       r.tenantId,
       r.principalId,
       r.method,
-      r.path,
+      storedPath(r.path),
       r.key,
       row.body_hash,
       row.status,
       row.body,
       row.sealed,
       row.resource_id,
+      row.key_id,
       now,
     ],
   )
@@ -126,6 +135,7 @@ export function makeIdempotency(store: Store, secrets: Secrets, now: () => numbe
       body: response.secret ? secrets.seal(body, nameOf(request)) : body,
       sealed: response.secret ? 1 : 0,
       resource_id: response.resourceId ?? null,
+      key_id: request.keyId,
     }
   }
 
@@ -133,6 +143,7 @@ export function makeIdempotency(store: Store, secrets: Secrets, now: () => numbe
     const row = await find(store, request)
     if (!row) return null
     if (row.body_hash !== request.bodyHash) throw keyReused(request.key, row.resource_id)
+    if (row.sealed && row.key_id !== request.keyId) throw keyOfAnother(request.key, row.resource_id)
     const { json, text, headers } = JSON.parse(
       row.sealed ? secrets.open(row.body, nameOf(request)) : row.body,
     ) as Recorded

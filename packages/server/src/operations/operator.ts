@@ -1,12 +1,14 @@
 // /operator: tenants, org-admin keys, usage. The command line calls the same functions.
 import { operations } from '@sensorium/contract'
 import type { KeyTools } from '../auth/keys.ts'
+import type { Announce } from '../store/announce.ts'
+import { listAdminKeys, revokeAdminKey } from '../tenants/admin-keys.ts'
 import { createAdminKey, createTenant, listTenants } from '../tenants/create.ts'
 import { readUsage } from '../tenants/usage.ts'
-import { ok } from './response.ts'
+import { noContent, ok } from './response.ts'
 import { read, write, type Binding } from './binding.ts'
 
-export const operatorOperations = (tools: KeyTools): Binding[] => [
+export const operatorOperations = (tools: KeyTools & { announce: Announce }): Binding[] => [
   write(operations.createTenant, async ({ body }, tx) => {
     const json = await createTenant(tx, tools, body.slug, body.name)
     return { status: 201, json, resourceId: json.tenant.id, secret: true }
@@ -19,6 +21,13 @@ export const operatorOperations = (tools: KeyTools): Binding[] => [
     json: { admin_key: await createAdminKey(tx, tools, params.slug) },
     secret: true,
   })),
+
+  read(operations.listAdminKeys, async ({ params }, db) => ok({ keys: await listAdminKeys(db, params.slug) })),
+
+  write(operations.revokeAdminKey, async ({ params }, tx) => {
+    await revokeAdminKey(tx, tools.announce, params.slug, params.key_id, tools.now())
+    return noContent()
+  }),
 
   read(operations.getUsage, async ({ query }, db) => ok(await readUsage(db, query.tenant))),
 ]

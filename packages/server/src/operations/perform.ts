@@ -151,6 +151,7 @@ function makeRun(
     const request = {
       tenantId: principal.tenantId,
       principalId: principal.id,
+      keyId: principal.keyId,
       method: operation.method,
       path: resourceOf(operation, input.params),
       key,

@@ -58,6 +58,9 @@ const TELL: Insert = {
 export function makeRateLimiter(windowSeconds: number, clock: Clock, shared: Store | null): RateLimiter {
   const sliceMs = (windowSeconds * 1000) / SLICES
   const ring = SLICES + 1
+  // Nodes agree on slices by the time that they share. One alone goes by a clock that nobody can set, so that a clock set
+  // back holds no limit longer; it may begin at zero, and slices before the first are looked at.
+  const time = shared ? clock.now : () => clock.elapsed() + ring * sliceMs
   const windows = new Map<string, Window>()
   let syncing: Promise<boolean> | null = null
 
@@ -84,7 +87,7 @@ export function makeRateLimiter(windowSeconds: number, clock: Clock, shared: Sto
   }
 
   function windowOf(subject: Subject): Window {
-    const slice = Math.floor(clock.now() / sliceMs)
+    const slice = Math.floor(time() / sliceMs)
     const known = held.get(subject)
     const window = known && !known.forgotten ? known : named(subject, slice)
     // Slices between the newest one seen and now have left the window.
@@ -106,7 +109,7 @@ export function makeRateLimiter(windowSeconds: number, clock: Clock, shared: Sto
     let left = window.total
     for (let slice = window.newest - SLICES; slice <= window.newest; slice++) {
       left -= window.counts[slice % ring]!
-      if (left <= most) return (slice + ring) * sliceMs - clock.now()
+      if (left <= most) return (slice + ring) * sliceMs - time()
     }
     return windowSeconds * 1000
   }
@@ -171,7 +174,7 @@ export function makeRateLimiter(windowSeconds: number, clock: Clock, shared: Sto
           [
             tx.dialect.list([...new Set(telling.map(({ key }) => split(key)[0]))]),
             tx.dialect.list([...new Set(telling.map(({ key }) => split(key)[1]))]),
-            Math.floor(clock.now() / sliceMs) - SLICES,
+            Math.floor(time() / sliceMs) - SLICES,
           ],
         )
       })
@@ -226,9 +229,9 @@ export function makeRateLimiter(windowSeconds: number, clock: Clock, shared: Sto
     async sync() {
       if (shared) {
         await tellSoon(shared)
-        await shared.tx((tx) => tx.run('delete from rate_windows where expires_at < ?', [clock.now()]))
+        await shared.tx((tx) => tx.run('delete from rate_windows where expires_at < ?', [time()]))
       }
-      const slice = Math.floor(clock.now() / sliceMs)
+      const slice = Math.floor(time() / sliceMs)
       for (const [key, window] of windows) {
         if (slice - window.newest <= IDLE_WINDOWS * ring || window.untoldTotal > 0) continue
         windows.delete(key)

@@ -43,6 +43,10 @@ export const insertOrgAdmin = (db: Db, tenantId: string, id: string, now: number
 export const findOrgAdmin = (db: Db, tenantId: string) =>
   one<{ id: string }>(db, 'select id from org_admins where tenant_id = ?', [tenantId])
 
+/** Locks the org-admin's row until the transaction ends. */
+export const lockOrgAdmin = (db: Db, tenantId: string) =>
+  one<{ id: string }>(db, `select id from org_admins where tenant_id = ? ${db.dialect.forUpdate}`, [tenantId])
+
 const USAGE: Insert = {
   into: 'usage_days',
   columns: { tenant_id: 'text', day: 'text', metric: 'text', shard: 'integer', amount: 'bigint' },

@@ -19,6 +19,8 @@ for (const args of [[], ['help'], ['--help'], ['tenant', 'create', '--help']]) {
       'tenant create <slug>',
       'tenant list',
       'admin-key create <slug>',
+      'admin-key list <slug>',
+      'admin-key revoke <slug> <key-id>',
       'usage <slug>',
       'doctor',
       'backup <file>',

@@ -42,7 +42,13 @@ onBothEngines((engine) => {
     const agent = await tenant.agent({ team: 'blue' })
     const reply = await exchange(agent.key)
     assert.equal(reply.status, 200)
-    assert.deepEqual(Object.keys(reply.body).sort(), ['access_token', 'agent', 'expires_at', 'token_type'])
+    assert.deepEqual(Object.keys(reply.body).sort(), [
+      'access_token',
+      'agent',
+      'expires_at',
+      'expires_in',
+      'token_type',
+    ])
     assert.equal(reply.body.token_type, 'Bearer')
     assert.equal(Date.parse(reply.body.expires_at), service.clock.now() + HOUR)
     assert.deepEqual(reply.body.agent, (await service.call(`GET /v1/agents/${agent.id}`, { token: tenant.admin })).body)

@@ -143,3 +143,16 @@ const pick = (verdict: Verdict | Promise<Verdict>): Partial<Verdict> => {
   const { allowed, limit, remaining } = verdict as Verdict
   return { allowed, limit, remaining }
 }
+
+test('[OPS-22] a clock that is set back an hour holds no limit longer, and the wait that is told is right', async () => {
+  const clock = fakeClock()
+  const limiter = makeRateLimiter(60, clock, null)
+  const one = [subject(3)]
+  for (let i = 0; i < 3; i++) assert.equal((limiter.take(one) as Verdict).allowed, true)
+  clock.set(-3_600_000)
+  const refused = limiter.take(one) as Verdict
+  assert.equal(refused.allowed, false)
+  assert.ok(refused.resetSeconds >= 1 && refused.resetSeconds <= 61, `${refused.resetSeconds}`)
+  await clock.advance(refused.resetSeconds * 1000)
+  assert.equal((limiter.take(one) as Verdict).allowed, true)
+})
