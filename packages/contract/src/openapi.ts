@@ -77,6 +77,7 @@ function parametersOf(operation: Operation, components: Map<string, Json>): Json
   if ((operation.method === 'POST' || operation.method === 'PATCH') && operation.access.scope !== 'public') {
     parameters.push({ $ref: '#/components/parameters/IdempotencyKey' })
   }
+  if (operation.body && !operation.checksBody) parameters.push({ $ref: '#/components/parameters/Prefer' })
   return parameters
 }
 
@@ -161,6 +162,14 @@ export function openapi(operations: readonly Operation[]): JsonObject {
           required: false,
           description: 'Makes a retry safe: the same key with the same body answers the same, for 24 hours at least.',
           schema: { type: 'string', maxLength: 255 },
+        },
+        Prefer: {
+          name: 'Prefer',
+          in: 'header',
+          required: false,
+          description:
+            '`handling=strict` refuses a field of the body that the operation does not know, which is otherwise ignored.',
+          schema: { type: 'string', examples: ['handling=strict'] },
         },
       },
       schemas: Object.fromEntries([...components].sort(([a], [b]) => (a < b ? -1 : 1))),

@@ -5,6 +5,7 @@ import { performance } from 'node:perf_hooks'
 import type { Principal } from '../auth/principal.ts'
 import type { CallOptions, Input, Payload } from '../operations/call.ts'
 import type { Verdict } from '../operations/rate-limit.ts'
+import { prefersStrict } from './prefer.ts'
 import { goneSignal, type WhenLeaving } from './gone-signal.ts'
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
@@ -73,6 +74,15 @@ export class Exchange implements Input, CallOptions {
 
   get origin(): string {
     return `http://${this.request.headers.host ?? 'localhost'}`
+  }
+
+  get strict(): boolean {
+    const { prefer } = this.request.headers
+    return prefer !== undefined && prefersStrict(String(prefer))
+  }
+
+  strictApplied(): void {
+    this.#head.push('preference-applied', 'handling=strict')
   }
 
   payload(): Payload | Promise<Payload> {

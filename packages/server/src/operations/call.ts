@@ -39,6 +39,10 @@ export interface CallOptions {
   readonly clientAddress?: string | undefined
   /** The address at which the caller reached the service, for addresses that it is shown. */
   readonly origin?: string | undefined
+  /** A field of the body that the operation does not know is refused rather than ignored. */
+  readonly strict?: boolean
+  /** Told that `strict` was heeded, before the shape is checked. */
+  strictApplied?(): void
   /** Told what is left of the rate limit, also where the call is refused afterwards. */
   limited?(verdict: Verdict): void
 }

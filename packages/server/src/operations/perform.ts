@@ -12,6 +12,7 @@ import type { Binding } from './binding.ts'
 import type { Call, CallOptions, Input, Payload } from './call.ts'
 import { hashBody, type Idempotency, type RecordResponse } from './idempotency.ts'
 import { refused, type OperationResponse } from './response.ts'
+import { unknownField } from './unknown-field.ts'
 import { readQuery, type Check, type CompileCheck } from './validate.ts'
 
 const MAX_KEY_LENGTH = 255
@@ -98,16 +99,19 @@ function makeRun(
     return read
   }
 
-  function readBodyOf(payload: Payload): unknown {
+  function readBodyOf(payload: Payload, options: CallOptions): unknown {
     if (!takesBody) return undefined
+    if (options.strict) options.strictApplied?.()
     if (!checkBody) return payload.read()
     if (operation.bodyOptional && payload.isEmpty) return {}
     const body = payload.read()
-    return body instanceof Promise ? body.then(checked) : checked(body)
+    return body instanceof Promise ? body.then((value) => checked(value, options)) : checked(body, options)
   }
 
-  function checked(body: unknown): unknown {
-    const wrong = checkBody!(body)
+  // The unknown field first: misspelt, it is why another one is missing.
+  function checked(body: unknown, { strict }: CallOptions): unknown {
+    const wrong =
+      (strict ? unknownField(operation.body!, body, operation.secrets !== undefined) : null) ?? checkBody!(body)
     if (wrong) throw invalid(wrong)
     return body
   }
@@ -120,7 +124,7 @@ function makeRun(
     record: RecordResponse | null,
   ): Promise<OperationResponse> {
     const query = readQueryOf(input) as never
-    const body = readBodyOf(payload)
+    const body = readBodyOf(payload, options)
     const call: Call<never> = { principal, params: (input.params ?? {}) as never, query, body: body as never, options }
     if (!(body instanceof Promise)) return invoke(call, record)
     return body.then((value) => {

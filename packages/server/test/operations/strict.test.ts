@@ -1,0 +1,143 @@
+// Prefer: handling=strict
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { Type } from '@sensorium/contract'
+import { prefersStrict } from '../../src/http/prefer.ts'
+import { unknownField } from '../../src/operations/unknown-field.ts'
+import { onBothEngines } from '../support/engines.ts'
+import { assertError } from '../support/expect.ts'
+import { OPERATOR_TOKEN, startService, type Service, type TestTenant } from '../support/service.ts'
+
+const STRICT = { prefer: 'handling=strict' }
+const AGENT = { name: 'Watcher', delivery_mode: 'poll', client_type: 'other' }
+
+test('[OPS-23] a preference is found among others, however it is written; the first one counts', () => {
+  for (const header of [
+    'handling=strict',
+    'respond-async, handling=strict; why=tests',
+    'Handling = "strict"',
+    'wait=10,\thandling=STRICT',
+    'handling=strict, handling=lenient',
+  ])
+    assert.equal(prefersStrict(header), true, header)
+  for (const header of ['', 'handling=lenient', 'handling', 'handling=lenient, handling=strict', 'xhandling=strict'])
+    assert.equal(prefersStrict(header), false, header)
+})
+
+test('[OPS-23] unknown fields are found at any depth; what is free stays free', () => {
+  const schema = Type.Object({
+    name: Type.String(),
+    list: Type.Array(Type.Object({ inner: Type.Object({ deep: Type.Optional(Type.String()) }) })),
+    free: Type.Unsafe({ type: 'object' }),
+    open: Type.Object({ known: Type.String() }, { additionalProperties: true }),
+  })
+  const body = {
+    name: 'x',
+    list: [{ inner: {} }, { inner: { deep: 'y' } }],
+    free: { any: { thing: 1 } },
+    open: { z: 1 },
+  }
+  assert.equal(unknownField(schema, body, false), null)
+  const misspelt = { ...body, list: [{ inner: {} }, { inner: { depe: 1 } }] }
+  assert.deepEqual(unknownField(schema, misspelt, false), {
+    field: 'list[1].inner.depe',
+    value: 1,
+    expected: 'a known field; the nearest is deep',
+    example: 'deep',
+  })
+  assert.equal(unknownField(schema, { ...body, nmae: 'whsec_' }, true)?.value, '[redacted]')
+  assert.equal(unknownField(schema, { ...body, ['__proto__x']: 1, constructor: 2 }, false)?.field, '__proto__x')
+  assert.equal(unknownField(Type.Object({}), { some: 1 }, false)?.expected, 'no field')
+  for (const odd of [null, 7, 'text', [], [{ a: 1 }]]) assert.equal(unknownField(schema, odd, false), null)
+})
+
+onBothEngines((engine) => {
+  let service: Service
+  let tenant: TestTenant
+  before(async () => {
+    service = await startService(engine)
+    tenant = await service.tenant()
+  })
+  after(() => service.stop())
+
+  test('[OPS-23] with the preference a misspelt field is 400 and named; without it it is ignored', async () => {
+    const body = { ...AGENT, desciption: 'Looks out' }
+    const refused = await service.call('POST /v1/agents', { token: tenant.admin, body, headers: STRICT })
+    const details = assertError(refused, 'validation_failed', { field: 'desciption', value: 'Looks out' })
+    assert.match(String(details['expected']), /\bdescription\b/)
+    assert.equal(details['example'], 'description')
+    assert.equal(refused.headers.get('preference-applied'), 'handling=strict')
+
+    const ignored = await service.call('POST /v1/agents', { token: tenant.admin, body })
+    assert.deepEqual([ignored.status, ignored.body.description], [201, null])
+    assert.equal(ignored.headers.get('preference-applied'), null)
+    const fine = await service.call('POST /v1/agents', { token: tenant.admin, body: AGENT, headers: STRICT })
+    assert.deepEqual([fine.status, fine.headers.get('preference-applied')], [201, 'handling=strict'])
+  })
+
+  test('[OPS-23] a misspelt required field is named rather than the missing one', async () => {
+    const { name: _, ...rest } = AGENT
+    const reply = await service.call('POST /v1/agents', {
+      token: tenant.admin,
+      body: { ...rest, nmae: 'Watcher' },
+      headers: STRICT,
+    })
+    assertError(reply, 'validation_failed', { field: 'nmae', example: 'name' })
+  })
+
+  test('[OPS-23] memories: metadata is free, the rest is not', async () => {
+    const memory = { type: 'semantic', scope: 'agent', title: 'Cups', content: 'In the cupboard' }
+    const create = (body: object) => service.call('POST /v1/memories', { token: tenant.admin, body, headers: STRICT })
+    assert.equal((await create({ ...memory, metadata: { any: { thing: [{ goes: true }] } } })).status, 201)
+    assertError(await create({ ...memory, confidance: 0.9 }), 'validation_failed', {
+      field: 'confidance',
+      example: 'confidence',
+    })
+  })
+
+  test('[OPS-23] events: extension attributes and data are free', async () => {
+    const agent = await tenant.agent()
+    const event = {
+      specversion: '1.0',
+      type: 'a.b',
+      source: '/x',
+      id: 'strict-1',
+      tenantzone: 'eu',
+      data: { x: { y: 1 } },
+    }
+    const publish = await service.call('POST /v1/events', { token: agent.token, body: event, headers: STRICT })
+    assert.equal(publish.status, 202)
+    const explain = (body: object) =>
+      service.call('POST /v1/events/explain', { token: agent.token, body, headers: STRICT })
+    assert.equal((await explain({ event })).status, 200)
+    assertError(await explain({ event, agentid: agent.id }), 'validation_failed', {
+      field: 'agentid',
+      example: 'agent_id',
+    })
+  })
+
+  test('[OPS-23] an unknown field beside a secret is not repeated; nested ones have a path', async () => {
+    const body = { tenant: tenant.slug, source: 'shop', signing_secrt: 'whsec_do-not-repeat' }
+    const create = (given: object) =>
+      service.call('POST /operator/webhooks', { token: OPERATOR_TOKEN, body: given, headers: STRICT })
+    const reply = await create(body)
+    assertError(reply, 'validation_failed', { field: 'signing_secrt', example: 'signing_secret' })
+    assert.equal(reply.text.includes('do-not-repeat'), false)
+    assertError(
+      await create({ tenant: tenant.slug, source: 'shop', mapping: { entty: 'body.x' } }),
+      'validation_failed',
+      {
+        field: 'mapping.entty',
+        example: 'entity',
+      },
+    )
+  })
+
+  test('[OPS-23] authentication, scope and media type come first, and say nothing of a preference', async () => {
+    const body = { ...AGENT, nmae: 1 }
+    const agent = await tenant.agent({ scopes: ['send'] })
+    const unscoped = await service.call('POST /v1/agents', { token: agent.token, body, headers: STRICT })
+    assertError(unscoped, 'insufficient_scope')
+    assert.equal(unscoped.headers.get('preference-applied'), null)
+  })
+})
