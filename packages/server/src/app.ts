@@ -21,7 +21,7 @@ import { makeReceive } from './ingest/webhooks/receive.ts'
 import type { Clock } from './kernel/clock.ts'
 import { idMaker } from './kernel/ids.ts'
 import type { Logger } from './kernel/logger.ts'
-import { startLoop, type Loop } from './kernel/loop.ts'
+import { makeLoopHealth, startLoop, type Loop } from './kernel/loop.ts'
 import type { Secrets } from './kernel/secrets.ts'
 import { makeMemory, type MemoryParts } from './memory/make-memory.ts'
 import { makeSubjectsOf } from './operations/admit.ts'
@@ -172,6 +172,13 @@ export function makeApp(parts: AppParts): App {
     ...supervisor.states(),
   }))
 
+  const failedRounds = metrics.counter(
+    'sensorium_background_failures_total',
+    'Rounds of background work that failed, by its name',
+    ['loop'],
+  )
+  const health = makeLoopHealth(clock, log, (loop) => failedRounds.inc({ loop }))
+
   const operations = makeOperations(
     [
       ...authOperations({
@@ -232,7 +239,7 @@ export function makeApp(parts: AppParts): App {
     metrics,
     operations,
     operatorToken: config.operatorToken,
-    pages: makePages({ store, metrics, operations: Object.values(contract) }),
+    pages: makePages({ store, metrics, failing: health.failing, operations: Object.values(contract) }),
     mounts,
     bodyLimits: {
       small: 1_048_576,
@@ -268,7 +275,7 @@ export function makeApp(parts: AppParts): App {
       await announcements.runOnce()
       const address = await server.listen(config.host, config.port)
       loops = Object.entries(background).map(([name, { everyMs, runOnce }]) =>
-        startLoop(name, everyMs, clock, log, runOnce),
+        startLoop(name, everyMs, clock, log, runOnce, health),
       )
       // Connectors need not wait for the first round.
       supervisor.runOnce().catch((error: unknown) => log.warn({ err: error }, 'connectors could not be looked at'))

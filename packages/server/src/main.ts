@@ -22,6 +22,7 @@ function address(config: Config, listening: string): string {
 const STOP_WITHIN_MS = 15_000
 
 async function run(): Promise<void> {
+  process.umask(0o077) // whatever is made here is its owner's alone
   const config = readConfig(process.env)
   const log = makeLogger(config.logLevel)
   if (config.databaseUrl === null) {

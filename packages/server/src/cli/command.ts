@@ -14,6 +14,11 @@ export interface Invocation {
   clock: Clock
   /** The environment as configuration; refuses a wrong one. */
   config(): Config
+  /**
+   * An option that holds a secret, and would show in the list of processes: `-` reads it from standard input, and left
+   * out it is taken from an environment variable.
+   */
+  secret(option: string, variable: string): Promise<string | undefined>
   /** Carries out an operation of the operator on the store, as the HTTP door would, and gives back the body of its response. */
   call<O extends Operation>(operation: O, input: Input): Promise<ResultOf<O>>
   /** Opens the store for the time of the work, beside a service that may be running. */

@@ -9,15 +9,16 @@ export const connectorCreate: Command = {
   options: {
     tenant: 'slug',
     source: 'name',
-    url: 'amqp(s)://…',
+    url: 'amqp(s)://…|-',
     address: 'queue',
     credit: 'number',
     ...MAPPING_OPTIONS,
     'tls-ca': 'file',
   },
   summary: 'Register an AMQP 1.0 connector; a running service begins to receive within seconds',
-  async run({ options, call }) {
-    const { tenant, source, url, address } = options
+  async run({ options, secret, call }) {
+    const { tenant, source, address } = options
+    const url = await secret('url', 'CONNECTOR_URL')
     const tls_ca = options['tls-ca'] === undefined ? undefined : readFileSync(options['tls-ca'], 'utf8')
     const body = {
       tenant,

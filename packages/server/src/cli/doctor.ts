@@ -1,14 +1,17 @@
-// Looks at everything the service stands on and changes nothing: configuration, store, secret, disk, clock, model.
+// Looks at everything the service stands on, and at the service if it runs here, and changes nothing.
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { ConfigError, type Config } from '../config.ts'
 import { iso, type Clock } from '../kernel/clock.ts'
 import { makeSecrets } from '../kernel/secrets.ts'
+import { tooOpen } from '../store/data-directory.ts'
 import { one, type Store } from '../store/db.ts'
 import { schemaStanding, schemaVersion } from '../store/migrate.ts'
 import { connect, storeExists } from '../store/open.ts'
 import { readSecret } from '../store/secret-file.ts'
+import { tryWrite } from '../store/write-watch.ts'
 import type { Command } from './command.ts'
+import { examineService } from './examine-service.ts'
 
 interface Finding {
   ok: boolean
@@ -37,7 +40,7 @@ const wrong = (detail: string): Finding => ({ ok: false, detail })
 export const doctor: Command = {
   words: ['doctor'],
   parameters: [],
-  summary: 'Check configuration, store, secret, disk, clock and model; exits 1 when one is not fine',
+  summary: 'Check configuration, store, secret, disk, files, clock, model and service; exits 1 when one is not fine',
   async run({ config, clock }) {
     const checks: Check[] = []
     const look: Look = async (check, examine) => {
@@ -80,8 +83,10 @@ async function examine(config: Config, clock: Clock, look: Look): Promise<void> 
     })
     await look('secret', () => examineSecret(config, store))
     await look('disk', () => examineDisk(config))
+    await look('files', () => examineFiles(config))
     await look('clock', () => examineClock(store, clock))
     await look('model', () => examineModel(config))
+    await look('service', () => examineService(config))
   } finally {
     await (store as Store | null)?.close()
   }
@@ -90,6 +95,8 @@ async function examine(config: Config, clock: Clock, look: Look): Promise<void> 
 async function examineStore(store: Store): Promise<Finding> {
   const { current, newest } = await schemaStanding(store)
   if (current > newest) return wrong(`schema version ${current}; this release knows up to ${newest}`)
+  await store.ping()
+  if (current > 0) await tryWrite(store)
   return fine(
     `${store.name}, schema version ${current}${current < newest ? `; the next start brings it to ${newest}` : ''}`,
   )
@@ -121,6 +128,12 @@ function examineDisk({ dataDir, databaseUrl }: Config): Finding {
   return bavail * bsize < LEAST_FREE_BYTES
     ? wrong(`${text}; at least ${LEAST_FREE_BYTES / MIB} MiB are needed`)
     : fine(text)
+}
+
+function examineFiles({ dataDir, databaseUrl }: Config): Finding {
+  const open = databaseUrl === null ? tooOpen(dataDir) : []
+  if (open.length === 0) return fine('nobody else can read them')
+  return wrong(`others may read ${open.map(({ file, mode }) => `${file} (mode ${mode})`).join(', ')}: chmod 600 them`)
 }
 
 async function examineClock(store: Store | null, clock: Clock): Promise<Finding> {

@@ -5,6 +5,7 @@ export function help(commands: readonly Command[]): string {
   const lines = [
     ['start', 'Run the service'],
     ...commands.map((command) => [usageOf(command), command.summary]),
+    ['version', 'Print the version'],
     ['help', 'Print this'],
   ]
   const width = Math.max(...lines.map(([usage]) => usage!.length))

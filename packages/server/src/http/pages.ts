@@ -3,6 +3,7 @@ import { openapi } from '@sensorium/contract'
 import type { Operation } from '@sensorium/contract'
 import type { Store } from '../store/db.ts'
 import { unavailable } from '../kernel/failure.ts'
+import type { Failing } from '../kernel/loop.ts'
 import { docsPage } from './docs-page.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -10,6 +11,8 @@ export interface PageTools {
   store: Store
   metrics: Metrics
   operations: readonly Operation[]
+  /** Background work that has failed for a while. */
+  failing(): Failing[]
 }
 
 // prom-client writes `Nan` where nothing was measured since the last look; the format knows `NaN`.
@@ -20,7 +23,7 @@ export interface Page {
   show(): Promise<{ status?: number; type?: string; headers?: Record<string, string>; body: string }>
 }
 
-export function makePages({ store, metrics, operations }: PageTools): Page[] {
+export function makePages({ store, metrics, operations, failing }: PageTools): Page[] {
   // Made when somebody first looks.
   let specText: string | undefined
   let page: string | undefined
@@ -29,14 +32,18 @@ export function makePages({ store, metrics, operations }: PageTools): Page[] {
     // The process is up: nothing else is asked.
     { path: '/healthz', show: async () => ({ body: '{"status":"ok"}' }) },
 
-    // Traffic may come: the store answers. Migrations ran before the port opened, and a node on its way out answers
-    // nothing but 503.
+    // Traffic may come: the store answers and takes writes. Migrations ran before the port opened, and a node on its way
+    // out answers nothing but 503. Background work that fails is named and takes no traffic away: on all nodes at once,
+    // as it would be, that would make an outage of it.
     {
       path: '/readyz',
       show: () =>
         store.ping().then(
-          () => ({ body: '{"status":"ready"}' }),
-          () => Promise.reject(unavailable('The store cannot be reached')),
+          () => {
+            const named = failing().map(({ loop, rounds, seconds }) => ({ loop, rounds, seconds }))
+            return { body: JSON.stringify({ status: 'ready', ...(named.length > 0 ? { failing: named } : {}) }) }
+          },
+          () => Promise.reject(unavailable('The store cannot be reached or takes no writes')),
         ),
     },
 

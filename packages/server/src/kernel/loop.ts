@@ -1,5 +1,6 @@
 // A background service is `runOnce()` and this loop around it. Tests call `runOnce()`; only the loop knows about
-// waiting.
+// waiting. A loop that fails on every round would otherwise be silent work undone: it is counted, logged less and less
+// often while it goes on, and told to who asks how the node is.
 import type { Clock } from './clock.ts'
 import type { Logger } from './logger.ts'
 
@@ -7,13 +8,74 @@ export interface Loop {
   stop(): Promise<void>
 }
 
-/** Runs until stopped, waiting `everyMs` between runs. A failed run is logged and tried again after the same wait. */
+/** A loop whose rounds have all failed for a while. */
+export interface Failing {
+  loop: string
+  /** Rounds in a row. */
+  rounds: number
+  seconds: number
+  error: string
+}
+
+export interface LoopHealth {
+  failed(loop: string, error: unknown): void
+  succeeded(loop: string): void
+  /** Those that have failed long enough to say so; a store that is away for a moment fails all of them. */
+  failing(): Failing[]
+}
+
+const WORTH_SAYING_MS = 60_000
+const WORTH_SAYING_ROUNDS = 3
+const LOG_AGAIN_MS = 60_000
+const LOG_AT_LEAST_MS = 3_600_000
+
+interface Standing {
+  since: number
+  rounds: number
+  error: string
+  logAt: number
+  logAfter: number
+}
+
+/** `count` is told of every failed round. */
+export function makeLoopHealth(clock: Clock, log: Logger, count: (loop: string) => void = () => {}): LoopHealth {
+  const standings = new Map<string, Standing>()
+  return {
+    failed(loop, error) {
+      count(loop)
+      const now = clock.elapsed()
+      const standing = standings.get(loop) ?? { since: now, rounds: 0, error: '', logAt: now, logAfter: LOG_AGAIN_MS }
+      standings.set(loop, standing)
+      standing.rounds++
+      standing.error = (error as Error)?.message ?? String(error)
+      if (now < standing.logAt) return
+      log.warn({ err: error, loop, rounds: standing.rounds }, 'background run failed')
+      standing.logAt = now + standing.logAfter
+      standing.logAfter = Math.min(standing.logAfter * 2, LOG_AT_LEAST_MS)
+    },
+    succeeded(loop) {
+      const standing = standings.get(loop)
+      if (!standing) return
+      standings.delete(loop)
+      log.info({ loop, rounds: standing.rounds }, 'background run works again')
+    },
+    failing: () =>
+      [...standings].flatMap(([loop, { since, rounds, error }]) => {
+        const lasted = clock.elapsed() - since
+        if (lasted < WORTH_SAYING_MS || rounds < WORTH_SAYING_ROUNDS) return []
+        return [{ loop, rounds, seconds: Math.floor(lasted / 1000), error }]
+      }),
+  }
+}
+
+/** Runs until stopped, waiting `everyMs` between runs. A failed run is told to `health` and tried again after the same wait. */
 export function startLoop(
   name: string,
   everyMs: number,
   clock: Clock,
   log: Logger,
   runOnce: () => Promise<unknown>,
+  health: LoopHealth = makeLoopHealth(clock, log),
 ): Loop {
   const stopping = new AbortController()
   const running = (async () => {
@@ -22,8 +84,9 @@ export function startLoop(
       if (stopping.signal.aborted) return
       try {
         await runOnce()
+        health.succeeded(name)
       } catch (error) {
-        log.warn({ err: error, loop: name }, 'background run failed')
+        health.failed(name, error)
       }
     }
   })()

@@ -1,6 +1,8 @@
 // A copy of an embedded store that is one moment of it, taken while a service writes.
-import { chmodSync, existsSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, renameSync, rmSync, statSync } from 'node:fs'
 import { DatabaseSync, backup } from 'node:sqlite'
+import path from 'node:path'
+import { makePrivate } from './data-directory.ts'
 import { newestVersion } from './migrate.ts'
 
 // All pages in one step, off the main thread. A copy in several steps begins again whenever another process writes
@@ -17,13 +19,15 @@ export interface StoreFile {
 
 /** Copies the database to a file that did not exist; a copy that fails leaves nothing behind. */
 export async function copyDatabase(from: string, to: string): Promise<StoreFile> {
+  if (!existsSync(path.dirname(to)))
+    throw new Error(`There is no folder ${path.dirname(path.resolve(to))}. Make it first.`)
   if (existsSync(to)) throw new Error(`${to} is there already. Name a file that is not.`)
   const partial = `${to}.partial`
   rmSync(partial, { force: true })
   const source = new DatabaseSync(from, { readOnly: true, timeout: 5000 })
   try {
+    makePrivate(partial) // before the first byte is in it
     await backup(source, partial, { rate: ALL_PAGES })
-    chmodSync(partial, 0o600)
     // One file and no log beside it, so that it can be moved about.
     const copy = new DatabaseSync(partial)
     copy.exec('pragma journal_mode = delete')

@@ -1,6 +1,6 @@
 // The folder of an embedded store, and what lies in it. Only its owner may read any of it: the files are made so one by
 // one, because a folder that was there before keeps its mode, and SQLite gives a log the mode of its database.
-import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs'
 import path from 'node:path'
 
 export const databaseFile = (directory: string): string => path.join(directory, 'sensorium.db')
@@ -10,3 +10,13 @@ export const makeDataDirectory = (directory: string): void =>
 
 /** Makes an empty file that only its owner may read, where there is none; one that is there stays as it is. */
 export const makePrivate = (file: string): void => closeSync(openSync(file, 'a', 0o600))
+
+/** The files of a store that others than their owner can reach, each with its mode. */
+export function tooOpen(directory: string): { file: string; mode: string }[] {
+  if (!existsSync(directory) || (statSync(directory).mode & 0o077) === 0) return []
+  return readdirSync(directory)
+    .filter((name) => /^(secret|service\.lock|sensorium\.db.*)$/.test(name))
+    .map((name) => ({ file: path.join(directory, name), bits: statSync(path.join(directory, name)).mode & 0o777 }))
+    .filter(({ bits }) => (bits & 0o077) !== 0)
+    .map(({ file, bits }) => ({ file, mode: bits.toString(8).padStart(4, '0') }))
+}

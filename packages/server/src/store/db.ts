@@ -119,7 +119,7 @@ export interface Store extends Db {
    */
   readonly beside: Reads
   tx<T>(work: (tx: Db) => Promise<T>): Promise<T>
-  /** Rejects when the store cannot be reached. */
+  /** Rejects when the store cannot be reached or takes no writes. */
   ping(): Promise<void>
   /** The time by the clock of the server that holds the store; null where that is this machine. */
   serverTime(): Promise<number | null>

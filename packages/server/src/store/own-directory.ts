@@ -2,12 +2,15 @@
 // leaves nothing to clean up; the command line works beside a running service and does not take it.
 import { DatabaseSync } from 'node:sqlite'
 import path from 'node:path'
+import { makePrivate } from './data-directory.ts'
 
 // A connection that nothing refers to is collected as garbage and its lock dropped with it.
 const held = new Set<DatabaseSync>()
 
 export function ownDirectory(directory: string): () => void {
-  const lock = new DatabaseSync(path.join(directory, 'service.lock'), { timeout: 0 })
+  const file = path.join(directory, 'service.lock')
+  makePrivate(file)
+  const lock = new DatabaseSync(file, { timeout: 0 })
   try {
     lock.exec('pragma journal_mode = delete; begin exclusive')
   } catch {

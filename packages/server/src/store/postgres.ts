@@ -7,6 +7,7 @@ import { StoreUnavailable, writesNeedTx, type Db, type Store, type Value } from 
 import { makeConnections, type PostgresOptions } from './postgres-connections.ts'
 import { transact } from './postgres-transaction.ts'
 import { capabilities, dialect, isCollision, send } from './postgres-wire.ts'
+import { makeWriteWatch } from './write-watch.ts'
 
 const PING_WITHIN_MS = 2_000
 const MAX_RETRIES = 5
@@ -21,6 +22,26 @@ export function openPostgres(options: PostgresOptions): Store {
   const lookUp = async <R>(sql: string, values: readonly Value[] = []): Promise<R | undefined> =>
     (await connections.lookUp<R>(sql, values))[0]
 
+  const writes = makeWriteWatch()
+
+  async function tx<T>(work: (tx: Db) => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      try {
+        const result = await withClient('tx', (client) => transact(client, work))
+        writes.ended()
+        return result
+      } catch (error) {
+        writes.ended(error)
+        // Writers were in each other's way: nothing was written, the same work may simply be done again.
+        if (!isCollision(error)) throw error
+        if (tries >= MAX_RETRIES)
+          throw new StoreUnavailable((error as Error).message, { trouble: 'busy', cause: error })
+        // The database's time and not the product's: a clock that a test holds still must not hold this.
+        await sleep(backoffMs({ firstMs: 5, maxMs: 100 }, tries))
+      }
+    }
+  }
+
   return {
     name: 'postgres',
     dialect,
@@ -32,20 +53,7 @@ export function openPostgres(options: PostgresOptions): Store {
       rows: <R>(sql: string, values: readonly Value[] = []) => connections.lookUp<R>(sql, values),
     },
     ...writesNeedTx,
-    async tx<T>(work: (tx: Db) => Promise<T>): Promise<T> {
-      for (let tries = 1; ; tries++) {
-        try {
-          return await withClient('tx', (client) => transact(client, work))
-        } catch (error) {
-          // Writers were in each other's way: nothing was written, the same work may simply be done again.
-          if (!isCollision(error)) throw error
-          if (tries >= MAX_RETRIES)
-            throw new StoreUnavailable((error as Error).message, { trouble: 'busy', cause: error })
-          // The database's time and not the product's: a clock that a test holds still must not hold this.
-          await sleep(backoffMs({ firstMs: 5, maxMs: 100 }, tries))
-        }
-      }
-    },
+    tx,
     async ping() {
       const asked = withClient('query', (client) =>
         client.query<{ readonly: string }>("select current_setting('transaction_read_only') as readonly"),
@@ -57,6 +65,7 @@ export function openPostgres(options: PostgresOptions): Store {
         connections.doubt()
         throw new StoreUnavailable('the database takes no writes')
       }
+      await writes.check(tx)
     },
     async serverTime() {
       const row = await lookUp<{ now: number }>(

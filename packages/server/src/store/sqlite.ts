@@ -17,6 +17,7 @@ import { runEffects, StoreUnavailable, writesNeedTx, type Db, type Observe, type
 import { makeSnapshot } from './sqlite-snapshot.ts'
 import { capabilities, dialect, onConnection, translate } from './sqlite-statements.ts'
 import { watchLog } from './sqlite-wal.ts'
+import { checkSpace, makeWriteWatch } from './write-watch.ts'
 
 /**
  * More than this many, or what takes longer, share no commit: a flood neither holds a commit back for ever nor the
@@ -135,6 +136,7 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
   const log = watchLog(file)
   const snapshot = makeSnapshot(reader)
   const listeners = new Map<string, ((payload: string) => void)[]>()
+  const writes = makeWriteWatch()
   let queue: Job[] = []
   let draining = false
   let closed = false
@@ -146,6 +148,7 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
     const settled: (() => void)[] = []
     const atTheEnd: Last[] = []
     const started = performance.now()
+    let refusal: unknown
     try {
       writer.exec('begin immediate')
       const begun = performance.now()
@@ -173,6 +176,7 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
           if (!writer.isTransaction) throw translate(error)
           writer.exec('rollback to job')
           writer.exec('release job')
+          refusal ??= error
           settled.push(() => job.reject(error))
         }
       }
@@ -184,6 +188,7 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
       if (writer.isTransaction) writer.exec('rollback')
       snapshot.release()
       const outage = translate(error)
+      writes.ended(outage)
       for (const job of jobs) job.reject(outage)
       return
     }
@@ -197,6 +202,7 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
       return
     }
     snapshot.release()
+    writes.ended(refusal)
     observe('tx', (performance.now() - started) / 1000)
     for (const settle of settled) settle()
   }
@@ -222,6 +228,19 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
     return read.rows<R>(sql, values)
   }
 
+  function tx<T>(work: (tx: Db) => Promise<T>): Promise<T> {
+    const reason = trouble()
+    if (reason) return Promise.reject(reason)
+    if (queue.length >= MAX_WAITING)
+      return Promise.reject(new StoreUnavailable('too many transactions are waiting', { trouble: 'busy' }))
+    return new Promise<T>((resolve, reject) => {
+      queue.push({ work, resolve, reject })
+      if (draining) return
+      draining = true
+      setImmediate(drain)
+    })
+  }
+
   return {
     name: 'sqlite',
     dialect,
@@ -230,20 +249,11 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
     beside: { dialect, rows },
     lookUp: async <R>(sql: string, values?: readonly Value[]) => (await rows<R>(sql, values))[0],
     ...writesNeedTx,
-    tx<T>(work: (tx: Db) => Promise<T>): Promise<T> {
-      const reason = trouble()
-      if (reason) return Promise.reject(reason)
-      if (queue.length >= MAX_WAITING)
-        return Promise.reject(new StoreUnavailable('too many transactions are waiting', { trouble: 'busy' }))
-      return new Promise<T>((resolve, reject) => {
-        queue.push({ work, resolve, reject })
-        if (draining) return
-        draining = true
-        setImmediate(drain)
-      })
-    },
+    tx,
     async ping() {
       await rows('select 1')
+      checkSpace(file)
+      await writes.check(tx)
     },
     serverTime: async () => null,
     notify(channel, payload) {

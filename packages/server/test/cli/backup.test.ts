@@ -7,6 +7,7 @@ import { after, before, test } from 'node:test'
 import { postgres, POSTGRES_URL, SECRET, sqlite } from '../support/engines.ts'
 import { sensorium, startProcess } from '../support/process.ts'
 import { startService } from '../support/service.ts'
+import { makeStore } from '../support/store.ts'
 
 let folder: string
 let files = 0
@@ -89,6 +90,7 @@ test('[TEN-8] a copy taken while the service writes is one moment of it, and res
 
 test('[TEN-8] the secret file of an embedded store is named, and its absence after a restore too', async () => {
   const data = { DATA_DIR: newData().DATA_DIR }
+  await makeStore(data)
   await sensorium(['tenant', 'create', 'acme'], data)
   const file = newFile()
   const { stdout } = await sensorium(['backup', file, '--json'], data)
@@ -105,6 +107,7 @@ test('[TEN-8] the secret file of an embedded store is named, and its absence aft
 
 test('[TEN-8] restore keeps what was there, every time', async () => {
   const data = newData()
+  await makeStore(data)
   await sensorium(['tenant', 'create', 'first'], data)
   const file = newFile()
   await sensorium(['backup', file], data)
@@ -137,6 +140,7 @@ test('[TEN-8] restore is refused while a service owns the directory, which goes 
 
 test('[TEN-8] restore refuses what is no store, is newer, or was made with another secret, and touches nothing', async () => {
   const data = newData()
+  await makeStore(data)
   await sensorium(['tenant', 'create', 'acme'], data)
   const refused = async (file: string, message: RegExp): Promise<void> => {
     const { code, stderr } = await sensorium(['restore', file], data)
@@ -149,6 +153,7 @@ test('[TEN-8] restore refuses what is no store, is newer, or was made with anoth
   await refused(text, /is not a sensorium store/)
 
   const other = { ...newData(), SENSORIUM_SECRET: 'quite another master secret' }
+  await makeStore(other)
   await sensorium(['tenant', 'create', 'globex'], other)
   const foreign = newFile()
   await sensorium(['backup', foreign], other)
@@ -173,7 +178,10 @@ test('[TEN-8] backup refuses to write over a file and to copy what is not there'
   const data = newData()
   const none = await sensorium(['backup', newFile()], data)
   assert.deepEqual([none.code, none.stderr], [1, `There is no store in ${data.DATA_DIR} yet\n`])
-  await sensorium(['tenant', 'create', 'acme'], data)
+  await makeStore(data)
+  const missing = path.join(folder, 'not', 'there', 'copy.db')
+  const nowhere = await sensorium(['backup', missing], data)
+  assert.deepEqual([nowhere.code, nowhere.stderr], [1, `There is no folder ${path.dirname(missing)}. Make it first.\n`])
   const file = newFile()
   writeFileSync(file, 'precious')
   const { code, stderr } = await sensorium(['backup', file], data)

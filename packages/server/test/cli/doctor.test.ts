@@ -1,21 +1,23 @@
 // sensorium doctor: one line per check, ok or failed, and nothing is changed by looking.
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
 import { onBothEngines, SECRET, sqlite } from '../support/engines.ts'
-import { sensorium } from '../support/process.ts'
+import { sensorium, startProcess } from '../support/process.ts'
 import { startService } from '../support/service.ts'
+import { makeStore } from '../support/store.ts'
 
-const CHECKS = ['configuration', 'store', 'secret', 'disk', 'clock', 'model']
+const CHECKS = ['configuration', 'store', 'secret', 'disk', 'files', 'clock', 'model', 'service']
 interface Report {
   ok: boolean
   checks: { check: string; ok: boolean; detail: string }[]
 }
 
 async function examine(
-  env: Record<string, string>,
+  given: Record<string, string>,
 ): Promise<{ code: number | null; report: Report; text: string; failed: string[] }> {
+  const env = { PORT: '0', ...given } // not whoever happens to be at 8080
   const person = await sensorium(['doctor'], env)
   const program = await sensorium(['doctor', '--json'], env)
   assert.equal(person.code, program.code)
@@ -49,6 +51,20 @@ onBothEngines((engine) => {
       CHECKS,
     )
     assert.match(text, new RegExp(`store +${engine.name}, schema version \\d+`))
+  })
+
+  test('[TEN-7] [STO-12] what the running service knows is told: that it is ready, and what fails behind it', async (t) => {
+    const service = await startService(engine)
+    t.after(() => service.stop())
+    const { port, hostname } = new URL(service.url)
+    const asked = { ...service.env, HOST: hostname, PORT: port }
+    assert.match((await examine(asked)).text, /ok +service +ready at 127\.0\.0\.1:\d+/)
+    await service.store.tx((tx) => tx.run('alter table deliveries rename to deliveries_away'))
+    await service.clock.advance(120_000)
+    const { code, failed, text } = await examine(asked)
+    assert.equal(code, 1)
+    assert.deepEqual(failed, ['service'])
+    assert.match(text, /fails at: .*sweep/i)
   })
 
   test('[TEN-7] a newer schema and another secret fail by name', async (t) => {
@@ -99,7 +115,7 @@ test('[TEN-7] the secret of an embedded store that went missing is told', async 
   const { env, drop } = await sqlite.fresh()
   t.after(drop)
   const data = { DATA_DIR: env['DATA_DIR']! }
-  assert.equal((await sensorium(['tenant', 'create', 'acme'], data)).code, 0)
+  await makeStore(data)
   const secret = path.join(data.DATA_DIR, 'secret')
   const kept = readFileSync(secret, 'utf8')
   writeFileSync(secret, 'another secret, longer than sixteen characters\n')
@@ -130,4 +146,26 @@ test('[TEN-7] a model that cannot be reached fails by name', async (t) => {
   t.after(drop)
   const { failed } = await examine({ ...env, EMBEDDINGS: 'http://127.0.0.1:1/v1', EMBEDDINGS_MODEL: 'small' })
   assert.deepEqual(failed, ['model'])
+})
+
+test('[STO-13] files that others can read are named, and a folder that was open before keeps new ones closed', async (t) => {
+  const { env, drop } = await sqlite.fresh()
+  t.after(drop)
+  const folder = env['DATA_DIR']!
+  chmodSync(folder, 0o755)
+  const service = await startProcess({ DATA_DIR: folder })
+  const modes = readdirSync(folder).map(
+    (name) => `${name} ${(statSync(path.join(folder, name)).mode & 0o777).toString(8)}`,
+  )
+  await service.stop()
+  assert.ok(modes.length >= 4, modes.join())
+  assert.deepEqual(
+    modes.filter((line) => !line.endsWith(' 600')),
+    [],
+  )
+  assert.deepEqual((await examine({ DATA_DIR: folder })).failed, [])
+  chmodSync(path.join(folder, 'sensorium.db'), 0o644)
+  const { failed, text } = await examine({ DATA_DIR: folder })
+  assert.deepEqual(failed, ['files'])
+  assert.match(text, /sensorium\.db \(mode 0644\)/)
 })

@@ -1,9 +1,12 @@
 // How the command line is called, and what it says when it is called wrongly.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { sqlite } from '../support/engines.ts'
 import { bash, COMMAND, sensorium } from '../support/process.ts'
+import { makeStore } from '../support/store.ts'
 
 let env: Record<string, string>
 let drop: () => Promise<void>
@@ -33,7 +36,10 @@ for (const args of [[], ['help'], ['--help'], ['tenant', 'create', '--help']]) {
 
 const MISUSES: [string[], RegExp][] = [
   [['tenant'], /tenant create <slug>[^]*tenant list/],
-  [['frobnicate'], /There is no command frobnicate/],
+  [['frobnicate'], /There is no command frobnicate\. `sensorium help`/],
+  [['doctr'], /There is no command doctr\. Did you mean `sensorium doctor`\?/],
+  [['tenants', 'list'], /Did you mean `sensorium tenant list`\?/],
+  [['strat'], /Did you mean `sensorium start`\?/],
   [['tenant', 'create'], /^Usage: sensorium tenant create <slug>/],
   [['tenant', 'create', 'a', 'b'], /^Usage: sensorium tenant create <slug>/],
   [['tenant', 'create', 'a', '--nmae', 'A'], /--nmae[^]*Usage: sensorium tenant create/],
@@ -71,6 +77,7 @@ test('[TEN-6] a store that cannot be reached is a sentence, and 503 in JSON', as
 })
 
 test('[CFG-9] the command runs by itself, on a Node that is too old as well', async (t) => {
+  await makeStore(env)
   assert.equal(
     (await bash(`'${COMMAND}' help`, { PATH: `${process.execPath.replace(/\/node$/, '')}:/usr/bin:/bin` })).code,
     0,
@@ -85,4 +92,45 @@ test('[CFG-9] the command runs by itself, on a Node that is too old as well', as
   if (!old) return t.diagnostic('no older Node here to try it on')
   assert.equal((await sensorium(['tenant', 'create', 'old-node'], env, old)).code, 0)
   assert.equal((await sensorium(['tenant', 'create', 'old-node'], env, old)).code, 1, 'the exit code is passed on')
+})
+
+for (const flag of ['version', '--version', '-V']) {
+  test(`[STO-14] sensorium ${flag} prints the version`, async () => {
+    const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
+    const { version } = JSON.parse(manifest) as { version: string }
+    assert.deepEqual(await sensorium([flag], env), { code: 0, stdout: `${version}\n`, stderr: '' })
+  })
+}
+
+test('[STO-14] a command where no store is says so and makes none', async () => {
+  const folder = path.join(env['DATA_DIR']!, 'mistyped')
+  for (const args of [
+    ['tenant', 'list'],
+    ['tenant', 'create', 'acme'],
+    ['usage', 'acme'],
+  ]) {
+    const { code, stdout, stderr } = await sensorium(args, { ...env, DATA_DIR: folder })
+    assert.deepEqual([code, stdout], [1, ''])
+    assert.ok(stderr.startsWith(`There is no store in ${folder}.`), stderr)
+  }
+  assert.equal(existsSync(folder), false)
+})
+
+test('[STO-14] a secret comes from standard input or the environment, out of the list of processes', async () => {
+  await makeStore(env)
+  const inherited = { ...env, NODE: process.execPath, COMMAND }
+  const made = await bash('"$NODE" "$COMMAND" tenant create acme --json', inherited)
+  assert.equal(made.code, 0, made.stderr)
+  const fromInput = await bash(
+    `printf 'amqps://user:pa55word@broker.example:5671\\n' | "$NODE" "$COMMAND" connector create --tenant acme --source erp --url - --address q --json`,
+    inherited,
+  )
+  assert.equal(fromInput.code, 0, fromInput.stdout)
+  assert.match(JSON.parse(fromInput.stdout).connector.url, /^amqps:\/\/(?!.*pa55word).*broker\.example/)
+  const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+  const fromEnvironment = await sensorium(['webhook', 'create', '--tenant', 'acme', '--source', 'shop', '--json'], {
+    ...env,
+    WEBHOOK_SIGNING_SECRET: secret,
+  })
+  assert.equal(JSON.parse(fromEnvironment.stdout).signing_secret, secret)
 })

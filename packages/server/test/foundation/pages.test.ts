@@ -63,6 +63,15 @@ onBothEngines((engine) => {
     assert.equal(await counted(), before + 3)
   })
 
+  test('[HTTP-25] metrics are named as their type: counters end in _total, and nothing else does', async () => {
+    const { text } = await service.call('GET /metrics')
+    const types = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => ({ name: name!, type }))
+    assert.ok(types.length > 20)
+    const misnamed = types.filter(({ name, type }) => name.endsWith('_total') !== (type === 'counter'))
+    assert.deepEqual(misnamed, [])
+    for (const { name } of types) assert.doesNotMatch(name, /[A-Z]|_(count|sum|bucket)$/)
+  })
+
   test('[HTTP-25] metrics name routes, never tenants, agents or ids', async () => {
     const tenant = await service.tenant('named-nowhere')
     const agent = await tenant.agent()

@@ -2,7 +2,7 @@
 import { readConfig, type Config } from '../../src/config.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import type { Store } from '../../src/store/db.ts'
-import { connect } from '../../src/store/open.ts'
+import { connect, openStore } from '../../src/store/open.ts'
 import type { Engine } from './engines.ts'
 
 export interface OpenedStore {
@@ -13,6 +13,11 @@ export interface OpenedStore {
   another(): Store
   /** Closes all of them and removes the data. */
   drop(): Promise<void>
+}
+
+/** Makes the store that an environment names, as the first start does, and closes it. */
+export async function makeStore(env: Record<string, string>): Promise<void> {
+  await (await openStore(readConfig(env), systemClock)).store.close()
 }
 
 /** Empty: no migration has run. */

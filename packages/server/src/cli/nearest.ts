@@ -1,0 +1,24 @@
+// What somebody may have meant who typed a name wrong.
+
+/** How many letters have to be put in, taken out, changed or swapped with their neighbour to make one of the other. */
+function distance(a: string, b: string): number {
+  let [before, last] = [[] as number[], Array.from({ length: b.length + 1 }, (_, i) => i)]
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const changed = last[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
+      row[j] = Math.min(row[j - 1]! + 1, last[j]! + 1, changed)
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        row[j] = Math.min(row[j]!, before[j - 2]! + 1)
+    }
+    ;[before, last] = [last, row]
+  }
+  return last[b.length]!
+}
+
+/** The nearest of the names, if one is near: at most a third of its letters differ. */
+export function nearest(given: string, names: readonly string[]): string | null {
+  const short = given.slice(0, 40)
+  const ranked = names.map((name) => ({ name, far: distance(short, name) / name.length })).sort((a, b) => a.far - b.far)
+  return ranked[0] && ranked[0].far <= 1 / 3 ? ranked[0].name : null
+}

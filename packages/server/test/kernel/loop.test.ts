@@ -1,0 +1,37 @@
+// A loop that fails is not silent: counted, logged less and less often, told once it has lasted.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { makeLoopHealth, startLoop } from '../../src/kernel/loop.ts'
+import type { Logger } from '../../src/kernel/logger.ts'
+import { fakeClock } from '../support/fake-clock.ts'
+
+test('[STO-12] a loop that fails on every round is counted each time and logged with back-off', async () => {
+  const clock = fakeClock()
+  const logged: string[] = []
+  const note = (fields: { loop: string; rounds: number }, text: string) => logged.push(`${text} ${fields.rounds}`)
+  const log = { warn: note, info: note } as unknown as Logger
+  let counted = 0
+  const health = makeLoopHealth(clock, log, (name) => (counted += name === 'sweep' ? 1 : 0))
+  let broken = true
+  const runOnce = async (): Promise<void> => {
+    if (broken) throw new Error('no such table')
+  }
+  const loop = startLoop('sweep', 1_000, clock, log, runOnce, health)
+
+  await clock.advance(30_000)
+  assert.deepEqual(health.failing(), [], 'a short trouble is not worth saying')
+  await clock.advance(400_000)
+  assert.equal(counted, 430)
+  // At once, and then after one, two, four minutes more.
+  assert.deepEqual(
+    logged,
+    [1, 61, 181, 421].map((rounds) => `background run failed ${rounds}`),
+  )
+  assert.deepEqual(health.failing(), [{ loop: 'sweep', rounds: 430, seconds: 429, error: 'no such table' }])
+
+  broken = false
+  await clock.advance(1_000)
+  assert.deepEqual(health.failing(), [])
+  assert.equal(logged.at(-1), 'background run works again 430')
+  await loop.stop()
+})

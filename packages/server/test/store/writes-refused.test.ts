@@ -1,0 +1,54 @@
+// A store that answers reads and refuses writes is not ready: a full disk looks like that.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Store } from '../../src/store/db.ts'
+import { onBothEngines, type Engine } from '../support/engines.ts'
+import { startService } from '../support/service.ts'
+
+/** Makes every write fail as on a full disk; gives back what ends it. */
+async function fillDisk(engine: Engine, store: Store): Promise<() => Promise<unknown>> {
+  if (engine.name === 'sqlite') {
+    const [row] = await store.rows<{ page_count: number }>('pragma page_count')
+    await store.tx((tx) => tx.rows(`pragma max_page_count = ${row!.page_count}`))
+    return () => store.tx((tx) => tx.rows('pragma max_page_count = 1000000'))
+  }
+  const tables = ['settings', 'agents']
+  await store.tx(async (tx) => {
+    await tx.run(
+      `create function disk_full() returns trigger language plpgsql as
+         $$ begin raise exception 'could not extend file: No space left on device' using errcode = '53100'; end $$`,
+    )
+    for (const table of tables)
+      await tx.run(`create trigger full_${table} before insert on ${table} for each row execute function disk_full()`)
+  })
+  return () =>
+    store.tx(async (tx) => {
+      for (const table of tables) await tx.run(`drop trigger full_${table} on ${table}`)
+    })
+}
+
+onBothEngines((engine) => {
+  test('[STO-12] while writes are refused /readyz is 503, and 200 again when they are taken', async (t) => {
+    const service = await startService(engine)
+    t.after(() => service.stop())
+    const { admin } = await service.tenant()
+    const register = (i: number) =>
+      service.call('POST /v1/agents', {
+        token: admin,
+        body: { name: `Agent ${i} ${'x'.repeat(200)}`, delivery_mode: 'poll', client_type: 'other' },
+      })
+    const free = await fillDisk(engine, service.store)
+    let refused = await register(0)
+    for (let i = 1; refused.status === 201; i++) refused = await register(i) // what space was left in the file
+    assert.equal(refused.status, 503, refused.text)
+    const unready = await service.call('GET /readyz')
+    assert.equal(unready.status, 503)
+    assert.equal(unready.body.error.code, 'service_unavailable')
+    assert.equal((await service.call('GET /v1/agents', { token: admin })).status, 200, 'reads go on')
+    assert.equal((await service.call('GET /healthz')).status, 200)
+
+    await free()
+    assert.equal((await service.call('GET /readyz')).status, 200)
+    assert.equal((await register(9_999)).status, 201)
+  })
+})
