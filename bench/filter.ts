@@ -1,4 +1,7 @@
 // How long one evaluation of a typical filter takes: `node bench/filter.ts`.
+//
+// Measured on one machine in turns with the version before the language was a package and paid for every step: 1.03 to
+// 1.20 times its time (12 to 27 ns more for filters of 130 to 270 ns, for one call more and for shared budgets).
 
 import { compileFilter } from '../packages/server/src/routing/filter.ts'
 

@@ -41,7 +41,7 @@ export interface Build {
   code(node: Node, scope: Scope): Code
 }
 
-/** What all regular expressions of one expression may keep together. An ordinary one keeps 40 kB. */
+/** What all regular expressions of one expression may keep together. An ordinary one counts 40 kB. */
 const MAX_PATTERN_BYTES = 1024 * 1024
 
 /** Counts what a regular expression keeps, and refuses it where that is too much. */

@@ -30,6 +30,8 @@ const MACROS: ReadonlyMap<string, Shape> = new Map<string, Shape>([
   ['transformMapEntry', { macro: 'transformMapEntry', takes: 'condition and result', variables: [2] }],
 ])
 
+export const MACRO_NAMES: readonly string[] = [...MACROS.keys(), 'has', 'optMap', 'optFlatMap', 'cel.bind', 'cel.block']
+
 /** `name(…)`. */
 export function expandCall(maker: NodeMaker, { at, text }: Token, args: readonly Node[]): Node {
   if (text !== 'has') return maker.node({ kind: 'call', at, name: text, target: null, args }, ...args)

@@ -1,6 +1,6 @@
 import type { Environment } from './build.ts'
 import { generate } from './code.ts'
-import { FAULT, STEP_BUDGET, type Context, type Result, type Value } from './values.ts'
+import { FAULT, STEP_BUDGET, type Context, type Result, type Run, type Value } from './values.ts'
 
 /** Steps that evaluations may still take. Several can share one: what each takes is no longer there for the next. */
 export interface Budget {
@@ -31,39 +31,58 @@ const MAX_ROUND = 2 ** 31 - 1
 
 /** Compiles an expression, or throws a CelSyntaxError. Evaluating it never throws. */
 export function compile(source: string, environment: Environment): Program {
-  const { run, steps, places, bytes } = generate(source, environment)
-  const count = environment.variables.length
-  // One context for all evaluations: they are synchronous and do not nest.
-  const vars = new Array<Value | undefined>(places).fill(undefined)
-  const c: Context = { vars, fault: '', left: 0, round: 0, pattern: null, zone: null }
+  return new CompiledProgram(source, environment)
+}
 
-  return {
-    source,
-    bytes,
-    evaluate(values, shared) {
-      const granted = shared === undefined || shared.left > STEP_BUDGET ? STEP_BUDGET : shared.left
-      c.left = granted - steps
-      c.pattern = null
-      c.zone = null
-      c.round = lastRound = lastRound === MAX_ROUND ? 1 : lastRound + 1
-      let result: Result = FAULT
-      if (c.left >= 0) {
-        for (let i = 0; i < count; i++) vars[i] = values[i] as Value | undefined
-        try {
-          result = run(c)
-        } catch (error) {
-          // Nothing is known to throw; should it yet, one bad expression must not cost the others the event.
-          c.fault = error instanceof Error ? error.message : String(error)
-        }
-        // Nothing of an event may stay behind in a program that lives for months.
-        for (let i = 0; i < places; i++) vars[i] = undefined
+/** A class rather than a closure for each program: short filters took a fifth longer when calls could not be inlined. */
+class CompiledProgram implements Program {
+  readonly source: string
+  readonly bytes: number
+  readonly #run: Run
+  readonly #steps: number
+  readonly #count: number
+  /** One for all evaluations: they are synchronous and do not nest. */
+  readonly #context: Context
+
+  constructor(source: string, environment: Environment) {
+    const { run, steps, places, bytes } = generate(source, environment)
+    this.source = source
+    this.bytes = bytes
+    this.#run = run
+    this.#steps = steps
+    this.#count = environment.variables.length
+    const vars = Array.from<undefined, Value | undefined>({ length: places }, () => undefined)
+    this.#context = { vars, fault: '', left: 0, round: 0, pattern: null, zone: null }
+  }
+
+  evaluate(values: readonly unknown[], shared?: Budget): Value | typeof ERROR | typeof OVER_BUDGET {
+    const c = this.#context
+    const granted = shared === undefined || shared.left > STEP_BUDGET ? STEP_BUDGET : shared.left
+    c.left = granted - this.#steps
+    c.pattern = null
+    c.zone = null
+    c.round = lastRound = lastRound === MAX_ROUND ? 1 : lastRound + 1
+    let result: Result = FAULT
+    if (c.left >= 0) {
+      const { vars } = c
+      for (let i = 0; i < this.#count; i++) vars[i] = values[i] as Value | undefined
+      try {
+        result = this.#run(c)
+      } catch (error) {
+        // Nothing is known to throw; should it yet, one bad expression must not cost the others the event.
+        c.fault = error instanceof Error ? error.message : String(error)
       }
-      const over = c.left < 0
-      // What was asked for and refused was not done, so a shared budget ends at zero and not below.
-      if (shared !== undefined) shared.left -= over ? granted : granted - c.left
-      if (over) return OVER_BUDGET
-      return result === FAULT ? ERROR : result
-    },
-    why: () => c.fault,
+      // Nothing of an event may stay behind in a program that lives for months.
+      for (let i = 0; i < vars.length; i++) vars[i] = undefined
+    }
+    const over = c.left < 0
+    // What was asked for and refused was not done, so a shared budget ends at zero and not below.
+    if (shared !== undefined) shared.left -= over ? granted : granted - c.left
+    if (over) return OVER_BUDGET
+    return result === FAULT ? ERROR : result
+  }
+
+  why(): string {
+    return this.#context.fault
   }
 }
