@@ -35,6 +35,11 @@ export function plain(value: Numeric): number | bigint {
   return value instanceof Uint ? value.unsigned : value
 }
 
+/** As a decimal. JSON can bring a -0 along, which is an int like any other whole number, and ints have no -0. */
+function asDouble(value: Numeric): number {
+  return value instanceof Double ? value.whole : Number(plain(value)) + 0
+}
+
 function isInt(value: Numeric): value is number | bigint {
   return typeof value === 'bigint' || Number.isSafeInteger(value)
 }
@@ -85,7 +90,7 @@ function safeInts(c: Context, op: ArithmeticOp, a: number, b: number): Result | 
 function numbers(c: Context, op: ArithmeticOp, a: Numeric, b: Numeric): Result {
   const unsigned = a instanceof Uint && b instanceof Uint
   if (!unsigned && !((isInt(a) || a instanceof Uint) && (isInt(b) || b instanceof Uint))) {
-    return double(doubles(op, Number(plain(a)), Number(plain(b))))
+    return double(doubles(op, asDouble(a), asDouble(b)))
   }
   const x = BigInt(plain(a))
   const y = BigInt(plain(b))

@@ -105,7 +105,8 @@ const NAMED_DOUBLES: ReadonlyMap<string, number> = new Map([
 ])
 
 function toDouble(c: Context, value: Value): Result {
-  if (typeof value === 'number') return double(value)
+  // Adding zero makes a plain 0 of an event's -0: it is an int, and those have no sign at zero.
+  if (typeof value === 'number') return double(value + 0)
   if (value instanceof Double) return value
   if (typeof value === 'bigint') return double(Number(value))
   if (value instanceof Uint) return double(Number(value.unsigned))

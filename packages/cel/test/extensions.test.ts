@@ -11,6 +11,7 @@ const x = {
   prices: { apple: 2, pear: 3.5 },
   ip: '10.1.2.3',
   e: 'a😀b',
+  zero: -0,
 }
 const error = (words: string): Error => new Error(words)
 
@@ -91,6 +92,8 @@ const groups: Readonly<Record<string, readonly [source: string, expected: unknow
     ['1.0 / (0 / -5) > 0', true],
     ['1.0 / (-4 % 2) > 0', true],
     ['1.0 / -0 > 0', true],
+    ['1.0 / x.zero > 0 && 1.0 / double(x.zero) > 0', true],
+    ['1.0 / -0.0 < 0', true],
   ],
   sets: [
     ['sets.contains(x.tags, ["a"])', true],

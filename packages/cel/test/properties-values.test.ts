@@ -58,6 +58,17 @@ test('[EVT-FILTER] matches() agrees with RE2 itself, whichever way it is done', 
     '\\\\',
     'a?',
     '😀',
+    '\\b',
+    '\\B',
+    '(?m)^',
+    '(?m)$',
+    '(?i)A',
+    '(?s).',
+    '\\z',
+    '\\w+',
+    '[^a]',
+    '\\pL',
+    'a{2,3}',
   )
   const text = fc.array(fc.constantFrom('a', 'b', '.', '|', ' ', 'é', '\\', '1', '😀', '\n'), { maxLength: 8 })
   const filter = program('s.matches(p)')
