@@ -56,8 +56,8 @@ function remembered(source: string): Pattern | string {
 }
 
 /** What compiling a pattern takes at least, and for each instruction. */
-const COMPILE_STEPS = 5000
-const COMPILE_STEPS_PER_INSTRUCTION = 20
+const COMPILE_STEPS = 8000
+const COMPILE_STEPS_PER_INSTRUCTION = 30
 
 /** `matches` with a pattern that only the event knows. */
 export function matchesDynamic(c: Context, text: Value, source: Value | undefined): Result {

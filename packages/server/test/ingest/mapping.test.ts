@@ -54,6 +54,16 @@ const UNMAPPED: [name: string, body: unknown, mapping?: IngestMapping][] = [
   ['no action', { entity: 'order' }],
   ['an empty entity', { entity: '', action: 'created' }],
   ['an entity that is no name', { entity: { a: 1 }, action: 'created' }],
+  [
+    'an entity beyond every length',
+    { s: 'x'.repeat(100_000), action: 'created' },
+    { entity: 'body.s.replace("", body.s)' },
+  ],
+  [
+    'data beyond every length',
+    { entity: 'a', action: 'b', s: 'x'.repeat(100_000) },
+    { data: 'body.s.split("").join(body.s)' },
+  ],
   ['null', null],
   ['an array', [1, 2]],
   ['a text', '"hello"'],
