@@ -32,8 +32,8 @@ export interface Place {
 export interface Admission {
   /** Takes a place for this many events, or throws service_unavailable. */
   enter(tenantId: string, senderId: string, events: number, bytes: number): Place
-  /** So much work was done since this moment. */
-  measure(work: number, since: number): void
+  /** A group begins; what is answered says that it has ended. */
+  begin(work: number): () => void
   /** Work that is waiting or under way. */
   readonly work: number
 }
@@ -51,6 +51,14 @@ export function makeAdmission(): Admission {
   let bytesHeld = 0
   let rate = FIRST_GUESS
   let lastMeasured = 0
+  /** The groups under way, the oldest first. */
+  const underWay = new Set<{ since: number }>()
+
+  /** How long the oldest group has been under way: where the disk or the server stalls, everybody waits for it. */
+  function stalledMs(): number {
+    for (const { since } of underWay) return performance.now() - since
+    return 0
+  }
 
   // Tenants take turns, and senders inside a tenant: who has little waiting waits for little of the others'.
   function waitMs(tenantId: string, senderId: string): number {
@@ -88,7 +96,7 @@ export function makeAdmission(): Admission {
 
   return {
     enter(tenantId, senderId, events, bytes) {
-      const wait = waitMs(tenantId, senderId)
+      const wait = Math.max(stalledMs(), waitMs(tenantId, senderId))
       if (wait > MAX_WAIT_MS || bytesHeld + bytes > MAX_BYTES)
         throw unavailable(
           'More is waiting to be published than can be done in time',
@@ -110,13 +118,19 @@ export function makeAdmission(): Admission {
         },
       }
     },
-    measure(work, since) {
-      const now = performance.now()
-      // Where several are under way at once, the time since the last one ended is what this one took.
-      const span = now - Math.max(since, lastMeasured)
-      lastMeasured = now
-      if (work < WORTH_MEASURING || span <= 0) return
-      rate = Math.max(LEAST, rate + (work / span - rate) * Math.min(1, span / MEASURED_OVER_MS))
+    begin(work) {
+      const since = performance.now()
+      const group = { since }
+      underWay.add(group)
+      return () => {
+        underWay.delete(group)
+        const now = performance.now()
+        // Where several are under way at once, the time since the last one ended is what this one took.
+        const span = now - Math.max(since, lastMeasured)
+        lastMeasured = now
+        if (work < WORTH_MEASURING || span <= 0) return
+        rate = Math.max(LEAST, rate + (work / span - rate) * Math.min(1, span / MEASURED_OVER_MS))
+      }
     },
     get work() {
       return total

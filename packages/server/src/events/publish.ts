@@ -108,11 +108,12 @@ export function makePublish({ store, router, wakeups, makeId, clock }: PublishTo
     const group = late.size === 0 ? taken : taken.filter((ready) => !late.has(ready))
     const outcomes = new Map<Ready, PublishOutcome[] | Promise<PublishOutcome[]>>()
     for (const [ready, failure] of late) outcomes.set(ready, failedAlone(failure))
-    if (group.length > 0) await publishTogether(group, outcomes)
-    admission.measure(
-      group.reduce((sum, { work }) => sum + work, 0),
-      started,
-    )
+    const ended = admission.begin(group.reduce((sum, { work }) => sum + work, 0))
+    try {
+      if (group.length > 0) await publishTogether(group, outcomes)
+    } finally {
+      ended()
+    }
     return taken.map((ready) => outcomes.get(ready)!)
   }
 

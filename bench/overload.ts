@@ -1,0 +1,122 @@
+// Five times what the service can take, three hundred recipients for each event: what is refused, how long a neighbour
+// of another tenant waits meanwhile, how much memory it takes, and how soon it is calm again.
+import { performance } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Connection, quantile } from './support/load.ts'
+import { inParallel, steadily } from './support/far-ends.ts'
+import { report } from './support/report.ts'
+import { startService, type Service } from './support/servers.ts'
+
+const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 8)
+const RECIPIENTS = Number(process.env['BENCH_RECIPIENTS'] ?? 300)
+const TIMES = Number(process.env['BENCH_TIMES'] ?? 5)
+const ENGINES = (process.env['BENCH_ENGINES'] ?? 'sqlite,postgres').split(',') as ('sqlite' | 'postgres')[]
+const OPERATOR_TOKEN = 'operator-token-of-the-bench'
+const NEIGHBOUR_PER_SECOND = 20
+/** A client that hears nothing for so long gives up. */
+const GIVE_UP_MS = 10_000
+const GOALS = 'refused at once, neighbour p99 under 200 ms, under 400 MB, calm within 5 s'
+
+async function neighbourOf(service: Service): Promise<{ token: string }> {
+  const made = await service.call<{ admin_key: string }>('POST', '/operator/tenants', OPERATOR_TOKEN, {
+    slug: 'neighbour',
+  })
+  const { access_token } = await service.call<{ access_token: string }>('POST', '/v1/auth/token', null, {
+    api_key: made.admin_key,
+  })
+  return { token: access_token }
+}
+
+let n = 0
+const eventOf = (type: string): string =>
+  `{"specversion":"1.0","type":"${type}","source":"/bench","id":"o-${process.pid}-${n++}","data":{"text":"${'x'.repeat(200)}"}}`
+
+async function publish(
+  connections: Connection[],
+  port: number,
+  token: string,
+  type: string,
+): Promise<[number, number]> {
+  const connection = connections.pop() ?? new Connection(port)
+  const started = performance.now()
+  const answer = await Promise.race([
+    connection.send({ method: 'POST', path: '/v1/events', token, body: eventOf(type) }).catch(() => null),
+    sleep(GIVE_UP_MS, null, { ref: false }),
+  ])
+  if (answer) connections.push(connection)
+  else connection.close()
+  return [answer?.status ?? 0, performance.now() - started]
+}
+
+async function measure(engine: 'sqlite' | 'postgres'): Promise<Record<string, unknown>> {
+  const service = await startService(engine, { OPERATOR_TOKEN, LOG_LEVEL: 'warn' })
+  const sender = await service.agent(['send'])
+  await inParallel(RECIPIENTS, 16, async () => {
+    const agent = await service.agent(['interests:write'])
+    await service.call('POST', `/v1/agents/${agent.id}/interests`, agent.token, {
+      event_type: 'flood.*',
+      priority: 0,
+      enrichment_depth: 'none',
+    })
+  })
+  const neighbour = await neighbourOf(service)
+  const connections: Connection[] = []
+  const flood = (): Promise<[number, number]> => publish(connections, service.port, sender.token, 'flood.x')
+  const ask = (): Promise<[number, number]> => publish(connections, service.port, neighbour.token, 'quiet.x')
+
+  // What it can take: as fast as eight clients get answers.
+  let done = 0
+  const until = performance.now() + 3_000
+  await Promise.all(
+    Array.from({ length: 8 }, async () => {
+      while (performance.now() < until) if ((await flood())[0] === 202) done++
+    }),
+  )
+  const capacity = done / 3
+
+  const floods: Promise<[number, number]>[] = []
+  const asked: Promise<[number, number]>[] = []
+  let peakMb = 0
+  const watching = setInterval(() => (peakMb = Math.max(peakMb, service.rssMb())), 100)
+  await Promise.all([
+    steadily(Math.round(capacity * TIMES), SECONDS, () => void floods.push(flood())),
+    steadily(NEIGHBOUR_PER_SECOND, SECONDS, () => void asked.push(ask())),
+  ])
+  const ended = performance.now()
+  // Calm is when ten publishes in a row take less than a tenth of a second each.
+  for (let quick = 0; quick < 10; ) {
+    const [status, ms] = await flood()
+    quick = status === 202 && ms < 100 ? quick + 1 : 0
+  }
+  const calmAfterS = (performance.now() - ended) / 1_000
+  clearInterval(watching)
+  const flooded = await Promise.all(floods)
+  const quiet = (await Promise.all(asked)).map(([, ms]) => ms).sort((a, b) => a - b)
+  const refused = flooded.filter(([status]) => status === 503).map(([, ms]) => ms)
+  const row = {
+    engine,
+    recipients: RECIPIENTS,
+    capacity_per_s: capacity,
+    offered_per_s: capacity * TIMES,
+    accepted: flooded.filter(([status]) => status === 202).length,
+    refused: refused.length,
+    gave_up: flooded.filter(([status]) => status === 0).length,
+    refused_p99_ms: quantile(
+      refused.sort((a, b) => a - b),
+      0.99,
+    ),
+    neighbour_refused: (await Promise.all(asked)).filter(([status]) => status !== 202).length,
+    neighbour_p99_ms: quantile(quiet, 0.99),
+    peak_rss_mb: peakMb,
+    calm_after_s: calmAfterS,
+    goals: GOALS,
+  }
+  for (const connection of connections) connection.close()
+  await service.stop()
+  return row
+}
+
+const rows: Record<string, unknown>[] = []
+for (const engine of ENGINES) rows.push(await measure(engine))
+report('overload', rows)
+process.exit(0)

@@ -1,0 +1,89 @@
+// What may still wait to be published is a question of work and of time, and of whose work it is.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { makeAdmission, workOf, type Place } from '../../src/events/admission.ts'
+import { Failure } from '../../src/kernel/failure.ts'
+import { onBothEngines } from '../support/engines.ts'
+import { startService } from '../support/service.ts'
+import { prepareEvent } from '../../src/events/envelope.ts'
+import { makePublish } from '../../src/events/publish.ts'
+import { makeWakeups } from '../../src/delivery/wake.ts'
+import { makeRouter } from '../../src/routing/router.ts'
+import { idMaker } from '../../src/kernel/ids.ts'
+import { event } from './tools.ts'
+
+const isRefused = (error: unknown): boolean => {
+  assert.ok(error instanceof Failure)
+  assert.equal(error.code, 'service_unavailable')
+  assert.ok(Number(error.headers['retry-after']) >= 1)
+  return true
+}
+
+describe('admission', () => {
+  test('[RTE-14] counts deliveries to make, not events: a few events with many recipients fill it', () => {
+    const admission = makeAdmission()
+    let entered = 0
+    assert.throws(() => {
+      for (; entered < 10_000; entered++) admission.enter('ten', 'agt', 1, 300).revise(workOf(1, 300, 300, 0))
+    }, isRefused)
+    assert.ok(entered < 1_000, String(entered))
+    const light = makeAdmission()
+    for (let i = 0; i < 10_000; i++) light.enter('ten', 'agt', 1, 300).revise(workOf(1, 1, 300, 0))
+  })
+
+  test('[RTE-14] refuses who floods, and neither another tenant nor another sender of the tenant', () => {
+    const admission = makeAdmission()
+    const places: Place[] = []
+    const flood = () => admission.enter('loud', 'agt', 1, 300)
+    assert.throws(() => {
+      for (;;) {
+        const place = flood()
+        place.revise(workOf(1, 300, 300, 0))
+        places.push(place)
+      }
+    }, isRefused)
+    admission.enter('quiet', 'agt', 1, 300).leave()
+    admission.enter('loud', 'other', 1, 300).leave()
+    assert.throws(flood, isRefused)
+    // As it gets done there is room again, and in the end nothing is left.
+    for (const place of places) place.leave()
+    assert.ok(Math.abs(admission.work) < 1)
+    flood().leave()
+  })
+
+  test('[RTE-14] bounds the bytes of all tenants together', () => {
+    const admission = makeAdmission()
+    assert.throws(() => {
+      for (let i = 0; i < 100; i++) admission.enter(`ten_${i}`, 'agt', 1, 1_000_000)
+    }, isRefused)
+  })
+})
+
+onBothEngines((engine) => {
+  test('[RTE-14] what its client has given up on is not published', async (t) => {
+    const service = await startService(engine)
+    t.after(() => service.stop())
+    const tenant = await service.tenant()
+    const agent = await tenant.agent()
+    const { store, clock } = service
+    const publish = makePublish({
+      store,
+      clock,
+      router: makeRouter(store, () => {}),
+      wakeups: makeWakeups(store),
+      makeId: idMaker(clock.now),
+    })
+    const submit = (id: string, isGone: boolean) => {
+      const envelope = event({ id })
+      const events = [prepareEvent(envelope, JSON.stringify(envelope))]
+      return publish({ tenantId: tenant.id, senderId: agent.id, events, isGone: () => isGone })
+    }
+    const [gone, there] = await Promise.allSettled([submit('gone', true), submit('there', false)])
+    assert.equal(gone!.status, 'rejected')
+    assert.equal(there!.status, 'fulfilled')
+    const ids = (await store.rows<{ id: string }>('select id from events where tenant_id = ?', [tenant.id])).map(
+      ({ id }) => id,
+    )
+    assert.deepEqual(ids, ['there'])
+  })
+})
