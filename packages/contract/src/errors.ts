@@ -41,6 +41,11 @@ export const ERRORS = {
     when: 'The path exists, the method does not. The Allow header lists those that do.',
     details: Type.Object({ allowed: Type.Array(Type.String()) }),
   },
+  request_timeout: {
+    status: 408,
+    when: 'The request or its body arrived too slowly. The connection is closed.',
+    details: Type.Object({}),
+  },
   conflict: {
     status: 409,
     when: 'The Idempotency-Key was used with another body, or a unique value is taken.',
@@ -66,7 +71,7 @@ export const ERRORS = {
   },
   rate_limited: {
     status: 429,
-    when: 'The sliding-window limit of the agent, the tenant or the client address is used up. Retry-After says when to come back.',
+    when: 'The sliding-window limit of the agent, the tenant or the client address is used up; or it has too many requests in hand, polls waiting or streams open at once, and window_seconds is 0. Retry-After says when to come back.',
     details: Type.Object({
       retry_after_seconds: Type.Integer(),
       limit: Type.Integer(),

@@ -49,7 +49,7 @@ function errorsOf(operation: Operation): ErrorCode[] {
   if (operation.access.scope !== 'any' && operation.access.scope !== 'public') codes.push('insufficient_scope')
   codes.push('authentication_failed', 'rate_limited', 'internal_error', 'service_unavailable')
   if (operation.path.includes('{')) codes.push('not_found')
-  if (operation.body || operation.consumes) codes.push('payload_too_large', 'unsupported_media_type')
+  if (operation.body || operation.consumes) codes.push('request_timeout', 'payload_too_large', 'unsupported_media_type')
   const takesKey = operation.method === 'POST' || operation.method === 'PATCH'
   if (takesKey && operation.access.scope !== 'public') codes.push('conflict')
   if (operation.method !== 'GET') codes.push('business_rule_violation')

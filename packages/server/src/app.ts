@@ -10,6 +10,7 @@ import { makeWakeups } from './delivery/wake.ts'
 import { makeEnrich } from './enrichment/enrich.ts'
 import { makePublish } from './events/publish.ts'
 import { makeRetain } from './events/retain.ts'
+import { makeClientAddress } from './http/client-address.ts'
 import { makeMetrics, type Metrics } from './http/metrics.ts'
 import type { Mount } from './http/mount.ts'
 import { makePages } from './http/pages.ts'
@@ -235,8 +236,10 @@ export function makeApp(parts: AppParts): App {
 
   const server = makeServer({
     identify,
+    clock,
     log,
     metrics,
+    clientAddress: makeClientAddress(config.trustedProxies),
     operations,
     operatorToken: config.operatorToken,
     pages: makePages({ store, metrics, failing: health.failing, operations: Object.values(contract) }),

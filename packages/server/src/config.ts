@@ -1,6 +1,7 @@
 // The environment, read once. All that is wrong is said at once, each with the variable's name and what it takes.
 import { DEFAULT_CLIENT_TYPES, SLUG } from '@sensorium/contract'
 import { databaseServers } from './kernel/database-url.ts'
+import { parseRange, type AddressRange } from './kernel/addresses.ts'
 import { LOG_LEVELS } from './kernel/logger.ts'
 
 export interface Config {
@@ -29,6 +30,8 @@ export interface Config {
   /** Without `other`, which always stands. */
   clientTypes: readonly string[]
   operatorToken: string | null
+  /** Whose word about a client's address is believed. */
+  trustedProxies: readonly AddressRange[]
   bootstrapTenant: string
   bootstrapAdminKey: string | null
 }
@@ -149,6 +152,15 @@ export function readConfig(env: Env): Config {
     clientTypes,
     operatorToken: read<string | null>('OPERATOR_TOKEN', null, 'at least 16 characters without spaces', (value) =>
       /^[\x21-\x7e]{16,}$/.test(value) ? value : undefined,
+    ),
+    trustedProxies: read<readonly AddressRange[]>(
+      'TRUSTED_PROXIES',
+      [],
+      'addresses or ranges such as 10.0.0.0/8, separated by commas',
+      (value) => {
+        const ranges = value.split(',').map((range) => parseRange(range.trim()))
+        return ranges.includes(undefined) ? undefined : (ranges as AddressRange[])
+      },
     ),
     bootstrapTenant: read(
       'BOOTSTRAP_TENANT',

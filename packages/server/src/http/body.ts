@@ -1,34 +1,36 @@
 // Bodies, read with a limit while they stream in: nothing over the limit is ever held.
-import type { IncomingMessage } from 'node:http'
 import { tooLarge } from '../kernel/failure.ts'
+import type { Exchange } from './exchange.ts'
 
 export { jsonDepth, MAX_DEPTH, mediaType, parseJson, type ParsedJson } from '../kernel/json.ts'
 
 /**
  * The whole body, or payload_too_large as soon as it is certain. The rest of a refused body is thrown away as it
- * arrives.
+ * arrives (see respond.ts).
  */
-export function readBody(stream: IncomingMessage, limit: number): Promise<Buffer> {
+export function readBody(exchange: Exchange, limit: number): Promise<Buffer> {
+  const { request: stream } = exchange
   const declared = stream.headers['content-length']
   const length = declared === undefined ? NaN : Number(declared)
-  if (length > limit) {
-    stream.resume()
-    return Promise.reject(tooLarge(length, limit))
-  }
+  if (length > limit) return Promise.reject(tooLarge(length, limit))
+  const reading = (exchange.reading = { bytes: 0, seconds: 0 })
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
-    let size = 0
     stream.on('data', (chunk: Buffer) => {
-      size += chunk.length
-      if (size > limit) {
+      reading.bytes += chunk.length
+      if (reading.bytes > limit) {
         chunks.length = 0
-        stream.removeAllListeners('data').resume()
-        reject(tooLarge(size, limit))
+        stream.removeAllListeners('data')
+        exchange.reading = null
+        reject(tooLarge(reading.bytes, limit))
         return
       }
       chunks.push(chunk)
     })
-    stream.once('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)))
+    stream.once('end', () => {
+      exchange.reading = null
+      resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, reading.bytes))
+    })
     stream.once('error', reject)
     // Every request closes; only one that did not end is worth an error, whose stack costs as much as the rest of this.
     stream.once('close', () => stream.readableEnded || reject(new Error('the client went away')))

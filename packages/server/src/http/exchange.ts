@@ -7,8 +7,21 @@ import type { CallOptions, Input, Payload } from '../operations/call.ts'
 import type { Verdict } from '../operations/rate-limit.ts'
 import { prefersStrict } from './prefer.ts'
 import { goneSignal, type WhenLeaving } from './gone-signal.ts'
+import type { Place } from './places.ts'
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
+
+/** How a body is arriving: its bytes so far, and for how many seconds it has been read. */
+interface Reading {
+  bytes: number
+  seconds: number
+}
+
+interface Discarding extends Reading {
+  /** Of those bytes, what had come a second ago, and for how many seconds nothing has come. */
+  seen: number
+  silentSeconds: number
+}
 
 export class Exchange implements Input, CallOptions {
   readonly started = performance.now()
@@ -17,10 +30,22 @@ export class Exchange implements Input, CallOptions {
   params: Record<string, string | undefined> = {}
   query: Record<string, unknown> = {}
   principal: Principal | null = null
+  /** The client's address, as limits and logs know it. */
+  clientAddress = ''
+  /** The share of the node's places that it takes one of. */
+  place: Place | null = null
   /** Whether it counts as a request in hand. */
   isCounted = true
-  /** Whether the connection ends with its answer. */
+  /** Whether the work on it has begun. */
+  isUnderWay = false
+  /** Whether the connection ends with its response. */
   isLast = false
+  /** Whether its response is decided: what is found out later is dropped. */
+  isAnswered = false
+  /** The body that is being read for the operation. */
+  reading: Reading | null = null
+  /** The rest of a body that nobody wants, thrown away so that the response reaches its sender. */
+  discarding: Discarding | null = null
   readonly id: string
   readonly request: IncomingMessage
   readonly response: ServerResponse
@@ -60,16 +85,17 @@ export class Exchange implements Input, CallOptions {
     )
   }
 
+  /** Whether the client has announced a body of which not all has arrived. */
+  get isBodyOutstanding(): boolean {
+    return !this.request.complete && this.hasBody
+  }
+
   get requestId(): string {
     return this.id
   }
 
   get idempotencyKey(): string | undefined {
     return this.request.headers['idempotency-key'] as string | undefined
-  }
-
-  get clientAddress(): string {
-    return this.request.socket.remoteAddress ?? ''
   }
 
   get origin(): string {
@@ -87,7 +113,7 @@ export class Exchange implements Input, CallOptions {
 
   payload(): Payload | Promise<Payload> {
     // Its body broke while it was admitted, and it was refused: nothing is to be done for it any more.
-    if (this.response.headersSent) throw new Error('the request was refused')
+    if (this.isAnswered) throw new Error('the request was refused')
     return this.readPayload!(this)
   }
 
@@ -111,23 +137,8 @@ export class Exchange implements Input, CallOptions {
   }
 
   /** Writes the head of a response whose body the caller writes. */
-  open(status: number, headers: Readonly<Record<string, string>>): ServerResponse {
+  open(status: number, headers: Readonly<Record<string, string>> | undefined): ServerResponse {
     for (const name in headers) this.#head.push(name, headers[name]!)
     return this.response.writeHead(status, this.#head)
-  }
-
-  /** Writes the whole response. */
-  send(
-    status: number,
-    headers: Readonly<Record<string, string>> | undefined,
-    type: string,
-    body: string | undefined,
-  ): void {
-    const head = this.#head
-    for (const name in headers) head.push(name, headers[name]!)
-    if (body !== undefined) head.push('content-type', type, 'content-length', String(Buffer.byteLength(body)))
-    else if (status !== 204) head.push('content-length', '0')
-    this.response.writeHead(status, head)
-    this.response.end(body)
   }
 }

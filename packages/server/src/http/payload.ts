@@ -115,7 +115,7 @@ export function makeReadPayload(operation: Operation, limits: BodyLimits): ReadP
 
   if (operation.method === 'GET') return () => NOTHING
   return (exchange) => {
-    if (exchange.hasBody) return readBody(exchange.request, limitOf(exchange)).then((raw) => payloadOf(exchange, raw))
+    if (exchange.hasBody) return readBody(exchange, limitOf(exchange)).then((raw) => payloadOf(exchange, raw))
     return takesBody ? payloadOf(exchange, NO_BYTES) : NOTHING
   }
 }

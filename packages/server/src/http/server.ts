@@ -1,62 +1,52 @@
-// The HTTP door. Everything that holds for every request stands here once: request id, error envelope, draining, log line,
-// metrics. What a request means is the operations' business.
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+// The HTTP door. Everything that holds for every request stands here once: request id, error envelope, draining, places,
+// log line, metrics. What a request means is the operations' business.
+import type { IncomingMessage } from 'node:http'
 import { performance } from 'node:perf_hooks'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { randomBytes } from 'node:crypto'
-import makeRouter from 'find-my-way'
 import type { Operation } from '@sensorium/contract'
-import { Failure, internal, invalid, methodNotAllowed, notFound, unavailable } from '../kernel/failure.ts'
-import type { Logger } from '../kernel/logger.ts'
-import { StoreUnavailable } from '../store/db.ts'
 import type { Principal } from '../auth/principal.ts'
+import type { Clock } from '../kernel/clock.ts'
+import { Failure, internal, invalid, unavailable } from '../kernel/failure.ts'
+import type { Logger } from '../kernel/logger.ts'
 import type { Operations } from '../operations/perform.ts'
 import type { OperationResponse } from '../operations/response.ts'
+import { StoreUnavailable } from '../store/db.ts'
 import { makeAuthenticate, type AuthenticateTools } from './authenticate.ts'
-import { Exchange, JSON_TYPE } from './exchange.ts'
-import type { Metrics } from './metrics.ts'
-import { lastOwed, owe, settle } from './owed.ts'
+import { networkOf, type ClientAddress } from './client-address.ts'
+import { makeConnections, type Connections } from './connections.ts'
+import { Exchange } from './exchange.ts'
 import type { WhenLeaving } from './gone-signal.ts'
+import type { Metrics } from './metrics.ts'
 import type { Mount } from './mount.ts'
 import type { Page } from './pages.ts'
 import { makeReadPayload, type BodyLimits } from './payload.ts'
+import { HEALTH_PATHS, makePlaces } from './places.ts'
+import { sendPieces, sendText } from './respond.ts'
+import { makeRouteTable, METHODS, type Serve } from './route-table.ts'
 import { streamDeliveries } from './stream-deliveries.ts'
 
 export interface ServerTools extends AuthenticateTools {
+  clock: Clock
   log: Logger
   metrics: Metrics
+  clientAddress: ClientAddress
   operations: Operations
   bodyLimits: BodyLimits
   pages: readonly Page[]
   mounts: readonly Mount[]
 }
 
-export interface HttpServer {
-  /** Answers the address it listens on. */
-  listen(host: string, port: number): Promise<string>
+export interface HttpServer extends Connections {
   /**
    * Refuses new requests with 503 and resolves when those taken are finished; what only waits is told to stop waiting.
    */
   drain(): Promise<void>
-  /** Closes the port, and idle connections with it. */
-  close(): Promise<void>
-  /** Hangs up on everybody. */
-  hangUp(): void
   inFlight(): number
 }
 
-/** Requests taken and not answered; beyond it the node says so instead of growing. Waiting polls count too; streams have a
- * bound of their own. */
-const MAX_IN_FLIGHT = 10_000
 /** In metrics and logs only: nobody was there to be answered. */
 const CLIENT_WENT_AWAY = 499
 const REQUEST_ID = /^[\x20-\x7e]{1,128}$/
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
-/** How long the port stays open for those who hold a connection, after the last request was answered. */
-const LINGER_MS = 100
-
-type Serve = (exchange: Exchange) => void
 
 function requestIdMaker(): (request: IncomingMessage) => string {
   const node = randomBytes(6).toString('hex')
@@ -73,61 +63,55 @@ function requestIdMaker(): (request: IncomingMessage) => string {
 export const routePath = ({ base, path }: Operation): string =>
   (base === 'v1' ? '/v1' : '') + path.replace(/\{(\w+)\}/g, ':$1')
 
+/** One, whatever it says; a request of HTTP 1.0 may have none. Of two, proxies and servers may each believe another. */
+function checkHost({ rawHeaders, httpVersion }: IncomingMessage): void {
+  let hosts = 0
+  for (let i = 0; i < rawHeaders.length; i += 2)
+    if (rawHeaders[i]!.length === 4 && rawHeaders[i]!.toLowerCase() === 'host') hosts++
+  if (hosts === 1 || (hosts === 0 && httpVersion !== '1.1')) return
+  const expected = hosts === 0 ? 'the name of the host' : 'one name of a host'
+  throw invalid({ field: 'Host', value: null, expected, example: 'localhost:8080' })
+}
+
 export function makeServer(tools: ServerTools): HttpServer {
-  const { log, metrics, operations, bodyLimits, pages, mounts } = tools
+  const { log, metrics, clientAddress } = tools
   const makeRequestId = requestIdMaker()
+  const places = makePlaces()
+  const table = makeRouteTable((path) => tools.operatorToken === null && path.startsWith('/operator'))
   const waiting = new Set<() => void>()
   let draining = false
   let inFlight = 0
   let emptied = (): void => {}
 
-  // A parameter may be as long as a request line gets (16 KiB): how long an id is, its own check knows.
-  const router = makeRouter({ maxParamLength: 16_384, ignoreTrailingSlash: false, caseSensitive: true })
-  const add = (method: (typeof METHODS)[number] | 'OPTIONS', url: string, serve: Serve): void =>
-    router.on(method, url, () => {}, { url, serve })
+  // ---- responses
 
-  function noRoute({ method, path, request }: Exchange): Failure {
-    const closed = tools.operatorToken === null && path.startsWith('/operator')
-    const allowed = closed ? [] : METHODS.filter((other) => router.find(other, request.url!) !== null)
-    return allowed.length > 0 ? methodNotAllowed(method, allowed) : notFound('path', path)
-  }
-
-  function send(
-    exchange: Exchange,
-    status: number,
-    headers: Readonly<Record<string, string>> | undefined,
-    type: string,
-    body: string | undefined,
-  ): void {
-    if (exchange.response.headersSent) return // its body broke, and it was refused while the answer was made
-    if (draining || exchange.isLast) exchange.header('connection', 'close')
-    exchange.send(status, headers, type, body)
-  }
-
-  function respond({ status, text, json, replayed, stream }: OperationResponse, exchange: Exchange): void {
-    if (exchange.response.headersSent) return // its body broke, and it was refused meanwhile
+  function respond(response: OperationResponse, exchange: Exchange): void | Promise<void> {
+    if (exchange.isAnswered) return // its body broke, and it was refused meanwhile
+    const { status, text, json, pieces, replayed, stream } = response
     if (stream) {
       streamDeliveries(stream, exchange)
       return countOut(exchange, status)
     }
     if (replayed) exchange.header('idempotent-replayed', 'true')
-    send(exchange, status, undefined, JSON_TYPE, text ?? (json === undefined ? undefined : JSON.stringify(json)))
+    if (draining) exchange.header('connection', 'close')
+    if (pieces) return sendPieces(exchange, status, undefined, pieces)
+    sendText(exchange, status, undefined, text ?? (json === undefined ? undefined : JSON.stringify(json)))
   }
 
   function fail(error: unknown, exchange: Exchange): void {
+    if (exchange.isAnswered) return // it was refused before, and this is what follows from that
     const failure = asFailure(error)
     const { id, path, request, response } = exchange
-    if (response.writableEnded) return // it was refused before, and this is what follows from that
     // A client that hangs up in the middle of its body is no failure of ours, and nobody reads the answer.
     if (failure.code === 'internal_error' && !request.socket.destroyed)
       log.error({ err: error, request_id: id, path }, 'unexpected failure')
     if (failure.code === 'service_unavailable') log.warn({ err: error, request_id: id }, 'request not taken')
-    if (response.headersSent) response.destroy()
-    else {
-      const { code, message, details, status, headers } = failure
-      const text = JSON.stringify({ error: { code, message, request_id: id, details } })
-      send(exchange, status, headers, JSON_TYPE, text)
-    }
+    if (response.headersSent) return void response.destroy()
+    const { code, message, details, status, headers } = failure
+    if (draining || exchange.isLast) exchange.header('connection', 'close')
+    sendText(exchange, status, headers, JSON.stringify({ error: { code, message, request_id: id, details } }))
+    // It is answered, and takes nobody's place while the rest of its body is thrown away.
+    if (exchange.discarding) countOut(exchange, status)
   }
 
   const whenLeaving: WhenLeaving = (stop) => {
@@ -136,7 +120,13 @@ export function makeServer(tools: ServerTools): HttpServer {
     return () => void waiting.delete(stop)
   }
 
-  function report({ id, method, path, route, principal }: Exchange, status: number, ms: number): void {
+  // ---- requests in hand
+
+  function report(
+    { id, method, path, route, clientAddress: address, principal }: Exchange,
+    status: number,
+    ms: number,
+  ): void {
     metrics.request(method, route, status, ms / 1000)
     const known = principal !== null && principal.tenantId !== ''
     log.request({
@@ -145,6 +135,7 @@ export function makeServer(tools: ServerTools): HttpServer {
       path,
       status,
       ms,
+      address,
       tenant: known ? principal.tenantId : null,
       principal: known ? principal.id : null,
     })
@@ -153,140 +144,117 @@ export function makeServer(tools: ServerTools): HttpServer {
   function countOut(exchange: Exchange, status: number): void {
     if (!exchange.isCounted) return
     exchange.isCounted = false
+    if (exchange.place) places.giveBack(exchange.place)
     report(exchange, status, performance.now() - exchange.started)
     if (--inFlight === 0) emptied()
   }
 
-  // What does not depend on the route. It throws what is wrong.
-  function checkAtTheDoor({ path, request }: Exchange): void {
-    // The process runs to the end, and that is all that its health says.
-    if (draining && path !== '/healthz') throw unavailable('This node is shutting down')
-    if (inFlight > MAX_IN_FLIGHT) throw unavailable('This node has too many requests in hand')
-    if (request.headers.host === undefined && request.httpVersion === '1.1') {
-      throw invalid({ field: 'Host', value: null, expected: 'the name of the host', example: 'localhost:8080' })
-    }
+  /** The place that it took as somebody from an address becomes one of its agent's and its tenant's. */
+  function identified(exchange: Exchange): void {
+    const { place, principal } = exchange
+    if (place === null || principal === null || principal.tenantId === '') return
+    exchange.place = null
+    exchange.place = places.ofPrincipal(place, principal)
   }
 
-  function take(request: IncomingMessage, response: ServerResponse): void {
-    const exchange = new Exchange(makeRequestId(request), request, response, whenLeaving)
-    inFlight++
-    response.on('error', () => {}) // nobody is there any more, as `close` says too
-    // Closed, not answered: a client that goes away before its answer must be counted out as well. A stream is counted
-    // out when it begins: it is answered, and bounded elsewhere.
-    response.on('close', () => {
-      settle(exchange)
-      countOut(exchange, response.writableFinished ? response.statusCode : CLIENT_WENT_AWAY)
-    })
-    owe(exchange)
-    try {
-      checkAtTheDoor(exchange)
-      const found = router.find(request.method as 'GET', request.url!)
-      // Before the body: what cannot be done anyway is not read.
-      if (!found) throw noRoute(exchange)
-      const { url, serve } = found.store as { url: string; serve: Serve }
-      exchange.route = url
-      exchange.params = found.params
-      exchange.query = found.searchParams
-      serve(exchange)
-    } catch (error) {
-      fail(error, exchange)
-    }
-  }
+  const connections = makeConnections({
+    clock: tools.clock,
+    refuse: fail,
+    makeExchange: (request, response) => new Exchange(makeRequestId(request), request, response, whenLeaving),
+    arrived(exchange) {
+      inFlight++
+      try {
+        exchange.clientAddress = clientAddress(exchange.request)
+        exchange.place = places.ofAddress(networkOf(exchange.clientAddress), HEALTH_PATHS.has(exchange.path))
+        return true
+      } catch (error) {
+        fail(error, exchange)
+        return false
+      }
+    },
+    begin(exchange) {
+      try {
+        // The process runs to the end, and that is all that its health says.
+        if (draining && exchange.path !== '/healthz') throw unavailable('This node is shutting down')
+        checkHost(exchange.request)
+        // Before the body: what cannot be done anyway is not read.
+        table.find(exchange)(exchange)
+      } catch (error) {
+        fail(error, exchange)
+      }
+    },
+    // A stream was counted out when it began: it is answered, and bounded elsewhere.
+    left: (exchange) =>
+      countOut(exchange, exchange.response.writableFinished ? exchange.response.statusCode : CLIENT_WENT_AWAY),
+  })
 
-  for (const { operation, kind } of operations.bindings) {
-    const authenticate = makeAuthenticate(operation, tools)
-    const readPayload = makeReadPayload(operation, bodyLimits)
-    const run = operations.runner(operation)
-
-    const carryOut = (principal: Principal, exchange: Exchange): Promise<void> => {
-      // For the log line, also when what follows refuses.
-      exchange.principal = principal
-      return run(principal, exchange, exchange).then((response) => respond(response, exchange))
-    }
-
-    const serve = (exchange: Exchange): void => {
-      exchange.readPayload = readPayload
-      const failed = (error: unknown): void => fail(error, exchange)
-      const principal = authenticate(exchange)
-      if (principal instanceof Promise) principal.then((known) => carryOut(known, exchange)).catch(failed)
-      else carryOut(principal, exchange).catch(failed)
-    }
-    add(operation.method, routePath(operation), serve)
+  for (const { operation, kind } of tools.operations.bindings) {
+    const serve = serveOperation(operation, { ...tools, identified, respond, fail })
+    table.add(operation.method, routePath(operation), serve)
     // A HEAD must not do anything: polling and streaming lease what they read.
-    if (operation.method === 'GET' && kind === 'read') add('HEAD', routePath(operation), serve)
+    if (operation.method === 'GET' && kind === 'read') table.add('HEAD', routePath(operation), serve)
   }
-
-  for (const page of pages) {
-    const serve = (exchange: Exchange): void => {
+  for (const page of tools.pages) {
+    const serve: Serve = (exchange) => {
       page.show().then(
-        ({ status = 200, type = JSON_TYPE, headers, body }) => send(exchange, status, headers, type, body),
+        ({ status = 200, type, headers, body }) => {
+          if (exchange.isAnswered) return
+          if (draining) exchange.header('connection', 'close')
+          sendText(exchange, status, headers, body, type)
+        },
         (error: unknown) => fail(error, exchange),
       )
     }
-    add('GET', page.path, serve)
-    add('HEAD', page.path, serve)
+    table.add('GET', page.path, serve)
+    table.add('HEAD', page.path, serve)
   }
-
-  for (const { prefix, handle } of mounts) {
-    const serve = (exchange: Exchange): void => {
+  for (const { prefix, handle } of tools.mounts) {
+    const serve: Serve = (exchange) => {
       Promise.resolve(handle(exchange)).catch((error: unknown) => fail(error, exchange))
     }
     for (const method of [...METHODS, 'OPTIONS'] as const) {
-      add(method, prefix, serve)
-      add(method, `${prefix}/*`, serve)
+      table.add(method, prefix, serve)
+      table.add(method, `${prefix}/*`, serve)
     }
   }
 
-  // Slow senders lose their socket, not our memory. Node would answer a request without Host by itself and without our
-  // envelope.
-  const server = createServer({ requestTimeout: 60_000, keepAliveTimeout: 65_000, requireHostHeader: false }, take)
-  // The same for an Expect that it does not know, which a server may ignore.
-  server.on('checkExpectation', take)
-  server.on('clientError', (error: Error & { code?: string }, socket: Socket) => {
-    if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
-    const last = lastOwed(socket)
-    if (!last) return answerBrokenRequest(socket)
-    // What came before the broken bytes is answered, and only then the connection ends; a request that they are part of
-    // is refused.
-    last.isLast = true
-    if (!last.request.complete) fail(brokenRequest(), last)
-  })
-  const sockets = new Set<Socket>()
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
-  })
-
-  async function linger(): Promise<void> {
-    for (let waited = 0; sockets.size > 0 && waited < LINGER_MS; waited += 10) await sleep(10)
-  }
-
   return {
-    listen: (host, port) =>
-      new Promise((resolve, reject) => {
-        server.once('error', reject)
-        server.listen({ host, port }, () => {
-          server.off('error', reject)
-          const { address, family, port: taken } = server.address() as AddressInfo
-          resolve(`http://${family === 'IPv6' ? `[${address}]` : address}:${taken}`)
-        })
-      }),
+    ...connections,
     drain() {
       draining = true
       for (const stop of waiting) stop()
       return inFlight === 0 ? Promise.resolve() : new Promise((resolve) => (emptied = resolve))
     },
-    async close() {
-      // Who was about to send another request on its connection is told 503, rather than meeting a closed one.
-      await linger()
-      await new Promise<void>((resolve) => {
-        server.close(() => resolve())
-        // Nobody waits for an answer any more; some never asked for anything.
-        for (const socket of sockets) socket.destroySoon()
-      })
-    },
-    hangUp: () => server.closeAllConnections(),
     inFlight: () => inFlight,
+  }
+}
+
+interface ServeTools extends ServerTools {
+  identified(exchange: Exchange): void
+  respond(response: OperationResponse, exchange: Exchange): void | Promise<void>
+  fail(error: unknown, exchange: Exchange): void
+}
+
+/** Who is calling, then the operation, then its response. */
+function serveOperation(operation: Operation, tools: ServeTools): Serve {
+  const { identified, respond, fail } = tools
+  const authenticate = makeAuthenticate(operation, tools)
+  const readPayload = makeReadPayload(operation, tools.bodyLimits)
+  const run = tools.operations.runner(operation)
+
+  const carryOut = (principal: Principal, exchange: Exchange): Promise<void> => {
+    // For the log line, also when what follows refuses.
+    exchange.principal = principal
+    identified(exchange)
+    return run(principal, exchange, exchange).then((response) => respond(response, exchange))
+  }
+
+  return (exchange) => {
+    exchange.readPayload = readPayload
+    const failed = (error: unknown): void => fail(error, exchange)
+    const principal = authenticate(exchange)
+    if (principal instanceof Promise) principal.then((known) => carryOut(known, exchange)).catch(failed)
+    else carryOut(principal, exchange).catch(failed)
   }
 }
 
@@ -294,20 +262,4 @@ function asFailure(error: unknown): Failure {
   if (error instanceof Failure) return error
   if (error instanceof StoreUnavailable) return unavailable(error.sentence)
   return internal()
-}
-
-const brokenRequest = (): Failure =>
-  invalid({ field: 'request', value: null, expected: 'a well-formed HTTP request', example: null })
-
-// What is not HTTP at all never becomes a request; the socket still gets our envelope.
-function answerBrokenRequest(socket: Socket): void {
-  const id = `req_${randomBytes(10).toString('hex')}`
-  const failure = brokenRequest()
-  const body = JSON.stringify({
-    error: { code: failure.code, message: failure.message, request_id: id, details: failure.details },
-  })
-  socket.end(
-    `HTTP/1.1 400 Bad Request\r\nX-Request-Id: ${id}\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n` +
-      `Content-Type: ${JSON_TYPE}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  )
 }

@@ -134,6 +134,18 @@ export const rateLimited = (retryAfter: number, limit: number, window: number): 
     },
   )
 
+/** Of things that are open or waiting at the same time: there is no window, and one more passes as soon as one ends. */
+export const tooManyAtOnce = (what: string, limit: number): Failure =>
+  fail(
+    'rate_limited',
+    `More than ${limit} ${what}; try again when one of them has ended`,
+    { retry_after_seconds: 1, limit, window_seconds: 0 },
+    { 'retry-after': '1' },
+  )
+
+export const requestTimeout = (expected: string): Failure =>
+  fail('request_timeout', `The request did not arrive in time: expected ${expected}`, {})
+
 export const unavailable = (why: string, retryAfter = 1): Failure =>
   fail('service_unavailable', why, { retry_after_seconds: retryAfter }, { 'retry-after': String(retryAfter) })
 

@@ -9,6 +9,7 @@ export interface RequestLine {
   path: string
   status: number
   ms: number
+  address: string
   tenant: string | null
   principal: string | null
 }
@@ -67,7 +68,7 @@ export function makeLogger(level: string): Logger {
   const enabled = log.isLevelEnabled('info')
   let at = 0
   let time = ''
-  const request = ({ requestId, method, path, status, ms, tenant, principal }: RequestLine): void => {
+  const request = ({ requestId, method, path, status, ms, address, tenant, principal }: RequestLine): void => {
     if (!enabled) return
     const now = Date.now()
     if (now !== at) {
@@ -76,7 +77,7 @@ export function makeLogger(level: string): Logger {
     }
     const who = tenant === null ? '' : `,"tenant":"${tenant}","principal":"${principal}"`
     lines.write(
-      `{"level":"info","time":"${time}","request_id":${quoted(requestId)},"method":"${method}","path":${quoted(path)},"status":${status},"ms":${Math.round(ms * 100) / 100}${who},"msg":"request"}\n`,
+      `{"level":"info","time":"${time}","request_id":${quoted(requestId)},"method":"${method}","path":${quoted(path)},"status":${status},"ms":${Math.round(ms * 100) / 100},"address":"${address}"${who},"msg":"request"}\n`,
     )
   }
   return Object.assign(log, { request })

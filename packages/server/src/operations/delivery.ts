@@ -3,7 +3,7 @@ import { MAX_POLL, operations } from '@sensorium/contract'
 import { requireAgent } from '../agents/get.ts'
 import type { Identify } from '../auth/identify.ts'
 import { isOrgAdmin, type Principal } from '../auth/principal.ts'
-import type { Claim } from '../delivery/claim.ts'
+import type { Claim, HandedOut } from '../delivery/claim.ts'
 import { listDeadLetters, type DeadLetterScope } from '../delivery/dead-letters.ts'
 import { writeLapsed } from '../delivery/lapse.ts'
 import type { PolicyOf } from '../delivery/policy.ts'
@@ -41,6 +41,12 @@ const deadLetterScope = (principal: Principal): DeadLetterScope => ({
   recipientId: isOrgAdmin(principal) ? null : principal.id,
 })
 
+function* pollPieces(found: readonly HandedOut[]): Generator<string> {
+  yield '{"deliveries":['
+  for (let i = 0; i < found.length; i++) yield i === 0 ? found[i]!.json : `,${found[i]!.json}`
+  yield `],"count":${found.length}}`
+}
+
 export function deliveryOperations({
   store,
   claim,
@@ -66,10 +72,7 @@ export function deliveryOperations({
               insist(principal),
             )
           : await claim(mailboxOf(principal), limit)
-      return {
-        status: 200,
-        text: `{"deliveries":[${found.map((delivery) => delivery.json).join(',')}],"count":${found.length}}`,
-      }
+      return { status: 200, pieces: pollPieces(found) }
     }),
 
     write(operations.ackDeliveries, async ({ principal, body }, tx) =>

@@ -11,6 +11,11 @@ export interface OperationResponse {
   json?: unknown
   /** The body as JSON text that is ready to go out, where building the value again would cost. */
   text?: string
+  /**
+   * The body as JSON text in pieces, made while it is written: over 1 MiB a piece is asked for when the reader has taken
+   * those before. For what is read only: nothing that may be kept under an idempotency key.
+   */
+  pieces?: AsyncIterable<string> | Iterable<string>
   /** What was made, for `existing_resource_id` of a later conflict. */
   resourceId?: string
   /** The body shows a secret once: its record is encrypted. */
@@ -32,5 +37,9 @@ export const noContent = (): OperationResponse => ({ status: 204 })
 export const refused = (failure: Failure): OperationResponse => ({ status: failure.status, failure })
 
 /** The body of a response as a value; null where there is none. */
-export const resultOf = <O>({ json, text }: OperationResponse): ResultOf<O> =>
-  (json !== undefined ? json : text === undefined ? null : JSON.parse(text)) as ResultOf<O>
+export async function resultOf<O>({ json, text, pieces }: OperationResponse): Promise<ResultOf<O>> {
+  if (json !== undefined) return json as ResultOf<O>
+  let whole = text ?? ''
+  for await (const piece of pieces ?? []) whole += piece
+  return (whole === '' ? null : JSON.parse(whole)) as ResultOf<O>
+}

@@ -30,6 +30,7 @@ test('[CFG-2] [CFG-4] [CFG-5] [CFG-6] [CFG-7] with nothing set, these hold', () 
     pushAllowPrivate: false,
     clientTypes: ['claude', 'chatgpt', 'gemini', 'copilot', 'cursor'],
     operatorToken: null,
+    trustedProxies: [],
     bootstrapTenant: 'default',
     bootstrapAdminKey: null,
   }
@@ -59,6 +60,7 @@ const WRONG: Record<string, string[]> = {
   PUSH_ALLOW_PRIVATE: ['yes', 'ON'],
   CLIENT_TYPES: ['a,b,c,d', 'a,b,c,d,e,f', 'a,b,c,d,', 'a,b,c,d,d', 'a,b,c,d,other', 'a,b,c,d,e f'],
   OPERATOR_TOKEN: ['short', 'has a space in the middle'],
+  TRUSTED_PROXIES: ['proxy.internal', '10.0.0.1,', '10.1', '10.0.0.0/33', '::1/129', '1.2.3.4:80', 'loopback'],
   BOOTSTRAP_TENANT: ['Default', '-a', 'a_b', 'x'.repeat(64)],
   BOOTSTRAP_ADMIN_KEY: ['ak_live_short', 'ak_test_0123456789abcdefghijABCDEFGHIJ01'],
 }

@@ -30,6 +30,7 @@ function settings(): Map<string, unknown> {
 const SHOWN: Record<string, string> = {
   VISIBILITY_TIMEOUT_S: String(readConfig({}).visibilityTimeoutMs / 1000),
   EMBEDDINGS: readConfig({}).embeddings.kind,
+  TRUSTED_PROXIES: 'none',
   PUSH_ALLOW_PRIVATE: readConfig({}).pushAllowPrivate ? 'on' : 'off',
 }
 

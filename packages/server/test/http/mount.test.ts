@@ -5,6 +5,7 @@ import { makeApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { readBody } from '../../src/http/body.ts'
 import type { Mount } from '../../src/http/mount.ts'
+import { sendText } from '../../src/http/respond.ts'
 import { ruleBroken } from '../../src/kernel/failure.ts'
 import { makeLogger } from '../../src/kernel/logger.ts'
 import { openStore } from '../../src/store/open.ts'
@@ -17,8 +18,8 @@ onBothEngines((engine) => {
       prefix: '/echo',
       async handle(exchange) {
         if (exchange.path === '/echo/refused') throw ruleBroken('no_echo', 'Nothing comes back')
-        const body = exchange.hasBody ? (await readBody(exchange.request, 1_000)).toString() : ''
-        exchange.send(200, { 'x-mount': 'echo' }, 'text/plain', `${exchange.method} ${exchange.path} ${body}`)
+        const body = exchange.hasBody ? (await readBody(exchange, 1_000)).toString() : ''
+        sendText(exchange, 200, { 'x-mount': 'echo' }, `${exchange.method} ${exchange.path} ${body}`, 'text/plain')
       },
     }
     const { env, drop } = await engine.fresh()

@@ -11,6 +11,7 @@ const MADE: Record<ErrorCode, failures.Failure> = {
   insufficient_scope: failures.insufficientScope('admin'),
   not_found: failures.notFound('api_key', 'key_1'),
   method_not_allowed: failures.methodNotAllowed('PUT', ['GET', 'POST']),
+  request_timeout: failures.requestTimeout('the whole of it'),
   conflict: failures.taken('The slug acme', 'ten_1'),
   payload_too_large: failures.tooLarge(11, 10),
   unsupported_media_type: failures.unsupportedMediaType('text/plain', ['application/json']),

@@ -42,12 +42,12 @@ onBothEngines((engine) => {
     test('[OPS-12] a call gives back the body that HTTP shows, typed by its operation', async () => {
       const made = await perform(caller, operations.createMemory, { body: MEMORY })
       assert.equal(made.status, 201)
-      const memory = resultOf<typeof operations.createMemory>(made)
+      const memory = await resultOf<typeof operations.createMemory>(made)
       const seen = await service.call(`GET /v1/memories/${memory.id}`, { token: agent.token })
       assert.equal(seen.status, 200)
       assert.equal(seen.body.content, MEMORY.content)
       const list = await perform(caller, operations.listMemories, { query: { limit: 5 } })
-      assert.equal(resultOf<typeof operations.listMemories>(list).total, 1)
+      assert.equal((await resultOf<typeof operations.listMemories>(list)).total, 1)
     })
 
     test('[OPS-12] what is wrong is thrown as the error HTTP answers with: scope before shape, shape before existence', async () => {
@@ -77,7 +77,7 @@ onBothEngines((engine) => {
         await assert.rejects(perform(principal, operations.listTenants, {}), refusedWith('authentication_failed'))
       for (const principal of [OPERATOR, NOBODY])
         await assert.rejects(perform(principal, operations.listMemories, {}), refusedWith('authentication_failed'))
-      const tenants = resultOf<typeof operations.listTenants>(await perform(OPERATOR, operations.listTenants, {}))
+      const tenants = await resultOf<typeof operations.listTenants>(await perform(OPERATOR, operations.listTenants, {}))
       assert.ok(tenants.tenants.some(({ slug }) => slug === tenant.slug))
     })
 
@@ -98,15 +98,17 @@ onBothEngines((engine) => {
       await perform(admin, operations.createInterest, { params: { id: agent.id }, body: interest })
       const published = await perform(caller, operations.publishEvent, { body: event })
       assert.equal(published.status, 202)
-      assert.deepEqual(resultOf(published), { event_id: 'in-process-1', status: 'accepted', recipients: 1 })
+      assert.deepEqual(await resultOf(published), { event_id: 'in-process-1', status: 'accepted', recipients: 1 })
       assert.equal((await perform(caller, operations.publishEvent, { body: event })).status, 200)
       for (const forged of [{ ...event, original: {} }, { ...event, type: 'a b' }, [event]])
         await assert.rejects(perform(caller, operations.publishEvent, { body: forged }), refusedWith('invalid_event'))
-      const polled = resultOf<typeof operations.pollDeliveries>(await perform(caller, operations.pollDeliveries, {}))
+      const polled = await resultOf<typeof operations.pollDeliveries>(
+        await perform(caller, operations.pollDeliveries, {}),
+      )
       assert.equal(polled.count, 1)
       const delivery_ids = polled.deliveries.map(({ id }) => id)
       const settled = await perform(caller, operations.ackDeliveries, { body: { delivery_ids } })
-      assert.deepEqual(resultOf(settled), { acknowledged: 1 })
+      assert.deepEqual(await resultOf(settled), { acknowledged: 1 })
     })
 
     test('[OPS-12] the same key is one effect, also of a refusal, which is thrown again; another body is a conflict', async () => {
@@ -114,7 +116,7 @@ onBothEngines((engine) => {
       const first = await perform(caller, operations.createMemory, { body: MEMORY }, options)
       const again = await perform(caller, operations.createMemory, { body: MEMORY }, options)
       assert.deepEqual([first.replayed, again.replayed], [undefined, true])
-      assert.deepEqual(resultOf(again), resultOf(first))
+      assert.deepEqual(await resultOf(again), await resultOf(first))
       const other = { body: { ...MEMORY, title: 'Plates' } }
       await assert.rejects(perform(caller, operations.createMemory, other, options), refusedWith('conflict'))
       const wrong = { body: { ...MEMORY, title: 7 } }

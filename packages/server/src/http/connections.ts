@@ -1,0 +1,248 @@
+// Connections, and the requests in hand on each of them.
+//
+// 1. A request is over when its response is, or when its socket is, whichever comes first: of responses that wait behind
+//    another on their connection Node tells nothing when the socket goes.
+// 2. A connection has a few requests under way; what it pipelines beyond them waits, and is begun as responses are taken.
+// 3. Who sends a body too slowly is refused, and who takes nothing of a response for 30 seconds is gone. Time is counted
+//    in ticks of a second, so that a clock that is set, or a busy process, takes nothing from anybody.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Clock } from '../kernel/clock.ts'
+import { type Failure, invalid, methodNotAllowed, requestTimeout } from '../kernel/failure.ts'
+import type { Exchange } from './exchange.ts'
+import { rawRefusal } from './raw-refusal.ts'
+import { METHODS } from './route-table.ts'
+
+export interface ConnectionsTools {
+  clock: Clock
+  makeExchange(request: IncomingMessage, response: ServerResponse): Exchange
+  /** A request has come. False: it was refused, and there is nothing to begin. */
+  arrived(exchange: Exchange): boolean
+  /** Begins the work on it. */
+  begin(exchange: Exchange): void
+  refuse(failure: Failure, exchange: Exchange): void
+  /** It is over. */
+  left(exchange: Exchange): void
+}
+
+export interface Connections {
+  /** Answers the address it listens on. */
+  listen(host: string, port: number): Promise<string>
+  /** Closes the port, and idle connections with it. */
+  close(): Promise<void>
+  /** Hangs up on everybody. */
+  hangUp(): void
+}
+
+/** Requests of one connection that are worked on at the same time. */
+const MOST_UNDER_WAY = 8
+const TICK_MS = 1_000
+/** A body may take this long to get going, and then comes at this rate, on the average. */
+const BODY_GRACE_S = 5
+const BODY_BYTES_PER_S = 8_192
+const STUCK_S = 30
+/** The rest of a refused body is read for so long, and while it comes. */
+const DISCARD_S = 10
+const DISCARD_SILENT_S = 2
+/** How long the port stays open for those who hold a connection, after the last request was answered. */
+const LINGER_MS = 100
+
+const CONNECTION = Symbol('connection')
+
+interface Connection {
+  readonly socket: Socket
+  /** All that came and are not over, in their order. */
+  readonly inHand: Exchange[]
+  /** Those of them that are not begun. */
+  readonly waiting: Exchange[]
+  underWay: number
+  /** What is said once everything before it is answered, and then the connection ends. */
+  farewell: string | null
+  /** Bytes of responses that the socket has taken, and for how many seconds it has taken none. */
+  taken: number
+  stuckSeconds: number
+}
+
+type Carrier = Socket & { [CONNECTION]?: Connection }
+
+const brokenRequest = (): Failure =>
+  invalid({ field: 'request', value: null, expected: 'a well-formed HTTP request', example: null })
+
+export function makeConnections(tools: ConnectionsTools): Connections {
+  const { clock, makeExchange, arrived, begin, refuse } = tools
+  const sockets = new Set<Socket>()
+  const busy = new Set<Connection>()
+  const closing = new AbortController()
+
+  function connectionOf(socket: Carrier): Connection {
+    return (socket[CONNECTION] ??= {
+      socket,
+      inHand: [],
+      waiting: [],
+      underWay: 0,
+      farewell: null,
+      taken: 0,
+      stuckSeconds: 0,
+    })
+  }
+
+  function beginNext(connection: Connection): void {
+    const { socket, waiting } = connection
+    while (waiting.length > 0 && connection.underWay < MOST_UNDER_WAY) {
+      if (connection.underWay > 0 && socket.writableNeedDrain) return
+      const next = waiting.shift()!
+      connection.underWay++
+      next.isUnderWay = true
+      begin(next)
+    }
+  }
+
+  function leave(connection: Connection, exchange: Exchange): void {
+    const { inHand, waiting, socket } = connection
+    const at = inHand.indexOf(exchange)
+    if (at === -1) return
+    inHand.splice(at, 1)
+    if (exchange.isUnderWay) connection.underWay--
+    else if (waiting.includes(exchange)) waiting.splice(waiting.indexOf(exchange), 1)
+    tools.left(exchange)
+    if (!socket.destroyed) beginNext(connection)
+    if (inHand.length > 0) return
+    busy.delete(connection)
+    if (connection.farewell !== null) socket.end(connection.farewell)
+    if (exchange.isLast || connection.farewell !== null) socket.destroySoon()
+  }
+
+  function take(request: IncomingMessage, response: ServerResponse): void {
+    const connection = connectionOf(request.socket)
+    const exchange = makeExchange(request, response)
+    connection.inHand.push(exchange)
+    busy.add(connection)
+    response.on('error', () => {}) // nobody is there any more, as `close` says too
+    response.on('close', () => leave(connection, exchange))
+    if (!arrived(exchange)) return
+    connection.waiting.push(exchange)
+    beginNext(connection)
+  }
+
+  // ---- what is not a request of ours
+
+  // Everything before it is answered, and only then the connection ends.
+  function endAfterAnswers(connection: Connection, failure: Failure): void {
+    connection.farewell = rawRefusal(failure)
+    if (connection.inHand.length > 0) return
+    connection.socket.end(connection.farewell)
+    connection.socket.destroySoon()
+  }
+
+  function broken(error: Error & { code?: string }, socket: Socket): void {
+    if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+    const connection = connectionOf(socket)
+    const failure =
+      error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? requestTimeout('the whole of it within a minute') : brokenRequest()
+    const last = connection.inHand.at(-1)
+    if (!last) return endAfterAnswers(connection, failure)
+    // A request that the broken bytes are part of is refused.
+    last.isLast = true
+    if (last.discarding) last.response.end()
+    else if (!last.request.complete) refuse(failure, last)
+  }
+
+  // ---- the ticker, one for all connections
+
+  async function keepTicking(): Promise<void> {
+    for (;;) {
+      await clock.sleep(TICK_MS, closing.signal)
+      if (closing.signal.aborted) return
+      for (const connection of busy) tick(connection)
+    }
+  }
+
+  function tick(connection: Connection): void {
+    const { socket } = connection
+    const taken = socket.bytesWritten - socket.writableLength
+    if (socket.writableLength === 0 || taken !== connection.taken) connection.stuckSeconds = 0
+    else if (++connection.stuckSeconds >= STUCK_S) return void socket.destroy()
+    connection.taken = taken
+    // Requests come one after the other: only the last can be unfinished.
+    const last = connection.inHand.at(-1)
+    if (last?.discarding) tickDiscarding(last, last.discarding)
+    else if (last?.reading) tickReading(last, last.reading)
+  }
+
+  function tickReading(exchange: Exchange, reading: NonNullable<Exchange['reading']>): void {
+    reading.seconds++
+    if (exchange.isAnswered || reading.bytes >= (reading.seconds - BODY_GRACE_S) * BODY_BYTES_PER_S) return
+    exchange.isLast = true
+    refuse(requestTimeout(`a body that comes at ${BODY_BYTES_PER_S} bytes a second or more`), exchange)
+  }
+
+  function tickDiscarding(exchange: Exchange, discarding: NonNullable<Exchange['discarding']>): void {
+    discarding.seconds++
+    discarding.silentSeconds = discarding.bytes === discarding.seen ? discarding.silentSeconds + 1 : 0
+    discarding.seen = discarding.bytes
+    if (discarding.seconds < DISCARD_S && discarding.silentSeconds < DISCARD_SILENT_S) return
+    // Nothing that arrives can be lost any more: the connection ends with the response, in its order.
+    exchange.isLast = true
+    exchange.response.end()
+  }
+
+  // ---- the port
+
+  // Node would answer a request without Host by itself and without our envelope.
+  const server = createServer(
+    {
+      requestTimeout: 60_000,
+      headersTimeout: 20_000,
+      connectionsCheckingInterval: 5_000,
+      keepAliveTimeout: 65_000,
+      requireHostHeader: false,
+    },
+    take,
+  )
+  // The same for an Expect that it does not know, which a server may ignore. An Upgrade is ignored as well.
+  server.on('checkExpectation', take)
+  server.on('clientError', broken)
+  server.on('connect', (_request: IncomingMessage, socket: Socket) => {
+    socket.on('error', () => {}) // it is not Node's any more
+    endAfterAnswers(connectionOf(socket), methodNotAllowed('CONNECT', [...METHODS]))
+  })
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => {
+      sockets.delete(socket)
+      for (const { response } of [...connectionOf(socket).inHand]) {
+        response.destroyed = true
+        response.emit('close')
+      }
+    })
+  })
+
+  async function linger(): Promise<void> {
+    for (let waited = 0; sockets.size > 0 && waited < LINGER_MS; waited += 10) await sleep(10)
+  }
+
+  return {
+    listen: (host, port) =>
+      new Promise((resolve, reject) => {
+        server.once('error', reject)
+        server.listen({ host, port }, () => {
+          server.off('error', reject)
+          void keepTicking()
+          const { address, family, port: taken } = server.address() as AddressInfo
+          resolve(`http://${family === 'IPv6' ? `[${address}]` : address}:${taken}`)
+        })
+      }),
+    async close() {
+      // Who was about to send another request on its connection is told 503, rather than meeting a closed one.
+      await linger()
+      closing.abort()
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve())
+        // Nobody waits for an answer any more; some never asked for anything.
+        for (const socket of sockets) socket.destroySoon()
+      })
+    },
+    hangUp: () => server.closeAllConnections(),
+  }
+}

@@ -1,0 +1,16 @@
+// A refusal as bytes, for what never became a request that Node would write a response to.
+import { randomBytes } from 'node:crypto'
+import { STATUS_CODES } from 'node:http'
+import type { Failure } from '../kernel/failure.ts'
+import { JSON_TYPE } from './exchange.ts'
+
+export function rawRefusal({ code, message, details, status, headers }: Failure): string {
+  const id = `req_${randomBytes(10).toString('hex')}`
+  const body = JSON.stringify({ error: { code, message, request_id: id, details } })
+  const extra = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  return (
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nX-Request-Id: ${id}\r\nX-Content-Type-Options: nosniff\r\n` +
+    `Cache-Control: no-store\r\nContent-Type: ${JSON_TYPE}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
+    `${extra.join('')}Connection: close\r\n\r\n${body}`
+  )
+}

@@ -1,0 +1,56 @@
+// Which route a path belongs to: one spelling of a path, so that a proxy's rules about paths hold.
+import makeRouter from 'find-my-way'
+import { type Failure, methodNotAllowed, notFound } from '../kernel/failure.ts'
+import type { Exchange } from './exchange.ts'
+
+export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+
+export type Serve = (exchange: Exchange) => void
+
+export interface RouteTable {
+  add(method: (typeof METHODS)[number] | 'OPTIONS', url: string, serve: Serve): void
+  /** Notes the route, its parameters and the query in the exchange; throws where there is none. */
+  find(exchange: Exchange): Serve
+}
+
+/** What RFC 3986 calls unreserved has one spelling; `/%6fperator` is not `/operator`. */
+const isUnreserved = (code: number): boolean =>
+  (code >= 0x61 && code <= 0x7a) || // a to z
+  (code >= 0x41 && code <= 0x5a) || // A to Z
+  (code >= 0x30 && code <= 0x39) || // 0 to 9
+  code === 0x2d || // -
+  code === 0x2e || // .
+  code === 0x5f || // _
+  code === 0x7e // ~
+
+export function escapesUnreserved(path: string): boolean {
+  for (let at = path.indexOf('%'); at !== -1; at = path.indexOf('%', at + 1))
+    if (isUnreserved(Number.parseInt(path.slice(at + 1, at + 3), 16))) return true
+  return false
+}
+
+/** `isClosed` says of a path that is known whether it is kept shut: then it is not there at all. */
+export function makeRouteTable(isClosed: (path: string) => boolean): RouteTable {
+  // A parameter may be as long as a request line gets (16 KiB): how long an id is, its own check knows.
+  const router = makeRouter({ maxParamLength: 16_384, ignoreTrailingSlash: false, caseSensitive: true })
+
+  function noRoute({ method, path, request }: Exchange): Failure {
+    const allowed = isClosed(path) ? [] : METHODS.filter((other) => router.find(other, request.url!) !== null)
+    return allowed.length > 0 ? methodNotAllowed(method, allowed) : notFound('path', path)
+  }
+
+  return {
+    add: (method, url, serve) => router.on(method, url, () => {}, { url, serve }),
+    find(exchange) {
+      const { method, path, request } = exchange
+      if (escapesUnreserved(path)) throw notFound('path', path)
+      const found = router.find(method as 'GET', request.url!)
+      if (!found) throw noRoute(exchange)
+      const { url, serve } = found.store as { url: string; serve: Serve }
+      exchange.route = url
+      exchange.params = found.params
+      exchange.query = found.searchParams
+      return serve
+    },
+  }
+}

@@ -1,0 +1,33 @@
+// Internet addresses as people write them, and ranges of them.
+import ipaddr from 'ipaddr.js'
+
+export type AddressRange = readonly [ipaddr.IPv4 | ipaddr.IPv6, number]
+
+/** An address or a range in CIDR form; undefined where it is neither. */
+export function parseRange(text: string): AddressRange | undefined {
+  if (text.includes('/')) return ipaddr.isValidCIDR(text) ? ipaddr.parseCIDR(text) : undefined
+  const address = parse(text)
+  return address && [address, address.kind() === 'ipv4' ? 32 : 128]
+}
+
+export function contains([network, bits]: AddressRange, text: string): boolean {
+  const address = parse(text)
+  return address !== undefined && address.kind() === network.kind() && address.match(network as never, bits)
+}
+
+/**
+ * The one way to write it, without brackets, port or zone; an IPv4 address that is written as IPv6 is itself. Undefined
+ * where it is no address.
+ */
+export function plainAddress(text: string): string | undefined {
+  const bracket = text.startsWith('[') ? text.indexOf(']') : -1
+  const host =
+    bracket > 0 ? text.slice(1, bracket) : text.split(':').length === 2 ? text.slice(0, text.indexOf(':')) : text
+  return parse(host.split('%')[0]!)?.toString()
+}
+
+function parse(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
+  // Four parts: `127.1` and `0x7f.1` are addresses to some programs, and to none that a proxy would name.
+  if (!text.includes(':') && !ipaddr.IPv4.isValidFourPartDecimal(text)) return undefined
+  return text.length <= 64 && ipaddr.isValid(text) ? ipaddr.process(text) : undefined
+}

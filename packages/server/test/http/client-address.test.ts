@@ -1,0 +1,67 @@
+// Who is calling, as far as an address says it.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { readConfig } from '../../src/config.ts'
+import { makeClientAddress, networkOf } from '../../src/http/client-address.ts'
+import { sqlite } from '../support/engines.ts'
+import { startService, type Service } from '../support/service.ts'
+
+const trusting = (text: string) => makeClientAddress(readConfig({ TRUSTED_PROXIES: text }).trustedProxies)
+
+const CASES: [what: string, trusted: string, remote: string, headers: Record<string, string>, client: string][] = [
+  ['nobody is believed', '', '203.0.113.9', { 'x-forwarded-for': '198.51.100.1' }, '203.0.113.9'],
+  ['a stranger is not', '10.0.0.0/8', '203.0.113.9', { 'x-forwarded-for': '198.51.100.1' }, '203.0.113.9'],
+  ['a proxy is', '10.0.0.0/8', '10.1.2.3', { 'x-forwarded-for': '198.51.100.1' }, '198.51.100.1'],
+  ['of the last it names', '10.0.0.1', '10.0.0.1', { 'x-forwarded-for': '1.1.1.1, 2.2.2.2' }, '2.2.2.2'],
+  [
+    'through proxies of proxies',
+    '10.0.0.0/8',
+    '10.0.0.1',
+    { 'x-forwarded-for': '1.1.1.1,2.2.2.2 , 10.9.9.9' },
+    '2.2.2.2',
+  ],
+  ['who says nothing', '10.0.0.1', '10.0.0.1', {}, '10.0.0.1'],
+  ['who says nonsense', '10.0.0.1', '10.0.0.1', { 'x-forwarded-for': '1.1.1.1, unknown' }, '10.0.0.1'],
+  ['all are proxies', '10.0.0.0/8', '10.0.0.1', { 'x-forwarded-for': '10.0.0.3, 10.0.0.2' }, '10.0.0.3'],
+  ['as IPv6', '::1', '::1', { 'x-forwarded-for': '2001:db8::7' }, '2001:db8::7'],
+  ['as IPv4 in IPv6', '10.0.0.1', '::ffff:10.0.0.1', { 'x-forwarded-for': '::ffff:9.9.9.9' }, '9.9.9.9'],
+  ['with ports', '10.0.0.1,fd00::/8', 'fd00::1', { 'x-forwarded-for': '[2001:db8::7]:80, 10.0.0.1:81' }, '2001:db8::7'],
+  [
+    'by Forwarded',
+    '10.0.0.1',
+    '10.0.0.1',
+    { forwarded: 'for=1.1.1.1;by=x, proto=http;For="[2001:db8::1]:47"' },
+    '2001:db8::1',
+  ],
+  ['by a Forwarded that hides', '10.0.0.1', '10.0.0.1', { forwarded: 'for=_hidden' }, '10.0.0.1'],
+  ['by both', '10.0.0.1', '10.0.0.1', { forwarded: 'for=1.1.1.1', 'x-forwarded-for': '2.2.2.2' }, '2.2.2.2'],
+]
+
+for (const [what, trusted, remote, headers, client] of CASES) {
+  test(`[SAFE-10] ${what}: ${remote} is ${client}`, () => {
+    assert.equal(trusting(trusted)({ headers, socket: { remoteAddress: remote } as never }), client)
+  })
+}
+
+test('[SAFE-10] limits count an IPv6 client by its /64', () => {
+  assert.equal(networkOf('203.0.113.9'), '203.0.113.9')
+  for (const address of ['2001:db8:0:1::7', '2001:db8:0:1:a:b:c:d', '2001:db8:0:1::'])
+    assert.equal(networkOf(address), '2001:db8:0:1::/64')
+  assert.equal(networkOf('::1'), '0:0:0:0::/64')
+  assert.notEqual(networkOf('2001:db8::1'), networkOf('2001:db8:0:1::1'))
+})
+
+let service: Service
+before(async () => void (service = await startService(sqlite, { TRUSTED_PROXIES: '127.0.0.0/8' })))
+after(() => service.stop())
+
+test('[SAFE-10] behind a trusted proxy every client has a limit of its own', async () => {
+  const guess = (client: string) =>
+    service.call('POST /v1/auth/token', {
+      body: { api_key: `ak_live_${'x'.repeat(32)}` },
+      headers: { 'x-forwarded-for': client },
+    })
+  for (let i = 0; i < 30; i++) assert.equal((await guess('198.51.100.1')).status, 401)
+  assert.equal((await guess('198.51.100.1')).status, 429)
+  assert.equal((await guess('198.51.100.2')).status, 401)
+})

@@ -1,0 +1,217 @@
+// Connections against a client that does what it likes: places are given back, and nobody is kept out for long.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { onBothEngines } from '../support/engines.ts'
+import { rawConnection, type RawConnection } from '../support/raw-http.ts'
+import { startService, type Service, type TestTenant } from '../support/service.ts'
+
+const MIB = 1_048_576
+
+onBothEngines((engine) => {
+  let service: Service
+  let tenant: TestTenant
+  before(async () => {
+    service = await startService(engine)
+    tenant = await service.tenant()
+  })
+  after(() => service.stop())
+
+  const inHand = async (): Promise<number> =>
+    Number(/^sensorium_http_in_flight (-?\d+)$/m.exec((await service.call('GET /metrics')).text)![1])
+  /** The request that asks counts too. */
+  async function nothingInHand(): Promise<void> {
+    for (let turn = 0; turn < 500 && (await inHand()) > 1; turn++) await new Promise(setImmediate)
+    assert.equal(await inHand(), 1)
+  }
+  async function untilInHand(count: number): Promise<void> {
+    while ((await inHand()) - 1 < count) await new Promise(setImmediate)
+  }
+  const connect = (): Promise<RawConnection> => rawConnection(service.url)
+  const get = (path: string, ...lines: string[]): string =>
+    [`GET ${path} HTTP/1.1`, 'Host: x', ...lines, '', ''].join('\r\n')
+  const bearer = (token: string): string => `Authorization: Bearer ${token}`
+  /** Announces a body, and sends none of it. */
+  const unsent = (path = '/v1/auth/token', ...lines: string[]): string =>
+    [
+      `POST ${path} HTTP/1.1`,
+      'Host: x',
+      'Content-Type: application/json',
+      'Content-Length: 100',
+      ...lines,
+      '',
+      '',
+    ].join('\r\n')
+
+  test('[SAFE-1] [SAFE-2] pipelined requests and a CONNECT in one segment leave no place taken', async () => {
+    for (let i = 0; i < 12; i++) {
+      const connection = await connect()
+      connection.write(get('/healthz').repeat(300) + 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n')
+      connection.socket.resume()
+      await connection.closed
+    }
+    await nothingInHand()
+  })
+
+  test('[SAFE-1] a socket that goes takes the polls that wait behind others on it along', async () => {
+    const agent = await tenant.agent()
+    const connection = await connect()
+    connection.write(get('/v1/delivery/poll?wait=20', bearer(agent.token)).repeat(20))
+    await untilInHand(20)
+    connection.socket.destroy()
+    await nothingInHand()
+    // None of them is there any more to take what comes now.
+    await service.call(`POST /v1/agents/${agent.id}/test-event`, { token: tenant.admin })
+    const { body } = await service.call('GET /v1/delivery/poll', { token: agent.token })
+    assert.deepEqual([body.count, body.deliveries[0].attempt_count], [1, 1])
+  })
+
+  test('[SAFE-2] CONNECT is refused in the envelope, after what came before it', async () => {
+    const connection = await connect()
+    connection.write(get('/healthz') + get('/v1/agents') + 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\nmore')
+    assert.deepEqual([(await connection.reply()).status, (await connection.reply()).status], [200, 401])
+    const { status, headers, body } = await connection.reply()
+    assert.deepEqual([status, headers['connection']], [405, 'close'])
+    const { error } = JSON.parse(body)
+    assert.deepEqual([error.code, error.request_id], ['method_not_allowed', headers['x-request-id']])
+    await connection.closed
+    await nothingInHand()
+  })
+
+  test('[SAFE-2] an Upgrade is ignored: the request is answered, and the connection goes on', async () => {
+    const connection = await connect()
+    for (const wanted of ['websocket', 'h2c']) {
+      connection.write(get('/v1/agents', bearer(tenant.admin), 'Connection: Upgrade', `Upgrade: ${wanted}`))
+      assert.equal((await connection.reply()).status, 200)
+    }
+    connection.socket.destroy()
+    await nothingInHand()
+  })
+
+  test('[SAFE-3] [SAFE-4] [SAFE-5] who announces bodies and sends none keeps nobody out', async () => {
+    const agent = await tenant.agent()
+    const held = await Promise.all(Array.from({ length: 512 }, connect))
+    for (const connection of held) connection.write(unsent())
+    await untilInHand(512)
+    // From the same address: one more is refused, and who has a token is served when it is known; so is health.
+    const more = await connect()
+    more.write(unsent('/v1/auth/token', 'Connection: close'))
+    const refused = await more.reply()
+    assert.equal(refused.status, 429)
+    assert.equal(refused.headers['retry-after'], '1')
+    assert.deepEqual(JSON.parse(refused.body).error.details, { retry_after_seconds: 1, limit: 512, window_seconds: 0 })
+    for (const path of ['/healthz', '/readyz', '/metrics'])
+      assert.equal((await service.call(`GET ${path}`)).status, 200, path)
+    // After the grace they are gone, and told why.
+    const replies = Promise.all(held.map((connection) => connection.reply()))
+    await service.clock.advance(7_000)
+    for (const { status, headers, body } of await replies) {
+      assert.deepEqual([status, headers['connection']], [408, 'close'])
+      assert.equal(JSON.parse(body).error.code, 'request_timeout')
+    }
+    await Promise.all(held.map(({ closed }) => closed))
+    await nothingInHand()
+    assert.equal((await service.call('GET /v1/agents', { token: agent.token })).status, 200)
+    more.socket.destroy()
+  })
+
+  test('[SAFE-3] what is known to be an agent counts as its own, and no more as its address', async () => {
+    const agent = await tenant.agent()
+    const held = await Promise.all(Array.from({ length: 520 }, connect))
+    const head = unsent('/v1/events', bearer(agent.token))
+    // In parts: whose token is being looked up still counts for its address.
+    for (let at = 0; at < held.length; at += 130) {
+      for (const connection of held.slice(at, at + 130)) connection.write(head)
+      await untilInHand(Math.min(at + 130, held.length))
+    }
+    for (const { socket } of held) socket.destroy()
+    await nothingInHand()
+  })
+
+  test('[SAFE-5] a body that comes slowly but steadily is taken', async () => {
+    const connection = await connect()
+    const body = JSON.stringify({ name: 'x', delivery_mode: 'poll', client_type: 'other' }).padEnd(120_000)
+    connection.write(
+      `POST /v1/agents HTTP/1.1\r\nHost: x\r\n${bearer(tenant.admin)}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`,
+    )
+    await untilInHand(1)
+    for (let at = 0; at < body.length; at += 10_000) {
+      connection.write(body.slice(at, at + 10_000))
+      await new Promise((resolve) => setTimeout(resolve, 1))
+      await service.clock.advance(1_000)
+    }
+    assert.equal((await connection.reply()).status, 201)
+    connection.socket.destroy()
+  })
+
+  for (const close of [false, true]) {
+    test(`[SAFE-6] a 413 reaches its sender ${close ? 'on a connection that closes' : ''}`, async () => {
+      const connection = await connect()
+      const size = 10 * MIB + 1
+      connection.write(
+        `POST /v1/memories HTTP/1.1\r\nHost: x\r\n${bearer(tenant.admin)}\r\nContent-Type: application/json\r\n` +
+          `Content-Length: ${size}\r\n${close ? 'Connection: close\r\n' : ''}\r\n`,
+      )
+      // The body goes on after the response was written, as it does where the sender is slow or the reader busy.
+      const reply = await connection.reply()
+      assert.equal(reply.status, 413)
+      let failed: Error | null = null
+      connection.socket.on('error', (error) => (failed = error))
+      for (let sent = 0; sent < size; sent += MIB) {
+        connection.write(Buffer.alloc(Math.min(MIB, size - sent), ' '))
+        await new Promise((resolve) => setTimeout(resolve, 1))
+      }
+      if (close) await connection.closed
+      else {
+        connection.write(get('/healthz'))
+        assert.equal((await connection.reply()).status, 200)
+      }
+      assert.equal(failed, null)
+      connection.socket.destroy()
+      await nothingInHand()
+    })
+  }
+
+  test('[SAFE-6] what is discarded is bounded in time and size, and holds no place', async () => {
+    const head = `POST /v1/memories HTTP/1.1\r\nHost: x\r\nContent-Length: ${1000 * MIB}\r\n\r\n`
+    const silent = await connect()
+    silent.write(head)
+    assert.equal((await silent.reply()).status, 401)
+    assert.equal(await inHand(), 1)
+    await service.clock.advance(3_000)
+    await silent.closed
+    const endless = await connect()
+    endless.write(head)
+    assert.equal((await endless.reply()).status, 401)
+    let open = true
+    void endless.closed.then(() => (open = false))
+    let sent = 0
+    while (open) {
+      sent += MIB
+      await new Promise<void>((resolve) => void endless.socket.write(Buffer.alloc(MIB), () => setImmediate(resolve)))
+    }
+    assert.ok(sent < 200 * MIB, `${sent}`)
+  })
+
+  test('[SAFE-12] two Host headers are 400', async () => {
+    const connection = await connect()
+    connection.write(get('/healthz', 'HOST: y'))
+    const { status, body } = await connection.reply()
+    assert.equal(status, 400)
+    assert.equal(JSON.parse(body).error.details.field, 'Host')
+    connection.socket.destroy()
+  })
+
+  test('[SAFE-11] a path has one spelling; escapes that an id needs are read', async () => {
+    for (const path of ['/%6detrics', '/v1/%61gents', '/%6Fperator/tenants', '/v1/events/a%2Db', '/v1/events/%7Ea'])
+      assert.equal((await service.call(`GET ${path}`, { token: tenant.admin })).status, 404, path)
+    const { body } = await service.call('GET /%68ealthz')
+    assert.deepEqual(body.error.details, { resource_type: 'path', resource_id: '/%68ealthz' })
+    const id = 'orders/1 ä%:x'
+    await service.call('POST /v1/events', {
+      token: tenant.admin,
+      body: { specversion: '1.0', type: 'a.b', source: '/s', id, data: {} },
+    })
+    const found = await service.call(`GET /v1/events/${encodeURIComponent(id)}`, { token: tenant.admin })
+    assert.equal(found.body.event?.id, id)
+  })
+})

@@ -1,0 +1,116 @@
+// Large responses, and readers that do not read.
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import { connect, type AddressInfo } from 'node:net'
+import { after, before, test } from 'node:test'
+import { Exchange } from '../../src/http/exchange.ts'
+import { sendPieces } from '../../src/http/respond.ts'
+import { onBothEngines } from '../support/engines.ts'
+import { rawConnection } from '../support/raw-http.ts'
+import { startService, type Service, type TestAgent } from '../support/service.ts'
+
+const EVENTS = 14
+/** More than the kernel's buffers hold between two sockets that nobody reads. */
+const DATA = 'ü🚀x'.repeat(110_000)
+
+onBothEngines((engine) => {
+  let service: Service
+  let agent: TestAgent
+  before(async () => {
+    service = await startService(engine)
+    agent = await (await service.tenant()).agent()
+    await service.call(`POST /v1/agents/${agent.id}/interests`, {
+      token: agent.token,
+      body: { event_type: 'large.*', filter_expression: null, priority: 0, enrichment_depth: 'none' },
+    })
+    for (let i = 0; i < EVENTS; i++) await publish(`large-${i}`, 'large.one', DATA)
+  })
+  after(() => service.stop())
+
+  const publish = (id: string, type: string, data: string) =>
+    service.call('POST /v1/events', { token: agent.token, body: { specversion: '1.0', type, source: '/s', id, data } })
+  const head = (line: string, ...lines: string[]): string =>
+    [line, 'Host: x', `Authorization: Bearer ${agent.token}`, ...lines, '', ''].join('\r\n')
+  const poll = (): string => head('GET /v1/delivery/poll?limit=100 HTTP/1.1')
+
+  async function leased(): Promise<number> {
+    return (await service.call(`GET /v1/agents/${agent.id}/queue`, { token: agent.token })).body.leased
+  }
+
+  test('[SAFE-8] a response over 1 MiB is written in chunks, and is the same text', async () => {
+    const { status, headers, body } = await service.call('GET /v1/delivery/poll?limit=100', { token: agent.token })
+    assert.equal(status, 200)
+    assert.equal(headers.get('transfer-encoding'), 'chunked')
+    assert.equal(body.count, EVENTS)
+    for (const { payload } of body.deliveries) assert.equal(payload.data, DATA)
+    const small = await service.call('GET /v1/delivery/poll', { token: agent.token })
+    assert.deepEqual([small.headers.get('content-length'), small.text], ['27', '{"deliveries":[],"count":0}'])
+    await service.clock.advance(31_000)
+  })
+
+  test('[SAFE-9] what is pipelined behind a response that nobody reads is not begun, and begun when it is', async () => {
+    const connection = await rawConnection(service.url)
+    connection.socket.pause()
+    const publishes = Array.from({ length: 20 }, (_, i) => {
+      const body = JSON.stringify({ specversion: '1.0', type: 'small.one', source: '/s', id: `behind-${i}`, data: {} })
+      return head('POST /v1/events HTTP/1.1', 'Content-Type: application/json', `Content-Length: ${body.length}`) + body
+    })
+    connection.write(poll() + publishes.join(''))
+    while ((await leased()) < EVENTS) await new Promise(setImmediate)
+    const begun = async (): Promise<number> => {
+      const all = publishes.map((_, i) => service.call(`GET /v1/events/behind-${i}`, { token: agent.token }))
+      return (await Promise.all(all)).filter(({ status }) => status === 200).length
+    }
+    while ((await begun()) < 7) await new Promise(setImmediate)
+    assert.equal(await begun(), 7)
+    connection.socket.resume()
+    while ((await begun()) < 20) await new Promise(setImmediate)
+    connection.socket.destroy()
+    await service.clock.advance(31_000)
+  })
+
+  test('[SAFE-7] a response of which nothing is taken for 30 seconds is dropped', async () => {
+    const connection = await rawConnection(service.url)
+    connection.socket.pause()
+    connection.write(poll())
+    while ((await leased()) < EVENTS) await new Promise(setImmediate)
+    const inHand = async (): Promise<number> =>
+      Number(/^sensorium_http_in_flight (-?\d+)$/m.exec((await service.call('GET /metrics')).text)![1])
+    await service.clock.advance(20_000)
+    assert.equal(await inHand(), 2)
+    await service.clock.advance(20_000)
+    assert.equal(await inHand(), 1)
+    connection.socket.resume()
+    await connection.closed
+  })
+})
+
+test('[SAFE-8] a piece is asked for when those before it were taken, and the rest never when the reader goes', async (t) => {
+  let asked = 0
+  let ended = false
+  async function* pieces(): AsyncGenerator<string> {
+    try {
+      for (; asked < 1_000; asked++) yield 'x'.repeat(500_000)
+    } finally {
+      ended = true
+    }
+  }
+  let sent: Promise<void> | undefined
+  const server = createServer((request, response) => {
+    sent = sendPieces(new Exchange('req_1', request, response, () => () => {}), 200, {}, pieces())
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close())
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  socket.pause()
+  socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  // It stops by itself: as much as the kernel holds, and no more.
+  for (let quiet = 0, before = -1; quiet < 50; quiet = asked === before ? quiet + 1 : 0) {
+    before = asked
+    await new Promise((resolve) => setTimeout(resolve, 2))
+  }
+  assert.ok(asked > 0 && asked < 100, `${asked}`)
+  socket.destroy()
+  await sent
+  assert.ok(ended && asked < 100)
+})
