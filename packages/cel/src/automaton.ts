@@ -39,77 +39,46 @@ const FREE_INSTRUCTIONS = 256
 /** Bytes of states that are kept at least. An ordinary pattern has 5 to 50 states of 300 to 600 bytes. */
 const KEPT_STATES = 32 * 1024
 
-export interface Automaton {
+export class Automaton {
   /** The most that it keeps in memory. */
   readonly bytes: number
-  /** Whether the pattern is found anywhere in the text. */
-  search(c: Context, text: string): boolean | typeof FAULT
-}
-
-/** `set` is compiled, holds one pattern, and belongs to the automaton from here on. */
-export function makeAutomaton(set: RE2Set): Automaton {
-  const { dfa, prog } = set
-  // The parsed pattern is not needed any more, and is most of the memory where something is repeated many times.
-  set.regexps = []
-  const classes = dfa.numClasses
-  const { latin1Class } = dfa
-  const stateBytes = (state: State): number => 300 + 8 * state.nfaStates.length + 12 * (classes + 1)
-  const capacity = Math.max(KEPT_STATES, 4 * (300 + 8 * prog.numInst() + 12 * (classes + 1)))
-  let start: State | null = null
+  readonly #dfa: RE2Set['dfa']
+  readonly #prog: RE2Set['prog']
+  /** Classes of characters that the pattern tells apart. */
+  readonly #classes: number
+  readonly #capacity: number
+  #start: State | null = null
   /** Bytes of all states that are kept. */
-  let held = 0
+  #held = 0
   /** The evaluation that searches, the bytes of states that it met, and the instructions that were new to it. */
-  let round = -1
-  let met = 0
-  let explored = 0
+  #round = -1
+  #met = 0
+  #explored = 0
 
-  function forget(): void {
-    dfa.clearCache()
-    held = 0
-    start = null
+  /** `set` is compiled, holds one pattern, and belongs to the automaton from here on. */
+  constructor(set: RE2Set) {
+    const { dfa, prog } = set
+    // A pattern that uses look-behind has no such automaton; the flag that allows those is never set here.
+    if (dfa.failed) throw new Error('this pattern cannot be searched for in linear time')
+    // The parsed pattern is not needed any more, and is most of the memory where something is repeated many times.
+    set.regexps = []
+    dfa.memBudget = Infinity
+    dfa.stateBudget = Infinity
+    this.#dfa = dfa
+    this.#prog = prog
+    this.#classes = dfa.numClasses
+    this.#capacity = Math.max(KEPT_STATES, 4 * this.#stateBytes(prog.numInst()))
+    this.bytes = 4000 + 200 * prog.numInst() + 24 * this.#classes + this.#capacity
   }
 
-  /** Counts a state that this evaluation meets for the first time; what is kept may have to be forgotten for it. */
-  function meet(from: State): State {
-    let state = from
-    met += stateBytes(state)
-    if (met > capacity / 2) {
-      forget()
-      state = dfa.resetCache(state) as State
-      met = stateBytes(state)
-    }
-    if (state.used === undefined) {
-      held += stateBytes(state)
-      state.used = new Int32Array(classes + 1)
-    }
-    state.round = round
-    return state
-  }
-
-  /** The way on from a state, new to this evaluation; null where it cannot pay for it. */
-  function explore(c: Context, from: State, cls: number, rune: number): State | null {
-    const state = from.round === round ? from : meet(from)
-    if (!pay(c, 1 + state.nfaStates.length)) return null
-    ;(state.used as Int32Array)[cls] = round
-    const next = (state.next?.[cls] ?? dfa.step(state, cls, rune, UNANCHORED)) as State
-    return pay(c, next.nfaStates.length) ? next : null
-  }
-
-  function pay(c: Context, instructions: number): boolean {
-    explored += instructions
-    if (explored > FREE_INSTRUCTIONS) c.left -= instructions * STEPS_PER_INSTRUCTION
-    return c.left >= 0
-  }
-
-  function search(c: Context, text: string): boolean | typeof FAULT {
-    if (round !== c.round) {
-      round = c.round
-      met = 0
-      explored = 0
-      if (held > capacity / 2) forget()
-    }
-    start ??= dfa.makeState([prog.start], START_OF_TEXT, []) as State
-    let state = start
+  /** Whether the pattern is found anywhere in the text. */
+  search(c: Context, text: string): boolean | typeof FAULT {
+    if (this.#round !== c.round) this.#begin(c.round)
+    const round = c.round
+    const dfa = this.#dfa
+    const { latin1Class } = dfa
+    this.#start ??= dfa.makeState([this.#prog.start], START_OF_TEXT, []) as State
+    let state = this.#start
     const { length } = text
     for (let i = 0; i < length; i++) {
       if (--c.left < 0) return overBudget(c)
@@ -124,19 +93,63 @@ export function makeAutomaton(set: RE2Set): Automaton {
       if (state.round === round && (state.used as Int32Array)[cls] === round) {
         state = (state.next as State[])[cls] as State
       } else {
-        const next = explore(c, state, cls, rune)
+        const next = this.#explore(c, state, cls, rune)
         if (next === null) return overBudget(c)
         state = next
       }
       if (state.isMatch) return true
     }
-    const last = explore(c, state, classes, END_OF_TEXT)
+    const last = this.#explore(c, state, this.#classes, END_OF_TEXT)
     return last === null ? overBudget(c) : last.isMatch
   }
 
-  // A pattern that uses look-behind has no such automaton; the flag that allows those is never set here.
-  if (dfa.failed) throw new Error('this pattern cannot be searched for in linear time')
-  dfa.memBudget = Infinity
-  dfa.stateBudget = Infinity
-  return { bytes: 4000 + 200 * prog.numInst() + 24 * classes + capacity, search }
+  #begin(round: number): void {
+    this.#round = round
+    this.#met = 0
+    this.#explored = 0
+    if (this.#held > this.#capacity / 2) this.#forget()
+  }
+
+  #forget(): void {
+    this.#dfa.clearCache()
+    this.#held = 0
+    this.#start = null
+  }
+
+  #stateBytes(instructions: number): number {
+    return 300 + 8 * instructions + 12 * (this.#classes + 1)
+  }
+
+  /** The way on from a state, new to this evaluation; null where it cannot pay for it. */
+  #explore(c: Context, from: State, cls: number, rune: number): State | null {
+    const state = from.round === this.#round ? from : this.#meet(from)
+    if (!this.#pay(c, 1 + state.nfaStates.length)) return null
+    ;(state.used as Int32Array)[cls] = this.#round
+    const next = (state.next?.[cls] ?? this.#dfa.step(state, cls, rune, UNANCHORED)) as State
+    return this.#pay(c, next.nfaStates.length) ? next : null
+  }
+
+  /** Counts a state that this evaluation meets for the first time; what is kept may have to be forgotten for it. */
+  #meet(from: State): State {
+    let state = from
+    const bytes = this.#stateBytes(state.nfaStates.length)
+    this.#met += bytes
+    if (this.#met > this.#capacity / 2) {
+      this.#forget()
+      state = this.#dfa.resetCache(state) as State
+      this.#met = bytes
+    }
+    if (state.used === undefined) {
+      this.#held += bytes
+      state.used = new Int32Array(this.#classes + 1)
+    }
+    state.round = this.#round
+    return state
+  }
+
+  #pay(c: Context, instructions: number): boolean {
+    this.#explored += instructions
+    if (this.#explored > FREE_INSTRUCTIONS) c.left -= instructions * STEPS_PER_INSTRUCTION
+    return c.left >= 0
+  }
 }

@@ -1,5 +1,5 @@
 import { RE2Set } from 're2js'
-import { makeAutomaton } from './automaton.ts'
+import { Automaton } from './automaton.ts'
 import { indexOfLinear } from './index-of.ts'
 import { fail, overBudget, spend, spendChars, typeWord, type Context, type Result, type Value } from './values.ts'
 
@@ -28,7 +28,7 @@ export function compilePattern(source: string): Pattern | string {
     const set = new RE2Set(RE2Set.UNANCHORED, 0)
     set.add(source)
     set.compile()
-    return set.prog.numInst() > MAX_PROGRAM ? 'regular expression too large' : makeAutomaton(set)
+    return set.prog.numInst() > MAX_PROGRAM ? 'regular expression too large' : new Automaton(set)
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     return `invalid regular expression: ${message.replace(/^error parsing regexp: /, '')}`
