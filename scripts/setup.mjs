@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import os from 'node:os'
 import path from 'node:path'
+import { pinnedNode } from '../packages/server/bin/pinned-node.js'
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
 const stamp = path.join(root, 'node_modules', '.sensorium-setup')
@@ -13,10 +14,7 @@ const wanted = createHash('sha256')
   .update(readFileSync(path.join(root, 'package-lock.json')))
   .digest('hex')
 
-const installed =
-  existsSync(stamp) &&
-  readFileSync(stamp, 'utf8') === wanted &&
-  existsSync(path.join(root, 'node_modules', '.bin', 'node'))
+const installed = existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted && pinnedNode() !== null
 if (!installed) {
   console.error('Installing dependencies (once)…')
   // npm_execpath is the npm that runs this script; its output goes to stderr so that stdout stays the service's own.
@@ -28,7 +26,14 @@ if (!installed) {
     // The embedding runtime carries its CPU binaries; its install step would only fetch GPU ones from elsewhere.
     env: { ...process.env, ONNXRUNTIME_NODE_INSTALL: 'skip' },
   })
-  await startOnce()
+  const node = pinnedNode()
+  if (node === null) {
+    console.error(
+      `Node.js ${process.versions.node} is too old, and none is pinned for this platform: install Node.js 24 or newer.`,
+    )
+    process.exit(1)
+  }
+  await startOnce(node)
   writeFileSync(stamp, wanted)
 }
 
@@ -36,18 +41,14 @@ if (!installed) {
  * Starts the service on an empty folder and stops it again: what it compiles on the way is kept, so that the first real
  * start is as quick and as small as the second. It is only that; a start that fails here will say why when it is meant.
  */
-async function startOnce() {
+async function startOnce(node) {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'sensorium-setup-'))
   const env = { PATH: process.env.PATH, PORT: '0', HOST: '127.0.0.1', DATA_DIR: folder, LOG_LEVEL: 'error' }
-  const service = spawn(
-    path.join(root, 'node_modules', '.bin', 'node'),
-    [path.join(root, 'packages/server/bin/sensorium.js'), 'start'],
-    {
-      cwd: folder,
-      env,
-      stdio: ['ignore', 'pipe', 'ignore'],
-    },
-  )
+  const service = spawn(node, [path.join(root, 'packages/server/bin/sensorium.js'), 'start'], {
+    cwd: folder,
+    env,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
   const impatient = setTimeout(() => service.kill('SIGKILL'), 20_000)
   let printed = ''
   service.stdout.on('data', (text) => {

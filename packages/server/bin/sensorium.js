@@ -2,24 +2,20 @@
 // The command. The sources are TypeScript that Node 24 runs as it is: an older Node hands over to the one pinned beside
 // it.
 import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import module from 'node:module'
 import { constants } from 'node:os'
 import { fileURLToPath } from 'node:url'
+import { isNewEnough, pinnedNode } from './pinned-node.js'
 
-const OLDEST = 24
-
-if (Number(process.versions.node.split('.')[0]) >= OLDEST) {
+if (isNewEnough(process.versions.node)) {
   // Without it two thirds of a command's half second go into compiling. Beside the code, where only its owner writes.
   module.enableCompileCache(fileURLToPath(new URL('../../../node_modules/.cache/sensorium', import.meta.url)))
   await import('../src/cli/main.ts')
 } else {
-  const pinned = ['../node_modules/node/bin/node', '../../../node_modules/node/bin/node', '../../node/bin/node']
-    .map((file) => fileURLToPath(new URL(file, import.meta.url)))
-    .find(existsSync)
-  if (pinned === undefined) {
+  const pinned = pinnedNode()
+  if (pinned === null) {
     console.error(
-      `sensorium needs Node.js ${OLDEST} or newer and this is ${process.versions.node}. Run npm install first, which brings one.`,
+      `sensorium needs Node.js 24 or newer and this is ${process.versions.node}. Run npm install first, which brings one on Linux.`,
     )
     process.exit(1)
   }
