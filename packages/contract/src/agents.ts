@@ -5,6 +5,7 @@ import {
   type Notes,
   type Static,
   dateTime,
+  externalId,
   filledText,
   id,
   nullableDateTime,
@@ -45,6 +46,7 @@ export const Agent = Type.Object(
   {
     id: id('agt'),
     tenant_id: id('ten'),
+    external_id: Type.Optional(externalId()),
     name: Type.String(),
     description: nullableText(4096),
     status: oneOf(AGENT_STATUSES),
@@ -74,6 +76,7 @@ export const AgentCreate = Type.Object(
       nullableText(255, { minLength: 1, expected: 'a non-empty string of at most 255 characters, or null' }),
     ),
     retry_schedule_seconds: Type.Optional(schedule),
+    external_id: Type.Optional(externalId()),
   },
   { $id: 'AgentCreate' },
 )
@@ -193,6 +196,21 @@ export const agentOperations = {
     access: { scope: 'admin' },
     body: AgentCreate,
     success: { 201: { description: 'The agent', schema: Agent } },
+  }),
+  putAgent: operation({
+    id: 'putAgent',
+    summary: 'Register or change an agent by its external id',
+    description:
+      'Makes the agent what the body says: what is left out is as a new agent has it; status, endpoint and keys stay. Doing it twice changes nothing.',
+    tag,
+    method: 'PUT',
+    path: '/agents/by-external-id/{external_id}',
+    access: { scope: 'admin' },
+    body: AgentCreate,
+    success: {
+      200: { description: 'The agent, changed or as it was', schema: Agent },
+      201: { description: 'The new agent', schema: Agent },
+    },
   }),
   getAgent: operation({
     id: 'getAgent',

@@ -1,7 +1,7 @@
 // Channels: who belongs to one, and which events its feeds bring to all of them.
 import { filterText, globText } from './interests.ts'
 import { operation } from './operation.ts'
-import { Type, type Static, dateTime, filledText, id, nullableText, oneOf, page } from './shapes.ts'
+import { Type, type Static, dateTime, externalId, filledText, id, nullableText, oneOf, page } from './shapes.ts'
 
 export const CHANNEL_TYPES = ['open', 'private', 'direct'] as const
 export const PARTICIPANT_TYPES = ['agent', 'org_admin'] as const
@@ -24,6 +24,7 @@ export const Channel = Type.Object(
   {
     id: id('chn'),
     tenant_id: id('ten'),
+    external_id: Type.Optional(externalId()),
     name: Type.String(),
     description: nullableText(4096),
     type: channelType(),
@@ -41,6 +42,7 @@ export const ChannelCreate = Type.Object(
     name: filledText(255, { examples: ['Incidents'] }),
     description: Type.Optional(nullableText(4096)),
     type: channelType(),
+    external_id: Type.Optional(externalId()),
   },
   { $id: 'ChannelCreate' },
 )
@@ -119,6 +121,21 @@ export const channelOperations = {
     access: writing,
     body: ChannelCreate,
     success: { 201: { description: 'The channel', schema: Channel } },
+  }),
+  putChannel: operation({
+    id: 'putChannel',
+    summary: 'Create or change a channel by its external id',
+    description:
+      'Gives the channel the name and description of the body, for its owners and admins; it keeps its type (422 `channel_type_fixed`). Doing it twice changes nothing.',
+    tag,
+    method: 'PUT',
+    path: '/channels/by-external-id/{external_id}',
+    access: writing,
+    body: ChannelCreate,
+    success: {
+      200: { description: 'The channel, changed or as it was', schema: Channel },
+      201: { description: 'The new channel, of which the caller is the owner', schema: Channel },
+    },
   }),
   getChannel: operation({
     id: 'getChannel',

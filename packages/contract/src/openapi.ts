@@ -50,8 +50,8 @@ function errorsOf(operation: Operation): ErrorCode[] {
   codes.push('authentication_failed', 'rate_limited', 'internal_error', 'service_unavailable')
   if (operation.path.includes('{')) codes.push('not_found')
   if (operation.body || operation.consumes) codes.push('request_timeout', 'payload_too_large', 'unsupported_media_type')
-  const takesKey = operation.method === 'POST' || operation.method === 'PATCH'
-  if (takesKey && operation.access.scope !== 'public') codes.push('conflict')
+  const isWrite = operation.method !== 'GET' && operation.method !== 'DELETE'
+  if (isWrite && operation.access.scope !== 'public') codes.push('conflict')
   if (operation.method !== 'GET') codes.push('business_rule_violation')
   return codes
 }

@@ -27,7 +27,7 @@ export interface Access {
   orgAdmin?: boolean
 }
 
-export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 export interface Operation {
   id: string

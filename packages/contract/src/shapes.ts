@@ -79,6 +79,13 @@ export const jsonObject = (notes: Notes = {}) =>
 export const id = (prefix: string, notes: Notes = {}) =>
   Type.String({ examples: [`${prefix}_01hv3k8z9q4m7t2x5c6w8r0s1d`], ...notes })
 
+/** The name that a thing has in somebody else's system. */
+export const externalId = () =>
+  filledText(255, {
+    examples: ['crm-4711'],
+    description: 'The id in a system of yours: one thing of its kind in the tenant has it.',
+  })
+
 /** `offset` and `limit` as every list takes them. */
 export const page = {
   offset: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0, examples: [0] })),

@@ -5,6 +5,7 @@ export const OPERATIONS = {
   exchangeKey: 'POST /v1/auth/token',
   listAgents: 'GET /v1/agents',
   registerAgent: 'POST /v1/agents',
+  putAgent: 'PUT /v1/agents/by-external-id/{external_id}',
   getAgent: 'GET /v1/agents/{id}',
   updateAgent: 'PATCH /v1/agents/{id}',
   deactivateAgent: 'POST /v1/agents/{id}/deactivate',
@@ -31,6 +32,7 @@ export const OPERATIONS = {
   deleteInterest: 'DELETE /v1/agents/{id}/interests/{interest_id}',
   listChannels: 'GET /v1/channels',
   createChannel: 'POST /v1/channels',
+  putChannel: 'PUT /v1/channels/by-external-id/{external_id}',
   getChannel: 'GET /v1/channels/{id}',
   listMembers: 'GET /v1/channels/{id}/members',
   addMember: 'POST /v1/channels/{id}/members',
@@ -94,6 +96,13 @@ export interface Operations {
   /** Register an agent: POST /v1/agents */
   registerAgent: {
     params: Record<never, never>
+    query: Record<never, never>
+    body: AgentCreate
+    response: Agent
+  }
+  /** Register or change an agent by its external id: PUT /v1/agents/by-external-id/{external_id} */
+  putAgent: {
+    params: { external_id: string }
     query: Record<never, never>
     body: AgentCreate
     response: Agent
@@ -319,6 +328,13 @@ export interface Operations {
   /** Create a channel: POST /v1/channels */
   createChannel: {
     params: Record<never, never>
+    query: Record<never, never>
+    body: ChannelCreate
+    response: Channel
+  }
+  /** Create or change a channel by its external id: PUT /v1/channels/by-external-id/{external_id} */
+  putChannel: {
+    params: { external_id: string }
     query: Record<never, never>
     body: ChannelCreate
     response: Channel
@@ -695,11 +711,15 @@ export type AgentCreate = {
   team_id?: string | null
   /** The waits after failed pushes 1, 2, 3 and so on, in seconds; the last repeats. Null: the default. */
   retry_schedule_seconds?: number[] | null
+  /** The id in a system of yours: one thing of its kind in the tenant has it. */
+  external_id?: string
 }
 
 export type Agent = {
   id: string
   tenant_id: string
+  /** The id in a system of yours: one thing of its kind in the tenant has it. */
+  external_id?: string
   name: string
   description: string | null
   status: 'active' | 'inactive'
@@ -978,6 +998,8 @@ export type ChannelList = {
 export type Channel = {
   id: string
   tenant_id: string
+  /** The id in a system of yours: one thing of its kind in the tenant has it. */
+  external_id?: string
   name: string
   description: string | null
   /** `open`: every agent of the tenant sees it and may join and leave. `private`: only its members and org-admins see it. `direct`: as private, with at most 2 members. */
@@ -993,6 +1015,8 @@ export type ChannelCreate = {
   description?: string | null
   /** `open`: every agent of the tenant sees it and may join and leave. `private`: only its members and org-admins see it. `direct`: as private, with at most 2 members. */
   type: 'open' | 'private' | 'direct'
+  /** The id in a system of yours: one thing of its kind in the tenant has it. */
+  external_id?: string
 }
 
 export type MemberList = {

@@ -15,12 +15,13 @@ export interface AgentRow {
   team_id: string | null
   /** JSON text of seconds. */
   retry_schedule: string | null
+  external_id: string | null
   created_at: number
   updated_at: number
 }
 
 const COLUMNS =
-  'tenant_id, id, name, description, status, delivery_mode, delivery_endpoint, client_type, team_id, retry_schedule, created_at, updated_at'
+  'tenant_id, id, name, description, status, delivery_mode, delivery_endpoint, client_type, team_id, retry_schedule, external_id, created_at, updated_at'
 
 /** A push schedule as it is stored. */
 export const scheduleOf = (stored: string | null): number[] | null =>
@@ -43,12 +44,14 @@ export function shownAgent(row: AgentRow): Agent {
     created_at: iso(row.created_at),
     updated_at: iso(row.updated_at),
   }
+  if (row.external_id !== null) shown.external_id = row.external_id
   if (row.delivery_endpoint !== null) shown.delivery_endpoint = row.delivery_endpoint
   return shown
 }
 
+/** Inserts unless the external id is taken; answers how many rows were written. On PostgreSQL it waits for a competing insert. */
 export const insertAgent = (db: Db, row: AgentRow): Promise<number> =>
-  db.run(`insert into agents (${COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
+  db.run(`insert into agents (${COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`, [
     row.tenant_id,
     row.id,
     row.name,
@@ -59,6 +62,7 @@ export const insertAgent = (db: Db, row: AgentRow): Promise<number> =>
     row.client_type,
     row.team_id,
     row.retry_schedule,
+    row.external_id,
     row.created_at,
     row.updated_at,
   ])
@@ -75,6 +79,13 @@ export const lockAgent = (db: Db, tenantId: string, id: string) =>
     id,
   ])
 
+/** The agent with that external id, held against other writers until the transaction ends. */
+export const lockAgentByExternalId = (db: Db, tenantId: string, externalId: string) =>
+  one<AgentRow>(db, `select ${COLUMNS} from agents where tenant_id = ? and external_id = ? ${db.dialect.forUpdate}`, [
+    tenantId,
+    externalId,
+  ])
+
 export async function pageAgents(db: Db, tenantId: string, status: string | undefined, offset: number, limit: number) {
   const where = status === undefined ? 'tenant_id = ?' : 'tenant_id = ? and status = ?'
   const values: Value[] = status === undefined ? [tenantId] : [tenantId, status]
@@ -89,7 +100,8 @@ export async function pageAgents(db: Db, tenantId: string, status: string | unde
 /** Writes what can change about an agent. */
 export const saveAgent = (db: Db, row: AgentRow): Promise<number> =>
   db.run(
-    `update agents set name = ?, description = ?, status = ?, delivery_mode = ?, delivery_endpoint = ?, retry_schedule = ?, updated_at = ?
+    `update agents set name = ?, description = ?, status = ?, delivery_mode = ?, delivery_endpoint = ?, client_type = ?, team_id = ?,
+            retry_schedule = ?, updated_at = ?
       where tenant_id = ? and id = ?`,
     [
       row.name,
@@ -97,6 +109,8 @@ export const saveAgent = (db: Db, row: AgentRow): Promise<number> =>
       row.status,
       row.delivery_mode,
       row.delivery_endpoint,
+      row.client_type,
+      row.team_id,
       row.retry_schedule,
       row.updated_at,
       row.tenant_id,

@@ -1,22 +1,32 @@
 // A new channel, with its creator as its owner.
 import type { Channel, ChannelCreate, Static } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
+import { taken } from '../kernel/failure.ts'
 import type { MakeId } from '../kernel/ids.ts'
 import { recordRoutingChange } from '../routing/changes.ts'
 import type { Db } from '../store/db.ts'
-import { insertChannel, insertMember, shownChannel, type ChannelRow } from './sql.ts'
+import { maySee } from './rules.ts'
+import {
+  findMember,
+  insertChannel,
+  insertMember,
+  lockChannelByExternalId,
+  shownChannel,
+  type ChannelRow,
+} from './sql.ts'
 
 export interface ChannelTools {
   makeId: MakeId
   now: () => number
 }
 
-export async function createChannel(
+/** Null where the external id is taken. */
+export async function createIfFree(
   tx: Db,
   { makeId, now }: ChannelTools,
   principal: Principal,
   wanted: Static<typeof ChannelCreate>,
-): Promise<Channel> {
+): Promise<Channel | null> {
   const at = now()
   const row: ChannelRow = {
     tenant_id: principal.tenantId,
@@ -26,10 +36,11 @@ export async function createChannel(
     type: wanted.type,
     created_by_type: principal.kind,
     created_by_id: principal.id,
+    external_id: wanted.external_id ?? null,
     created_at: at,
     updated_at: at,
   }
-  await insertChannel(tx, row)
+  if ((await insertChannel(tx, row)) === 0) return null
   await insertMember(tx, {
     tenant_id: row.tenant_id,
     channel_id: row.id,
@@ -41,4 +52,19 @@ export async function createChannel(
   })
   await recordRoutingChange(tx, row.tenant_id, 'channel', row.id, at)
   return shownChannel(row)
+}
+
+export async function createChannel(
+  tx: Db,
+  tools: ChannelTools,
+  principal: Principal,
+  wanted: Static<typeof ChannelCreate>,
+): Promise<Channel> {
+  const made = await createIfFree(tx, tools, principal, wanted)
+  if (made) return made
+  const { tenantId, kind, id } = principal
+  const found = (await lockChannelByExternalId(tx, tenantId, wanted.external_id!))!
+  const member = await findMember(tx, tenantId, found.id, { type: kind, id })
+  const isSeen = maySee(found.type, { type: kind, id, role: member?.role ?? null })
+  throw taken('This external id', isSeen ? found.id : null)
 }

@@ -75,5 +75,8 @@ export function refuseAddingFeed(channel: ChannelType, caller: Caller): Refusal 
   return caller.role === null ? roleRequired('Only a member of the channel adds feeds') : null
 }
 
+export const refuseChanging = (caller: Caller): Refusal | null =>
+  isManager(caller) ? null : roleRequired('Only an owner or admin of the channel changes it')
+
 export const refuseDeletingFeed = (caller: Caller): Refusal | null =>
   isManager(caller) ? null : roleRequired('Only an owner or admin of the channel deletes feeds')

@@ -12,6 +12,7 @@ export interface ChannelRow {
   type: ChannelType
   created_by_type: ParticipantType
   created_by_id: string
+  external_id: string | null
   created_at: number
   updated_at: number
 }
@@ -39,6 +40,7 @@ export interface FeedRow {
 export const shownChannel = (row: ChannelRow): Channel => ({
   id: row.id,
   tenant_id: row.tenant_id,
+  ...(row.external_id === null ? {} : { external_id: row.external_id }),
   name: row.name,
   description: row.description,
   type: row.type,
@@ -66,12 +68,14 @@ export const shownFeed = (row: FeedRow): Feed => ({
   created_at: iso(row.created_at),
 })
 
-const CHANNEL = 'tenant_id, id, name, description, type, created_by_type, created_by_id, created_at, updated_at'
+const CHANNEL =
+  'tenant_id, id, name, description, type, created_by_type, created_by_id, external_id, created_at, updated_at'
 const MEMBER = 'tenant_id, channel_id, id, participant_type, participant_id, role, joined_at'
 const FEED = 'tenant_id, channel_id, id, event_type_glob, filter_expression, active, created_at'
 
+/** Inserts unless the external id is taken; answers how many rows were written. On PostgreSQL it waits for a competing insert. */
 export const insertChannel = (db: Db, row: ChannelRow): Promise<number> =>
-  db.run(`insert into channels (${CHANNEL}) values (?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
+  db.run(`insert into channels (${CHANNEL}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`, [
     row.tenant_id,
     row.id,
     row.name,
@@ -79,9 +83,28 @@ export const insertChannel = (db: Db, row: ChannelRow): Promise<number> =>
     row.type,
     row.created_by_type,
     row.created_by_id,
+    row.external_id,
     row.created_at,
     row.updated_at,
   ])
+
+/** Writes what can change about a channel. */
+export const saveChannel = (db: Db, row: ChannelRow): Promise<number> =>
+  db.run('update channels set name = ?, description = ?, updated_at = ? where tenant_id = ? and id = ?', [
+    row.name,
+    row.description,
+    row.updated_at,
+    row.tenant_id,
+    row.id,
+  ])
+
+/** The channel with that external id, held against every other change until the transaction ends. */
+export const lockChannelByExternalId = (db: Db, tenantId: string, externalId: string) =>
+  one<ChannelRow>(
+    db,
+    `select ${CHANNEL} from channels where tenant_id = ? and external_id = ? ${db.dialect.forUpdate}`,
+    [tenantId, externalId],
+  )
 
 export const findChannel = (db: Db, tenantId: string, id: string) =>
   one<ChannelRow>(db, `select ${CHANNEL} from channels where tenant_id = ? and id = ?`, [tenantId, id])

@@ -2,6 +2,7 @@
 import { operations } from '@sensorium/contract'
 import { requireAgent } from '../agents/get.ts'
 import { listAgents } from '../agents/list.ts'
+import { putAgent } from '../agents/put.ts'
 import { registerAgent } from '../agents/register.ts'
 import { setAgentStatus, updateAgent } from '../agents/update.ts'
 import { listKeys, mintKey, revokeKey, type KeyTools } from '../auth/keys.ts'
@@ -23,6 +24,11 @@ export function agentOperations(tools: AgentOperationTools): Binding[] {
     write(operations.registerAgent, async ({ principal, body }, tx) =>
       created(await registerAgent(tx, makeId, now(), principal.tenantId, body)),
     ),
+
+    write(operations.putAgent, async ({ principal, params, body }, tx) => {
+      const { agent, made } = await putAgent(tx, tools, principal.tenantId, params.external_id, body)
+      return made ? created(agent) : ok(agent)
+    }),
 
     read(operations.getAgent, async ({ principal, params }, db) =>
       ok(await requireAgent(db, principal.tenantId, params.id)),

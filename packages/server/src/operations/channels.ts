@@ -2,6 +2,7 @@
 import { operations } from '@sensorium/contract'
 import { createChannel, type ChannelTools } from '../channels/create.ts'
 import { createFeed, deleteFeed, listFeeds } from '../channels/feeds.ts'
+import { putChannel } from '../channels/put.ts'
 import { getChannel } from '../channels/get.ts'
 import { listChannels } from '../channels/list.ts'
 import { addMember, listMembers, removeMember } from '../channels/members.ts'
@@ -16,6 +17,11 @@ export const channelOperations = ({ makeId, now }: ChannelTools): Binding[] => {
     write(operations.createChannel, async ({ principal, body }, tx) =>
       created(await createChannel(tx, tools, principal, body)),
     ),
+
+    write(operations.putChannel, async ({ principal, params, body }, tx) => {
+      const { channel, made } = await putChannel(tx, tools, principal, params.external_id, body)
+      return made ? created(channel) : ok(channel)
+    }),
 
     read(operations.getChannel, async ({ principal, params }, db) => ok(await getChannel(db, principal, params.id))),
 

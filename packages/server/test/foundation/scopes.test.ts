@@ -15,6 +15,7 @@ const PROMISED: Record<string, Needed | [others: Needed, self: Needed]> = {
   'GET /agents': 'any',
   'GET /agents/{id}': 'any',
   'POST /agents': 'admin',
+  'PUT /agents/by-external-id/{external_id}': 'admin',
   'PATCH /agents/{id}': ['admin', 'receive'],
   'POST /agents/{id}/deactivate': 'admin',
   'POST /agents/{id}/activate': 'admin',
@@ -40,6 +41,7 @@ const PROMISED: Record<string, Needed | [others: Needed, self: Needed]> = {
   'DELETE /agents/{id}/interests/{interest_id}': 'interests:write',
   'GET /channels': 'channel:read',
   'POST /channels': 'channel:write',
+  'PUT /channels/by-external-id/{external_id}': 'channel:write',
   'GET /channels/{id}': 'channel:read',
   'GET /channels/{id}/members': 'channel:read',
   'POST /channels/{id}/members': 'channel:write',
@@ -124,7 +126,13 @@ onBothEngines((engine) => {
       assertError(reply, 'insufficient_scope', { required_scope: scope })
     })
 
-    test(`[AUTH-9] [AUTH-10] ${nameOf(operation)} needs ${scope} and nothing else`, async () => {
+    // What only an org-admin may do no scope of an agent is enough for.
+    const title = operation.access.orgAdmin ? 'is for an org-admin alone' : `needs ${scope} and nothing else`
+    test(`[AUTH-9] [AUTH-10] ${nameOf(operation)} ${title}`, async () => {
+      if (operation.access.orgAdmin) {
+        const reply = await ask(operation, (await tenant.agent()).token)
+        return void assertError(reply, 'insufficient_scope', { required_scope: scope })
+      }
       for (const enough of [scope, or].filter((s) => s !== undefined)) {
         const reply = await ask(operation, (await tenant.agent({ scopes: [enough] })).token)
         assert.ok(

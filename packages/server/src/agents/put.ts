@@ -1,0 +1,42 @@
+// An agent by the id it has in somebody else's system: registered where there is none, and otherwise made what the body
+// says. What the body leaves out is as a new agent would have it; its status and its endpoint stay.
+import type { Agent, AgentCreate, Static } from '@sensorium/contract'
+import { externalIdOf } from '../kernel/external-id.ts'
+import type { Announce } from '../store/announce.ts'
+import type { Db } from '../store/db.ts'
+import type { MakeId } from '../kernel/ids.ts'
+import { agentFields, newAgent } from './register.ts'
+import { insertAgent, lockAgentByExternalId, saveAgent, shownAgent, type AgentRow } from './sql.ts'
+
+export interface PutAgentTools {
+  makeId: MakeId
+  announce: Announce
+  now(): number
+}
+
+export interface PutAgent {
+  agent: Agent
+  made: boolean
+}
+
+export async function putAgent(
+  tx: Db,
+  { makeId, announce, now }: PutAgentTools,
+  tenantId: string,
+  externalId: string,
+  wanted: Static<typeof AgentCreate>,
+): Promise<PutAgent> {
+  const external_id = externalIdOf(externalId, wanted)
+  const at = now()
+  const row = newAgent(makeId, at, tenantId, { ...wanted, external_id })
+  // Of two that put at once one makes it, and the other finds it.
+  if ((await insertAgent(tx, row)) > 0) return { agent: shownAgent(row), made: true }
+  const found = (await lockAgentByExternalId(tx, tenantId, external_id))!
+  const fields = agentFields(wanted)
+  const isSame = Object.entries(fields).every(([name, value]) => found[name as keyof AgentRow] === value)
+  if (isSame) return { agent: shownAgent(found), made: false }
+  const changed: AgentRow = { ...found, ...fields, updated_at: at }
+  await saveAgent(tx, changed)
+  announce(tx, 'agent', found.id)
+  return { agent: shownAgent(changed), made: false }
+}

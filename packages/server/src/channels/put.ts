@@ -1,0 +1,43 @@
+// A channel by the id it has in somebody else's system: created where there is none, and otherwise given the name and
+// description of the body. It keeps its type, on which the rules about its members rest.
+import type { Channel, ChannelCreate, Static } from '@sensorium/contract'
+import type { Principal } from '../auth/principal.ts'
+import { externalIdOf } from '../kernel/external-id.ts'
+import { ruleBroken, taken } from '../kernel/failure.ts'
+import type { Db } from '../store/db.ts'
+import { createIfFree, type ChannelTools } from './create.ts'
+import { insist } from './get.ts'
+import { maySee, refuseChanging, type Caller } from './rules.ts'
+import { findMember, lockChannelByExternalId, saveChannel, shownChannel } from './sql.ts'
+
+export interface PutChannel {
+  channel: Channel
+  made: boolean
+}
+
+export async function putChannel(
+  tx: Db,
+  tools: ChannelTools,
+  principal: Principal,
+  externalId: string,
+  wanted: Static<typeof ChannelCreate>,
+): Promise<PutChannel> {
+  const external_id = externalIdOf(externalId, wanted)
+  const made = await createIfFree(tx, tools, principal, { ...wanted, external_id })
+  if (made) return { channel: made, made: true }
+  const { tenantId, kind, id } = principal
+  const found = (await lockChannelByExternalId(tx, tenantId, external_id))!
+  const member = await findMember(tx, tenantId, found.id, { type: kind, id })
+  const caller: Caller = { type: kind, id, role: member?.role ?? null }
+  // Which channel has it is nobody's business who does not see that channel.
+  if (!maySee(found.type, caller)) throw taken('This external id', null)
+  insist(found, refuseChanging(caller))
+  if (wanted.type !== found.type)
+    throw ruleBroken('channel_type_fixed', 'A channel keeps its type', { channel_id: found.id })
+  const fields = { name: wanted.name, description: wanted.description ?? null }
+  if (fields.name === found.name && fields.description === found.description)
+    return { channel: shownChannel(found), made: false }
+  const changed = { ...found, ...fields, updated_at: tools.now() }
+  await saveChannel(tx, changed)
+  return { channel: shownChannel(changed), made: false }
+}

@@ -1,0 +1,16 @@
+// The name of a thing in somebody else's system, where it stands in a path. In a body the schema checks it.
+import { invalid } from './failure.ts'
+import { isFilledText } from './formats.ts'
+
+export const MAX_EXTERNAL_ID = 255
+
+/** The id that the path names; refuses one that no thing could have, and a body that says another. */
+export function externalIdOf(path: string, body: { external_id?: string | null }): string {
+  const expected = `a non-empty string of at most ${MAX_EXTERNAL_ID} characters`
+  const refuse = (value: unknown, wanted: string) =>
+    invalid({ field: 'external_id', value, expected: wanted, example: 'crm-4711' })
+  if (!isFilledText(path) || [...path].length > MAX_EXTERNAL_ID || !path.isWellFormed()) throw refuse(path, expected)
+  const { external_id: said } = body
+  if (said !== undefined && said !== null && said !== path) throw refuse(said, 'the external id of the path, or none')
+  return path
+}
