@@ -1,5 +1,6 @@
 // `npm test`: the type check, the linter, then every test file in a process of its own, with one PostgreSQL for all.
-// Arguments choose files whose path contains one of them; `types` and `lint` choose those checks.
+// Arguments choose files whose path contains one of them; `types` and `lint` choose those checks; `--coverage` prints
+// which share of the sources' lines ran.
 import { execFile } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { availableParallelism, constants } from 'node:os'
@@ -7,6 +8,7 @@ import path from 'node:path'
 import { run } from 'node:test'
 import type { TestEvent } from 'node:test/reporters'
 import { inspect, styleText } from 'node:util'
+import { makeCoverage } from './coverage.ts'
 import { startPostgres, type PostgresServer } from '../packages/server/test/support/postgres-server.ts'
 
 const root = path.dirname(import.meta.dirname)
@@ -29,7 +31,8 @@ interface Result {
   ms: number
 }
 
-const filters = process.argv.slice(2)
+const coverage = process.argv.includes('--coverage') ? makeCoverage() : null
+const filters = process.argv.slice(2).filter((argument) => argument !== '--coverage')
 const files = globSync(['packages/*/test/**/*.test.ts', 'examples/**/*.test.ts'], {
   cwd: root,
   exclude: (name) => name === 'node_modules' || name.endsWith('/node_modules'),
@@ -130,13 +133,20 @@ async function runFile(file: string): Promise<Result> {
   // How many tests were reported on each level below the one that is still open: none makes it a leaf.
   const reported: number[] = []
   let finished = false
-  const events: AsyncIterable<TestEvent> = run({ files: [absolute], cwd: root, isolation: 'process', signal })
+  const events: AsyncIterable<TestEvent> = run({
+    files: [absolute],
+    cwd: root,
+    isolation: 'process',
+    signal,
+    ...(coverage ? { coverage: true, coverageIncludeGlobs: ['packages/*/src/**'] } : {}),
+  })
   for await (const { type, data } of events) {
     if (type === 'test:stdout' || type === 'test:stderr') result.output += data.message
     // Node's own totals come as diagnostics too.
     const told = type === 'test:diagnostic' && !/^[a-z_]+ [\d.]+$/.test(data.message)
     if (told) result.output += `${data.message}\n`
     if (type === 'test:summary' && data.file !== undefined) finished = true
+    if (type === 'test:coverage') coverage?.add(data.summary.files)
     if (type === 'test:start') names[data.nesting] = data.name
     if (type !== 'test:pass' && type !== 'test:fail') continue
     const { nesting } = data
@@ -223,6 +233,7 @@ function conclude(): number {
     const about = filters.length > 0 ? ` of those chosen by ${filters.join(' ')}` : ''
     console.log(`No test${about} ran, which counts as a failure of the run`)
   }
+  if (coverage) console.log(`Lines that ran:\n${coverage.table(root)}\n`)
   const leftOut = skipped.length > 0 ? `, ${skipped.length} skipped` : ''
   console.log(`${passed} passed, ${failed.length} failed${leftOut}`)
   return exitCode ?? (failed.length > 0 || passed === 0 ? 1 : 0)

@@ -36,6 +36,12 @@ import { startService, type Service } from '../support/service.ts'
 
 const ROWS = 20_000
 
+/**
+ * Where PostgreSQL by itself would read a table whole, because it takes an `exists` for found within a few rows. Of an
+ * agent that has nothing the few are all of them, so here it is the store's setting that keeps it to the index.
+ */
+const SETTING_DECIDES = new Set(['pushed agents'])
+
 /** Collects the statements a function runs, with their values, and runs none of them. */
 async function statementsOf(
   real: Db,
@@ -92,8 +98,13 @@ onBothEngines((engine) => {
     })
     after(() => service.stop())
 
-    async function planOf(sql: string, values: readonly Value[]): Promise<string> {
+    // The store's own connections keep PostgreSQL from reading a table whole wherever it can; here it may, so that what
+    // it does not is the merit of the index. Before statistics are there it is not asked for that much.
+    let mayScan = false
+    async function planOf(sql: string, values: readonly Value[], name = ''): Promise<string> {
       return service.store.tx(async (tx) => {
+        if (mayScan && engine.name === 'postgres' && !SETTING_DECIDES.has(name))
+          await tx.run('set local enable_seqscan = on')
         const explain = engine.name === 'sqlite' ? 'explain query plan' : 'explain'
         const rows = await tx.rows<Record<string, unknown>>(`${explain} ${sql}`, values)
         return rows.map((row) => String(row['detail'] ?? row['QUERY PLAN'])).join('\n')
@@ -151,7 +162,18 @@ onBothEngines((engine) => {
 
     test('[DLV-1] statistics are gathered', async () => {
       await service.store.tx((tx) => tx.run('analyze'))
-      assert.match(await planOf('select 1 from deliveries where tenant_id = ? and id = ?', ['ten_a', 'd2']), /./)
+      mayScan = true
+      const known =
+        engine.name === 'sqlite'
+          ? "select tbl as name from sqlite_stat1 where tbl = 'deliveries'"
+          : `select relname as name from pg_class where relname = 'deliveries' and reltuples = ${ROWS}`
+      assert.ok((await service.store.rows(known)).length > 0)
+      if (engine.name === 'postgres')
+        assert.match(
+          await planOf("select id from deliveries where dlq_reason like '%z%'", []),
+          /Seq Scan/,
+          'it may scan',
+        )
     })
 
     // One tenant has most deliveries, and few recipients share them: PostgreSQL then took the tenant's key to look for
@@ -169,7 +191,7 @@ onBothEngines((engine) => {
         const [{ sql, values }] = (await statementsOf(service.store, paths[name]!)) as [
           { sql: string; values: readonly Value[] },
         ]
-        assert.match(await planOf(sql, values), /deliveries_open/)
+        assert.match(await planOf(sql, values, name), /deliveries_open/)
       })
     }
 
@@ -178,7 +200,7 @@ onBothEngines((engine) => {
         const statements = await statementsOf(service.store, run)
         assert.ok(statements.length > 0)
         for (const { sql, values } of statements) {
-          const plan = await planOf(sql, values)
+          const plan = await planOf(sql, values, name)
           const scans =
             engine.name === 'sqlite'
               ? /SCAN (?!json_each|CONSTANT|next\b|c\b|l\b|chain\b)(\w+)(?! USING COVERING INDEX deliveries_(dead|open))/
