@@ -4,14 +4,16 @@
 import { performance } from 'node:perf_hooks'
 import { unavailable } from '../kernel/failure.ts'
 
-/** Nothing is begun that has waited longer. */
-export const MAX_WAIT_MS = 2_000
+/** Who would wait longer than this is refused at once. */
+const ADMITTED_WAIT_MS = 2_000
+/** Nothing is begun that has waited longer. The bound above is an estimate, so this is twice as far. */
+export const MAX_WAIT_MS = 4_000
 const MAX_BYTES = 64_000_000
 /** Units a millisecond, before anything was measured. */
 const FIRST_GUESS = 50
 const LEAST = 1
 /** A smaller group says more about how long a commit takes than about how much can be done. */
-const WORTH_MEASURING = 400
+const WORTH_MEASURING = 200
 const MEASURED_OVER_MS = 500
 /** Tenants whose typical event is remembered. */
 const MAX_REMEMBERED = 10_000
@@ -36,6 +38,8 @@ export interface Admission {
   begin(work: number): () => void
   /** Work that is waiting or under way. */
   readonly work: number
+  /** What is done of late, in units a millisecond. */
+  readonly rate: number
 }
 
 interface Held {
@@ -96,8 +100,8 @@ export function makeAdmission(): Admission {
 
   return {
     enter(tenantId, senderId, events, bytes) {
-      const wait = Math.max(stalledMs(), waitMs(tenantId, senderId))
-      if (wait > MAX_WAIT_MS || bytesHeld + bytes > MAX_BYTES)
+      const wait = waitMs(tenantId, senderId)
+      if (wait > ADMITTED_WAIT_MS || stalledMs() > ADMITTED_WAIT_MS || bytesHeld + bytes > MAX_BYTES)
         throw unavailable(
           'More is waiting to be published than can be done in time',
           Math.ceil(Math.max(1_000, wait) / 1_000),
@@ -134,6 +138,9 @@ export function makeAdmission(): Admission {
     },
     get work() {
       return total
+    },
+    get rate() {
+      return rate
     },
   }
 }

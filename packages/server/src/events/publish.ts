@@ -52,8 +52,10 @@ export interface PublishTools {
 }
 
 const MAX_GROUP_SUBMISSIONS = 200
-/** In rows of deliveries, see `workOf`: some sixteen milliseconds, for which nobody else writes. */
+/** In rows of deliveries, see `workOf`. */
 const MAX_GROUP_WORK = 2_000
+/** Where writing is done on this thread, a group takes no longer than this: for so long nobody else is heard. */
+const MAX_GROUP_MS = 25
 /** No more than 200 events, however small: who comes next should not wait for a flood. */
 const WORK_OF_EVENT_IN_GROUP = MAX_GROUP_WORK / 200
 /**
@@ -85,7 +87,7 @@ export function makePublish({ store, router, wakeups, makeId, clock }: PublishTo
   const batches = makeBatches<Ready, PublishOutcome[]>({
     lanes: store.writers,
     maxItems: MAX_GROUP_SUBMISSIONS,
-    maxWeight: MAX_GROUP_WORK,
+    maxWeight: () => (store.isShared ? MAX_GROUP_WORK : Math.min(MAX_GROUP_WORK, admission.rate * MAX_GROUP_MS)),
     weigh: ({ work, submission }) => Math.max(work, submission.events.length * WORK_OF_EVENT_IN_GROUP),
     beside: BESIDE,
     queue: {

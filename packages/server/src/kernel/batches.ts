@@ -21,7 +21,7 @@ export interface BatchOptions<Item, Result> {
   /** Items in one batch. */
   maxItems?: number
   /** A batch is full when its items weigh this much together. One item is always taken, however heavy it is. */
-  maxWeight?: number
+  maxWeight?(): number
   weigh?(item: Item): number
   queue?: BatchQueue<Waiting<Item, Result>>
   /**
@@ -70,7 +70,7 @@ function firstComeQueue<Item>(): BatchQueue<Item> {
 }
 
 export function makeBatches<Item, Result>(options: BatchOptions<Item, Result>): Batches<Item, Result> {
-  const { run, lanes = Infinity, maxItems = Infinity, maxWeight = Infinity, weigh = () => 0, beside } = options
+  const { run, lanes = Infinity, maxItems = Infinity, maxWeight = () => Infinity, weigh = () => 0, beside } = options
   const queue = options.queue ?? firstComeQueue<Waiting<Item, Result>>()
   let busy = 0
   let underWay = 0
@@ -101,7 +101,8 @@ export function makeBatches<Item, Result>(options: BatchOptions<Item, Result>): 
     if (!mayBegin()) return
     let count = 0
     let weight = 0
-    const batch = queue.take(({ item }) => ++count >= maxItems || (weight += weigh(item)) >= maxWeight)
+    const enough = maxWeight()
+    const batch = queue.take(({ item }) => ++count >= maxItems || (weight += weigh(item)) >= enough)
     busy++
     underWay += batch.length
     void carryOut(batch).finally(() => {

@@ -28,7 +28,7 @@ describe('admission', () => {
     }, isRefused)
     assert.ok(entered < 1_000, String(entered))
     const light = makeAdmission()
-    for (let i = 0; i < 10_000; i++) light.enter('ten', 'agt', 1, 300).revise(workOf(1, 1, 300, 0))
+    for (let i = 0; i < 5_000; i++) light.enter('ten', 'agt', 1, 300).revise(workOf(1, 1, 300, 0))
   })
 
   test('[RTE-14] refuses who floods, and neither another tenant nor another sender of the tenant', () => {

@@ -55,18 +55,19 @@ onBothEngines((engine) => {
     test('[FAIR-1] [FAIR-3] a tenant’s flood does not hold up another tenant’s publish', async () => {
       const [loud, quiet] = [await (await service.tenant()).agent(), await (await service.tenant()).agent()]
       let answered = 0
-      const flood = Array.from({ length: 60 }, () =>
-        service
-          .call('POST /v1/events', {
-            token: loud.token,
-            raw: JSON.stringify(Array.from({ length: 100 }, () => event({ data: 'x'.repeat(200) }))),
-            headers: { 'content-type': 'application/cloudevents-batch+json' },
-          })
-          .then((reply) => {
-            assert.equal(reply.status, 200)
-            answered++
-          }),
-      )
+      const batch = () =>
+        service.call('POST /v1/events', {
+          token: loud.token,
+          raw: JSON.stringify(Array.from({ length: 100 }, () => event({ data: 'x'.repeat(200) }))),
+          headers: { 'content-type': 'application/cloudevents-batch+json' },
+        })
+      const flood = Array.from({ length: 60 }, async () => {
+        let reply = await batch()
+        // On a slow machine a part of the flood is told to come back.
+        while (reply.status === 503) reply = await batch()
+        assert.equal(reply.status, 200)
+        answered++
+      })
       // Once some of the flood is through, most of it waits in the queue.
       while (answered < 1) await new Promise(setImmediate)
       assert.equal((await publish(service, quiet.token)).status, 202)

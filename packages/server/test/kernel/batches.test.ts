@@ -52,7 +52,7 @@ test('[RTE-1] every item is in one batch, in order, and no batch is larger or he
         const batches = makeBatches<number, number>({
           lanes,
           maxItems,
-          maxWeight,
+          maxWeight: () => maxWeight,
           weigh: (i) => weights[i]!,
           run: async (items) => {
             assert.ok(++busy <= lanes)
