@@ -1,5 +1,6 @@
 // What the operator of the installation does: tenants, org-admin keys, usage. Closed unless an operator token is
 // configured.
+import { retrySchedule } from './agents.ts'
 import { operation } from './operation.ts'
 import { Type, type Static, dateTime, filledText, id, nullableDateTime } from './shapes.ts'
 
@@ -42,6 +43,56 @@ export const UsageDay = Type.Object(
   { $id: 'UsageDay' },
 )
 export type UsageDay = Static<typeof UsageDay>
+
+// ---- settings of a tenant
+
+const setting = (minimum: number, maximum: number, description: string) =>
+  Type.Unsafe<number | null>({
+    type: ['integer', 'null'],
+    minimum,
+    maximum,
+    expected: `an integer from ${minimum} to ${maximum}, or null for the default`,
+    examples: [minimum],
+    description,
+  })
+
+const limitSetting = (description: string) =>
+  Type.Unsafe<number | 'off' | null>({
+    type: ['integer', 'string', 'null'],
+    minimum: 1,
+    maximum: 1_000_000_000,
+    pattern: '^off$',
+    expected: 'an integer from 1 to 1000000000, "off", or null for the default',
+    examples: [6000],
+    description,
+  })
+
+const quota = (description: string) => setting(0, 1_000_000_000_000_000, description)
+
+const settings = {
+  visibility_timeout_s: setting(1, 43_200, 'How long a lease lasts, in seconds.'),
+  max_attempts: setting(1, 1000, 'Hand-outs before a delivery is dead-lettered.'),
+  push_retry_s: retrySchedule({ description: 'The waits after failed pushes, in seconds; the last repeats.' }),
+  retention_days: setting(1, 36_500, 'How long acknowledged deliveries and their events are kept.'),
+  rate_limit_agent: limitSetting('Requests of one agent in a window.'),
+  rate_limit_tenant: limitSetting('Requests of the whole tenant in a window.'),
+  quota_agents: quota('Agents, inactive ones included.'),
+  quota_interests: quota('Interests of all agents together.'),
+  quota_memories: quota('Memories that are not deleted.'),
+  quota_stored_bytes: quota('Bytes of retained events, and of memories as they were made.'),
+  quota_events_per_day: quota('Events accepted in a day (UTC).'),
+}
+
+/** The names of all settings of a tenant. */
+export const TENANT_SETTINGS = Object.keys(settings) as (keyof typeof settings)[]
+
+export const TenantSettings = Type.Object(settings, {
+  $id: 'TenantSettings',
+  description: 'Null is the default: the environment variable, and no quota.',
+})
+export type TenantSettings = Static<typeof TenantSettings>
+
+export const TenantSettingsUpdate = Type.Partial(TenantSettings, { $id: 'TenantSettingsUpdate' })
 
 const tag = 'Operator'
 const access = { scope: 'operator' } as const
@@ -114,6 +165,28 @@ export const operatorOperations = {
     method: 'DELETE',
     path: '/operator/tenants/{slug}/admin-keys/{key_id}',
     success: { 204: { description: 'Revoked' } },
+  }),
+  getTenantSettings: operation({
+    id: 'getTenantSettings',
+    summary: 'The settings of a tenant',
+    tag,
+    access,
+    base,
+    method: 'GET',
+    path: '/operator/tenants/{slug}/settings',
+    success: { 200: { description: 'The settings', schema: TenantSettings } },
+  }),
+  updateTenantSettings: operation({
+    id: 'updateTenantSettings',
+    summary: 'Change settings of a tenant',
+    description: 'What is left out stays; null goes back to the default. Holds on every node within a second.',
+    tag,
+    access,
+    base,
+    method: 'PATCH',
+    path: '/operator/tenants/{slug}/settings',
+    body: TenantSettingsUpdate,
+    success: { 200: { description: 'The settings as they are now', schema: TenantSettings } },
   }),
   getUsage: operation({
     id: 'getUsage',

@@ -55,6 +55,8 @@ export const OPERATIONS = {
   createAdminKey: 'POST /operator/tenants/{slug}/admin-keys',
   listAdminKeys: 'GET /operator/tenants/{slug}/admin-keys',
   revokeAdminKey: 'DELETE /operator/tenants/{slug}/admin-keys/{key_id}',
+  getTenantSettings: 'GET /operator/tenants/{slug}/settings',
+  updateTenantSettings: 'PATCH /operator/tenants/{slug}/settings',
   getUsage: 'GET /operator/usage',
   createWebhook: 'POST /operator/webhooks',
   listWebhooks: 'GET /operator/webhooks',
@@ -519,6 +521,20 @@ export interface Operations {
     query: Record<never, never>
     body: undefined
     response: undefined
+  }
+  /** The settings of a tenant: GET /operator/tenants/{slug}/settings */
+  getTenantSettings: {
+    params: { slug: string }
+    query: Record<never, never>
+    body: undefined
+    response: TenantSettings
+  }
+  /** Change settings of a tenant: PATCH /operator/tenants/{slug}/settings */
+  updateTenantSettings: {
+    params: { slug: string }
+    query: Record<never, never>
+    body: TenantSettingsUpdate
+    response: TenantSettings
   }
   /** What a tenant used, per day: GET /operator/usage */
   getUsage: {
@@ -1220,6 +1236,58 @@ export type AdminKey = {
   prefix: string
   created_at: string
   last_used_at: string | null
+}
+
+/** Null is the default: the environment variable, and no quota. */
+export type TenantSettings = {
+  /** How long a lease lasts, in seconds. */
+  visibility_timeout_s: number | null
+  /** Hand-outs before a delivery is dead-lettered. */
+  max_attempts: number | null
+  /** The waits after failed pushes, in seconds; the last repeats. */
+  push_retry_s: number[] | null
+  /** How long acknowledged deliveries and their events are kept. */
+  retention_days: number | null
+  /** Requests of one agent in a window. */
+  rate_limit_agent: number | string | null
+  /** Requests of the whole tenant in a window. */
+  rate_limit_tenant: number | string | null
+  /** Agents, inactive ones included. */
+  quota_agents: number | null
+  /** Interests of all agents together. */
+  quota_interests: number | null
+  /** Memories that are not deleted. */
+  quota_memories: number | null
+  /** Bytes of retained events, and of memories as they were made. */
+  quota_stored_bytes: number | null
+  /** Events accepted in a day (UTC). */
+  quota_events_per_day: number | null
+}
+
+/** Null is the default: the environment variable, and no quota. */
+export type TenantSettingsUpdate = {
+  /** How long a lease lasts, in seconds. */
+  visibility_timeout_s?: number | null
+  /** Hand-outs before a delivery is dead-lettered. */
+  max_attempts?: number | null
+  /** The waits after failed pushes, in seconds; the last repeats. */
+  push_retry_s?: number[] | null
+  /** How long acknowledged deliveries and their events are kept. */
+  retention_days?: number | null
+  /** Requests of one agent in a window. */
+  rate_limit_agent?: number | string | null
+  /** Requests of the whole tenant in a window. */
+  rate_limit_tenant?: number | string | null
+  /** Agents, inactive ones included. */
+  quota_agents?: number | null
+  /** Interests of all agents together. */
+  quota_interests?: number | null
+  /** Memories that are not deleted. */
+  quota_memories?: number | null
+  /** Bytes of retained events, and of memories as they were made. */
+  quota_stored_bytes?: number | null
+  /** Events accepted in a day (UTC). */
+  quota_events_per_day?: number | null
 }
 
 export type UsageDay = {

@@ -5,10 +5,11 @@ import { backgroundWork, type BackgroundWork } from './background.ts'
 import type { Config } from './config.ts'
 import { maySeeChannel } from './channels/get.ts'
 import { makeClaim } from './delivery/claim.ts'
-import { defaultPolicy, type PolicyOf } from './delivery/policy.ts'
+import { makePolicyOf } from './delivery/policy.ts'
 import { makeWakeups } from './delivery/wake.ts'
 import { makeEnrich } from './enrichment/enrich.ts'
 import { makePublish } from './events/publish.ts'
+import { withinQuota } from './events/within-quota.ts'
 import { makeRetain } from './events/retain.ts'
 import { makeClientAddress } from './http/client-address.ts'
 import { makeMetrics, type Metrics } from './http/metrics.ts'
@@ -50,6 +51,9 @@ import { makePush } from './outbound/push.ts'
 import { makeResolve } from './outbound/resolve.ts'
 import { isPublicAddress, safeAddress } from './outbound/safe-address.ts'
 import { makeStreams } from './outbound/streams.ts'
+import { makeQuotas } from './tenants/quotas.ts'
+import { makeSettingsCache } from './tenants/settings.ts'
+import { makeLimitsOf } from './operations/admit.ts'
 import { makeRouter } from './routing/router.ts'
 import { makeAnnouncements } from './store/announce.ts'
 import type { Store } from './store/db.ts'
@@ -90,8 +94,11 @@ export function makeApp(parts: AppParts): App {
 
   // Several nodes can share a limit only through a store that they share.
   const shared = store.isShared ? store : null
+  // What the operator set for a tenant, and the environment for the rest.
+  const settings = makeSettingsCache(store)
+  const quotas = makeQuotas(store, clock, settings.of)
+  const limitsOf = makeLimitsOf(config, settings.of)
   const limiter = makeRateLimiter(config.rateLimitWindowS, clock, shared)
-  const rateLimits = { agentLimit: config.rateLimitAgent, tenantLimit: config.rateLimitTenant }
   const failedExchanges = makeRateLimiter(FAILED_EXCHANGES_WINDOW_S, clock, shared)
   const refusedWebhooks = makeRateLimiter(REFUSED_WEBHOOKS_WINDOW_S, clock, shared)
 
@@ -109,13 +116,16 @@ export function makeApp(parts: AppParts): App {
   )
   const router = makeRouter(store, () => overBudget.inc())
   const wakeups = makeWakeups(store)
-  const publish = makePublish({ store, router, wakeups, makeId: tools.makeId, clock })
+  const publish = withinQuota(store, makePublish({ store, router, wakeups, makeId: tools.makeId, clock }), quotas)
   const { maxEventBytes } = config
-  const policy = defaultPolicy(config)
-  const policyOf: PolicyOf = () => policy
+  const policyOf = makePolicyOf(config, settings.of)
   const enrich = makeEnrich({ store, recall: memory.recall, clock, log })
   const claim = makeClaim({ store, clock, wakeups, policyOf, enrich })
-  const retain = makeRetain(store, clock.now, config.retentionDays)
+  const retain = makeRetain(
+    store,
+    clock.now,
+    (tenantId) => settings.of(tenantId).retention_days ?? config.retentionDays,
+  )
 
   // What is ready goes out by itself to who is pushed to, and to whoever has a stream open.
   const streams = makeStreams({ store, claim, wakeups, identify, clock, log, policyOf })
@@ -149,7 +159,7 @@ export function makeApp(parts: AppParts): App {
   const limits = makeWebhookLimits({
     refusals: refusedWebhooks,
     requests: limiter,
-    tenantLimit: config.rateLimitTenant,
+    tenantLimitOf: (tenantId) => limitsOf(tenantId).tenant,
   })
   const receive = makeReceive({ store, secrets, publish, now: clock.now, limits })
   const connectorMessages = metrics.counter(
@@ -186,10 +196,10 @@ export function makeApp(parts: AppParts): App {
         ...tools,
         store,
         limiter,
-        subjectsOf: makeSubjectsOf(rateLimits),
+        subjectsOf: makeSubjectsOf({ limitsOf }),
         failures: failedExchanges,
       }),
-      ...agentOperations(tools),
+      ...agentOperations({ ...tools, quotas }),
       ...eventOperations({
         store,
         publish,
@@ -214,12 +224,13 @@ export function makeApp(parts: AppParts): App {
         makeId: tools.makeId,
         wakeups,
         now: clock.now,
-        insertInterest: makeInsertInterest(store),
+        insertInterest: makeInsertInterest(store, quotas),
+        quotas,
       }),
       ...channelOperations(tools),
-      ...memoryOperations({ ...tools, embedding: memory.embedding }),
+      ...memoryOperations({ ...tools, quotas, embedding: memory.embedding }),
       ...searchOperations({ store, recall: memory.recall, now: clock.now }),
-      ...operatorOperations(tools),
+      ...operatorOperations({ ...tools, settings }),
       ...webhookOperations({ ...tools, publicUrl: config.publicUrl }),
       ...tenantWebhookOperations({ ...tools, publicUrl: config.publicUrl }),
       ...connectorOperations(tools),
@@ -229,7 +240,7 @@ export function makeApp(parts: AppParts): App {
       store,
       idempotency,
       limiter,
-      ...rateLimits,
+      limitsOf,
       compileCheck: makeCompileCheck([...config.clientTypes, 'other']),
     },
   )
@@ -258,6 +269,7 @@ export function makeApp(parts: AppParts): App {
     clock,
     policyOf,
     wakeups,
+    settings,
     announcements,
     idempotency,
     limiters: [limiter, failedExchanges, refusedWebhooks],
@@ -276,6 +288,7 @@ export function makeApp(parts: AppParts): App {
     memory,
     async listen() {
       await announcements.runOnce()
+      await settings.runOnce()
       const address = await server.listen(config.host, config.port)
       loops = Object.entries(background).map(([name, { everyMs, runOnce }]) =>
         startLoop(name, everyMs, clock, log, runOnce, health),

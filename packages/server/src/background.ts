@@ -12,6 +12,7 @@ import type { Push } from './outbound/push.ts'
 import { LOOK_EVERY_MS as ANNOUNCEMENTS_EVERY_MS, type Announcements } from './store/announce.ts'
 import type { Store } from './store/db.ts'
 import { FOLLOW_EVERY_MS, followClock } from './store/follow-clock.ts'
+import { LOOK_EVERY_MS as SETTINGS_EVERY_MS, type SettingsCache } from './tenants/settings.ts'
 import { gatherStatistics } from './store/statistics.ts'
 
 interface Work {
@@ -25,6 +26,7 @@ export interface BackgroundParts {
   clock: Clock
   policyOf: PolicyOf
   wakeups: Wakeups
+  settings: SettingsCache
   announcements: Announcements
   idempotency: Idempotency
   limiters: readonly RateLimiter[]
@@ -63,6 +65,8 @@ export function backgroundWork(parts: BackgroundParts) {
         for (const limiter of limiters) await limiter.sync()
       },
     },
+    /** What other nodes and the command line set. */
+    readSettings: { everyMs: SETTINGS_EVERY_MS, runOnce: parts.settings.runOnce },
     hearAnnouncements: { everyMs: ANNOUNCEMENTS_EVERY_MS, runOnce: announcements.runOnce },
   } satisfies Record<string, Work>
 }

@@ -36,6 +36,8 @@ export interface Outcome {
 export interface Command {
   words: readonly string[]
   parameters: readonly string[]
+  /** What may follow the parameters, any number of times but at least once. */
+  more?: string
   /** Each option takes a value: name → what it stands for. */
   options?: Readonly<Record<string, string>>
   summary: string
@@ -43,10 +45,11 @@ export interface Command {
 }
 
 /** `tenant create <slug> [--name <text>]` */
-export const usageOf = ({ words, parameters, options = {} }: Command): string =>
+export const usageOf = ({ words, parameters, more, options = {} }: Command): string =>
   [
     ...words,
     ...parameters.map((name) => `<${name}>`),
+    ...(more ? [`<${more}>…`] : []),
     ...Object.entries(options).map(([name, what]) => `[--${name} <${what}>]`),
   ].join(' ')
 

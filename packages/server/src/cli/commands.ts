@@ -13,6 +13,7 @@ import { reindex } from './reindex.ts'
 import { restore } from './restore.ts'
 import { tenantCreate } from './tenant-create.ts'
 import { tenantList } from './tenant-list.ts'
+import { tenantSet, tenantSettings } from './tenant-settings.ts'
 import { usage } from './usage.ts'
 import { webhookCreate } from './webhook-create.ts'
 import { webhookDelete } from './webhook-delete.ts'
@@ -22,6 +23,8 @@ import { webhookRotate } from './webhook-rotate.ts'
 export const commands: readonly Command[] = [
   tenantCreate,
   tenantList,
+  tenantSettings,
+  tenantSet,
   adminKeyCreate,
   adminKeyList,
   adminKeyRevoke,

@@ -72,7 +72,10 @@ function parse(argv: readonly string[]): {
   }
   const { json: _, ...options } = parsed.values
   const args = parsed.positionals.slice(command.words.length)
-  if (args.length !== command.parameters.length) throw misused(usage, argv, usage)
+  const [least, most] = command.more
+    ? [command.parameters.length + 1, Infinity]
+    : [command.parameters.length, command.parameters.length]
+  if (args.length < least || args.length > most) throw misused(usage, argv, usage)
   return { command, args, options: options as Record<string, string | undefined> }
 }
 

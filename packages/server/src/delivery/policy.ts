@@ -2,7 +2,9 @@
 //
 // The environment gives the defaults, a tenant's settings may replace them, and an agent may have a push schedule of its
 // own. Whoever needs one of the three is given the policy that holds for the delivery.
+import type { TenantSettings } from '@sensorium/contract'
 import type { Config } from '../config.ts'
+import type { SettingsOf } from '../tenants/settings.ts'
 
 export interface DeliveryPolicy {
   visibilityTimeoutMs: number
@@ -15,11 +17,27 @@ export interface DeliveryPolicy {
 /** The policy of a tenant at this moment. */
 export type PolicyOf = (tenantId: string) => DeliveryPolicy
 
-export const defaultPolicy = ({ visibilityTimeoutMs, maxAttempts, pushRetryS }: Config): DeliveryPolicy => ({
-  visibilityTimeoutMs,
-  maxAttempts,
-  pushRetryS,
-})
+/** What a tenant's settings say, and the environment where they say nothing. Worked out once for each change of them. */
+export function makePolicyOf(
+  { visibilityTimeoutMs, maxAttempts, pushRetryS }: Config,
+  settingsOf: SettingsOf,
+): PolicyOf {
+  const known = new WeakMap<TenantSettings, DeliveryPolicy>()
+  return (tenantId) => {
+    const settings = settingsOf(tenantId)
+    let policy = known.get(settings)
+    if (!policy) {
+      const { visibility_timeout_s, max_attempts, push_retry_s } = settings
+      policy = {
+        visibilityTimeoutMs: visibility_timeout_s === null ? visibilityTimeoutMs : visibility_timeout_s * 1000,
+        maxAttempts: max_attempts ?? maxAttempts,
+        pushRetryS: push_retry_s ?? pushRetryS,
+      }
+      known.set(settings, policy)
+    }
+    return policy
+  }
+}
 
 /** The same for an agent, which may have its own push schedule. */
 export const withPushSchedule = (policy: DeliveryPolicy, schedule: readonly number[] | null): DeliveryPolicy =>

@@ -21,7 +21,7 @@ import type { Match } from '../routing/table.ts'
 import { insertDeliveries, type NewDeliveryRow } from '../delivery/sql.ts'
 import type { Wakeups } from '../delivery/wake.ts'
 import { StoreUnavailable, type Db, type Store } from '../store/db.ts'
-import { meter, type Metric } from '../tenants/usage.ts'
+import { meter, STORED_BYTES, type Metric } from '../tenants/usage.ts'
 import { makeAdmission, MAX_WAIT_MS, workOf } from './admission.ts'
 import { ancestorsOf, MAX_ANCESTORS, tooDeep } from './causation.ts'
 import type { PreparedEvent } from './envelope.ts'
@@ -287,18 +287,20 @@ function eventRows(
 }
 
 function countsOf(submissions: readonly Submission[], outcomes: PublishOutcome[][]): [string, Metric, number][] {
-  const counts = new Map<string, { events: number; deliveries: number }>()
-  submissions.forEach(({ tenantId }, i) => {
-    const count = counts.get(tenantId) ?? { events: 0, deliveries: 0 }
+  const counts = new Map<string, { events: number; deliveries: number; bytes: number }>()
+  submissions.forEach(({ tenantId, events }, i) => {
+    const count = counts.get(tenantId) ?? { events: 0, deliveries: 0, bytes: 0 }
     counts.set(tenantId, count)
-    for (const outcome of outcomes[i]!) {
+    for (const [j, outcome] of outcomes[i]!.entries()) {
       if (outcome.status !== 'accepted') continue
       count.events++
       count.deliveries += outcome.recipients
+      count.bytes += Buffer.byteLength(events[j]!.text)
     }
   })
-  return [...counts].flatMap(([tenantId, { events, deliveries }]): [string, Metric, number][] => [
+  return [...counts].flatMap(([tenantId, { events, deliveries, bytes }]): [string, Metric, number][] => [
     [tenantId, 'events', events],
     [tenantId, 'deliveries', deliveries],
+    [tenantId, STORED_BYTES, bytes],
   ])
 }

@@ -3,6 +3,7 @@
 // deliveries, and the events they point at, are never purged. Small steps: a few hundred rows a transaction, none while
 // there is no work.
 import type { Store } from '../store/db.ts'
+import { meter, STORED_BYTES } from '../tenants/usage.ts'
 import { purgeChanges } from '../routing/sql.ts'
 import { deleteAcknowledged, emptyEvents, forgetEvents, pageOldEvents, type Place } from './sql.ts'
 
@@ -14,7 +15,8 @@ const CHANGES_KEPT_MS = 3_600_000
 /** One round over everything that is due; answers how many rows went. */
 export type Retain = () => Promise<number>
 
-export function makeRetain(store: Store, now: () => number, retentionDays: number): Retain {
+/** `daysOf` says how many days a tenant's events are kept. */
+export function makeRetain(store: Store, now: () => number, daysOf: (tenantId: string) => number): Retain {
   async function inSteps(step: () => Promise<number>): Promise<number> {
     let total = 0
     for (;;) {
@@ -32,21 +34,24 @@ export function makeRetain(store: Store, now: () => number, retentionDays: numbe
       const last = page.at(-1)
       if (!last) return total
       const ids = page.map((event) => event.id)
-      total += await store.tx(
-        async (tx) =>
-          (await deleteAcknowledged(tx, tenantId, ids, before)) + (await emptyEvents(tx, tenantId, ids, now())),
-      )
+      total += await store.tx(async (tx) => {
+        const deleted = await deleteAcknowledged(tx, tenantId, ids, before)
+        const { emptied, bytes } = await emptyEvents(tx, tenantId, ids, now())
+        meter(tx, now(), [[tenantId, STORED_BYTES, -bytes]])
+        return deleted + emptied
+      })
       after = last
       await new Promise(setImmediate) // others may have their turn
     }
   }
 
   return async () => {
-    const before = now() - retentionDays * DAY_MS
     let total = 0
-    for (const { tenant_id } of await store.rows<{ tenant_id: string }>('select tenant_id from tenants'))
+    for (const { tenant_id } of await store.rows<{ tenant_id: string }>('select tenant_id from tenants')) {
+      const before = now() - daysOf(tenant_id) * DAY_MS
       total += await ofTenant(tenant_id, before)
-    total += await inSteps(() => store.tx((tx) => forgetEvents(tx, before, STEP)))
+      total += await inSteps(() => store.tx((tx) => forgetEvents(tx, tenant_id, before, STEP)))
+    }
     total += await inSteps(() => store.tx((tx) => purgeChanges(tx, now() - CHANGES_KEPT_MS, STEP)))
     return total
   }

@@ -1,5 +1,5 @@
-// The rows of events. Every query names the tenant, but for the last, which goes by age.
-import type { Db, Insert } from '../store/db.ts'
+// The rows of events. Every query names the tenant.
+import { one, type Db, type Insert } from '../store/db.ts'
 
 export interface NewEventRow {
   tenant_id: string
@@ -124,19 +124,33 @@ export const deleteAcknowledged = (db: Db, tenantId: string, eventIds: string[],
     [tenantId, db.dialect.list(eventIds), before],
   )
 
-/** Empties those of these events that no delivery needs any more; their ids stay known. */
-export const emptyEvents = (db: Db, tenantId: string, ids: string[], now: number) =>
-  db.run(
-    `update events set envelope = null, purged_at = ? where tenant_id = ? and ${db.dialect.inList('id')} and purged_at is null
+/**
+ * Empties those of these events that no delivery needs any more; their ids stay known. Answers how many, and how many
+ * bytes they had.
+ */
+export async function emptyEvents(
+  db: Db,
+  tenantId: string,
+  ids: string[],
+  now: number,
+): Promise<{ emptied: number; bytes: number }> {
+  const unneeded = `tenant_id = ? and ${db.dialect.inList('id')} and purged_at is null
         and not exists (select 1 from deliveries d where d.tenant_id = events.tenant_id and d.event_id = events.id)
-        and not exists (select 1 from acknowledged_deliveries d where d.tenant_id = events.tenant_id and d.event_id = events.id)`,
-    [now, tenantId, db.dialect.list(ids)],
+        and not exists (select 1 from acknowledged_deliveries d where d.tenant_id = events.tenant_id and d.event_id = events.id)`
+  const values = [tenantId, db.dialect.list(ids)]
+  const size = await one<{ bytes: number | null }>(
+    db,
+    `select cast(sum(octet_length(envelope)) as bigint) as bytes from events where ${unneeded}`,
+    values,
   )
+  const emptied = await db.run(`update events set envelope = null, purged_at = ? where ${unneeded}`, [now, ...values])
+  return { emptied, bytes: size?.bytes ?? 0 }
+}
 
-/** Forgets emptied events, a few at a time. */
-export const forgetEvents = (db: Db, before: number, limit: number) =>
+/** Forgets emptied events of a tenant, a few at a time. */
+export const forgetEvents = (db: Db, tenantId: string, before: number, limit: number) =>
   db.run(
-    `delete from events where (tenant_id, id) in
-       (select tenant_id, id from events where purged_at is not null and purged_at < ? order by purged_at limit ?)`,
-    [before, limit],
+    `delete from events where tenant_id = ? and id in
+       (select id from events where tenant_id = ? and purged_at is not null and purged_at < ? order by purged_at limit ?)`,
+    [tenantId, tenantId, before, limit],
   )

@@ -11,6 +11,7 @@ import { ruleBroken } from '../kernel/failure.ts'
 import { closeRouting, recordRoutingChange } from '../routing/changes.ts'
 import { checkFilter } from '../routing/check-filter.ts'
 import type { Db } from '../store/db.ts'
+import type { Quotas } from '../tenants/quotas.ts'
 import { backfill, type BackfillTools } from './backfill.ts'
 import { insertTogether, type InsertInterest } from './insert.ts'
 import { deleteInterestRow, type InterestRow } from './sql.ts'
@@ -19,6 +20,7 @@ type InterestFields = Static<typeof InterestCreate>
 
 export interface CreateTools extends BackfillTools {
   insertInterest: InsertInterest
+  quotas: Quotas
 }
 
 const conflictKey = (type: string, filter: string | null): string =>
@@ -66,7 +68,7 @@ export async function createInterest(
 
   const interest = await store.tx(async (tx) => {
     await closeRouting(tx, tenantId)
-    const [made] = await insertTogether(tx, [{ row, record: async () => {} }])
+    const [made] = await insertTogether(tx, tools.quotas, [{ row, record: async () => {} }])
     return made!
   })
   try {

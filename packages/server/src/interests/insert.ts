@@ -6,6 +6,7 @@ import { failedAlone, makeBatches, type Waiting } from '../kernel/batches.ts'
 import { fairQueue } from '../kernel/fair-queue.ts'
 import { ruleBroken } from '../kernel/failure.ts'
 import { recordRoutingChanges } from '../routing/changes.ts'
+import type { Quotas } from '../tenants/quotas.ts'
 import { StoreUnavailable, type Db, type Store } from '../store/db.ts'
 import { addToCount, findConflict, insertInterests, shownInterest, type InterestRow } from './sql.ts'
 
@@ -20,11 +21,17 @@ export interface NewInterest {
 
 export type InsertInterest = (wanted: NewInterest) => Promise<Interest>
 
+/** One order for all batches: two of them can then wait for each other in one direction only. */
+const inOrder = <T>(groups: Map<string, T[]>): [string, T[]][] => [...groups].sort(([a], [b]) => (a < b ? -1 : 1))
+
 /** Writes the interests that are new; a conflict is a rejection in its place. */
 export async function insertTogether(
   tx: Db,
+  quotas: Quotas,
   wanted: readonly NewInterest[],
 ): Promise<(Interest | Promise<Interest>)[]> {
+  for (const [tenantId, rows] of inOrder(Map.groupBy(wanted, ({ row }) => row.tenant_id)))
+    await quotas.makeRoom(tx, tenantId, 'interests', rows.length)
   const inserted = await insertInterests(
     tx,
     wanted.map(({ row }) => row),
@@ -32,9 +39,7 @@ export async function insertTogether(
   const fresh = new Set(inserted.map(({ id }) => id))
   const made = wanted.filter(({ row }) => fresh.has(row.id)).map(({ row }) => row)
   await countUp(tx, made)
-  // One order for all batches: two of them can then wait for each other in one direction only.
-  const byTenant = [...Map.groupBy(made, (row) => row.tenant_id)].sort(([a], [b]) => (a < b ? -1 : 1))
-  for (const [tenantId, rows] of byTenant) {
+  for (const [tenantId, rows] of inOrder(Map.groupBy(made, (row) => row.tenant_id))) {
     const changes = rows.map(({ id }) => ({ kind: 'interest' as const, id }))
     await recordRoutingChanges(tx, tenantId, changes, rows[0]!.created_at)
   }
@@ -49,10 +54,7 @@ export async function insertTogether(
 
 /** Counts them; one agent that has too many undoes the transaction. */
 async function countUp(tx: Db, rows: readonly InterestRow[]): Promise<void> {
-  const byAgent = [...Map.groupBy(rows, (row) => `${row.tenant_id} ${row.agent_id}`)].sort(([a], [b]) =>
-    a < b ? -1 : 1,
-  )
-  for (const [, [first, ...others]] of byAgent) {
+  for (const [, [first, ...others]] of inOrder(Map.groupBy(rows, (row) => `${row.tenant_id} ${row.agent_id}`))) {
     const { tenant_id, agent_id } = first!
     if ((await addToCount(tx, tenant_id, agent_id, 1 + others.length)) > MAX_INTERESTS)
       throw ruleBroken('too_many_interests', `An agent has at most ${MAX_INTERESTS} interests`, { agent_id })
@@ -66,7 +68,7 @@ async function conflictOf(tx: Db, { tenant_id, agent_id, conflict_key }: Interes
   })
 }
 
-export function makeInsertInterest(store: Store): InsertInterest {
+export function makeInsertInterest(store: Store, quotas: Quotas): InsertInterest {
   const queue = fairQueue<Waiting<NewInterest, Interest>>()
   const batches = makeBatches<NewInterest, Interest>({
     lanes: 1,
@@ -80,13 +82,17 @@ export function makeInsertInterest(store: Store): InsertInterest {
     },
     async run(wanted) {
       try {
-        return await store.tx((tx) => insertTogether(tx, wanted))
+        return await store.tx((tx) => insertTogether(tx, quotas, wanted))
       } catch (error) {
         if (wanted.length === 1 || error instanceof StoreUnavailable) throw error
         // One's trouble (too many, or a record that another node wrote first) is not its neighbours': each alone.
         const results: (Interest | Promise<Interest>)[] = []
-        for (const one of wanted)
-          results.push(await store.tx((tx) => insertTogether(tx, [one])).then(([alone]) => alone!, failedAlone))
+        for (const one of wanted) {
+          const alone = store.tx((tx) => insertTogether(tx, quotas, [one])).then(([made]) => made!)
+          // One after the other; a failure stays its own, and is not thrown here.
+          await alone.catch(() => {})
+          results.push(alone)
+        }
         return results
       }
     },

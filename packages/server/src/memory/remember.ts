@@ -17,8 +17,9 @@ import { iso } from '../kernel/clock.ts'
 import { invalid } from '../kernel/failure.ts'
 import type { MakeId } from '../kernel/ids.ts'
 import { jsonText } from '../kernel/json-members.ts'
+import type { Quotas } from '../tenants/quotas.ts'
 import type { Db } from '../store/db.ts'
-import { meter } from '../tenants/usage.ts'
+import { meter, STORED_BYTES } from '../tenants/usage.ts'
 import type { Embedding } from './embed-memories.ts'
 import { insertMemory, shownMemory, type MemoryRow } from './sql.ts'
 import { indexText } from './substring.ts'
@@ -27,6 +28,7 @@ import { indexWords } from './words.ts'
 type Wanted = Static<typeof MemoryCreate>
 
 export interface MemoryTools {
+  quotas: Quotas
   makeId: MakeId
   now(): number
   /** Told of a memory whose text is new, once it is on disk. */
@@ -69,7 +71,7 @@ function teamOf(principal: Principal, { scope, team_id }: Wanted): string | null
 
 export async function remember(
   tx: Db,
-  { makeId, now, embedding }: MemoryTools,
+  { makeId, now, embedding, quotas }: MemoryTools,
   principal: Principal,
   wanted: Wanted,
 ): Promise<Memory> {
@@ -99,10 +101,16 @@ export async function remember(
     accessed_at: at,
     text_version: 1,
   }
+  const bytes = [row.title, row.content, row.metadata].reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+  await quotas.makeRoom(tx, row.tenant_id, 'memories')
+  await quotas.makeRoomForBytes(row.tenant_id, bytes)
   await insertMemory(tx, row)
   await indexText(tx, row)
   await indexWords(tx, row)
-  meter(tx, at, [[row.tenant_id, 'memories', 1]])
+  meter(tx, at, [
+    [row.tenant_id, 'memories', 1],
+    [row.tenant_id, STORED_BYTES, bytes],
+  ])
   tx.afterCommit(() => embedding.wake(row.tenant_id, row.agent_id, row.id, row.title.length + row.content.length))
   return shownMemory(row)
 }

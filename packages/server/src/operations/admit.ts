@@ -1,15 +1,44 @@
 // Who may call an operation: the rate limit first, then the scope, before a byte of the body is read. Who is calling a
 // door has found out before.
-import type { Operation } from '@sensorium/contract'
+import type { Operation, TenantSettings } from '@sensorium/contract'
 import { holds, isOrgAdmin, type Principal } from '../auth/principal.ts'
 import { insufficientScope, rateLimited, unauthenticated } from '../kernel/failure.ts'
+import type { Config } from '../config.ts'
+import type { SettingsOf } from '../tenants/settings.ts'
 import { OPERATOR, type CallOptions, type Input } from './call.ts'
 import type { RateLimiter, Subject, Verdict } from './rate-limit.ts'
 
 export interface AdmitTools {
   limiter: RateLimiter
-  agentLimit: number | null
-  tenantLimit: number | null
+  limitsOf: LimitsOf
+}
+
+/** Requests in a window, of an agent and of its whole tenant; null is off. */
+export interface Limits {
+  agent: number | null
+  tenant: number | null
+}
+
+/** The limits in a tenant at this moment: the same object until they change. */
+export type LimitsOf = (tenantId: string) => Limits
+
+export const NO_LIMITS: Limits = { agent: null, tenant: null }
+
+/** What a tenant's settings say, and the environment where they say nothing. */
+export function makeLimitsOf({ rateLimitAgent, rateLimitTenant }: Config, settingsOf: SettingsOf): LimitsOf {
+  const known = new WeakMap<TenantSettings, Limits>()
+  const either = (setting: number | 'off' | null, otherwise: number | null): number | null =>
+    setting === null ? otherwise : setting === 'off' ? null : setting
+  return (tenantId) => {
+    const settings = settingsOf(tenantId)
+    let limits = known.get(settings)
+    if (!limits) {
+      const { rate_limit_agent, rate_limit_tenant } = settings
+      limits = { agent: either(rate_limit_agent, rateLimitAgent), tenant: either(rate_limit_tenant, rateLimitTenant) }
+      known.set(settings, limits)
+    }
+    return limits
+  }
 }
 
 /** Throws or rejects whom it does not admit. Where nothing has to be waited for it does not leave the turn. */
@@ -18,16 +47,17 @@ export type Admit = (principal: Principal, input: Input, options: CallOptions) =
 /** What is counted for a principal. Kept with it, so that the limiter need not look its windows up by name. */
 export type SubjectsOf = (principal: Principal) => readonly Subject[]
 
-export function makeSubjectsOf({ agentLimit, tenantLimit }: Omit<AdmitTools, 'limiter'>): SubjectsOf {
-  const counted = new WeakMap<Principal, Subject[]>()
+export function makeSubjectsOf({ limitsOf }: Pick<AdmitTools, 'limitsOf'>): SubjectsOf {
+  const counted = new WeakMap<Principal, { limits: Limits; subjects: Subject[] }>()
   return (principal) => {
-    const known = counted.get(principal)
-    if (known) return known
-    const subjects: Subject[] = []
-    counted.set(principal, subjects)
     const { tenantId, id } = principal
-    if (agentLimit !== null) subjects.push({ tenantId, name: id, limit: agentLimit })
-    if (tenantLimit !== null) subjects.push({ tenantId, name: 'tenant', limit: tenantLimit })
+    const limits = limitsOf(tenantId)
+    const known = counted.get(principal)
+    if (known?.limits === limits) return known.subjects
+    const subjects: Subject[] = []
+    if (limits.agent !== null) subjects.push({ tenantId, name: id, limit: limits.agent })
+    if (limits.tenant !== null) subjects.push({ tenantId, name: 'tenant', limit: limits.tenant })
+    counted.set(principal, { limits, subjects })
     return subjects
   }
 }

@@ -6,24 +6,27 @@ import { putAgent } from '../agents/put.ts'
 import { registerAgent } from '../agents/register.ts'
 import { setAgentStatus, updateAgent } from '../agents/update.ts'
 import { listKeys, mintKey, revokeKey, type KeyTools } from '../auth/keys.ts'
+import type { Quotas } from '../tenants/quotas.ts'
 import type { Announce } from '../store/announce.ts'
 import { created, noContent, ok } from './response.ts'
 import { read, write, type Binding } from './binding.ts'
 
 export interface AgentOperationTools extends KeyTools {
   announce: Announce
+  quotas: Quotas
 }
 
 export function agentOperations(tools: AgentOperationTools): Binding[] {
-  const { makeId, now, announce } = tools
+  const { makeId, now, announce, quotas } = tools
   return [
     read(operations.listAgents, async ({ principal, query }, db) =>
       ok(await listAgents(db, principal.tenantId, query)),
     ),
 
-    write(operations.registerAgent, async ({ principal, body }, tx) =>
-      created(await registerAgent(tx, makeId, now(), principal.tenantId, body)),
-    ),
+    write(operations.registerAgent, async ({ principal, body }, tx) => {
+      await quotas.makeRoom(tx, principal.tenantId, 'agents')
+      return created(await registerAgent(tx, makeId, now(), principal.tenantId, body))
+    }),
 
     write(operations.putAgent, async ({ principal, params, body }, tx) => {
       const { agent, made } = await putAgent(tx, tools, principal.tenantId, params.external_id, body)

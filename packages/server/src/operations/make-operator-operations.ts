@@ -7,6 +7,7 @@ import type { Secrets } from '../kernel/secrets.ts'
 import { makeAnnouncements } from '../store/announce.ts'
 import type { Store } from '../store/db.ts'
 import { connectorOperations } from './connectors.ts'
+import { NO_LIMITS } from './admit.ts'
 import { makeIdempotency } from './idempotency.ts'
 import { operatorOperations } from './operator.ts'
 import { makeOperations, type Operations } from './perform.ts'
@@ -19,7 +20,7 @@ export function makeOperatorOperations(store: Store, secrets: Secrets, clock: Cl
   const tools = { makeId: idMaker(clock.now), secrets, announce, now: clock.now }
   return makeOperations(
     [
-      ...operatorOperations(tools),
+      ...operatorOperations({ ...tools, settings: null }),
       ...webhookOperations({ ...tools, publicUrl: config.publicUrl }),
       ...connectorOperations(tools),
     ],
@@ -27,8 +28,7 @@ export function makeOperatorOperations(store: Store, secrets: Secrets, clock: Cl
       store,
       idempotency: makeIdempotency(store, secrets, clock.now),
       limiter: makeRateLimiter(config.rateLimitWindowS, clock, null),
-      agentLimit: null,
-      tenantLimit: null,
+      limitsOf: () => NO_LIMITS,
       compileCheck: makeCompileCheck([...config.clientTypes, 'other']),
     },
   )

@@ -4,11 +4,18 @@ import type { KeyTools } from '../auth/keys.ts'
 import type { Announce } from '../store/announce.ts'
 import { listAdminKeys, revokeAdminKey } from '../tenants/admin-keys.ts'
 import { createAdminKey, createTenant, listTenants } from '../tenants/create.ts'
+import { changeSettings, readSettings, type SettingsCache } from '../tenants/settings.ts'
 import { readUsage } from '../tenants/usage.ts'
 import { noContent, ok } from './response.ts'
 import { read, write, type Binding } from './binding.ts'
 
-export const operatorOperations = (tools: KeyTools & { announce: Announce }): Binding[] => [
+export interface OperatorOperationTools extends KeyTools {
+  announce: Announce
+  /** What this process keeps of the settings of tenants; null where no service runs in it. */
+  settings: SettingsCache | null
+}
+
+export const operatorOperations = (tools: OperatorOperationTools): Binding[] => [
   write(operations.createTenant, async ({ body }, tx) => {
     const json = await createTenant(tx, tools, body.slug, body.name)
     return { status: 201, json, resourceId: json.tenant.id, secret: true }
@@ -28,6 +35,12 @@ export const operatorOperations = (tools: KeyTools & { announce: Announce }): Bi
     await revokeAdminKey(tx, tools.announce, params.slug, params.key_id, tools.now())
     return noContent()
   }),
+
+  read(operations.getTenantSettings, async ({ params }, db) => ok(await readSettings(db, params.slug))),
+
+  write(operations.updateTenantSettings, async ({ params, body }, tx) =>
+    ok(await changeSettings(tx, tools.settings, params.slug, body)),
+  ),
 
   read(operations.getUsage, async ({ query }, db) => ok(await readUsage(db, query.tenant))),
 ]

@@ -62,6 +62,55 @@ export const addUsage = (
 export const sumUsage = (db: Db, tenantId: string) =>
   db.rows<{ day: string; metric: string; amount: number }>(
     // The cast: PostgreSQL sums bigint into numeric, which would arrive as a text.
-    `select day, metric, cast(sum(amount) as bigint) as amount from usage_days where tenant_id = ? group by day, metric order by day desc limit 10000`,
+    `select day, metric, cast(sum(amount) as bigint) as amount from usage_days where tenant_id = ? and day <> '' group by day, metric order by day desc limit 10000`,
     [tenantId],
   )
+
+/** The next version of anybody's settings: whoever has it is alone until the transaction ends. */
+export async function nextSettingsVersion(db: Db): Promise<number> {
+  const row = await one<{ value: string }>(
+    db,
+    `insert into settings (name, value) values ('tenant_settings_version', '1')
+     on conflict (name) do update set value = cast(cast(settings.value as bigint) + 1 as text) returning value`,
+  )
+  return Number(row!.value)
+}
+
+export const findSettings = (db: Db, tenantId: string) =>
+  one<{ settings: string }>(db, 'select settings from tenant_settings where tenant_id = ?', [tenantId])
+
+/** Of all tenants, what is newer than a version, oldest first. Locks nothing. */
+export const readSettingsAfter = (db: Db, version: number) =>
+  db.rows<{ tenant_id: string; settings: string; version: number }>(
+    'select tenant_id, settings, version from tenant_settings where version > ? order by version',
+    [version],
+  )
+
+export const saveSettings = (db: Db, tenantId: string, settings: string, version: number) =>
+  db.run(
+    `insert into tenant_settings (tenant_id, settings, version) values (?, ?, ?)
+     on conflict (tenant_id) do update set settings = excluded.settings, version = excluded.version`,
+    [tenantId, settings, version],
+  )
+
+/** What is counted of a tenant under a day (the empty one: what is stored), over all writers. */
+export const sumMetric = async (db: Db, tenantId: string, day: string, metric: string): Promise<number> =>
+  (
+    await db.lookUp<{ amount: number | null }>(
+      'select cast(sum(amount) as bigint) as amount from usage_days where tenant_id = ? and day = ? and metric = ?',
+      [tenantId, day, metric],
+    )
+  )?.amount ?? 0
+
+const COUNTED = {
+  agents: 'select count(*) as n from (select 1 from agents where tenant_id = ? limit ?) as counted',
+  memories:
+    "select count(*) as n from (select 1 from memories where tenant_id = ? and status = 'active' limit ?) as counted",
+  // Counted for each agent already, so there is nothing to stop at.
+  interests:
+    'select cast(coalesce(sum(interests), 0) as bigint) as n from interest_counts where tenant_id = ? and cast(? as bigint) > 0',
+}
+
+/** How many of these a tenant has, counted not much further than `most`. */
+export const countUpTo = async (db: Db, tenantId: string, what: keyof typeof COUNTED, most: number): Promise<number> =>
+  (await one<{ n: number }>(db, COUNTED[what], [tenantId, most]))?.n ?? 0

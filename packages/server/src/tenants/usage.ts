@@ -6,7 +6,11 @@ import { requireTenant } from './create.ts'
 import { addUsage, sumUsage } from './sql.ts'
 
 export const METRICS = ['events', 'deliveries', 'acknowledgements', 'memories', 'searches'] as const
-export type Metric = (typeof METRICS)[number]
+/** What is stored at the moment is counted as well, under no day; it can become less. */
+export const STORED_BYTES = 'stored_bytes'
+export type Metric = (typeof METRICS)[number] | typeof STORED_BYTES
+
+export const dayOf = (now: number): string => new Date(now).toISOString().slice(0, 10)
 
 // Writers that run side by side add to different rows, so that none waits for another's commit.
 const SHARDS = 64
@@ -18,11 +22,11 @@ export function meter(
   now: number,
   counts: Iterable<readonly [tenantId: string, metric: Metric, amount: number]>,
 ): void {
-  const day = new Date(now).toISOString().slice(0, 10)
+  const day = dayOf(now)
   const shard = shardOf(db)
   const rows = [...counts]
-    .filter(([, , amount]) => amount > 0)
-    .map(([tenantId, metric, amount]) => [tenantId, day, metric, shard, amount] as const)
+    .filter(([, , amount]) => amount !== 0)
+    .map(([tenantId, metric, amount]) => [tenantId, metric === STORED_BYTES ? '' : day, metric, shard, amount] as const)
     // One order for all writers: two transactions can then wait for each other in one direction only.
     .sort((a, b) => (a[0] + a[2] < b[0] + b[2] ? -1 : 1))
   addUsage(db, rows)

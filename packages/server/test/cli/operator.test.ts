@@ -50,6 +50,24 @@ onBothEngines((engine) => {
     assert.equal(body.tenants.find((tenant: { slug: string }) => tenant.slug === 'initech').name, 'initech')
   })
 
+  test('[POL-10] tenant settings and tenant set do what the HTTP door does, beside the running service', async () => {
+    await http('POST /operator/tenants', { slug: 'hooli' })
+    const shown = await json('tenant', 'settings', 'hooli')
+    assert.deepEqual(shown, { code: 0, body: await http('GET /operator/tenants/hooli/settings') })
+    const given = ['max_attempts=7', 'push_retry_s=5,60', 'rate_limit_agent=off', 'quota_agents=2']
+    const { body } = await json('tenant', 'set', 'hooli', ...given)
+    assert.deepEqual(
+      [body.max_attempts, body.push_retry_s, body.rate_limit_agent, body.quota_agents],
+      [7, [5, 60], 'off', 2],
+    )
+    assert.deepEqual(await http('GET /operator/tenants/hooli/settings'), body)
+    assert.equal((await json('tenant', 'set', 'hooli', 'max_attempts=default')).body.max_attempts, null)
+    assert.match((await run('tenant', 'settings', 'hooli')).stdout, /^setting +value\n.*\nquota_agents +2\n/s)
+    for (const wrong of ['max_attempts=0', 'max_attempts=many', 'attempts=7', 'max_attempts'])
+      assert.equal((await run('tenant', 'set', 'hooli', wrong)).code, 1, wrong)
+    assert.equal((await run('tenant', 'set', 'hooli')).code, 1)
+  })
+
   test('[TEN-6] tenant list prints the HTTP answer, pages included', async () => {
     assert.deepEqual((await json('tenant', 'list')).body, await http('GET /operator/tenants'))
     assert.deepEqual(

@@ -3,6 +3,8 @@ import { after, before, describe, test } from 'node:test'
 import type { Principal } from '../../src/auth/principal.ts'
 import { makeInsertInterest } from '../../src/interests/insert.ts'
 import { createInterest } from '../../src/interests/create.ts'
+import { makeQuotas } from '../../src/tenants/quotas.ts'
+import { NO_SETTINGS } from '../../src/tenants/settings.ts'
 import { makeWakeups } from '../../src/delivery/wake.ts'
 import { idMaker } from '../../src/kernel/ids.ts'
 import { onBothEngines } from '../support/engines.ts'
@@ -193,9 +195,13 @@ onBothEngines((engine) => {
       const tools = {
         store: service.store,
         wakeups: makeWakeups(service.store),
+        quotas: makeQuotas(service.store, service.clock, () => NO_SETTINGS),
         makeId: idMaker(service.clock.now),
         now: service.clock.now,
-        insertInterest: makeInsertInterest(service.store),
+        insertInterest: makeInsertInterest(
+          service.store,
+          makeQuotas(service.store, service.clock, () => NO_SETTINGS),
+        ),
       }
       await assert.rejects(
         createInterest(tools, caller, wanted, () => Promise.reject(new Error('no record'))),

@@ -38,8 +38,10 @@ export async function publishMessage(
     if (outcome!.status === 'refused') throw outcome!.failure
     return { kind: 'stored', duplicate: outcome!.status === 'duplicate' }
   } catch (error) {
-    if (error instanceof Failure && error.status < 500 && error.code !== 'rate_limited')
-      return { kind: 'hopeless', why: error.message }
+    // A quota that is used up has room again tomorrow: the broker keeps the message until then.
+    const isForNow =
+      error instanceof Failure && (error.code === 'rate_limited' || error.details['rule'] === 'quota_exceeded')
+    if (error instanceof Failure && error.status < 500 && !isForNow) return { kind: 'hopeless', why: error.message }
     const known = error instanceof StoreUnavailable || error instanceof Failure
     return {
       kind: 'not_now',

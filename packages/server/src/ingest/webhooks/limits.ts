@@ -43,10 +43,11 @@ export interface LimitTools {
   refusals: Limiter
   requests: Limiter
   /** Requests of a tenant in a window; null where there is no limit. */
-  tenantLimit: number | null
+  /** Requests of a tenant in a window; null is off. */
+  tenantLimitOf(tenantId: string): number | null
 }
 
-export function makeWebhookLimits({ refusals, requests, tenantLimit }: LimitTools): WebhookLimits {
+export function makeWebhookLimits({ refusals, requests, tenantLimitOf }: LimitTools): WebhookLimits {
   const ofAddress = (address: string): Subject[] => [
     { tenantId: '', name: `webhooks from ${address}`, limit: REFUSED_WEBHOOKS },
   ]
@@ -61,8 +62,8 @@ export function makeWebhookLimits({ refusals, requests, tenantLimit }: LimitTool
       check(await refusals.take(ofAddress(address)), refusals)
     },
     async verified(tenantId) {
-      if (tenantLimit === null) return
-      check(await requests.take([{ tenantId, name: 'tenant', limit: tenantLimit }]), requests)
+      const limit = tenantLimitOf(tenantId)
+      if (limit !== null) check(await requests.take([{ tenantId, name: 'tenant', limit }]), requests)
     },
   }
 }

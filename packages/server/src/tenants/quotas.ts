@@ -1,0 +1,122 @@
+// How much a tenant may have: agents, interests, memories, bytes, events a day. Only a tenant with a quota pays for it.
+//
+// 1. What is made one by one is counted in the transaction that makes it, under a lock, and no further than the quota. While
+//    there is much room a node takes a share of it and counts again when that is used: 32 nodes together never pass the quota.
+// 2. What is published is compared with the counters that metering keeps anyway, read at most once a second, and with what
+//    this node took since: one node is exact, several may pass a quota by what they take in a second.
+import type { TenantSettings } from '@sensorium/contract'
+import type { Clock } from '../kernel/clock.ts'
+import { ruleBroken, type Failure } from '../kernel/failure.ts'
+import type { Db, Store } from '../store/db.ts'
+import type { SettingsOf } from './settings.ts'
+import { countUpTo, sumMetric } from './sql.ts'
+import { dayOf, STORED_BYTES } from './usage.ts'
+
+export type Counted = 'agents' | 'interests' | 'memories'
+
+export interface Quotas {
+  /** Whether the tenant has a quota on what it publishes. */
+  limitsPublishing(tenantId: string): boolean
+  /** Throws when the tenant may not have so many more of these. For the transaction that makes them. */
+  makeRoom(tx: Db, tenantId: string, what: Counted, count?: number): Promise<void>
+  /** Throws when the tenant may not store so many bytes more. */
+  makeRoomForBytes(tenantId: string, bytes: number): Promise<void>
+  /** Why a tenant may not store so much more; null when it may. What is refused in the end is given back with `release`. */
+  take(tenantId: string, events: number, bytes: number): Promise<Failure | null>
+  release(tenantId: string, events: number, bytes: number): void
+}
+
+const exceeded = (quota: keyof TenantSettings, limit: number): Failure =>
+  ruleBroken('quota_exceeded', `The quota of the tenant is used up: ${quota} is ${limit}`, { quota, limit })
+
+const SHARES = 32
+const SHARE_LASTS_MS = 10_000
+const READ_EVERY_MS = 1_000
+
+interface Share {
+  limit: number
+  left: number
+  until: number
+}
+
+interface Reading {
+  day: string
+  events: number
+  bytes: number
+  readAt: number
+  /** Taken here since, or not yet written. */
+  takenEvents: number
+  takenBytes: number
+}
+
+export function makeQuotas(store: Store, clock: Clock, settingsOf: SettingsOf): Quotas {
+  const shares = new Map<string, Share>()
+  const readings = new Map<string, Reading>()
+
+  async function read(tenantId: string): Promise<Reading> {
+    const day = dayOf(clock.now())
+    const known = readings.get(tenantId)
+    if (known && known.day === day && clock.elapsed() - known.readAt < READ_EVERY_MS) return known
+    const [events, bytes] = await Promise.all([
+      sumMetric(store, tenantId, day, 'events'),
+      sumMetric(store, tenantId, '', STORED_BYTES),
+    ])
+    const reading = { day, events, bytes, readAt: clock.elapsed(), takenEvents: 0, takenBytes: 0 }
+    readings.set(tenantId, reading)
+    return reading
+  }
+
+  async function take(tenantId: string, events: number, bytes: number): Promise<Failure | null> {
+    const { quota_events_per_day: perDay, quota_stored_bytes: stored } = settingsOf(tenantId)
+    if (perDay === null && stored === null) return null
+    const reading = await read(tenantId)
+    if (perDay !== null && reading.events + reading.takenEvents + events > perDay)
+      return exceeded('quota_events_per_day', perDay)
+    if (stored !== null && reading.bytes + reading.takenBytes + bytes > stored)
+      return exceeded('quota_stored_bytes', stored)
+    reading.takenEvents += events
+    reading.takenBytes += bytes
+    return null
+  }
+
+  return {
+    limitsPublishing(tenantId) {
+      const { quota_events_per_day, quota_stored_bytes } = settingsOf(tenantId)
+      return quota_events_per_day !== null || quota_stored_bytes !== null
+    },
+
+    async makeRoom(tx, tenantId, what, count = 1) {
+      const quota = `quota_${what}` as const
+      const limit = settingsOf(tenantId)[quota]
+      if (limit === null) return
+      const key = `${quota} ${tenantId}`
+      const share = shares.get(key)
+      if (share && share.limit === limit && share.left >= count && share.until > clock.elapsed()) {
+        share.left -= count
+        return
+      }
+      await tx.lock([key], 'exclusive')
+      const there = await countUpTo(tx, tenantId, what, limit)
+      if (there + count > limit) throw exceeded(quota, limit)
+      shares.set(key, {
+        limit,
+        left: Math.floor((limit - there) / SHARES) - count,
+        until: clock.elapsed() + SHARE_LASTS_MS,
+      })
+    },
+
+    take,
+
+    async makeRoomForBytes(tenantId, bytes) {
+      const failure = await take(tenantId, 0, bytes)
+      if (failure) throw failure
+    },
+
+    release(tenantId, events, bytes) {
+      const reading = readings.get(tenantId)
+      if (!reading) return
+      reading.takenEvents = Math.max(0, reading.takenEvents - events)
+      reading.takenBytes = Math.max(0, reading.takenBytes - bytes)
+    },
+  }
+}

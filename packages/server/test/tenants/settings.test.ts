@@ -1,0 +1,230 @@
+// The settings of a tenant: set by the operator, read by everything that they change.
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import { onBothEngines } from '../support/engines.ts'
+import { assertError } from '../support/expect.ts'
+import { OPERATOR_TOKEN, startService, type Reply, type Service, type TestTenant } from '../support/service.ts'
+import { ack, eventIds, ids, interest, poll, publish } from '../events/tools.ts'
+
+const DAY = 86_400_000
+
+onBothEngines((engine) => {
+  describe('the settings of a tenant', () => {
+    let service: Service
+    let tenant: TestTenant
+
+    before(async () => {
+      service = await startService(engine, { MAX_ATTEMPTS: '5', RATE_LIMIT_AGENT: '1000', RATE_LIMIT_TENANT: '2000' })
+    })
+    after(() => service.stop())
+    beforeEach(async () => {
+      tenant = await service.tenant()
+    })
+
+    const settings = (method: 'GET' | 'PATCH', body?: unknown, slug = tenant.slug, on = service): Promise<Reply<any>> =>
+      on.call(`${method} /operator/tenants/${slug}/settings`, {
+        token: OPERATOR_TOKEN,
+        ...(body === undefined ? {} : { body }),
+      })
+    const set = async (body: unknown): Promise<void> => {
+      const reply = await settings('PATCH', body)
+      assert.equal(reply.status, 200, reply.text)
+    }
+    const isExceeded = (reply: Reply<any>, quota: string, limit: number): void => {
+      assertError(reply, 'business_rule_violation')
+      const { rule, quota: named, limit: told } = reply.body.error.details
+      assert.deepEqual({ rule, quota: named, limit: told }, { rule: 'quota_exceeded', quota, limit })
+    }
+
+    test('[POL-10] all are null at first, are set one by one, and null goes back to the default', async () => {
+      const first = await settings('GET')
+      const names = [
+        'visibility_timeout_s',
+        'max_attempts',
+        'push_retry_s',
+        'retention_days',
+        'rate_limit_agent',
+        'rate_limit_tenant',
+        'quota_agents',
+        'quota_interests',
+        'quota_memories',
+        'quota_stored_bytes',
+        'quota_events_per_day',
+      ]
+      const none = Object.fromEntries(names.map((name) => [name, null]))
+      assert.deepEqual([first.status, first.body], [200, none])
+      const changed = await settings('PATCH', {
+        max_attempts: 7,
+        push_retry_s: [1, 2],
+        rate_limit_agent: 'off',
+        other: 1,
+      })
+      assert.deepEqual(changed.body, { ...none, max_attempts: 7, push_retry_s: [1, 2], rate_limit_agent: 'off' })
+      await set({ max_attempts: null })
+      assert.deepEqual((await settings('GET')).body, { ...none, push_retry_s: [1, 2], rate_limit_agent: 'off' })
+    })
+
+    test('[POL-10] what does not fit is refused with the field, and nothing is changed', async () => {
+      for (const wrong of [
+        { visibility_timeout_s: 0 },
+        { max_attempts: 1001 },
+        { push_retry_s: [] },
+        { retention_days: 1.5 },
+        { rate_limit_agent: 'on' },
+        { rate_limit_tenant: 0 },
+        { quota_agents: -1 },
+      ]) {
+        const reply = await settings('PATCH', { quota_memories: 5, ...wrong })
+        assertError(reply, 'validation_failed')
+        assert.match(reply.body.error.details.field, new RegExp(`^${Object.keys(wrong)[0]}`))
+      }
+      assert.equal((await settings('GET')).body.quota_memories, null)
+      assertError(await settings('GET', undefined, 'nobody'), 'not_found')
+      assertError(await settings('PATCH', {}, 'nobody'), 'not_found')
+    })
+
+    test('[POL-11] leases and attempts follow them, for this tenant alone', async () => {
+      await set({ visibility_timeout_s: 5, max_attempts: 2 })
+      const agent = await tenant.agent()
+      await interest(service, agent)
+      const { body } = await publish(service, agent.token)
+      for (let attempt = 1; attempt <= 2; attempt++) {
+        assert.deepEqual(eventIds(await poll(service, agent.token)), [body.event_id])
+        await service.clock.jump(5_000)
+      }
+      const { dlq_items } = (await service.call('GET /v1/delivery/dlq', { token: agent.token })).body
+      assert.deepEqual([dlq_items.length, dlq_items[0].attempt_count], [1, 2])
+
+      const other = await (await service.tenant()).agent()
+      await interest(service, other)
+      await publish(service, other.token)
+      assert.equal((await poll(service, other.token)).length, 1)
+      await service.clock.jump(5_000)
+      assert.deepEqual(await poll(service, other.token), [], 'the default of 30 s')
+    })
+
+    test('[POL-11] rate limits follow them at once', async () => {
+      const agent = await tenant.agent()
+      const limit = async (): Promise<string | null> =>
+        (await service.call('GET /v1/agents', { token: agent.token })).headers.get('x-ratelimit-limit')
+      assert.equal(await limit(), '1000')
+      await set({ rate_limit_agent: 50 })
+      assert.equal(await limit(), '50')
+      await set({ rate_limit_agent: 'off', rate_limit_tenant: 'off' })
+      assert.equal(await limit(), null)
+      await set({ rate_limit_agent: null, rate_limit_tenant: null })
+      assert.equal(await limit(), '1000')
+    })
+
+    test('[POL-11] retention follows them', async () => {
+      await set({ retention_days: 2 })
+      const other = await service.tenant()
+      const kept: Record<string, string> = {}
+      for (const { slug, ...one } of [tenant, other]) {
+        const agent = await one.agent()
+        await interest(service, agent)
+        kept[slug] = (await publish(service, agent.token)).body.event_id
+        assert.equal(await ack(service, agent.token, ids(await poll(service, agent.token))), 1)
+      }
+      await service.clock.jump(3 * DAY)
+      await service.app.runOnce.retain()
+      const envelopes = async ({ id, slug }: TestTenant): Promise<unknown> =>
+        (
+          await service.store.rows<{ envelope: string | null }>(
+            'select envelope from events where tenant_id = ? and id = ?',
+            [id, kept[slug]!],
+          )
+        )[0]?.envelope ?? null
+      assert.equal(await envelopes(tenant), null)
+      assert.notEqual(await envelopes(other), null)
+    })
+
+    test('[POL-12] agents, interests and memories end at their quotas, also for many at once', async () => {
+      const agent = await tenant.agent()
+      await set({ quota_agents: 4, quota_interests: 3, quota_memories: 3 })
+      const many = <T>(make: (i: number) => Promise<T>): Promise<T[]> =>
+        Promise.all(Array.from({ length: 8 }, (_, i) => make(i)))
+      const kinds: [string, number, number, (i: number) => Promise<Reply<any>>][] = [
+        [
+          'quota_agents',
+          4,
+          3,
+          () =>
+            service.call('POST /v1/agents', {
+              token: tenant.admin,
+              body: { name: 'More', delivery_mode: 'poll', client_type: 'other' },
+            }),
+        ],
+        ['quota_interests', 3, 3, (i) => interest(service, agent, { event_type: `type.${i}` })],
+        [
+          'quota_memories',
+          3,
+          3,
+          (i) =>
+            service.call('POST /v1/memories', {
+              token: agent.token,
+              body: { type: 'semantic', scope: 'agent', title: `Note ${i}`, content: 'Something to remember' },
+            }),
+        ],
+      ]
+      for (const [quota, limit, room, make] of kinds) {
+        const replies = await many(make)
+        assert.equal(replies.filter(({ status }) => status === 201).length, room, `${quota} ${replies[0]!.text}`)
+        for (const reply of replies) if (reply.status !== 201) isExceeded(reply, quota, limit)
+      }
+      await set({ quota_memories: null })
+      assert.equal((await kinds[2]![3](9)).status, 201)
+    })
+
+    test('[POL-12] events end at the quota of the day, and the next day begins anew', async () => {
+      const agent = await tenant.agent()
+      await publish(service, agent.token)
+      await set({ quota_events_per_day: 3 })
+      assert.deepEqual(
+        [(await publish(service, agent.token)).status, (await publish(service, agent.token)).status],
+        [202, 202],
+      )
+      isExceeded(await publish(service, agent.token), 'quota_events_per_day', 3)
+      await service.clock.jump(2_000)
+      isExceeded(await publish(service, agent.token), 'quota_events_per_day', 3)
+      await service.clock.jump(DAY)
+      const token = await tenant.token(agent.key)
+      const batch = await service.call('POST /v1/events', {
+        token,
+        raw: JSON.stringify(
+          ['a', 'b', 'c', 'd'].map((id) => ({ specversion: '1.0', type: 't', source: '/s', id: `batch-${id}` })),
+        ),
+        headers: { 'content-type': 'application/cloudevents-batch+json' },
+      })
+      const told = batch.body.results.map((result: any) => result.status ?? result.error.details.rule)
+      assert.deepEqual(told, ['accepted', 'accepted', 'accepted', 'quota_exceeded'])
+    })
+
+    test('[POL-12] stored bytes end at their quota, and retention makes room', async () => {
+      const agent = await tenant.agent()
+      await set({ quota_stored_bytes: 2_000, retention_days: 1 })
+      const large = { data: 'x'.repeat(1_500) }
+      assert.equal((await publish(service, agent.token, large)).status, 202)
+      isExceeded(await publish(service, agent.token, large), 'quota_stored_bytes', 2_000)
+      await service.clock.jump(2 * DAY)
+      await service.app.runOnce.retain()
+      const token = await tenant.token(agent.key)
+      assert.equal((await publish(service, token, large)).status, 202)
+    })
+
+    if (engine.name === 'postgres') {
+      test('[POL-10] a change holds on every node within a second', async () => {
+        const other = await service.another()
+        try {
+          await settings('PATCH', { rate_limit_agent: 77 })
+          await service.clock.advance(1_000)
+          const agent = await tenant.agent()
+          const reply = await other.call('GET /v1/agents', { token: agent.token })
+          assert.equal(reply.headers.get('x-ratelimit-limit'), '77')
+        } finally {
+          await other.stop()
+        }
+      })
+    }
+  })
+})
