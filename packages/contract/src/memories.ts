@@ -145,6 +145,13 @@ export const MemoryPromote = Type.Object(
   { $id: 'MemoryPromote' },
 )
 
+const scalar = () =>
+  Type.Unsafe<string | number | boolean | null>({
+    type: ['string', 'number', 'boolean', 'null'],
+    expected: 'a text, a number, a boolean or null',
+    examples: ['blue'],
+  })
+
 export const MemorySearch = Type.Object(
   {
     query: filledText(MAX_CONTENT, {
@@ -155,6 +162,19 @@ export const MemorySearch = Type.Object(
     type: Type.Optional(oneOf(MEMORY_TYPES)),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 10, examples: [10] })),
     min_confidence: Type.Optional(fraction()),
+    min_score: Type.Optional(fraction({ description: 'Results with a lower score are left out.' })),
+    project_id: Type.Optional(text(255, { examples: ['project-7'] })),
+    source_event_id: Type.Optional(text(512, { examples: ['order-1-created'] })),
+    created_after: Type.Optional(dateTime()),
+    created_before: Type.Optional(dateTime()),
+    metadata: Type.Optional(
+      Type.Record(Type.String(), scalar(), {
+        maxProperties: 16,
+        expected: 'an object of at most 16 texts, numbers, booleans or nulls',
+        examples: [{ team: 'blue' }],
+        description: 'Members that the metadata has, with exactly these values.',
+      }),
+    ),
     explain: Type.Optional(
       Type.Boolean({ default: false, examples: [true], description: 'Adds `signals` to each result.' }),
     ),
@@ -247,6 +267,15 @@ export const memoryOperations = {
       ...page,
       type: Type.Optional(oneOf(MEMORY_TYPES)),
       scope: Type.Optional(oneOf(MEMORY_SCOPES)),
+      project_id: Type.Optional(text(255, { examples: ['project-7'] })),
+      status: Type.Optional(
+        oneOf(MEMORY_STATUSES, {
+          default: 'active',
+          description: '`deleted` and `expired`: for their owner and org-admins.',
+        }),
+      ),
+      created_after: Type.Optional(dateTime()),
+      created_before: Type.Optional(dateTime()),
       search: Type.Optional(
         text(MAX_CONTENT, {
           examples: ['deploy'],

@@ -398,6 +398,11 @@ export interface Operations {
       limit?: number
       type?: 'episodic' | 'semantic' | 'procedural' | 'entity' | 'reflection' | 'reasoning'
       scope?: 'agent' | 'team' | 'institutional'
+      project_id?: string
+      /** `deleted` and `expired`: for their owner and org-admins. */
+      status?: 'active' | 'deleted' | 'expired'
+      created_after?: string
+      created_before?: string
       /** One literal substring of the title or the content, in any case. Not semantic. */
       search?: string
     }
@@ -1143,6 +1148,14 @@ export type MemorySearch = {
   type?: 'episodic' | 'semantic' | 'procedural' | 'entity' | 'reflection' | 'reasoning'
   limit?: number
   min_confidence?: number
+  /** Results with a lower score are left out. */
+  min_score?: number
+  project_id?: string
+  source_event_id?: string
+  created_after?: string
+  created_before?: string
+  /** Members that the metadata has, with exactly these values. */
+  metadata?: Record<string, unknown>
   /** Adds `signals` to each result. */
   explain?: boolean
 }

@@ -79,7 +79,7 @@ export interface App {
   /** One run of each background work, for tests. */
   runOnce: { [Name in keyof BackgroundWork]: () => Promise<unknown> }
   /** Recall in process, and a way to wait until what was written is embedded. */
-  memory: Pick<MemoryParts, 'recall' | 'embedding'>
+  memory: Pick<MemoryParts, 'recall' | 'embedding' | 'findText'>
 }
 
 /** Less than the ten seconds that containers are commonly given. */
@@ -228,7 +228,7 @@ export function makeApp(parts: AppParts): App {
         quotas,
       }),
       ...channelOperations(tools),
-      ...memoryOperations({ ...tools, quotas, embedding: memory.embedding }),
+      ...memoryOperations({ ...tools, quotas, embedding: memory.embedding, findText: memory.findText }),
       ...searchOperations({ store, recall: memory.recall, now: clock.now }),
       ...operatorOperations({ ...tools, settings }),
       ...webhookOperations({ ...tools, publicUrl: config.publicUrl }),
@@ -302,7 +302,8 @@ export function makeApp(parts: AppParts): App {
       const impatient = setTimeout(server.hangUp, DRAIN_MS)
       // The port stays open meanwhile: who comes is told 503 and to try elsewhere, rather than nothing at all.
       await Promise.all([
-        server.drain(),
+        // What is being embedded ends with the requests: the loop that looks for what was left may wait for a far end.
+        server.drain().then(() => memory.embedding.close()),
         streams.close(),
         push.close(),
         supervisor.close(),

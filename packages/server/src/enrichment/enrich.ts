@@ -7,12 +7,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Enrich, ToEnrich } from '../delivery/claim.ts'
 import type { Mailbox } from '../delivery/sql.ts'
-import type { Clock } from '../kernel/clock.ts'
+import { iso, type Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
 import { findAgent } from '../agents/sql.ts'
 import type { Recall } from '../memory/recall.ts'
 import type { Viewer } from '../memory/see.ts'
-import { reachedFrom } from '../memory/traverse.ts'
+import { reachedFrom, type Reached } from '../memory/traverse.ts'
 import type { Store } from '../store/db.ts'
 import { queryOf } from './query.ts'
 import { keepEnrichment, readEarlierEvents, readRecalled } from './sql.ts'
@@ -20,6 +20,8 @@ import { keepEnrichment, readEarlierEvents, readRecalled } from './sql.ts'
 const BUDGET_MS = 1_000
 const MEMORIES = { light: 3, full: 8 } as const
 const EARLIER_EVENTS = 5
+/** Of each memory, the strongest: a block must not grow with what somebody else has related. */
+const RELATIONSHIPS = 100
 /** Deliveries of a poll that are worked on at once: more would only wait for each other. */
 const AT_ONCE = 4
 
@@ -29,6 +31,13 @@ export interface EnrichTools {
   clock: Clock
   log: Logger
 }
+
+/** As the contract has it; metadata that is long is left out. */
+const shownRelationship = ({ metadata, created_at, ...row }: Reached['relationship']): object => ({
+  ...row,
+  metadata: metadata === null ? null : (JSON.parse(metadata) as object),
+  created_at: iso(created_at),
+})
 
 export function makeEnrich({ store, recall, clock, log }: EnrichTools): Enrich {
   async function viewerOf({ tenantId, recipientId }: Mailbox): Promise<Viewer> {
@@ -53,9 +62,9 @@ export function makeEnrich({ store, recall, clock, log }: EnrichTools): Enrich {
         title,
         content,
         score,
-        relationships: (await reachedFrom(store, viewer, id, 1, 'out', clock.now())).map(
-          ({ relationship }) => relationship,
-        ),
+        relationships: (await reachedFrom(store, viewer, id, 1, 'out', clock.now()))
+          .slice(0, RELATIONSHIPS)
+          .map(({ relationship }) => shownRelationship(relationship)),
       })),
     )
   }

@@ -1,11 +1,12 @@
 // Changes to the fields of a memory. Changing nothing writes nothing.
-import type { Memory, MemoryUpdate, Static } from '@sensorium/contract'
+import type { MemoryUpdate, Static } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import { jsonText } from '../kernel/json-members.ts'
 import type { Db } from '../store/db.ts'
 import { holdMemory } from './get.ts'
+import { indexFacts } from './facts.ts'
 import { expiryOf, msOrNull, storable, type MemoryTools } from './remember.ts'
-import { saveMemory, shownMemory, type MemoryRow } from './sql.ts'
+import { saveMemory, type MemoryRow } from './sql.ts'
 import { indexText } from './substring.ts'
 import { indexWords } from './words.ts'
 
@@ -31,12 +32,12 @@ export async function changeMemory(
   principal: Principal,
   id: string,
   wanted: Wanted,
-): Promise<Memory> {
+): Promise<MemoryRow> {
   const now = tools.now()
   const columns = columnsOf(wanted, now)
   const row = await holdMemory(tx, principal, id, now)
   const fields = Object.entries(columns).filter(([name, value]) => row[name as keyof MemoryRow] !== value)
-  if (fields.length === 0) return shownMemory(row)
+  if (fields.length === 0) return row
   const changed: MemoryRow = { ...row, ...Object.fromEntries(fields), updated_at: now }
   const newText = changed.title !== row.title || changed.content !== row.content
   if (newText) changed.text_version++
@@ -47,5 +48,6 @@ export async function changeMemory(
     const { tenant_id, agent_id, title, content } = changed
     tx.afterCommit(() => tools.embedding.wake(tenant_id, agent_id, id, title.length + content.length))
   }
-  return shownMemory(changed)
+  if (changed.metadata !== row.metadata) await indexFacts(tx, changed, false)
+  return changed
 }

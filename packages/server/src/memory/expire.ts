@@ -2,6 +2,7 @@
 // them their status and takes them out of the indexes. Small steps, so that no other writer waits long.
 import type { Store } from '../store/db.ts'
 import { lockExpired, setExpired } from './sql.ts'
+import { unindexFacts } from './facts.ts'
 import { unindexText } from './substring.ts'
 import { unindexWords } from './words.ts'
 
@@ -16,6 +17,7 @@ export async function expireMemories(store: Store, now: number): Promise<number>
         await setExpired(tx, tenant_id, id)
         await unindexText(tx, tenant_id, id)
         await unindexWords(tx, tenant_id, id)
+        await unindexFacts(tx, tenant_id, id)
       }
       return due.length
     })

@@ -4,9 +4,10 @@ import { makeBreathe } from '../kernel/breathe.ts'
 import { one, type Value } from '../store/db.ts'
 import type { Cells, ReaderDb } from '../store/sqlite.ts'
 import { bytesOf, floatsOf, signedOf } from './embed/embedding.ts'
-import type { Finder, Sought } from './memory-index.ts'
+import { filterConditions, type Finder, type Sought } from './memory-index.ts'
 import { posting, type Posting } from './postings.ts'
 import { idf, PICKED, rank, saturation, type Candidate, type Meaning, type Words } from './rank.ts'
+import { both } from './see.ts'
 import { isSeen, isWanted, Shelf, type ShelfRow, type View } from './shelf.ts'
 import { countTerms, termsOf, TITLE_WEIGHT } from './terms.ts'
 import { wordToken } from './words.ts'
@@ -255,12 +256,27 @@ export function makeFinder(db: ReaderDb): Finder {
     return meaningAt
   }
 
+  /** The memories that pass the filters which the shelf does not know; null when there are none. */
+  function passing({ viewer, filters }: Sought): Set<string> | null {
+    const conditions = filterConditions(filters)
+    if (conditions.length === 0) return null
+    const { sql, values } = both(...conditions)
+    const ids = new Set<string>()
+    db.each(
+      `select m.id from memories m where m.tenant_id = ? and m.status = 'active' and ${sql}`,
+      [viewer.tenantId, ...values],
+      ([id]) => void ids.add(id as string),
+    )
+    breathe()
+    return ids
+  }
+
   return {
     async find(sought) {
       const { viewer, terms, limit, now } = sought
       const { tenantId } = viewer
       const shelf = await shelfOf(tenantId, sought.model)
-      const view = shelf.view(sought)
+      const view = shelf.view({ ...sought, only: passing(sought) })
       const postings: Posting[] = []
       for (const term of terms) {
         postings.push(postingOf(shelf, tenantId, term))

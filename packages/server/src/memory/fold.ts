@@ -11,12 +11,14 @@ const exceptions = [
   ['\u0131', '\u0131'],
 ] as const
 
-const folded = new Map<string, string>(exceptions)
-
 const isOne = (text: string): boolean => text.length === (text.codePointAt(0)! > 0xffff ? 2 : 1)
+
+const exceptional = new Map<string, string>(exceptions)
 
 // By way of the upper case, which ς and σ, or ſ and s, have in common.
 function foldOne(character: string): string {
+  const exception = exceptional.get(character)
+  if (exception !== undefined) return exception
   const upper = character.toUpperCase()
   const middle = isOne(upper) ? upper : character
   const lower = middle.toLowerCase()
@@ -25,13 +27,38 @@ function foldOne(character: string): string {
 
 const ASCII = /^[\x00-\x7f]*$/
 
+// What each character of one unit becomes, once it was asked for. Zero says not yet, and is itself. Characters of two
+// units are rare and not kept: a table of what strangers send must not grow without end.
+const units = new Uint16Array(65_536)
+const isHalf = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdfff
+/** String.fromCharCode takes so many at a time. */
+const AT_ONCE = 8_192
+
+function foldUnit(unit: number): number {
+  const known = units[unit]!
+  if (known !== 0 || unit === 0) return known
+  const folded = foldOne(String.fromCharCode(unit)).charCodeAt(0)
+  units[unit] = folded
+  return folded
+}
+
 export function fold(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase()
-  let result = ''
-  for (const character of text) {
-    let one = folded.get(character)
-    if (one === undefined) folded.set(character, (one = foldOne(character)))
-    result += one
+  const folded = new Uint16Array(text.length)
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i)
+    if (!isHalf(unit)) {
+      folded[i] = foldUnit(unit)
+      continue
+    }
+    // A pair folds to a pair; half a pair to itself.
+    const character = String.fromCodePoint(text.codePointAt(i)!)
+    const one = character.length === 2 ? foldOne(character) : character
+    folded[i] = one.charCodeAt(0)
+    if (character.length === 2) folded[++i] = one.charCodeAt(1)
   }
+  let result = ''
+  for (let start = 0; start < folded.length; start += AT_ONCE)
+    result += String.fromCharCode(...folded.subarray(start, start + AT_ONCE))
   return result
 }

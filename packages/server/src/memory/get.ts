@@ -1,10 +1,10 @@
 // One memory as the caller sees it, or not found; and the same for whoever wants to change it.
-import { isId, type Memory } from '@sensorium/contract'
+import { isId } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import { notFound, ruleBroken } from '../kernel/failure.ts'
 import type { Db } from '../store/db.ts'
 import { mayAdminister } from './see.ts'
-import { findSeenMemory, lockSeenMemory, shownMemory, touchSeenMemory, type MemoryRow } from './sql.ts'
+import { findSeenMemory, lockSeenMemory, touchSeenMemory, type MemoryRow } from './sql.ts'
 
 type Find = typeof findSeenMemory
 
@@ -18,8 +18,8 @@ export const requireMemory = (db: Db, principal: Principal, id: string, now: num
   find(db, principal, id, now, findSeenMemory)
 
 /** Fetching a memory is what moves its accessed_at, so this needs a transaction. */
-export const getMemory = async (tx: Db, principal: Principal, id: string, now: number): Promise<Memory> =>
-  shownMemory(await find(tx, principal, id, now, touchSeenMemory))
+export const getMemory = (tx: Db, principal: Principal, id: string, now: number): Promise<MemoryRow> =>
+  find(tx, principal, id, now, touchSeenMemory)
 
 /** The memory of a caller who may change it, held until the transaction ends. */
 export async function holdMemory(tx: Db, principal: Principal, id: string, now: number): Promise<MemoryRow> {

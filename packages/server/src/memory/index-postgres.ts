@@ -3,6 +3,7 @@ import type { Insert, Store } from '../store/db.ts'
 import { bitsOf, bytesOf } from './embed/embedding.ts'
 import type { MemoryIndex } from './memory-index.ts'
 import { pgvector } from './pgvector.ts'
+import { makeFindText } from './find-text.ts'
 import { makeSearch } from './search.ts'
 
 const VECTORS: Insert = {
@@ -21,9 +22,13 @@ const VECTORS: Insert = {
 
 export function postgresIndex(store: Store, url: string): MemoryIndex {
   const extension = pgvector(store)
+  const thread = makeSearch({ url })
   return {
-    ...makeSearch({ url }),
+    find: (sought) => thread.ask(sought.viewer, 'find', sought),
+    findText: makeFindText('postgres', thread),
+    close: thread.close,
     prepare: extension.prepare,
+    tidy: async () => {},
     async keep(tx, model, { tenantId, memoryId, version, windows }) {
       await tx.run('delete from memory_vectors where tenant_id = ? and memory_id = ?', [tenantId, memoryId])
       await tx.insertMany(

@@ -1,11 +1,12 @@
 // The memories a caller sees, newest first; with `search`, those that hold it as one substring of their title or
-// content.
-import type { Memory, MemoryScope, MemoryType } from '@sensorium/contract'
+// content. What is deleted or expired is listed for its owner and org-admins when they ask for that status.
+import type { MemoryScope, MemoryStatus, MemoryType } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import type { Db } from '../store/db.ts'
-import { both, seenBy, waysToSee, type Condition } from './see.ts'
-import { pageFoundMemories, pageMemories, shownMemory } from './sql.ts'
-import { holdsText } from './substring.ts'
+import type { FindText } from './memory-index.ts'
+import { both, goneOf, seenBy, waysToSee, type Condition } from './see.ts'
+import { listMemoriesById, pageMemories } from './sql.ts'
+import { jsonBody, type JsonBody } from './wire.ts'
 
 export interface MemoryQuery {
   offset?: number
@@ -13,34 +14,54 @@ export interface MemoryQuery {
   type?: MemoryType
   scope?: MemoryScope
   search?: string
+  project_id?: string
+  status?: MemoryStatus
+  created_after?: string
+  created_before?: string
+}
+
+/** The filters of a list, beside who sees what. */
+function filtersOf({ type, project_id, created_after, created_before }: MemoryQuery): Condition[] {
+  const filters: Condition[] = []
+  if (type !== undefined) filters.push({ sql: 'm.type = ?', values: [type] })
+  if (project_id !== undefined) filters.push({ sql: 'm.project_id = ?', values: [project_id] })
+  if (created_after !== undefined) filters.push({ sql: 'm.created_at > ?', values: [Date.parse(created_after)] })
+  if (created_before !== undefined) filters.push({ sql: 'm.created_at < ?', values: [Date.parse(created_before)] })
+  return filters
 }
 
 export async function listMemories(
   db: Db,
+  findText: FindText,
   principal: Principal,
-  { offset = 0, limit = 50, type, scope, search = '' }: MemoryQuery,
+  query: MemoryQuery,
   now: number,
-): Promise<{ memories: Memory[]; total: number }> {
-  const ofType: Condition[] = type === undefined ? [] : [{ sql: 'm.type = ?', values: [type] }]
+): Promise<JsonBody> {
+  const { offset = 0, limit = 50, scope, search = '', status = 'active' } = query
+  const filters = filtersOf(query)
   const ofScope: Condition[] = scope === undefined ? [] : [{ sql: 'm.scope = ?', values: [scope] }]
-  const { tenantId } = principal
-  // Every text holds the empty one.
-  const { rows, total } =
-    search === ''
-      ? await pageMemories(
-          db,
-          tenantId,
-          waysToSee(principal, now, scope).map((way) => both(way, ...ofType)),
-          offset,
-          limit,
-        )
-      : await pageFoundMemories(
-          db,
-          tenantId,
-          both(seenBy(principal, now), ...ofType, ...ofScope),
-          holdsText(db, principal, search),
-          offset,
-          limit,
-        )
-  return { memories: rows.map(shownMemory), total }
+  const seen = status === 'active' ? seenBy(principal, now) : goneOf(principal, status, now)
+
+  async function page() {
+    // Every text holds the empty one, and what is gone has no text to look in.
+    if (search === '') {
+      const ways = status === 'active' ? waysToSee(principal, now, scope) : [both(seen, ...ofScope)]
+      return pageMemories(
+        db,
+        principal.tenantId,
+        ways.map((way) => both(way, ...filters)),
+        offset,
+        limit,
+      )
+    }
+    const found = await findText(principal, search, both(seen, ...filters, ...ofScope))
+    return { rows: await listMemoriesById(db, seen, found.slice(offset, offset + limit)), total: found.length }
+  }
+
+  const { rows, total } = await page()
+  return jsonBody(db, db, seen, {
+    open: '{"memories":[',
+    items: rows.map((memory) => ({ memory, json: (text) => text })),
+    close: () => `],"total":${total}}`,
+  })
 }

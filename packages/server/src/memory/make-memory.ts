@@ -8,6 +8,7 @@ import { builtinEmbedder } from './embed/builtin.ts'
 import type { Embedder } from './embed/embedding.ts'
 import { serviceEmbedder } from './embed/service.ts'
 import { makeEmbedding, type Embedding } from './embed-memories.ts'
+import type { FindText } from './memory-index.ts'
 import { postgresIndex } from './index-postgres.ts'
 import { sqliteIndex } from './index-sqlite.ts'
 import { makeRecall, type Recall } from './recall.ts'
@@ -16,6 +17,7 @@ export interface MemoryParts {
   recall: Recall
   embedding: Embedding
   model: string
+  findText: FindText
   close(): Promise<void>
 }
 
@@ -34,12 +36,15 @@ const embedderOf = ({ embeddings }: Pick<Config, 'embeddings'>, clock: Clock): E
 export function makeMemory({ config, store, clock, log, ...told }: MemoryPartsTools): MemoryParts {
   const embedder = embedderOf(config, clock)
   const index =
-    config.databaseUrl === null ? sqliteIndex(databaseFile(config.dataDir)) : postgresIndex(store, config.databaseUrl)
+    config.databaseUrl === null
+      ? sqliteIndex(store, databaseFile(config.dataDir))
+      : postgresIndex(store, config.databaseUrl)
   const embedding = makeEmbedding({ store, index, embedder, clock, log, ...told })
   return {
     recall: makeRecall({ index, embedder, embedding, clock, log }),
     embedding,
     model: embedder.model,
+    findText: index.findText,
     async close() {
       await embedding.close()
       await index.close()

@@ -3,13 +3,25 @@ import type { MemoryScope, MemoryType } from '@sensorium/contract'
 import type { Db } from '../store/db.ts'
 import type { Embedded } from './embed/embedding.ts'
 import type { Meaning, Ranked } from './rank.ts'
-import type { Condition, Viewer } from './see.ts'
+import { hasFacts, type Scalar } from './facts.ts'
+import { both, type Condition, type Viewer } from './see.ts'
+
+/** Filters beside scope, type and confidence; left out, everything passes. */
+export interface SearchFilters {
+  projectId?: string | undefined
+  sourceEventId?: string | undefined
+  /** In milliseconds, both exclusive. */
+  createdAfter?: number | undefined
+  createdBefore?: number | undefined
+  metadata?: Readonly<Record<string, Scalar>> | undefined
+}
 
 export interface Sought {
   viewer: Viewer
   scope: MemoryScope | null
   type: MemoryType | null
   minConfidence: number
+  filters: SearchFilters
   limit: number
   now: number
   /** The distinct words of the query. */
@@ -28,6 +40,9 @@ export interface Vectors {
   windows: readonly Embedded[]
 }
 
+/** Ids of what meets the condition on `m` and holds the text, newest first. */
+export type FindText = (viewer: Viewer, text: string, wanted: Condition) => Promise<string[]>
+
 export interface Finder {
   /**
    * The best of what the viewer may see and the filters let through, best first. Filters come before every choice of
@@ -42,8 +57,12 @@ export interface MemoryIndex extends Finder {
    * for.
    */
   prepare(): Promise<void>
+  /** Finds a substring in titles and contents. */
+  findText: FindText
   /** Replaces the vectors of a memory. Called in the transaction that marked it as embedded. */
   keep(tx: Db, model: string, vectors: Vectors): Promise<void>
+  /** Throws away what nobody reads any more. Called now and then. */
+  tidy(): Promise<void>
   close(): Promise<void>
 }
 
@@ -60,11 +79,21 @@ export interface Window {
   vector: string
 }
 
+/** The filters of a search beside scope, type and confidence, as conditions on `m`. */
+export function filterConditions(filters: SearchFilters): Condition[] {
+  const { projectId, sourceEventId, createdAfter, createdBefore, metadata = {} } = filters
+  const conditions = hasFacts(metadata)
+  if (projectId !== undefined) conditions.push({ sql: 'm.project_id = ?', values: [projectId] })
+  if (sourceEventId !== undefined) conditions.push({ sql: 'm.source_event_id = ?', values: [sourceEventId] })
+  if (createdAfter !== undefined) conditions.push({ sql: 'm.created_at > ?', values: [createdAfter] })
+  if (createdBefore !== undefined) conditions.push({ sql: 'm.created_at < ?', values: [createdBefore] })
+  return conditions
+}
+
 /** What passes the filters of a search, of what its viewer sees. */
-export function wantedSql({ scope, type, minConfidence }: Sought): Condition {
-  const parts = ['m.confidence >= ?::double precision']
-  const values: Condition['values'] = [minConfidence]
-  if (scope !== null) values.push(scope) && parts.push('m.scope = ?')
-  if (type !== null) values.push(type) && parts.push('m.type = ?')
-  return { sql: parts.join(' and '), values }
+export function wantedSql({ scope, type, minConfidence, filters }: Sought): Condition {
+  const conditions: Condition[] = [{ sql: 'm.confidence >= ?::double precision', values: [minConfidence] }]
+  if (scope !== null) conditions.push({ sql: 'm.scope = ?', values: [scope] })
+  if (type !== null) conditions.push({ sql: 'm.type = ?', values: [type] })
+  return both(...conditions, ...filterConditions(filters))
 }

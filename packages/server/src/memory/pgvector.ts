@@ -40,7 +40,7 @@ export function pgvector(store: Store, small = SMALL): Pgvector {
         if (column) return
         await tx.run('alter table memory_vectors add column embedding vector')
         // What was embedded before is embedded again, which fills the column.
-        await tx.run("update memory_recall set embedded = '', claimed_until = 0 where embedded <> ''")
+        await tx.run("update memory_recall set embedded = '', claimed_until = 0, retry_at = 0 where embedded <> ''")
       })
       return true
     } catch (error) {

@@ -1,11 +1,11 @@
 // A memory is shared more widely. A scope only widens: agent, then team, then institutional; and a team is never
 // exchanged.
-import type { Memory, MemoryPromote, MemoryScope, Static } from '@sensorium/contract'
+import type { MemoryPromote, MemoryScope, Static } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import { invalid, ruleBroken } from '../kernel/failure.ts'
 import type { Db } from '../store/db.ts'
 import { holdMemory } from './get.ts'
-import { saveMemory, shownMemory } from './sql.ts'
+import { saveMemory, type MemoryRow } from './sql.ts'
 import { indexText } from './substring.ts'
 
 type Wanted = Static<typeof MemoryPromote>
@@ -49,11 +49,11 @@ export async function promoteMemory(
   principal: Principal,
   id: string,
   wanted: Wanted,
-): Promise<Memory> {
+): Promise<MemoryRow> {
   const to = placeOf(wanted)
   const row = await holdMemory(tx, principal, id, now)
   const verdict = judge(row, to)
-  if (verdict === 'same') return shownMemory(row)
+  if (verdict === 'same') return row
   if (verdict === 'refused') {
     const from = row.scope === 'team' ? `the team ${row.team_id}` : `the scope ${row.scope}`
     throw ruleBroken('scope_only_widens', `This memory has ${from}; promoting goes to a wider scope only`, {
@@ -66,5 +66,5 @@ export async function promoteMemory(
   await saveMemory(tx, promoted)
   // The substring index knows the audience of a memory.
   await indexText(tx, promoted)
-  return shownMemory(promoted)
+  return promoted
 }

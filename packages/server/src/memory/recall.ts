@@ -1,10 +1,12 @@
 // Recall: what of all that a viewer may see answers a query best. By words and by meaning together; by words alone when
 // there is no meaning to be had in time: a search does not fail because a model does.
 import { setTimeout as delay } from 'node:timers/promises'
-import type { MemorySearch, SearchResult, Static } from '@sensorium/contract'
+import type { MemorySearch, Static } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import type { Clock } from '../kernel/clock.ts'
+import { Failure } from '../kernel/failure.ts'
 import type { Logger } from '../kernel/logger.ts'
+import { makeTurns } from '../kernel/turns.ts'
 import type { Db, Store } from '../store/db.ts'
 import { meter } from '../tenants/usage.ts'
 import type { Embedder } from './embed/embedding.ts'
@@ -12,8 +14,9 @@ import type { Embedding } from './embed-memories.ts'
 import { MAX_TERMS, type MemoryIndex } from './memory-index.ts'
 import type { Meaning, Ranked } from './rank.ts'
 import { seenBy, type Viewer } from './see.ts'
-import { memoryColumns, shownMemory, touchMemories, type MemoryRow } from './sql.ts'
+import { listMemoriesById, touchMemories } from './sql.ts'
 import { termsOf } from './terms.ts'
+import { jsonBody, type Item, type JsonBody } from './wire.ts'
 
 export type RecallOptions = Omit<Static<typeof MemorySearch>, 'query' | 'explain'> & {
   /**
@@ -34,12 +37,28 @@ export interface RecallTools {
 }
 
 export const DEFAULT_LIMIT = 10
+const SPACES = /\s+/g
+/** More than the 254 tokens that the model reads of a query, and more words than are looked up. */
+const MAX_QUERY = 4_096
+
+const time = (text: string | undefined): number | undefined => (text === undefined ? undefined : Date.parse(text))
+
+const filtersOf = ({ project_id, source_event_id, created_after, created_before, metadata }: RecallOptions) => ({
+  projectId: project_id,
+  sourceEventId: source_event_id,
+  createdAfter: time(created_after),
+  createdBefore: time(created_before),
+  metadata,
+})
 
 export function makeRecall({ index, embedder, embedding, clock, log }: RecallTools): Recall {
-  async function meaningOf(query: string): Promise<Meaning | null> {
+  const turns = makeTurns({ what: 'searches waiting', atOnce: embedder.queries })
+
+  async function meaningOf({ tenantId, id }: Viewer, query: string): Promise<Meaning | null> {
     try {
-      return await embedder.query(query)
+      return await turns.take(tenantId, id, () => embedder.query(query))
     } catch (error) {
+      if (error instanceof Failure) throw error // too many of them
       log.warn({ err: error }, 'the query was not embedded; searching by words')
       return null
     }
@@ -47,24 +66,26 @@ export function makeRecall({ index, embedder, embedding, clock, log }: RecallToo
 
   return async (
     viewer,
-    query,
-    { scope, type, limit = DEFAULT_LIMIT, min_confidence: minConfidence = 0, budgetMs } = {},
+    asked,
+    { scope, type, limit = DEFAULT_LIMIT, min_confidence: minConfidence = 0, min_score = 0, budgetMs, ...filters } = {},
   ) => {
+    const query = asked.replaceAll(SPACES, ' ').trim().slice(0, MAX_QUERY).toWellFormed()
     // Half of the time is for the meaning: a model that is still being loaded must leave enough for a search by words.
     const within = <T>(work: Promise<T>, otherwise: () => T): Promise<T> =>
       budgetMs === undefined
         ? work
         : Promise.race([work, delay(budgetMs / 2, undefined, { ref: false }).then(otherwise)])
-    const [meaning] = await within<[Meaning | null, void]>(Promise.all([meaningOf(query), embedding.soon()]), () => [
-      null,
-      undefined,
-    ])
+    const [meaning] = await within<[Meaning | null, void]>(
+      Promise.all([meaningOf(viewer, query), embedding.soon(viewer.tenantId)]),
+      () => [null, undefined],
+    )
     const terms = [...new Set(termsOf(query))].slice(0, MAX_TERMS)
     const found = index.find({
       viewer: { kind: viewer.kind, id: viewer.id, tenantId: viewer.tenantId, teamId: viewer.teamId },
       scope: scope ?? null,
       type: type ?? null,
       minConfidence,
+      filters: filtersOf(filters),
       limit,
       now: clock.now(),
       terms,
@@ -72,15 +93,11 @@ export function makeRecall({ index, embedder, embedding, clock, log }: RecallToo
       model: embedder.model,
     })
     // An empty answer would say that there is nothing.
-    return within(found, () => {
+    const ranked = await within(found, () => {
       throw new Error(`the search took longer than ${budgetMs} ms`)
     })
+    return ranked.filter(({ score }) => score >= min_score)
   }
-}
-
-export interface SearchAnswer {
-  results: SearchResult[]
-  total: number
 }
 
 /** A search as the contract has it: counted, and the memories it returns were accessed. */
@@ -90,41 +107,29 @@ export async function searchMemories(
   now: number,
   principal: Principal,
   { query, explain = false, ...options }: Static<typeof MemorySearch>,
-  answered: (tx: Db, answer: SearchAnswer) => Promise<void> = async () => {},
-): Promise<SearchAnswer> {
+  answered: (tx: Db, body: JsonBody) => Promise<void> = async () => {},
+): Promise<JsonBody> {
   const ranked = await recall(principal, query, options)
+  const seen = seenBy(principal, now)
   return store.tx(async (tx) => {
-    const memories = await touched(
-      tx,
-      principal,
-      ranked.map(({ id }) => id),
-      now,
-    )
+    const ids = ranked.map(({ id }) => id)
+    const rows = new Map((await listMemoriesById(tx, seen, ids)).map((row) => [row.id, row]))
+    await touchMemories(tx, principal.tenantId, [...rows.keys()], now)
     meter(tx, now, [[principal.tenantId, 'searches', 1]])
     // One that was deleted, or hidden from the caller, between the search and now is left out.
-    const results = ranked.flatMap(({ id, score, signals }): SearchResult[] => {
-      const row = memories.get(id)
-      return row ? [{ memory: shownMemory(row), score, ...(explain ? { signals } : {}) }] : []
+    const items = ranked.flatMap(({ id, score, signals }): Item[] => {
+      const row = rows.get(id)
+      if (!row) return []
+      const memory = { ...row, accessed_at: Math.max(row.accessed_at, now) }
+      const shown = explain ? `,"signals":${JSON.stringify(signals)}` : ''
+      return [{ memory, json: (text) => `{"memory":${text},"score":${score}${shown}}` }]
     })
-    const answer = { results, total: results.length }
-    await answered(tx, answer)
-    return answer
+    const body = await jsonBody(tx, store, seen, {
+      open: '{"results":[',
+      items,
+      close: (count) => `],"total":${count}}`,
+    })
+    await answered(tx, body)
+    return body
   })
-}
-
-async function touched(tx: Db, viewer: Viewer, ids: readonly string[], now: number): Promise<Map<string, MemoryRow>> {
-  if (ids.length === 0) return new Map()
-  const seen = seenBy(viewer, now)
-  // Given memories, those of them that the viewer sees.
-  const rows = await tx.rows<MemoryRow>(
-    `select ${memoryColumns('m')} from memories m where ${seen.sql} and ${tx.dialect.inList('m.id')}`,
-    [...seen.values, tx.dialect.list(ids)],
-  )
-  await touchMemories(
-    tx,
-    viewer.tenantId,
-    rows.map(({ id }) => id),
-    now,
-  )
-  return new Map(rows.map((row) => [row.id, { ...row, accessed_at: Math.max(row.accessed_at, now) }]))
 }

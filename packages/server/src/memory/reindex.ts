@@ -26,7 +26,7 @@ export async function reindex(
   const mark = (): Promise<number> =>
     store.tx((tx) =>
       tx.run(
-        `update memory_recall set embedded = '', claimed_until = 0
+        `update memory_recall set embedded = '', claimed_until = 0, retry_at = 0
          where (tenant_id, memory_id) in (select tenant_id, memory_id from memory_recall where embedded = ? limit ?)`,
         [model, STEP],
       ),

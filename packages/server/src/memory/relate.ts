@@ -1,6 +1,6 @@
 // Relationships are made and unmade. Whoever makes one must see both ends; there is one of a type from one memory to
 // another.
-import { DEFAULT_STRENGTH, isId, type Relationship, type RelationshipCreate, type Static } from '@sensorium/contract'
+import { DEFAULT_STRENGTH, isId, type RelationshipCreate, type Static } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import { notFound, ruleBroken, taken } from '../kernel/failure.ts'
 import { jsonText } from '../kernel/json-members.ts'
@@ -14,7 +14,6 @@ import {
   findSameRelationship,
   findSeenMemory,
   insertRelationship,
-  shownRelationship,
   type RelationshipRow,
 } from './sql.ts'
 
@@ -24,7 +23,7 @@ export async function relate(
   principal: Principal,
   sourceId: string,
   wanted: Static<typeof RelationshipCreate>,
-): Promise<Relationship> {
+): Promise<RelationshipRow> {
   const at = now()
   await requireMemory(tx, principal, sourceId, at)
   await requireMemory(tx, principal, wanted.target_memory_id, at)
@@ -48,7 +47,7 @@ export async function relate(
       (await findSameRelationship(tx, row))?.id ?? null,
     )
   }
-  return shownRelationship(row)
+  return row
 }
 
 /**

@@ -5,13 +5,7 @@
 // 3. A memory has a team while its scope is `team`, and none otherwise: a private memory is nobody's but its owner's,
 //    and an institutional one everybody's, so a team there would only suggest a limit that does not hold. One sent is
 //    dropped.
-import {
-  DEFAULT_CONFIDENCE,
-  DEFAULT_IMPORTANCE,
-  type Memory,
-  type MemoryCreate,
-  type Static,
-} from '@sensorium/contract'
+import { DEFAULT_CONFIDENCE, DEFAULT_IMPORTANCE, type MemoryCreate, type Static } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import { iso } from '../kernel/clock.ts'
 import { invalid } from '../kernel/failure.ts'
@@ -21,7 +15,8 @@ import type { Quotas } from '../tenants/quotas.ts'
 import type { Db } from '../store/db.ts'
 import { meter, STORED_BYTES } from '../tenants/usage.ts'
 import type { Embedding } from './embed-memories.ts'
-import { insertMemory, shownMemory, type MemoryRow } from './sql.ts'
+import { indexFacts } from './facts.ts'
+import { insertMemory, type MemoryRow } from './sql.ts'
 import { indexText } from './substring.ts'
 import { indexWords } from './words.ts'
 
@@ -74,7 +69,7 @@ export async function remember(
   { makeId, now, embedding, quotas }: MemoryTools,
   principal: Principal,
   wanted: Wanted,
-): Promise<Memory> {
+): Promise<MemoryRow> {
   const at = now()
   const row: MemoryRow = {
     tenant_id: principal.tenantId,
@@ -107,10 +102,11 @@ export async function remember(
   await insertMemory(tx, row)
   await indexText(tx, row)
   await indexWords(tx, row)
+  await indexFacts(tx, row, true)
   meter(tx, at, [
     [row.tenant_id, 'memories', 1],
     [row.tenant_id, STORED_BYTES, bytes],
   ])
   tx.afterCommit(() => embedding.wake(row.tenant_id, row.agent_id, row.id, row.title.length + row.content.length))
-  return shownMemory(row)
+  return row
 }

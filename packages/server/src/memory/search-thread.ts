@@ -1,28 +1,50 @@
-// The search thread: finds and ranks, on connections of its own. A search over many memories takes tens of milliseconds
-// of computing, which the thread that carries the events does not have.
+// The search thread: finds and ranks, and looks through texts, on connections of its own. Over many memories that takes
+// tens of milliseconds of computing, which the thread that carries the events does not have.
 import { parentPort, workerData } from 'node:worker_threads'
+import { makeBreathe } from '../kernel/breathe.ts'
 import { systemClock } from '../kernel/clock.ts'
-import { StoreUnavailable } from '../store/db.ts'
+import { StoreUnavailable, type Db, type Value } from '../store/db.ts'
+import { idsHolding } from './ids-holding.ts'
 import type { Finder, Sought } from './memory-index.ts'
 import type { Ranked } from './rank.ts'
 
 /** The file of an embedded store, or the address of a server. */
 export type Where = { file: string } | { url: string }
-export type Question = Sought
+
+/** What the thread is asked, with the type of what it answers. */
+export interface Asked {
+  find: { question: Sought; answer: Ranked[] }
+  /** The rows of a query. */
+  rows: { question: { sql: string; values: readonly Value[] }; answer: unknown[] }
+  /** Which of given memories hold a folded text in their title or content. */
+  holding: { question: { tenantId: string; ids: readonly string[]; needle: string }; answer: string[] }
+}
+export type Question = { [K in keyof Asked]: { kind: K; about: Asked[K]['question'] } }[keyof Asked]
 /** `away`: the store cannot be reached, and why. */
-export type Answer = { found: Ranked[] } | { away: string }
+export type Answer = { found: Asked[keyof Asked]['answer'] } | { away: string }
+
+type Opened = { ask(question: Question): Promise<Asked[keyof Asked]['answer']>; close(): Promise<void> }
 
 /** Searches at once on PostgreSQL: more would take the processors from the events. */
 const CONNECTIONS = 2
 
-async function open(where: Where): Promise<Finder & { close(): Promise<void> }> {
+const breathe = makeBreathe()
+
+function answerWith(db: Db, finder: Finder, { kind, about }: Question): Promise<Asked[keyof Asked]['answer']> {
+  if (kind === 'find') return finder.find(about)
+  if (kind === 'rows') return db.rows(about.sql, about.values)
+  return idsHolding(db, about.tenantId, about.ids, about.needle, breathe)
+}
+
+async function open(where: Where): Promise<Opened> {
   if ('url' in where) {
     const [{ openPostgres }, { postgresFinder }] = await Promise.all([
       import('../store/postgres.ts'),
       import('./find-postgres.ts'),
     ])
     const store = openPostgres({ url: where.url, clock: systemClock, poolSize: CONNECTIONS })
-    return { find: postgresFinder(store).find, close: store.close }
+    const finder = postgresFinder(store)
+    return { ask: (question) => answerWith(store, finder, question), close: store.close }
   }
   const [{ openReader }, { makeFinder }] = await Promise.all([import('../store/sqlite.ts'), import('./find-sqlite.ts')])
   const reader = openReader(where.file)
@@ -30,8 +52,8 @@ async function open(where: Where): Promise<Finder & { close(): Promise<void> }> 
   // One after the other: a snapshot is one at a time.
   let last: Promise<unknown> = Promise.resolve()
   return {
-    find(sought) {
-      const found = last.then(() => reader.snapshot((db) => (finder ??= makeFinder(db)).find(sought)))
+    ask(question) {
+      const found = last.then(() => reader.snapshot((db) => answerWith(db, (finder ??= makeFinder(db)), question)))
       last = found.catch(() => {})
       return found
     },
@@ -46,9 +68,9 @@ const port = parentPort!
 const opened = open(workerData as Where)
 const underWay = new Set<Promise<void>>()
 
-async function answer(id: number, sought: Sought): Promise<void> {
+async function answer(id: number, question: Question): Promise<void> {
   try {
-    port.postMessage({ id, answer: { found: await (await opened).find(sought) } })
+    port.postMessage({ id, answer: { found: await (await opened).ask(question) } })
   } catch (error) {
     if (error instanceof StoreUnavailable) port.postMessage({ id, answer: { away: error.message } })
     else port.postMessage({ id, error: (error as Error).stack ?? String(error) })

@@ -1,17 +1,28 @@
-// Asks the search thread, which opens the store at `where` for itself.
+// Asks the search thread, which opens the store at `where` for itself. Tenants take turns at it, and their agents.
 import { makeThread } from '../kernel/thread.ts'
+import { makeTurns } from '../kernel/turns.ts'
 import { StoreUnavailable } from '../store/db.ts'
-import type { Finder } from './memory-index.ts'
-import type { Answer, Question, Where } from './search-thread.ts'
+import type { Answer, Asked, Question, Where } from './search-thread.ts'
+import type { Viewer } from './see.ts'
 
-export function makeSearch(where: Where): Finder & { close(): Promise<void> } {
+export interface SearchThread {
+  ask<K extends keyof Asked>(viewer: Viewer, kind: K, about: Asked[K]['question']): Promise<Asked[K]['answer']>
+  close(): Promise<void>
+}
+
+/** One is computed, and the next is there when it ends; on PostgreSQL two are computed. */
+const AT_ONCE = 2
+
+export function makeSearch(where: Where): SearchThread {
   const thread = makeThread<Question, Answer>(new URL('./search-thread.ts', import.meta.url), 'search', where)
+  const turns = makeTurns({ what: 'searches waiting', atOnce: AT_ONCE })
   return {
-    async find(sought) {
-      const answer = await thread.ask(sought)
-      if ('away' in answer) throw new StoreUnavailable(answer.away)
-      return answer.found
-    },
+    ask: (viewer, kind, about) =>
+      turns.take(viewer.tenantId, viewer.id, async () => {
+        const answer = await thread.ask({ kind, about } as Question)
+        if ('away' in answer) throw new StoreUnavailable(answer.away)
+        return answer.found as never
+      }),
     close: thread.close,
   }
 }

@@ -61,6 +61,16 @@ export function seenBy(viewer: Viewer, now: number, m = 'm'): Condition {
   return both(tenant, live(m, now), ways)
 }
 
+/** What is deleted, or past its expiry, for those who could still administer it: its owner and org-admins. */
+export function goneOf(viewer: Viewer, status: 'deleted' | 'expired', now: number, m = 'm'): Condition {
+  const ended: Condition =
+    status === 'deleted'
+      ? { sql: `${m}.status = 'deleted'`, values: [] }
+      : { sql: `(${m}.status = 'expired' or (${m}.status = 'active' and ${m}.expires_at <= ?))`, values: [now] }
+  const owned: Condition[] = viewer.kind === 'org_admin' ? [] : [{ sql: `${m}.agent_id = ?`, values: [viewer.id] }]
+  return both({ sql: `${m}.tenant_id = ?`, values: [viewer.tenantId] }, ...owned, ended)
+}
+
 /**
  * The same memories as conditions that do not overlap, each with an index of its own: no way costs what another one
  * hides.

@@ -37,6 +37,8 @@ export interface Filter {
   type: string | null
   minConfidence: number
   now: number
+  /** Ids of what passes the other filters; null when there are none. */
+  only: ReadonlySet<string> | null
 }
 
 /** Each place as seen, which counts for the statistics of words, or wanted, which passes the filters too. */
@@ -185,7 +187,7 @@ export class Shelf {
   }
 
   /** What the viewer sees, and what of it is wanted. */
-  view({ viewer, scope, type, minConfidence, now }: Filter): View {
+  view({ viewer, scope, type, minConfidence, now, only }: Filter): View {
     const mask = new Uint8Array(this.ids.length)
     const seen = this.audiences.map((audience) => maySee(viewer, audience, now))
     const inScope = this.audiences.map((audience) => scope === null || audience.scope === scope)
@@ -200,7 +202,8 @@ export class Shelf {
       const wanted =
         inScope[audience] &&
         (type === null || this.types[place] === wantedType) &&
-        this.confidence[place]! >= minConfidence
+        this.confidence[place]! >= minConfidence &&
+        (only === null || only.has(this.ids[place]!))
       mask[place] = wanted ? WANTED : SEEN
     }
     return { mask, memories, averageLength: memories > 0 ? length / memories : 0 }

@@ -1,6 +1,5 @@
 // The rows of memories and of their relationships. Every query names the tenant.
-import type { Memory, MemoryScope, MemoryStatus, MemoryType, Relationship, RelationshipType } from '@sensorium/contract'
-import { iso, isoOrNull } from '../kernel/clock.ts'
+import type { MemoryScope, MemoryStatus, MemoryType, RelationshipType } from '@sensorium/contract'
 import { one, type Db } from '../store/db.ts'
 import { seenBy, type Condition, type Viewer } from './see.ts'
 
@@ -85,41 +84,27 @@ const RELATIONSHIP = [
 /** The columns of a memory, of the table with the alias `m`. */
 export const memoryColumns = (m: string): string => MEMORY.map((name) => `${m}.${name}`).join(', ')
 
-export const shownMemory = (row: MemoryRow): Memory => ({
-  id: row.id,
-  tenant_id: row.tenant_id,
-  agent_id: row.agent_id,
-  team_id: row.team_id,
-  project_id: row.project_id,
-  type: row.type,
-  scope: row.scope,
-  status: row.status,
-  title: row.title,
-  content: row.content,
-  confidence: row.confidence,
-  importance: row.importance,
-  metadata: JSON.parse(row.metadata) as Record<string, unknown>,
-  source_type: row.source_type,
-  source_id: row.source_id,
-  source_url: row.source_url,
-  source_event_id: row.source_event_id,
-  freshness_date: isoOrNull(row.freshness_date),
-  expires_at: isoOrNull(row.expires_at),
-  created_at: iso(row.created_at),
-  updated_at: iso(row.updated_at),
-  accessed_at: iso(row.accessed_at),
-})
+/** Rows up to this many bytes come with the page that lists them: 200 of them are a megabyte. */
+const SHORT_ROW = 5_000
 
-export const shownRelationship = (row: Omit<RelationshipRow, 'created_by'>): Relationship => ({
-  id: row.id,
-  tenant_id: row.tenant_id,
-  source_memory_id: row.source_memory_id,
-  target_memory_id: row.target_memory_id,
-  relationship_type: row.relationship_type,
-  strength: row.strength,
-  metadata: row.metadata === null ? null : (JSON.parse(row.metadata) as Record<string, unknown>),
-  created_at: iso(row.created_at),
-})
+/** A row of a page: its long texts are null where it is longer than SHORT_ROW, and are read when their turn comes. */
+export type ListedMemory = Omit<MemoryRow, 'title' | 'content' | 'metadata'> & {
+  title: string | null
+  content: string | null
+  metadata: string | null
+  bytes: number
+}
+
+const LONG_TEXTS = new Set<string>(['title', 'content', 'metadata'])
+
+/** The columns of a ListedMemory, of the table with the alias `m`. */
+export function listedColumns(m: string): string {
+  // Neither engine reads a text to tell its length in bytes.
+  const bytes = [...LONG_TEXTS].map((name) => `octet_length(${m}.${name})`).join(' + ')
+  const column = (name: string): string =>
+    LONG_TEXTS.has(name) ? `case when ${bytes} <= ${SHORT_ROW} then ${m}.${name} end as ${name}` : `${m}.${name}`
+  return `${MEMORY.map(column).join(', ')}, ${bytes} as bytes`
+}
 
 export const insertMemory = (db: Db, row: MemoryRow): Promise<number> =>
   db.run(
@@ -201,8 +186,8 @@ export async function pageMemories(db: Db, tenantId: string, ways: Condition[], 
   const values = ways.flatMap((way) => way.values)
   const union = ways.map(({ sql }) => `select m.id from memories m where ${sql}`).join(' union all ')
   // The ids first, which an index has; the texts of what is skipped are never read.
-  const rows = await db.rows<MemoryRow>(
-    `select ${memoryColumns('m')} from (${union} order by id desc limit ? offset ?) p
+  const rows = await db.rows<ListedMemory>(
+    `select ${listedColumns('m')} from (${union} order by id desc limit ? offset ?) p
        join memories m on m.tenant_id = ? and m.id = p.id order by m.id desc`,
     [...values, limit, offset, tenantId],
   )
@@ -211,32 +196,15 @@ export async function pageMemories(db: Db, tenantId: string, ways: Condition[], 
   return { rows, total: count?.n ?? 0 }
 }
 
-/**
- * A page of the memories that meet the condition on `m` and whose text meets the one on `t`, newest first, and how
- * many.
- */
-export async function pageFoundMemories(
-  db: Db,
-  tenantId: string,
-  seen: Condition,
-  held: Condition,
-  offset: number,
-  limit: number,
-) {
-  // Materialized: a planner that hopes for a quick end walks all memories from the newest on, and a rare text is in
-  // none of them. Cross join: SQLite takes the tables in this order, and would else walk all memories of the tenant for
-  // want of statistics.
-  const rows = await db.rows<MemoryRow & { total: number }>(
-    `with held as materialized (select t.id from memory_texts t where ${held.sql}),
-          found as materialized (select m.id from held cross join memories m where m.id = held.id and ${seen.sql})
-     select counted.total, ${memoryColumns('m')}
-       from (select count(*) as total from found) counted
-       left join (select id from found order by id desc limit ? offset ?) p on true
-       left join memories m on m.tenant_id = ? and m.id = p.id
-      order by m.id desc`,
-    [...held.values, ...seen.values, limit, offset, tenantId],
+/** Given memories of a tenant that meet the condition on `m`, in the order of the ids. */
+export async function listMemoriesById(db: Db, seen: Condition, ids: readonly string[]): Promise<ListedMemory[]> {
+  if (ids.length === 0) return []
+  const rows = await db.rows<ListedMemory>(
+    `select ${listedColumns('m')} from memories m where ${seen.sql} and ${db.dialect.inList('m.id')}`,
+    [...seen.values, db.dialect.list(ids)],
   )
-  return { rows: rows.filter((row) => row.id !== null), total: rows[0]?.total ?? 0 }
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  return ids.flatMap((id) => byId.get(id) ?? [])
 }
 
 /** Some memories whose time has come, held against other workers. Of all tenants. */

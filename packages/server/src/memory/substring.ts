@@ -7,11 +7,14 @@
 // held by the text itself. The tenant is part of every hash, so that no tenant's memories make the search of another
 // longer.
 //
+// A text with very many grams has its characters instead, in a few thousand groups, and a mark that says so; the index
+// is asked for both kinds at once.
+//
 // One and two characters are grams too, because whole words of Chinese and Japanese are that short.
 //
 // Tried and rejected: FTS5 with the trigram tokenizer (nothing shorter than three characters, no audiences), an
 // expression index on PostgreSQL that makes the grams in SQL (quadratic on text beyond ASCII).
-import { one, type Db } from '../store/db.ts'
+import { one, type Db, type Dialect } from '../store/db.ts'
 import { fold } from './fold.ts'
 import type { Condition, Viewer, Visibility } from './see.ts'
 
@@ -22,6 +25,13 @@ export interface Text extends Pick<Visibility, 'tenant_id' | 'agent_id' | 'team_
 }
 
 const GRAM = 3
+/**
+ * A text with more grams than this is found by the groups of its characters: 32,768 different characters have 98,000
+ * grams, which took the embedded store half a second to write. English of any length has fewer than 7,000.
+ */
+const MAX_GRAMS = 8_192
+/** Of a long Chinese text, with 2,500 different characters, half of the groups are taken. */
+const GROUPS = 4_096
 /** A long text is looked up by this many of its grams, spread over it; the rest is for the check of the text. */
 const MAX_ASKED = 8
 
@@ -37,12 +47,31 @@ const pointsOf = (text: string): number[] => Array.from(text, (character) => cha
 /** What the hashes of a tenant begin with. */
 const seedOf = (tenantId: string): number => pointsOf(tenantId).reduce(mixIn, 0x811c9dc5)
 
-function addGrams(grams: Set<number>, seed: number, text: string): void {
-  const points = pointsOf(text)
+/** Adds the grams of a text until there are too many; answers whether all of them are there. */
+function addGrams(grams: Set<number>, seed: number, points: readonly number[]): boolean {
   for (let i = 0; i < points.length; i++) {
     let hash = seed
     for (let j = i; j < i + GRAM && j < points.length; j++) grams.add(finish((hash = mixIn(hash, points[j]!))))
+    if (grams.size > MAX_GRAMS) return false
   }
+  return true
+}
+
+const MANY_SEED = 0x2545f491
+
+/** The mark of a text that is found by its characters. */
+const manyMark = (seed: number): number => finish(mixIn(seed, MANY_SEED))
+
+/** The group that a character falls into. */
+const groupOf = (seed: number, point: number): number =>
+  finish(mixIn(mixIn(seed, MANY_SEED), 1 + ((finish(mixIn(seed, point)) >>> 0) % GROUPS)))
+
+/** The grams of the folded texts of a memory; where they are too many, the groups of its characters instead. */
+export function gramsOf(seed: number, ...texts: string[]): Set<number> {
+  const points = texts.map(pointsOf)
+  const grams = new Set<number>()
+  if (points.every((text) => addGrams(grams, seed, text))) return grams
+  return new Set([manyMark(seed), ...points.flat().map((point) => groupOf(seed, point))])
 }
 
 const audience = (seed: number, kind: 'agent' | 'team' | 'everybody', id = ''): number =>
@@ -79,6 +108,12 @@ function askedGrams(needle: string, seed: number): number[] {
   return [...new Set([...starts].map((at) => finish(points.slice(at, at + GRAM).reduce(mixIn, seed))))]
 }
 
+/** What a text with too many grams is looked up by: its mark, and the groups of some characters of the needle. */
+function askedCharacters(needle: string, seed: number): number[] {
+  const points = [...new Set(pointsOf(needle))].slice(0, MAX_ASKED)
+  return [manyMark(seed), ...new Set(points.map((point) => groupOf(seed, point)))]
+}
+
 // A gram as the word that the full-text index knows it by: its number in base 36, put together from pieces that were
 // written before. A short memory has a hundred grams, and writing each digit by digit took as long as inserting them
 // all.
@@ -102,9 +137,7 @@ export async function indexText(tx: Db, memory: Text): Promise<void> {
   const title = fold(memory.title)
   const content = fold(memory.content)
   const seed = seedOf(tenant_id)
-  const grams = new Set(audiencesOf(memory, seed))
-  addGrams(grams, seed, title)
-  addGrams(grams, seed, content)
+  const grams = [...audiencesOf(memory, seed), ...gramsOf(seed, title, content)]
   if (tx.dialect.engine === 'postgres') {
     await tx.run(
       `insert into memory_texts (tenant_id, id, title, content, grams) values (?, ?, ?, ?, ?::integer[])
@@ -139,26 +172,29 @@ export async function unindexText(tx: Db, tenantId: string, id: string): Promise
   }
 }
 
-/**
- * The condition on memory_texts, with the alias `t`, that its title or its content holds the text, whatever the case.
- */
-export function holdsText(db: Db, viewer: Viewer, text: string): Condition {
-  const needle = fold(text)
+/** What a folded text is looked up by: all of one of these are among the grams of a memory that holds it. */
+export const askedOf = (needle: string, seed: number): number[][] => [
+  askedGrams(needle, seed),
+  askedCharacters(needle, seed),
+]
+
+/** The condition on memory_texts, with the alias `t`, that it can hold the folded text and the viewer can see it. */
+export function mayHold(engine: Dialect['engine'], viewer: Viewer, needle: string): Condition {
   const seed = seedOf(viewer.tenantId)
-  const grams = askedGrams(needle, seed)
+  const [grams, characters] = askedOf(needle, seed) as [number[], number[]]
   const audiences = audiencesFor(viewer, seed)
-  if (db.dialect.engine === 'postgres') {
+  if (engine === 'postgres') {
     return {
-      sql: `t.tenant_id = ? and t.grams @> ?::integer[] ${audiences.length > 0 ? 'and t.grams && ?::integer[]' : ''}
-            and (strpos(t.title, ?) > 0 or strpos(t.content, ?) > 0)`,
-      values: [viewer.tenantId, array(grams), ...(audiences.length > 0 ? [array(audiences)] : []), needle, needle],
+      sql: `t.tenant_id = ? and (t.grams @> ?::integer[] or t.grams @> ?::integer[])
+            ${audiences.length > 0 ? 'and t.grams && ?::integer[]' : ''}`,
+      values: [viewer.tenantId, array(grams), array(characters), ...(audiences.length > 0 ? [array(audiences)] : [])],
     }
   }
+  const all = (hashes: readonly number[]): string => `(${hashes.map(word).join(' AND ')})`
   const seen = audiences.length > 0 ? ` AND (${audiences.map(word).join(' OR ')})` : ''
   // The plus keeps SQLite from walking all texts of the tenant instead.
   return {
-    sql: `+t.tenant_id = ? and t.doc in (select rowid from memory_grams where memory_grams match ?)
-          and (instr(t.title, ?) > 0 or instr(t.content, ?) > 0)`,
-    values: [viewer.tenantId, grams.map(word).join(' AND ') + seen, needle, needle],
+    sql: '+t.tenant_id = ? and t.doc in (select rowid from memory_grams where memory_grams match ?)',
+    values: [viewer.tenantId, `(${all(grams)} OR ${all(characters)})${seen}`],
   }
 }

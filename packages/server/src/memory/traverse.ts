@@ -11,12 +11,13 @@
 // more; and if those few have more than MAX_WALKED relationships between them, it looks at that many and lets the rest
 // be. Every join is a cross join: SQLite then takes the tables in the order they are written, from what was found to
 // what it leads to.
-import { MAX_TRAVERSAL_DEPTH, MAX_TRAVERSED, type Direction, type RelatedMemory } from '@sensorium/contract'
+import { MAX_TRAVERSAL_DEPTH, MAX_TRAVERSED, type Direction } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import type { Db, Value } from '../store/db.ts'
 import { requireMemory } from './get.ts'
 import { seenBy, type Viewer } from './see.ts'
-import { memoryColumns, shownMemory, shownRelationship, type MemoryRow, type RelationshipRow } from './sql.ts'
+import { findRelationship, listedColumns, type ListedMemory, type RelationshipRow } from './sql.ts'
+import { jsonBody, relationshipJson, type JsonBody } from './wire.ts'
 
 const ENDS = {
   out: [['source_memory_id', 'target_memory_id']],
@@ -75,17 +76,31 @@ function nextLevel(sql: Sql, viewer: Viewer, startId: string, direction: Directi
   sql.values.push(startId, ...seen.values)
 }
 
-interface TraversedRow extends MemoryRow {
+/** A memory that was reached. */
+export interface Reached {
+  relationship: Omit<RelationshipRow, 'created_by'>
+  /** Of the relationship's metadata, which is null where it is long and is read when its turn comes. */
+  metadataBytes: number
+  memory: ListedMemory
+  depth: number
+  strength: number
+}
+
+interface ReachedRow extends ListedMemory {
   relationship_id: string
   source_memory_id: string
   target_memory_id: string
   relationship_type: RelationshipRow['relationship_type']
   relationship_strength: number
   relationship_metadata: string | null
+  metadata_bytes: number
   related_at: number
   depth: number
   cumulative: number
 }
+
+/** Metadata of a relationship up to this many bytes comes with the traversal. */
+const SHORT_METADATA = 1_000
 
 /** The memories that a viewer reaches from one it sees. Depth is 1 to MAX_TRAVERSAL_DEPTH. */
 export async function reachedFrom(
@@ -95,17 +110,19 @@ export async function reachedFrom(
   depth: number,
   direction: Direction,
   now: number,
-): Promise<RelatedMemory[]> {
+): Promise<Reached[]> {
   const sql: Sql = { text: [], values: [] }
   firstLevel(sql, viewer, startId, direction, now)
   for (let level = 2; level <= depth; level++) nextLevel(sql, viewer, startId, direction, level, now)
   const levels = Array.from({ length: depth }, (_, i) => `select * from found${i + 1}`)
-  const rows = await db.rows<TraversedRow>(
+  const rows = await db.rows<ReachedRow>(
     `with ${sql.text.join(',\n')},
      chosen as materialized (
        select * from (${levels.join(' union all ')}) a order by depth, strength desc, memory_id, relationship_id limit ${MAX_TRAVERSED})
      select c.depth, c.strength as cumulative, c.relationship_id, r.source_memory_id, r.target_memory_id, r.relationship_type,
-            r.strength as relationship_strength, r.metadata as relationship_metadata, r.created_at as related_at, ${memoryColumns('m')}
+            r.strength as relationship_strength, coalesce(octet_length(r.metadata), 0) as metadata_bytes,
+            case when octet_length(r.metadata) <= ${SHORT_METADATA} then r.metadata end as relationship_metadata,
+            r.created_at as related_at, ${listedColumns('m')}
        from chosen c
       cross join memory_relationships r
       cross join memories m
@@ -114,7 +131,7 @@ export async function reachedFrom(
     [...sql.values, viewer.tenantId, viewer.tenantId],
   )
   return rows.map((row) => ({
-    relationship: shownRelationship({
+    relationship: {
       tenant_id: row.tenant_id,
       id: row.relationship_id,
       source_memory_id: row.source_memory_id,
@@ -123,11 +140,19 @@ export async function reachedFrom(
       strength: row.relationship_strength,
       metadata: row.relationship_metadata,
       created_at: row.related_at,
-    }),
-    memory: shownMemory(row),
+    },
+    metadataBytes: row.metadata_bytes,
+    memory: row,
     depth: row.depth,
-    cumulative_strength: row.cumulative,
+    strength: row.cumulative,
   }))
+}
+
+/** The relationship as JSON, its long metadata read now. */
+async function wholeRelationship(db: Db, { relationship, metadataBytes }: Reached): Promise<string> {
+  if (metadataBytes <= SHORT_METADATA) return relationshipJson(relationship)
+  const { tenant_id, source_memory_id, id } = relationship
+  return relationshipJson((await findRelationship(db, tenant_id, source_memory_id, id)) ?? relationship)
 }
 
 export async function traverse(
@@ -136,9 +161,18 @@ export async function traverse(
   id: string,
   query: { depth?: number; direction?: Direction },
   now: number,
-): Promise<{ relationships: RelatedMemory[]; count: number }> {
+): Promise<JsonBody> {
   await requireMemory(db, principal, id, now)
   const depth = Math.min(MAX_TRAVERSAL_DEPTH, Math.max(1, query.depth ?? 1))
-  const relationships = await reachedFrom(db, principal, id, depth, query.direction ?? 'out', now)
-  return { relationships, count: relationships.length }
+  const reached = await reachedFrom(db, principal, id, depth, query.direction ?? 'out', now)
+  return jsonBody(db, db, seenBy(principal, now), {
+    open: '{"relationships":[',
+    items: reached.map((one) => ({
+      memory: one.memory,
+      more: one.metadataBytes,
+      json: async (memory) =>
+        `{"relationship":${await wholeRelationship(db, one)},"memory":${memory},"depth":${one.depth},"cumulative_strength":${one.strength}}`,
+    })),
+    close: (count) => `],"count":${count}}`,
+  })
 }

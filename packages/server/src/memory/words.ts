@@ -1,7 +1,7 @@
 // The words of a memory, indexed in the transaction that writes it: a memory is found by its words right after its 201,
 // and the same row says that its meaning is still to be embedded.
 import { one, type Db, type Insert } from '../store/db.ts'
-import { countTerms, termsOf } from './terms.ts'
+import { countTerms, indexedTerms, termsOf } from './terms.ts'
 
 export interface IndexedText {
   tenant_id: string
@@ -21,8 +21,9 @@ const WORDS: Insert = {
 /** Called with every new memory and with every change of a title or a content, in the transaction that writes it. */
 export async function indexWords(tx: Db, memory: IndexedText): Promise<void> {
   const { tenant_id, id } = memory
-  const title = termsOf(memory.title)
-  const content = termsOf(memory.content)
+  const seen = new Set<string>()
+  const title = indexedTerms(termsOf(memory.title), seen)
+  const content = indexedTerms(termsOf(memory.content), seen)
   const { counts, length } = countTerms(title, content)
   if (tx.dialect.engine === 'sqlite') {
     // Writes the state of the index for one memory: not embedded, claimed by nobody, one version on. Answers its
@@ -30,7 +31,7 @@ export async function indexWords(tx: Db, memory: IndexedText): Promise<void> {
     const row = await one<{ doc: number; version: number }>(
       tx,
       `insert into memory_recall (tenant_id, memory_id, length, version, embedded, claimed_until) values (?, ?, ?, 1, '', 0)
-       on conflict (tenant_id, memory_id) do update set length = excluded.length, version = memory_recall.version + 1, embedded = '', claimed_until = 0
+       on conflict (tenant_id, memory_id) do update set length = excluded.length, version = memory_recall.version + 1, embedded = '', claimed_until = 0, retry_at = 0
        returning doc, version`,
       [tenant_id, id, length],
     )
@@ -50,7 +51,7 @@ export async function indexWords(tx: Db, memory: IndexedText): Promise<void> {
   const row = await one<{ version: number }>(
     tx,
     `insert into memory_recall (tenant_id, memory_id, length, version, embedded, claimed_until) values (?, ?, ?, 1, '', 0)
-     on conflict (tenant_id, memory_id) do update set length = excluded.length, version = memory_recall.version + 1, embedded = '', claimed_until = 0
+     on conflict (tenant_id, memory_id) do update set length = excluded.length, version = memory_recall.version + 1, embedded = '', claimed_until = 0, retry_at = 0
      returning version`,
     [tenant_id, id, length],
   )

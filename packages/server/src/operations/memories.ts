@@ -8,27 +8,42 @@ import { promoteMemory } from '../memory/promote.ts'
 import { relate, unrelate } from '../memory/relate.ts'
 import { remember, type MemoryTools } from '../memory/remember.ts'
 import { traverse } from '../memory/traverse.ts'
-import { created, noContent, ok } from './response.ts'
+import type { FindText } from '../memory/memory-index.ts'
+import type { MemoryRow, RelationshipRow } from '../memory/sql.ts'
+import { memoryJson, relationshipJson } from '../memory/wire.ts'
+import { noContent, type OperationResponse } from './response.ts'
 import { read, write, type Binding } from './binding.ts'
 
-export const memoryOperations = (tools: MemoryTools): Binding[] => {
-  const { now } = tools
+const shown = (status: number, row: MemoryRow): OperationResponse => ({
+  status,
+  text: memoryJson(row),
+  resourceId: row.id,
+})
+const related = (row: RelationshipRow): OperationResponse => ({
+  status: 201,
+  text: relationshipJson(row),
+  resourceId: row.id,
+})
+
+export const memoryOperations = (tools: MemoryTools & { findText: FindText }): Binding[] => {
+  const { now, findText } = tools
   return [
-    read(operations.listMemories, async ({ principal, query }, db) =>
-      ok(await listMemories(db, principal, query, now())),
-    ),
+    read(operations.listMemories, async ({ principal, query }, db) => ({
+      status: 200,
+      ...(await listMemories(db, findText, principal, query, now())),
+    })),
 
     write(operations.createMemory, async ({ principal, body }, tx) =>
-      created(await remember(tx, tools, principal, body)),
+      shown(201, await remember(tx, tools, principal, body)),
     ),
 
     // A write: fetching moves accessed_at.
     write(operations.getMemory, async ({ principal, params }, tx) =>
-      ok(await getMemory(tx, principal, params.id, now())),
+      shown(200, await getMemory(tx, principal, params.id, now())),
     ),
 
     write(operations.updateMemory, async ({ principal, params, body }, tx) =>
-      ok(await changeMemory(tx, tools, principal, params.id, body)),
+      shown(200, await changeMemory(tx, tools, principal, params.id, body)),
     ),
 
     write(operations.deleteMemory, async ({ principal, params }, tx) => {
@@ -37,16 +52,17 @@ export const memoryOperations = (tools: MemoryTools): Binding[] => {
     }),
 
     write(operations.promoteMemory, async ({ principal, params, body }, tx) =>
-      ok(await promoteMemory(tx, now(), principal, params.id, body)),
+      shown(200, await promoteMemory(tx, now(), principal, params.id, body)),
     ),
 
     write(operations.createRelationship, async ({ principal, params, body }, tx) =>
-      created(await relate(tx, tools, principal, params.id, body)),
+      related(await relate(tx, tools, principal, params.id, body)),
     ),
 
-    read(operations.listRelationships, async ({ principal, params, query }, db) =>
-      ok(await traverse(db, principal, params.id, query, now())),
-    ),
+    read(operations.listRelationships, async ({ principal, params, query }, db) => ({
+      status: 200,
+      ...(await traverse(db, principal, params.id, query, now())),
+    })),
 
     write(operations.deleteRelationship, async ({ principal, params }, tx) => {
       await unrelate(tx, now(), principal, params.id, params.rel_id)

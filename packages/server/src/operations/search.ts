@@ -2,7 +2,6 @@
 import { operations } from '@sensorium/contract'
 import { searchMemories, type Recall } from '../memory/recall.ts'
 import type { Store } from '../store/db.ts'
-import { ok } from './response.ts'
 import { own, type Binding } from './binding.ts'
 
 export interface SearchTools {
@@ -13,7 +12,11 @@ export interface SearchTools {
 
 // Its own transaction: computing must not hold one open.
 export const searchOperations = ({ store, recall, now }: SearchTools): Binding[] => [
-  own(operations.searchMemories, async ({ principal, body }, record) =>
-    ok(await searchMemories(store, recall, now(), principal, body, async (tx, found) => record?.(tx, ok(found)))),
-  ),
+  own(operations.searchMemories, async ({ principal, body }, record) => ({
+    status: 200,
+    ...(await searchMemories(store, recall, now(), principal, body, async (tx, found) => {
+      // A response over a megabyte is not recorded: the same search again has no effect that the first did not have.
+      if ('text' in found) await record?.(tx, { status: 200, text: found.text })
+    })),
+  })),
 ]

@@ -130,7 +130,7 @@ onBothEngines((engine) => {
     assert.equal(found!.signals!.similarity, 0)
     far.status = 200
     // As an hour later.
-    await service.store.tx((tx) => tx.run('update memory_recall set claimed_until = 0'))
+    await service.store.tx((tx) => tx.run('update memory_recall set claimed_until = 0, retry_at = 0'))
     await service.clock.advance(5_001)
     await service.app.runOnce.embed()
     const [again] = await search('baking')
@@ -161,7 +161,7 @@ onBothEngines((engine) => {
   test('[EMB-2] two embedders share the work: nothing is embedded twice', async () => {
     for (let i = 0; i < 40; i++) await make(`Shared ${i}`, 'A vehicle.')
     await service.app.memory.embedding.idle()
-    await service.store.tx((tx) => tx.run("update memory_recall set embedded = '', claimed_until = 0"))
+    await service.store.tx((tx) => tx.run("update memory_recall set embedded = '', claimed_until = 0, retry_at = 0"))
     const before = far.asked.length
     const other = engine.name === 'postgres' ? await service.another() : service
     await Promise.all([service.app.runOnce.embed(), other.app.runOnce.embed(), service.app.runOnce.embed()])

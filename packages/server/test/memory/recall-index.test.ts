@@ -51,6 +51,7 @@ const sought = (vector: Float32Array, minConfidence: number): Sought => ({
   scope: null,
   type: null,
   minConfidence,
+  filters: {},
   limit: 10,
   now: NOW,
   terms: [],
@@ -130,7 +131,7 @@ interface Opened {
 const WAYS: Record<string, () => Promise<Opened>> = {
   'sqlite-vec': async () => {
     const { store, config, drop } = await emptyStore(sqlite)
-    return { store, index: sqliteIndex(databaseFile(config.dataDir)), drop }
+    return { store, index: sqliteIndex(store, databaseFile(config.dataDir)), drop }
   },
   ...(POSTGRES_URL && {
     'PostgreSQL as the server has it': async () => {

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
-import { DIRECTIONS, RELATIONSHIP_TYPES, type Direction, type RelatedMemory } from '@sensorium/contract'
+import { DIRECTIONS, RELATIONSHIP_TYPES, type Direction } from '@sensorium/contract'
 import { maySee, type Viewer } from '../../src/memory/see.ts'
 import { insertMemory, insertRelationship, type MemoryRow, type RelationshipRow } from '../../src/memory/sql.ts'
-import { reachedFrom } from '../../src/memory/traverse.ts'
+import { reachedFrom, type Reached } from '../../src/memory/traverse.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { START } from '../support/fake-clock.ts'
@@ -67,11 +67,11 @@ function walk(
   return items.sort(inOrder).slice(0, 1000)
 }
 
-const shown = (item: RelatedMemory): Item => ({
+const shown = (item: Reached): Item => ({
   memory: item.memory.id,
   relationship: item.relationship.id,
   depth: item.depth,
-  strength: item.cumulative_strength,
+  strength: item.strength,
 })
 
 const memoryRow = (tenant: string, id: string, more: Partial<MemoryRow> = {}): MemoryRow => ({

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import type { Memory } from '@sensorium/contract'
+import { candidateQuery } from '../../src/memory/find-text.ts'
 import { fold } from '../../src/memory/fold.ts'
-import { both, seenBy, waysToSee, type Viewer } from '../../src/memory/see.ts'
-import { pageFoundMemories, pageMemories } from '../../src/memory/sql.ts'
-import { holdsText } from '../../src/memory/substring.ts'
+import { seenBy, waysToSee, type Viewer } from '../../src/memory/see.ts'
+import { pageMemories } from '../../src/memory/sql.ts'
 import type { Db, Store, Value } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
@@ -326,10 +326,10 @@ onBothEngines((engine) => {
 
     const searchPlans = async () => {
       for (const who of [viewer, admin]) {
-        const search = (text: string) =>
-          plans(store, (db) =>
-            pageFoundMemories(db, many.id, both(seenBy(who, START)), holdsText(db, who, text), 0, 50),
-          )
+        const search = (text: string) => {
+          const { sql, values } = candidateQuery(engine.name, who, text, seenBy(who, START))
+          return plans(store, (db) => db.rows(sql, values))
+        }
         for (const text of ['needle in a hay', 'ne', 'n']) {
           const plan = await search(text)
           if (engine.name === 'sqlite') {

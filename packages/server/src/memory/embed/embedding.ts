@@ -14,6 +14,8 @@ export interface Embedder {
   readonly model: string
   /** How many texts one call of `embed` should bring at most. */
   readonly batch: number
+  /** How many queries it works on at once. */
+  readonly queries: number
   /** Each text as the windows it was cut into. In the background: a query goes first. */
   embed(texts: readonly string[]): Promise<Embedded[][]>
   query(text: string): Promise<Embedded>

@@ -19,6 +19,8 @@ const TIMEOUT_MS = 20_000
 const QUERY_TIMEOUT_MS = 2_000
 const PAUSE_MS = 5_000
 const TRIES = 4
+/** Queries at once. */
+const MAX_QUERIES = 16
 const NO_TOKENS = 0
 
 export class EmbeddingRefused extends Error {}
@@ -97,6 +99,7 @@ export function serviceEmbedder({ url, model, apiKey }: ServiceSettings, clock: 
   return {
     model,
     batch: 32,
+    queries: MAX_QUERIES,
     async embed(texts) {
       const parts = texts.map((text) => cut(text))
       const inputs = parts.flat()

@@ -1,0 +1,184 @@
+// Who embeds what: a memory is claimed before it is embedded, so that several nodes, or the command line beside a
+// service, share the work.
+//
+// 1. A claim is short and is renewed while the work lasts: what a dead node had claimed is free after CLAIM_MS.
+// 2. A claim that lies further ahead than one can was made by a clock that has been set back since, and holds nobody
+//    up; the same goes for the time of a new attempt.
+import type { Clock } from '../kernel/clock.ts'
+import type { Logger } from '../kernel/logger.ts'
+import type { Db, Store } from '../store/db.ts'
+
+/** With the run every two seconds that looks for what was left, five seconds after a crash it is being embedded. */
+const CLAIM_MS = 3_000
+const RENEW_MS = 1_000
+/** What failed rests for this long, and a text that the service refuses for longer. */
+const RETRY_MS = 30_000
+const REFUSED_MS = 3_600_000
+
+/** That nobody has claimed it and it is not resting. */
+const FREE = '(claimed_until <= ? or claimed_until > ?) and (retry_at <= ? or retry_at > ?)'
+// Nodes differ a little in what time it is.
+const freeAt = (now: number): number[] => [now, now + 2 * CLAIM_MS, now, now + REFUSED_MS + CLAIM_MS]
+
+export interface Name {
+  tenantId: string
+  memoryId: string
+}
+
+/** A claimed memory with its text. */
+export interface Text extends Name {
+  version: number
+  text: string
+}
+
+export interface Claims {
+  /** Claims those of the named that wait to be embedded and are nobody's. */
+  named(names: readonly Name[]): Promise<Text[]>
+  /** Claims what any crash, outage or change of model left behind, tenants in turn. */
+  left(): Promise<Text[]>
+  /** Holds what was claimed until the returned function is called. */
+  hold(batch: readonly Text[]): () => void
+  /** Gives a batch back: for whoever comes next, or after a rest. */
+  release(batch: readonly Text[], why: 'closing' | 'failed' | 'refused'): Promise<void>
+  close(): void
+}
+
+export interface ClaimTools {
+  store: Store
+  model: string
+  /** How many are claimed at once. */
+  batch: number
+  clock: Clock
+  log: Logger
+}
+
+interface Claimed {
+  tenant_id: string
+  memory_id: string
+  version: number
+}
+
+const REST_MS = { closing: 0, failed: RETRY_MS, refused: REFUSED_MS } as const
+/** Tenants looked at in one round for what was left. */
+const TENANTS = 16
+
+/** The texts of what was claimed in a tenant. */
+async function readTexts(db: Db, tenantId: string, claimed: readonly Claimed[]): Promise<Text[]> {
+  const versions = new Map(claimed.map(({ memory_id, version }) => [memory_id, version]))
+  // The texts of given memories, live or not.
+  const memories = await db.rows<{ id: string; title: string; content: string }>(
+    `select id, title, content from memories where tenant_id = ? and ${db.dialect.inList('id')}`,
+    [tenantId, db.dialect.list([...versions.keys()])],
+  )
+  return memories.map(({ id, title, content }) => ({
+    tenantId,
+    memoryId: id,
+    version: versions.get(id)!,
+    text: `${title}\n${content}`,
+  }))
+}
+
+export function makeClaims({ store, model, batch, clock, log }: ClaimTools): Claims {
+  const held = new Set<readonly Text[]>()
+  let timer: NodeJS.Timeout | undefined
+  /** The tenant that had its turn last. */
+  let lastTenant = ''
+
+  const byTenant = <T extends Name>(names: readonly T[]): [string, T[]][] =>
+    Object.entries(Object.groupBy(names, ({ tenantId }) => tenantId)) as [string, T[]][]
+
+  async function claim(tx: Db, tenantId: string, ids: readonly string[]): Promise<Text[]> {
+    const now = clock.now()
+    // Claims given memories that wait to be embedded and are nobody's; locks them; answers those it got.
+    const claimed = await tx.rows<Claimed>(
+      `update memory_recall set claimed_until = ?
+        where tenant_id = ? and ${tx.dialect.inList('memory_id')} and embedded <> ? and ${FREE}
+       returning tenant_id, memory_id, version`,
+      [now + CLAIM_MS, tenantId, tx.dialect.list(ids), model, ...freeAt(now)],
+    )
+    return claimed.length === 0 ? [] : readTexts(tx, tenantId, claimed)
+  }
+
+  /** Tenants that have something left, beginning after the one that had its turn last. */
+  async function tenantsLeft(): Promise<string[]> {
+    const after = async (tenant: string): Promise<string[]> => {
+      // Tenants with memories that this model has not embedded and nobody has claimed, in their order.
+      const rows = await store.rows<{ tenant_id: string }>(
+        `select distinct tenant_id from memory_recall
+          where (embedded < ? or embedded > ?) and ${FREE} and tenant_id > ?
+          order by tenant_id limit ?`,
+        [model, model, ...freeAt(clock.now()), tenant, TENANTS],
+      )
+      return rows.map(({ tenant_id }) => tenant_id)
+    }
+    const next = await after(lastTenant)
+    return next.length > 0 || lastTenant === '' ? next : after('')
+  }
+
+  async function renew(): Promise<void> {
+    try {
+      await store.tx(async (tx) => {
+        for (const [tenantId, texts] of byTenant([...held].flat())) {
+          // Lengthens the claims on given memories that are not embedded yet.
+          await tx.run(
+            `update memory_recall set claimed_until = ? where tenant_id = ? and ${tx.dialect.inList('memory_id')} and embedded <> ?`,
+            [clock.now() + CLAIM_MS, tenantId, tx.dialect.list(texts.map(({ memoryId }) => memoryId)), model],
+          )
+        }
+      })
+    } catch (error) {
+      log.warn({ err: error }, 'claims on memories were not renewed; another node may embed the same')
+    }
+  }
+
+  return {
+    named: (names) =>
+      store.tx(async (tx) => {
+        const claimed: Text[] = []
+        for (const [tenantId, group] of byTenant(names)) {
+          const ids = group.map(({ memoryId }) => memoryId)
+          claimed.push(...(await claim(tx, tenantId, ids)))
+        }
+        return claimed
+      }),
+    async left() {
+      const tenants = await tenantsLeft()
+      const claimed: Text[] = []
+      const share = Math.ceil(batch / Math.max(1, tenants.length))
+      for (const tenantId of tenants) {
+        // Some of what is left in a tenant, never embedded ones first. Unlocked: the claim decides.
+        const some = await store.rows<{ memory_id: string }>(
+          `select memory_id from memory_recall
+            where tenant_id = ? and (embedded < ? or embedded > ?) and ${FREE}
+            order by embedded limit ?`,
+          [tenantId, model, model, ...freeAt(clock.now()), share],
+        )
+        const ids = some.map(({ memory_id }) => memory_id)
+        claimed.push(...(await store.tx((tx) => claim(tx, tenantId, ids))))
+        lastTenant = tenantId
+      }
+      return claimed
+    },
+    hold(texts) {
+      held.add(texts)
+      timer ??= setInterval(() => void renew(), RENEW_MS).unref()
+      return () => {
+        held.delete(texts)
+        if (held.size > 0) return
+        clearInterval(timer)
+        timer = undefined
+      }
+    },
+    release: (texts, why) =>
+      store.tx(async (tx) => {
+        const until = REST_MS[why] === 0 ? 0 : clock.now() + REST_MS[why]
+        for (const { tenantId, memoryId, version } of texts) {
+          await tx.run(
+            'update memory_recall set claimed_until = 0, retry_at = ? where tenant_id = ? and memory_id = ? and version = ?',
+            [until, tenantId, memoryId, version],
+          )
+        }
+      }),
+    close: () => clearInterval(timer),
+  }
+}

@@ -1,0 +1,53 @@
+// Facts: the scalars of a memory's metadata, by which a search may be filtered. Name and value are kept as JSON text,
+// in which every string can be stored. Of metadata over MAX_METADATA there are none: it is never parsed here.
+import type { Db, Insert } from '../store/db.ts'
+import type { Condition } from './see.ts'
+
+const MAX_METADATA = 65_536
+const MAX_FACTS = 64
+/** Characters of a name and of a value, as JSON. */
+const MAX_NAME = 130
+const MAX_VALUE = 258
+
+export type Scalar = string | number | boolean | null
+
+const FACTS: Insert = {
+  into: 'memory_facts',
+  columns: { tenant_id: 'text', name: 'text', value: 'text', memory_id: 'text' },
+  conflict: 'on conflict do nothing',
+}
+
+export function factsOf(metadata: string): [name: string, value: string][] {
+  if (metadata === '{}' || metadata.length > MAX_METADATA) return []
+  return Object.entries(JSON.parse(metadata) as Record<string, unknown>)
+    .filter(([, value]) => typeof value !== 'object' || value === null)
+    .map(([name, value]): [string, string] => [JSON.stringify(name), JSON.stringify(value)])
+    .filter(([name, value]) => name.length <= MAX_NAME && value.length <= MAX_VALUE)
+    .slice(0, MAX_FACTS)
+}
+
+/** Writes the facts of a memory, new or changed. */
+export async function indexFacts(
+  tx: Db,
+  { tenant_id, id, metadata }: { tenant_id: string; id: string; metadata: string },
+  isNew: boolean,
+): Promise<void> {
+  if (!isNew) await unindexFacts(tx, tenant_id, id)
+  const facts = factsOf(metadata)
+  if (facts.length > 0)
+    await tx.insertMany(
+      FACTS,
+      facts.map(([name, value]) => [tenant_id, name, value, id]),
+    )
+}
+
+export const unindexFacts = (tx: Db, tenantId: string, id: string): Promise<number> =>
+  tx.run('delete from memory_facts where tenant_id = ? and memory_id = ?', [tenantId, id])
+
+/** The condition on `m` that its metadata has these members. */
+export const hasFacts = (metadata: Readonly<Record<string, Scalar>>): Condition[] =>
+  Object.entries(metadata).map(([name, value]) => ({
+    sql: `exists (select 1 from memory_facts f
+                   where f.tenant_id = m.tenant_id and f.memory_id = m.id and f.name = ? and f.value = ?)`,
+    values: [JSON.stringify(name), JSON.stringify(value)],
+  }))

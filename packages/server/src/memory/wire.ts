@@ -1,0 +1,152 @@
+// Memories as JSON on the wire, assembled from what is stored: `metadata` goes out as the text that came in and is
+// never parsed. A response over LARGE bytes is made row by row while it is written, so that a list of 200 memories of
+// 10 MB needs the room of one.
+import { iso, isoOrNull } from '../kernel/clock.ts'
+import type { Db } from '../store/db.ts'
+import type { Condition } from './see.ts'
+import { memoryColumns, type ListedMemory, type MemoryRow, type RelationshipRow } from './sql.ts'
+
+/** A body that is ready, or one that is made while it goes out. */
+export type JsonBody = { text: string } | { pieces: AsyncIterable<string> }
+
+const LARGE = 1_048_576
+/** Longer texts go out in slices of this many characters. */
+const SLICE = 262_144
+
+/** A memory as the contract has it, as JSON text. */
+export function memoryJson(row: MemoryRow): string {
+  const before = JSON.stringify({
+    id: row.id,
+    tenant_id: row.tenant_id,
+    agent_id: row.agent_id,
+    team_id: row.team_id,
+    project_id: row.project_id,
+    type: row.type,
+    scope: row.scope,
+    status: row.status,
+    title: row.title,
+    content: row.content,
+    confidence: row.confidence,
+    importance: row.importance,
+  })
+  const after = JSON.stringify({
+    source_type: row.source_type,
+    source_id: row.source_id,
+    source_url: row.source_url,
+    source_event_id: row.source_event_id,
+    freshness_date: isoOrNull(row.freshness_date),
+    expires_at: isoOrNull(row.expires_at),
+    created_at: iso(row.created_at),
+    updated_at: iso(row.updated_at),
+    accessed_at: iso(row.accessed_at),
+  })
+  return `${before.slice(0, -1)},"metadata":${row.metadata},${after.slice(1)}`
+}
+
+/** A relationship, likewise. */
+export function relationshipJson(row: Omit<RelationshipRow, 'created_by'>): string {
+  const before = JSON.stringify({
+    id: row.id,
+    tenant_id: row.tenant_id,
+    source_memory_id: row.source_memory_id,
+    target_memory_id: row.target_memory_id,
+    relationship_type: row.relationship_type,
+    strength: row.strength,
+  })
+  return `${before.slice(0, -1)},"metadata":${row.metadata ?? 'null'},"created_at":"${iso(row.created_at)}"}`
+}
+
+/** An item of a response that has a memory in it. */
+export interface Item {
+  memory: ListedMemory
+  /** How many bytes it is, about, beside the memory's own. */
+  more?: number
+  /** The item as JSON, given its memory's. */
+  json(memory: string): string | Promise<string>
+}
+
+export interface Response {
+  /** What comes before the first item, and after the last, given how many there were. */
+  open: string
+  close(items: number): string
+  items: readonly Item[]
+}
+
+/** Slices that no surrogate pair straddles: half a pair would go out as another character. */
+function* slices(text: string): Generator<string> {
+  for (let start = 0; start < text.length; ) {
+    let end = Math.min(text.length, start + SLICE)
+    const last = text.charCodeAt(end - 1)
+    if (end < text.length && last >= 0xd800 && last <= 0xdbff) end++
+    yield text.slice(start, end)
+    start = end
+  }
+}
+
+/** The whole rows of those listed memories that are still seen, by id. */
+async function readRows(db: Db, seen: Condition, listed: readonly ListedMemory[]): Promise<Map<string, MemoryRow>> {
+  const whole = new Map<string, MemoryRow>()
+  const long: string[] = []
+  for (const row of listed) {
+    if (row.title === null) long.push(row.id)
+    else whole.set(row.id, row as MemoryRow)
+  }
+  if (long.length === 0) return whole
+  // The rows of given memories that meet the condition on `m`.
+  const rows = await db.rows<MemoryRow>(
+    `select ${memoryColumns('m')} from memories m where ${seen.sql} and ${db.dialect.inList('m.id')}`,
+    [...seen.values, db.dialect.list(long)],
+  )
+  for (const row of rows)
+    whole.set(row.id, { ...row, accessed_at: Math.max(row.accessed_at, accessed(listed, row.id)) })
+  return whole
+}
+
+const accessed = (listed: readonly ListedMemory[], id: string): number =>
+  listed.find((row) => row.id === id)!.accessed_at
+
+/** Items in groups of at most LARGE bytes, or one. */
+function* groups(items: readonly Item[]): Generator<Item[]> {
+  let group: Item[] = []
+  let bytes = 0
+  for (const item of items) {
+    const size = item.memory.bytes + (item.more ?? 0)
+    if (group.length > 0 && bytes + size > LARGE) {
+      yield group
+      group = []
+      bytes = 0
+    }
+    group.push(item)
+    bytes += size
+  }
+  if (group.length > 0) yield group
+}
+
+/** A memory that was deleted, or hidden from the caller, since it was listed is left out. */
+async function* piecesOf(db: Db, seen: Condition, { open, close, items }: Response): AsyncGenerator<string> {
+  yield open
+  let count = 0
+  for (const group of groups(items)) {
+    const rows = await readRows(
+      db,
+      seen,
+      group.map(({ memory }) => memory),
+    )
+    for (const { memory, json } of group) {
+      const row = rows.get(memory.id)
+      if (!row) continue
+      if (count++ > 0) yield ','
+      yield* slices(await json(memoryJson(row)))
+    }
+  }
+  yield close(count)
+}
+
+/** The body of a response: at once while it is short, else in pieces for which `store` is read as they are asked for. */
+export async function jsonBody(db: Db, store: Db, seen: Condition, response: Response): Promise<JsonBody> {
+  const bytes = response.items.reduce((sum, { memory, more = 0 }) => sum + memory.bytes + more, 0)
+  if (bytes > LARGE) return { pieces: piecesOf(store, seen, response) }
+  let text = ''
+  for await (const piece of piecesOf(db, seen, response)) text += piece
+  return { text }
+}

@@ -1,0 +1,232 @@
+// What somebody with an ordinary key can do to the others with memories: as little as possible.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, test } from 'node:test'
+import fc from 'fast-check'
+import type { Memory } from '@sensorium/contract'
+import { listMemories } from '../../src/memory/list.ts'
+import { askedOf, gramsOf } from '../../src/memory/substring.ts'
+import { traverse } from '../../src/memory/traverse.ts'
+import { onBothEngines } from '../support/engines.ts'
+import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { memoryCalls } from './tools.ts'
+
+/** How often others had their turn while something ran. */
+async function turnsBeside<T>(work: Promise<T>): Promise<{ turns: number; result: T }> {
+  let turns = 0
+  let over = false
+  const others = (async () => {
+    for (; !over; turns++) await new Promise(setImmediate)
+  })()
+  const result = await work
+  over = true
+  await others
+  return { turns, result }
+}
+
+const everyCharacter = Array.from({ length: 32_768 }, (_, i) =>
+  String.fromCodePoint(i < 20_000 ? 0x4e00 + i : 0x20000 + i),
+).join('')
+
+test('[RCL-4] a text has a bounded number of grams, and what it holds is always among what its grams allow', () => {
+  assert.ok(gramsOf(7, everyCharacter).size <= 8_192)
+  const alphabet = fc.constantFrom('a', 'b', 'é', '字', '🙂', ' ')
+  const text = fc.oneof(
+    fc.string({ unit: alphabet, maxLength: 60 }),
+    fc.integer({ min: 0, max: 20_000 }).map((from) => everyCharacter.slice(from, from + 9_000)),
+  )
+  fc.assert(
+    fc.property(text, fc.nat(), fc.integer({ min: 1, max: 40 }), (whole, at, length) => {
+      const points = [...whole]
+      if (points.length === 0) return
+      const start = at % points.length
+      const needle = points.slice(start, start + length).join('')
+      const grams = gramsOf(7, whole)
+      assert.ok(
+        askedOf(needle, 7).some((asked) => asked.every((gram) => grams.has(gram))),
+        needle,
+      )
+    }),
+  )
+})
+
+onBothEngines((engine) => {
+  let service: Service
+  let tenant: TestTenant
+  let agent: TestAgent
+  let calls: ReturnType<typeof memoryCalls>
+  before(async () => {
+    service = await startService(engine)
+    tenant = await service.tenant()
+    agent = await tenant.agent()
+    calls = memoryCalls(service)
+  })
+  after(() => service.stop())
+
+  const viewer = () => ({
+    kind: 'agent' as const,
+    id: agent.id,
+    tenantId: tenant.id,
+    teamId: null,
+    keyId: '',
+    scopes: new Set<string>(),
+  })
+  const inProcess = async () =>
+    listMemories(service.store, service.app.memory.findText, viewer(), { limit: 200 }, service.clock.now())
+
+  test('[RCL-1] metadata goes out as the text that came in, from create to search', async () => {
+    const metadata = '{ "big" : 12345678901234567890, "e": 1.0, "half": "\\ud800", "list": [1,  2] }'
+    const body = `{"type":"semantic","scope":"agent","title":"Exact","content":"As it came","metadata":${metadata}}`
+    const headers = { 'content-type': 'application/json' }
+    const made = await service.call<Memory>('POST /v1/memories', { token: agent.token, raw: body, headers })
+    assert.equal(made.status, 201, made.text)
+    const path = `/v1/memories/${made.body.id}`
+    const patched = await service.call(`PATCH ${path}`, { token: agent.token, body: { importance: 0.9 } })
+    for (const { text } of [
+      made,
+      patched,
+      await service.call(`GET ${path}`, { token: agent.token }),
+      await service.call('GET /v1/memories', { token: agent.token }),
+      await service.call('POST /v1/memories/search', { token: agent.token, body: { query: 'exact' } }),
+    ])
+      assert.ok(text.includes(`"metadata":${metadata}`), text)
+    await calls.forget(agent, made.body.id)
+  })
+
+  test('[RCL-2] a large list, search and traversal are made row by row, as they are read', async () => {
+    const metadata = { blob: 'x'.repeat(400_000) }
+    const made: Memory[] = []
+    for (let i = 0; i < 5; i++)
+      made.push(await calls.make(agent, { title: `Large ${i}`, content: 'A large one', metadata }))
+    for (const target of made.slice(1)) await calls.relate(agent, made[0]!.id, target.id)
+    await service.app.memory.embedding.idle()
+    const list = await service.call<{ memories: Memory[]; total: number }>('GET /v1/memories', { token: agent.token })
+    assert.equal(list.headers.get('content-length'), null)
+    assert.deepEqual(
+      list.body.memories.map(({ title, metadata: { blob } }) => [title, (blob as string).length]),
+      [4, 3, 2, 1, 0].map((i) => [`Large ${i}`, 400_000]),
+    )
+    const found = await service.call<{ results: { memory: Memory }[]; total: number }>('POST /v1/memories/search', {
+      token: agent.token,
+      body: { query: 'large' },
+    })
+    assert.equal(found.headers.get('content-length'), null)
+    assert.equal(found.body.total, 5)
+    const reached = await traverse(service.store, viewer(), made[0]!.id, {}, service.clock.now())
+    assert.ok('pieces' in reached)
+
+    // What is gone when its turn comes is left out: rows are read when they are wanted and not before.
+    const body = await inProcess()
+    assert.ok('pieces' in body)
+    let text = ''
+    for await (const piece of body.pieces) {
+      if (text === '') await calls.forget(agent, made[0]!.id)
+      text += piece
+    }
+    const { memories, total } = JSON.parse(text) as { memories: Memory[]; total: number }
+    assert.deepEqual([memories.length, total], [4, 5])
+    for (const { id } of memories) await calls.forget(agent, id)
+  })
+
+  test('[RCL-6] what a node claimed before the clock was set back by an hour is embedded all the same', async () => {
+    const { id } = await calls.make(agent, { title: 'Hour', content: 'It was later already.' })
+    await service.app.memory.embedding.idle()
+    const ahead = service.clock.now() + 3_600_000
+    await service.store.tx((tx) =>
+      tx.run("update memory_recall set embedded = '', claimed_until = ? where tenant_id = ? and memory_id = ?", [
+        ahead + 3_000,
+        tenant.id,
+        id,
+      ]),
+    )
+    await service.app.runOnce.embed()
+    const [row] = await service.store.rows<{ embedded: string }>(
+      'select embedded from memory_recall where tenant_id = ? and memory_id = ?',
+      [tenant.id, id],
+    )
+    assert.notEqual(row!.embedded, '')
+  })
+
+  test('[RCL-5] a search for repeated characters leaves the main thread to the others', async () => {
+    const part = 'a'.repeat(500)
+    const content = `${part}b`.repeat(65).slice(0, 32_768)
+    for (let i = 0; i < 4; i++) await calls.make(agent, { title: `Repeated ${i}`, content })
+    const needle = `${'a'.repeat(400)}b${'a'.repeat(501)}b`
+    const held = `${'a'.repeat(400)}b${'a'.repeat(500)}b`
+    const search = (text: string) => calls.list(agent, { search: text })
+    await search('begin') // the thread
+    const { turns, result } = await turnsBeside(search(needle))
+    assert.equal(result.total, 0)
+    assert.ok(turns > 0)
+    assert.equal((await search(held)).total, 4)
+    assert.equal((await search(held.toUpperCase())).total, 4)
+  })
+
+  test('[RCL-3] an agent with too many searches waiting is refused, and its neighbour is not', async () => {
+    const neighbour = await (await service.tenant()).agent()
+    const search = (token: string) =>
+      service.call('POST /v1/memories/search', { token, body: { query: 'long '.repeat(6_000) } })
+    const flood = Array.from({ length: 80 }, () => search(agent.token))
+    const beside = await search(neighbour.token)
+    assert.equal(beside.status, 200, beside.text)
+    const statuses = new Set((await Promise.all(flood)).map(({ status }) => status))
+    assert.deepEqual([...statuses].sort(), [200, 429])
+  })
+
+  test('[RCL-4] a memory of 32,768 different characters is stored, and found by any part of it', async () => {
+    const made = await calls.make(agent, { title: 'All of them', content: everyCharacter })
+    for (const part of [everyCharacter.slice(0, 3), everyCharacter.slice(9_000, 9_040), [...everyCharacter].at(-1)!]) {
+      const { memories } = await calls.list(agent, { search: part })
+      assert.deepEqual(
+        memories.map(({ id }) => id),
+        [made.id],
+      )
+    }
+    const swapped = `${everyCharacter[5]}${everyCharacter[4]}`
+    assert.equal((await calls.list(agent, { search: swapped })).total, 0)
+    await calls.forget(agent, made.id)
+    assert.equal((await calls.list(agent, { search: everyCharacter.slice(0, 3) })).total, 0)
+  })
+})
+
+onBothEngines((engine) => {
+  let far: Server
+  let service: Service
+  /** Requests that the far end holds. */
+  let asked = 0
+  before(async () => {
+    far = createServer(() => void asked++)
+    far.listen(0, '127.0.0.1')
+    await once(far, 'listening')
+    const url = `http://127.0.0.1:${(far.address() as AddressInfo).port}`
+    service = await startService(engine, { EMBEDDINGS: url, EMBEDDINGS_MODEL: 'slow' })
+  })
+  after(async () => {
+    far.closeAllConnections()
+    await service.stop()
+    far.close()
+  })
+
+  const until = async (holds: () => Promise<boolean> | boolean): Promise<void> => {
+    while (!(await holds())) await new Promise(setImmediate)
+  }
+
+  test('[RCL-6] a claim on a memory to embed is short, and is renewed while the work lasts', async () => {
+    const tenant = await service.tenant()
+    const agent = await tenant.agent()
+    const { id } = await memoryCalls(service).make(agent, { title: 'Claimed', content: 'By somebody' })
+    const claimed = async (): Promise<number> => {
+      const [row] = await service.store.rows<{ claimed_until: number }>(
+        'select claimed_until from memory_recall where tenant_id = ? and memory_id = ?',
+        [tenant.id, id],
+      )
+      return Number(row!.claimed_until)
+    }
+    await until(() => asked > 0)
+    assert.ok((await claimed()) - service.clock.now() <= 3_000, 'found five seconds after a crash')
+    await service.clock.jump(10_000)
+    await until(async () => (await claimed()) > service.clock.now())
+  })
+})

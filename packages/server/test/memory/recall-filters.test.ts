@@ -1,0 +1,118 @@
+// What a search and a list are narrowed by.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Memory } from '@sensorium/contract'
+import { onBothEngines } from '../support/engines.ts'
+import { assertError } from '../support/expect.ts'
+import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { memoryCalls } from './tools.ts'
+
+onBothEngines((engine) => {
+  let service: Service
+  let tenant: TestTenant
+  let agent: TestAgent
+  let calls: ReturnType<typeof memoryCalls>
+  const made: Record<string, Memory> = {}
+  const times: number[] = []
+  before(async () => {
+    service = await startService(engine)
+    tenant = await service.tenant()
+    agent = await tenant.agent()
+    calls = memoryCalls(service)
+    const make = async (name: string, body: object): Promise<void> => {
+      times.push(service.clock.now())
+      made[name] = await calls.make(agent, { title: `Valve ${name}`, content: 'The coolant valve sticks.', ...body })
+      await service.clock.advance(60_000)
+    }
+    await make('a', { project_id: 'p-1', metadata: { line: 'north', pump: 7, open: true, by: null } })
+    await make('b', {
+      project_id: 'p-2',
+      source_event_id: 'e-1',
+      metadata: { line: 'south', pump: 7.5, nested: { a: 1 } },
+    })
+    await make('c', { metadata: { line: 'north', 'odd "name"': 'a\u0000b' } })
+    await service.app.memory.embedding.idle()
+  })
+  after(() => service.stop())
+
+  const search = (body: object) =>
+    service.call<{ results: { memory: Memory; score: number }[] }>('POST /v1/memories/search', {
+      token: agent.token,
+      body: { query: 'valve', ...body },
+    })
+  async function found(body: object): Promise<string> {
+    const { status, body: answer, text } = await search(body)
+    assert.equal(status, 200, text)
+    return answer.results
+      .map(({ memory: { title } }) => title.at(-1))
+      .sort()
+      .join('')
+  }
+  const listed = async (query: Record<string, string>): Promise<string> =>
+    (await calls.list(agent, query)).memories.map(({ title }) => title.at(-1)).join('')
+  const iso = (ms: number): string => new Date(ms).toISOString()
+
+  test('[RCL-7] a search is narrowed by project, source event, time of creation and scalars of the metadata', async () => {
+    assert.equal(await found({}), 'abc')
+    assert.equal(await found({ project_id: 'p-1' }), 'a')
+    assert.equal(await found({ source_event_id: 'e-1' }), 'b')
+    assert.equal(await found({ created_after: iso(times[0]!) }), 'bc')
+    assert.equal(await found({ created_before: iso(times[2]!) }), 'ab')
+    assert.equal(await found({ created_after: iso(times[0]!), created_before: iso(times[2]!) }), 'b')
+    for (const [metadata, expected] of [
+      [{ line: 'north' }, 'ac'],
+      [{ line: 'north', pump: 7 }, 'a'],
+      [{ pump: 7.5 }, 'b'],
+      [{ open: true }, 'a'],
+      [{ by: null }, 'a'],
+      [{ pump: '7' }, ''],
+      [{ nested: 1 }, ''],
+      [{ 'odd "name"': 'a\u0000b' }, 'c'],
+      [{}, 'abc'],
+    ] as const)
+      assert.equal(await found({ metadata }), expected, JSON.stringify(metadata))
+  })
+
+  test('[RCL-7] the metadata that counts is what it is now', async () => {
+    await calls.patch(agent, made['c']!.id, { metadata: { line: 'west' } })
+    assert.equal(await found({ metadata: { line: 'north' } }), 'a')
+    assert.equal(await found({ metadata: { line: 'west' } }), 'c')
+  })
+
+  test('[RCL-8] min_score leaves out what scores lower', async () => {
+    const { results } = (await search({ query: 'valve a' })).body
+    const middle = results[1]!.score
+    assert.equal((await search({ query: 'valve a', min_score: middle })).body.results.at(-1)!.score, middle)
+    assert.deepEqual((await search({ query: 'valve a', min_score: 1 })).body.results, [])
+  })
+
+  for (const [field, value] of [
+    ['min_score', 1.1],
+    ['created_after', 'yesterday'],
+    ['metadata', 'north'],
+    ['project_id', 7],
+  ] as const)
+    test(`[RCL-7] [RCL-8] ${field} ${JSON.stringify(value)} is refused`, async () => {
+      assertError(await search({ [field]: value }), 'validation_failed', { field })
+    })
+
+  test('[RCL-9] a list is narrowed by project, time of creation and status', async () => {
+    assert.equal(await listed({ project_id: 'p-2' }), 'b')
+    assert.equal(await listed({ created_after: iso(times[0]!), search: 'valve' }), 'cb')
+    assert.equal(await listed({ created_before: iso(times[1]!) }), 'a')
+    const brief = await calls.make(agent, { title: 'Brief d', expires_at: iso(service.clock.now() + 1_000) })
+    const gone = await calls.make(agent, { title: 'Gone e', content: 'Soon gone' })
+    await calls.forget(agent, gone.id)
+    await service.clock.advance(2_000)
+    assert.equal(await listed({ status: 'deleted' }), 'e')
+    assert.equal(await listed({ status: 'expired' }), 'd')
+    await service.app.runOnce.expireMemories()
+    assert.equal(await listed({ status: 'expired' }), 'd')
+    assert.equal(await listed({ status: 'active' }), 'cba')
+    const other = await tenant.agent()
+    assert.equal((await calls.list(other, { status: 'deleted' })).total, 0)
+    const admin = { token: tenant.admin, id: '' }
+    assert.equal((await calls.list(admin, { status: 'deleted' })).total, 1)
+    assert.equal((await calls.get(agent, brief.id)).status, 404)
+  })
+})
