@@ -10,6 +10,7 @@ import type { Mailbox } from '../delivery/sql.ts'
 import { iso, type Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
 import { findAgent } from '../agents/sql.ts'
+import type { Ranked } from '../memory/rank.ts'
 import type { Recall } from '../memory/recall.ts'
 import type { Viewer } from '../memory/see.ts'
 import { reachedFrom, type Reached } from '../memory/traverse.ts'
@@ -19,6 +20,18 @@ import { keepEnrichment, readEarlierEvents, readRecalled } from './sql.ts'
 
 const BUDGET_MS = 1_000
 const MEMORIES = { light: 3, full: 8 } as const
+/**
+ * What is below all of these has nothing to do with the event. Measured with the queries of two collections as events:
+ * of 176 asked of the other collection 175 got nothing, and of 600 that had an answer among their first three none lost
+ * it; at a score of 0.32 seven got something, at 0.45 three in a hundred lost theirs. The similarity is for the few
+ * memories of a small tenant, where every word is common and so the score is low; of strangers it was below 0.36. The
+ * words are for a query that was not embedded in time.
+ */
+const FLOOR = { score: 0.35, similarity: 0.4, lexical: 0.2 } as const
+
+const belongs = ({ score, signals: { similarity, lexical } }: Ranked): boolean =>
+  score >= FLOOR.score || similarity >= FLOOR.similarity || (similarity === 0 && lexical >= FLOOR.lexical)
+
 const EARLIER_EVENTS = 5
 /** Of each memory, the strongest: a block must not grow with what somebody else has related. */
 const RELATIONSHIPS = 100
@@ -47,17 +60,18 @@ export function makeEnrich({ store, recall, clock, log }: EnrichTools): Enrich {
 
   async function related(viewer: Viewer, depth: 'light' | 'full', query: string): Promise<unknown[]> {
     if (query === '') return []
-    const ranked = await recall(viewer, query, { limit: MEMORIES[depth], budgetMs: BUDGET_MS })
+    const found = await recall(viewer, query, { limit: MEMORIES[depth], budgetMs: BUDGET_MS })
+    const ranked = found.filter(belongs)
     const rows = await readRecalled(
       store,
       viewer,
       ranked.map(({ id }) => id),
       clock.now(),
     )
-    const found = ranked.flatMap(({ id, score }) => (rows.has(id) ? [{ ...rows.get(id)!, score }] : []))
-    if (depth === 'light') return found.map(({ id, title, score }) => ({ id, title, score }))
+    const shown = ranked.flatMap(({ id, score }) => (rows.has(id) ? [{ ...rows.get(id)!, score }] : []))
+    if (depth === 'light') return shown.map(({ id, title, score }) => ({ id, title, score }))
     return Promise.all(
-      found.map(async ({ id, title, content, score }) => ({
+      shown.map(async ({ id, title, content, score }) => ({
         id,
         title,
         content,

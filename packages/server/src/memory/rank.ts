@@ -1,15 +1,15 @@
 // How well a memory answers a query, from 0 to 1. Pure: what is known of the query and of the candidates goes in, an
 // order comes out.
 //
-//   lex    BM25 over the words, divided by the most this query could reach: 0..1, and comparable between tenants cos
-//   cosine of the meaning of query and memory; of several windows the best tok    for each token of the query the
-//   cosine of the likest token of the memory, averaged rel    0.4 lex + 0.3 cos + 0.3 tok; without token vectors 0.6
-//   lex + 0.4 cos
+//   lex    BM25 over the words, divided by the most this query could reach: 0..1, and comparable between tenants
+//   cos    cosine of the meaning of query and memory; of several windows the best
+//   tok    for each token of the query the cosine of the likest token of the memory, averaged by √idf of its word
+//   rel    lex, cos and tok weighted by how long memories are (blendFor); without token vectors 0.6 lex + 0.4 cos
 //          a memory that is not embedded yet is presumed to mean what the best one means, by the share of the query's
 //          words it holds: it is found by its words at once, however long it is, and by its own meaning as soon as that
 //          is known
-//   again  once: the query moves towards its three best answers, and cos is taken again score  rel · (1 − 0.10 (1 −
-//   confidence)) · (1 − 0.03 (1 − recency)) · (1 − 0.03 (1 − importance))
+//   again  once: the query moves towards its three best answers, and cos is taken again
+//   score  rel · (1 − 0.10 (1 − confidence)) · (1 − 0.03 (1 − recency)) · (1 − 0.03 (1 − importance))
 //
 // The weights were chosen on two collections of different nature together and held on others; neighbouring values
 // differ by less than the noise. The factors multiply, because an addition would lift what is certain or new above what
@@ -20,9 +20,17 @@ import { TOKEN_SIZE } from './embed/tokens.ts'
 
 export const K1 = 1.2
 export const B = 0.75
-/** With token vectors; a service's vectors come without. */
-const BLEND = { lex: 0.4, cos: 0.3, tok: 0.3 } as const
+/** A service's vectors come without tokens. */
 const BLEND_WITHOUT_TOKENS = { lex: 0.6, cos: 0.4, tok: 0 } as const
+/**
+ * Of messages of a sentence or two the single tokens say most, of pages the vector of the whole does: the two ends were
+ * measured at an average of 30 and of 116 words (a title's counted three times), and between them the weights move with
+ * the length of what the caller sees.
+ */
+export function blendFor(averageLength: number): { lex: number; cos: number; tok: number } {
+  const long = within((averageLength - 40) / 60)
+  return { lex: 0.3 + 0.15 * long, cos: 0.1 + 0.3 * long, tok: 0.6 - 0.45 * long }
+}
 /** How far, and towards how many of the best, the query moves before cos is taken again. */
 const FEEDBACK = { weight: 0.6, best: 3 } as const
 const CONFIDENCE = 0.1
@@ -30,6 +38,8 @@ const RECENCY = 0.03
 const IMPORTANCE = 0.03
 const HALF_LIFE_DAYS = 30
 const DAY_MS = 86_400_000
+
+const within = (value: number): number => Math.min(1, Math.max(0, value))
 
 /** How many the words, and how many the meaning, bring before they are ranked together. */
 export const PICKED = 100
@@ -45,6 +55,8 @@ export interface Meaning {
   vector: Float32Array
   /** Empty when the model gives none. */
   tokens: Int8Array
+  /** Of a query: for each token the place of its word among the query's words, -1 for one that is none of them. */
+  wordOfToken?: readonly number[]
 }
 
 export interface Candidate {
@@ -112,12 +124,16 @@ export function dot(a: Float32Array, b: Float32Array): number {
   return sum
 }
 
-/** For each token of the query its best likeness to a token of the memory, averaged; 0 when either has none. */
-export function tokenLikeness(query: Int8Array, memory: Int8Array): number {
+/**
+ * For each token of the query its best likeness to a token of the memory, averaged by the tokens' weights; 0 when either
+ * has none.
+ */
+export function tokenLikeness(query: Int8Array, memory: Int8Array, weights: readonly number[] = []): number {
   if (query.length === 0 || memory.length === 0) return 0
   let sum = 0
+  let weight = 0
   for (let q = 0; q < query.length; q += TOKEN_SIZE) {
-    let best = -1_048_576
+    let best = 0
     for (let m = 0; m < memory.length; m += TOKEN_SIZE) {
       // Two sums of integers, said to be so: a third faster than one that could be anything.
       let even = 0
@@ -131,9 +147,17 @@ export function tokenLikeness(query: Int8Array, memory: Int8Array): number {
       const likeness = (even + odd) | 0
       if (likeness > best) best = likeness
     }
-    sum += best
+    const counts = weights[q / TOKEN_SIZE] ?? 1
+    sum += counts * best
+    weight += counts
   }
-  return sum / (query.length / TOKEN_SIZE) / 16_129
+  return weight > 0 ? sum / weight / 16_129 : 0
+}
+
+/** What each token of the query counts: √idf of its word. One that is no word of the query counts as the rarest. */
+export function tokenWeights(words: Words, { wordOfToken = [] }: Meaning): number[] {
+  const rarest = Math.max(1, ...words.idf)
+  return wordOfToken.map((place) => Math.sqrt(words.idf[place] ?? rarest))
 }
 
 /** The query moved towards its best answers and brought back to length 1. */
@@ -152,8 +176,6 @@ export const recency = (freshAt: number, now: number): number =>
 const factors = (confidence: number, fresh: number, importance: number): number =>
   (1 - CONFIDENCE * (1 - confidence)) * (1 - RECENCY * (1 - fresh)) * (1 - IMPORTANCE * (1 - importance))
 
-const within = (value: number): number => Math.min(1, Math.max(0, value))
-
 export function rank(
   words: Words,
   query: Meaning | null,
@@ -161,13 +183,14 @@ export function rank(
   now: number,
   breathe: Breathe = withoutBreath,
 ): Ranked[] {
-  const blend = query && query.tokens.length > 0 ? BLEND : BLEND_WITHOUT_TOKENS
+  const blend = query && query.tokens.length > 0 ? blendFor(words.averageLength) : BLEND_WITHOUT_TOKENS
+  const weights = query === null ? [] : tokenWeights(words, query)
   const scored = candidates.map((candidate) => {
     breathe()
     const lex = lexical(words, candidate.frequencies, candidate.length)
     const meaning = query === null ? null : candidate.meaning
     const cos = meaning ? Math.max(0, dot(query!.vector, meaning.vector)) : 0
-    const tok = meaning ? Math.max(0, tokenLikeness(query!.tokens, meaning.tokens)) : 0
+    const tok = meaning ? Math.max(0, tokenLikeness(query!.tokens, meaning.tokens, weights)) : 0
     return { candidate, meaning, lex, cos, tok, rel: blend.lex * lex + blend.cos * cos + blend.tok * tok }
   })
   const best = scored

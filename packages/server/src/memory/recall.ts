@@ -9,7 +9,7 @@ import type { Logger } from '../kernel/logger.ts'
 import { makeTurns } from '../kernel/turns.ts'
 import type { Db, Store } from '../store/db.ts'
 import { meter } from '../tenants/usage.ts'
-import type { Embedder } from './embed/embedding.ts'
+import type { Embedded, Embedder } from './embed/embedding.ts'
 import type { Embedding } from './embed-memories.ts'
 import { MAX_TERMS, type MemoryIndex } from './memory-index.ts'
 import type { Meaning, Ranked } from './rank.ts'
@@ -41,6 +41,13 @@ const SPACES = /\s+/g
 /** More than the 254 tokens that the model reads of a query, and more words than are looked up. */
 const MAX_QUERY = 4_096
 
+/** What a query means, its tokens joined with its words. */
+const meaningOf = ({ vector, tokens, words = [] }: Embedded, terms: readonly string[]): Meaning => ({
+  vector,
+  tokens,
+  wordOfToken: words.map((word) => terms.indexOf(termsOf(word)[0] ?? '')),
+})
+
 const time = (text: string | undefined): number | undefined => (text === undefined ? undefined : Date.parse(text))
 
 const filtersOf = ({ project_id, source_event_id, created_after, created_before, metadata }: RecallOptions) => ({
@@ -54,7 +61,7 @@ const filtersOf = ({ project_id, source_event_id, created_after, created_before,
 export function makeRecall({ index, embedder, embedding, clock, log }: RecallTools): Recall {
   const turns = makeTurns({ what: 'searches waiting', atOnce: embedder.queries })
 
-  async function meaningOf({ tenantId, id }: Viewer, query: string): Promise<Meaning | null> {
+  async function embed({ tenantId, id }: Viewer, query: string): Promise<Embedded | null> {
     try {
       return await turns.take(tenantId, id, () => embedder.query(query))
     } catch (error) {
@@ -75,8 +82,8 @@ export function makeRecall({ index, embedder, embedding, clock, log }: RecallToo
       budgetMs === undefined
         ? work
         : Promise.race([work, delay(budgetMs / 2, undefined, { ref: false }).then(otherwise)])
-    const [meaning] = await within<[Meaning | null, void]>(
-      Promise.all([meaningOf(viewer, query), embedding.soon(viewer.tenantId)]),
+    const [embedded] = await within<[Embedded | null, void]>(
+      Promise.all([embed(viewer, query), embedding.soon(viewer.tenantId)]),
       () => [null, undefined],
     )
     const terms = [...new Set(termsOf(query))].slice(0, MAX_TERMS)
@@ -89,7 +96,7 @@ export function makeRecall({ index, embedder, embedding, clock, log }: RecallToo
       limit,
       now: clock.now(),
       terms,
-      meaning,
+      meaning: embedded && meaningOf(embedded, terms),
       model: embedder.model,
     })
     // An empty answer would say that there is nothing.

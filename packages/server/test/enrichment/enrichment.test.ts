@@ -165,6 +165,31 @@ onBothEngines((engine) => {
       )
     })
 
+    test('[RCL-10] an event that has nothing to do with any memory arrives with none, and one that has with it', async () => {
+      const here = await service.tenant()
+      const agent = await here.agent()
+      for (const [title, content] of [
+        ['VPN', 'My vpn is broken again; a restart of the client helps.'],
+        ['Standup', 'The standup moved to nine.'],
+        ['Pump 7 runs hot since its rebuild', 'Above 90 degrees it has always been the coolant valve.'],
+      ])
+        await service.call('POST /v1/memories', {
+          token: agent.token,
+          body: { type: 'semantic', scope: 'agent', title, content },
+        })
+      await service.app.memory.embedding.idle()
+      await interest(service, agent, { event_type: '*', enrichment_depth: 'light' })
+      const titles = async (event: Record<string, unknown>): Promise<string[]> => {
+        await publish(service, agent.token, event)
+        const [delivery] = await poll(service, agent.token)
+        return (delivery!.payload as unknown as { enrichment: Block }).enrichment.memories.map(({ title }) => title)
+      }
+      const pump = { type: 'com.plant.pump.measured', subject: 'pump/7', data: { pump: 7, celsius: 93 } }
+      assert.deepEqual(await titles({ id: 'pump', ...pump }), ['Pump 7 runs hot since its rebuild'])
+      const invoice = { type: 'com.shop.invoice.paid', subject: 'invoice/2231', data: { amount: 120, by: 'Ada' } }
+      assert.deepEqual(await titles({ id: 'invoice', ...invoice }), [])
+    })
+
     test('[ENR-5] [DLQ-7] it is computed once and kept for redeliveries; dead letters come without it', async () => {
       await publish(service, owner.token, { type: 'com.shop.cup.broken', data: { note: 'a cup broke' } })
       const first = (await poll(service, light.token))[0]!

@@ -3,7 +3,17 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { stem } from '../../src/memory/stem.ts'
 import { countTerms, termsOf } from '../../src/memory/terms.ts'
-import { idf, lexical, rank, recency, tokenLikeness, type Candidate, type Words } from '../../src/memory/rank.ts'
+import {
+  blendFor,
+  idf,
+  lexical,
+  rank,
+  recency,
+  tokenLikeness,
+  tokenWeights,
+  type Candidate,
+  type Words,
+} from '../../src/memory/rank.ts'
 
 // From the paper's own examples, step by step.
 const STEMS: Record<string, string> = {
@@ -133,7 +143,7 @@ test('lexical is BM25 over its most: 0 without a word, rising with frequency, co
   assert.ok(idf(10, 10) > 0)
 })
 
-test('tokens: the average of the best likeness of each, 0 when there are none', () => {
+test('[RCL-11] tokens: the average of the best likeness of each, 0 when there are none', () => {
   const axis = (...at: number[]): Int8Array => {
     const tokens = new Int8Array(64 * at.length)
     at.forEach((i, n) => (tokens[n * 64 + i] = 127))
@@ -142,6 +152,7 @@ test('tokens: the average of the best likeness of each, 0 when there are none', 
   assert.equal(tokenLikeness(axis(0, 1), axis(5, 1, 0)), 1)
   assert.equal(tokenLikeness(axis(0, 1), axis(1)), 0.5)
   assert.equal(tokenLikeness(axis(0), new Int8Array(0)), 0)
+  assert.equal(tokenLikeness(axis(0, 1), axis(1), [1, 3]), 0.75, 'a rare word weighs more')
   assert.equal(tokenLikeness(new Int8Array(0), axis(0)), 0)
 })
 
@@ -170,4 +181,19 @@ test('[SRCH-7] a memory that is not embedded yet is found by its words, however 
     rank(words, query, [...noise, answer, candidate('half', { frequencies: [1, 0], length: 6_000 })], NOW)[0]!.id,
     'answer',
   )
+})
+
+test('[RCL-11] a token weighs the root of the weight of its word, and one of no word as much as the rarest', () => {
+  const words: Words = { idf: [4, 9], averageLength: 10 }
+  const query = { vector: new Float32Array(2), tokens: new Int8Array(0), wordOfToken: [1, 0, -1] }
+  assert.deepEqual(tokenWeights(words, query), [3, 2, 3])
+})
+
+test('[RCL-11] the longer memories are, the more the meaning of the whole counts; the weights always add up to one', () => {
+  for (const length of [0, 20, 40, 55, 70, 100, 500]) {
+    const { lex, cos, tok } = blendFor(length)
+    assert.ok(Math.abs(lex + cos + tok - 1) < 1e-9)
+  }
+  assert.deepEqual(blendFor(30), { lex: 0.3, cos: 0.1, tok: 0.6 })
+  assert.ok(blendFor(116).cos > blendFor(60).cos)
 })

@@ -7,6 +7,8 @@
 export interface Embedded {
   vector: Float32Array
   tokens: Int8Array
+  /** Of a query: the word that each of these tokens belongs to. */
+  words?: readonly string[]
 }
 
 export interface Embedder {

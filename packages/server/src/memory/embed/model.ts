@@ -22,6 +22,8 @@ const SEP = 102
 export interface Windowed {
   ids: number[]
   meaning: boolean[]
+  /** The words of the tokens that carry meaning. */
+  words: string[]
 }
 
 export interface Model {
@@ -71,12 +73,14 @@ export async function loadModel(threads = 1): Promise<Model> {
   function windows(text: string): Windowed[] {
     const { ids, tokens } = tokenizer.encode(text, { add_special_tokens: false })
     const meaning = tokens.map(carriesMeaning)
+    const words = wordsOf(tokens)
     const room = WINDOW - 2
     const parts: Windowed[] = []
     for (let start = 0; start === 0 || start + OVERLAP < ids.length; start += room - OVERLAP) {
       parts.push({
         ids: [CLS, ...ids.slice(start, start + room), SEP],
         meaning: [false, ...meaning.slice(start, start + room), false],
+        words: words.slice(start, start + room).filter((_, i) => meaning[start + i]),
       })
       if (start + room >= ids.length) break
     }
@@ -122,6 +126,17 @@ export async function loadModel(threads = 1): Promise<Model> {
   }
 
   return { windows, run }
+}
+
+/** For each token the whole word that it is a piece of. */
+function wordsOf(tokens: readonly string[]): string[] {
+  const words: string[] = []
+  const wordAt = tokens.map((token) => {
+    if (token.startsWith('##') && words.length > 0) words[words.length - 1] += token.slice(2)
+    else words.push(token)
+    return words.length - 1
+  })
+  return wordAt.map((at) => words[at]!)
 }
 
 /** The mean of the token vectors, brought to length 1. */

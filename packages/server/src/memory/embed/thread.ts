@@ -77,7 +77,9 @@ async function answerQuery({ id, texts: [text] }: Asked): Promise<void> {
   try {
     const { windows, run } = await ready()
     // One window: what a query says beyond its first 254 tokens adds nothing to what it asks.
-    tell({ id, answer: [await run([windows(text!)[0]!])] })
+    const window = windows(text!)[0]!
+    const [embedded] = await run([window])
+    tell({ id, answer: [[{ ...embedded!, words: window.words }]] })
   } catch (error) {
     tell({ id, error: (error as Error).message })
   }
