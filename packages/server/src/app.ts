@@ -16,6 +16,8 @@ import { makeMetrics, type Metrics } from './http/metrics.ts'
 import type { Mount } from './http/mount.ts'
 import { makePages } from './http/pages.ts'
 import { makeServer } from './http/server.ts'
+import { mcpMount } from './mcp/mount.ts'
+import { RELEASE } from './kernel/release.ts'
 import { OUTCOMES } from './ingest/connectors/sql.ts'
 import { makeSupervisor } from './ingest/connectors/supervise.ts'
 import { makeWebhookLimits, REFUSED_WEBHOOKS_WINDOW_S } from './ingest/webhooks/limits.ts'
@@ -254,7 +256,18 @@ export function makeApp(parts: AppParts): App {
     operations,
     operatorToken: config.operatorToken,
     pages: makePages({ store, metrics, failing: health.failing, operations: Object.values(contract) }),
-    mounts,
+    mounts: [
+      ...mounts,
+      mcpMount({
+        operations,
+        identify,
+        wakeups,
+        log,
+        version: RELEASE,
+        maxBytes: config.maxMemoryBytes + 65_536,
+        publicUrl: config.publicUrl,
+      }),
+    ],
     bodyLimits: {
       small: 1_048_576,
       event: maxEventBytes,

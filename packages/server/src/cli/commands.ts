@@ -9,6 +9,7 @@ import { connectorDelete } from './connector-delete.ts'
 import { connectorList } from './connector-list.ts'
 import { connectorPause, connectorResume } from './connector-pause.ts'
 import { doctor } from './doctor.ts'
+import { mcp } from './mcp.ts'
 import { reindex } from './reindex.ts'
 import { restore } from './restore.ts'
 import { tenantCreate } from './tenant-create.ts'
@@ -42,4 +43,5 @@ export const commands: readonly Command[] = [
   backup,
   restore,
   reindex,
+  mcp,
 ]

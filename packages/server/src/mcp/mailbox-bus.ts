@@ -1,0 +1,37 @@
+// Tells an open subscription that its own mailbox has something new. Only that: what arrived is read with a tool or the
+// resource, under the caller's own scopes.
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { ServerEvent, ServerEventBus } from '@modelcontextprotocol/server'
+import type { Wakeups } from '../delivery/wake.ts'
+import { MAILBOX_URI } from './make-mcp-server.ts'
+
+export interface MailboxBus extends ServerEventBus {
+  /** Subscriptions that are opened while `work` runs belong to this mailbox. */
+  of<T>(recipientId: string, work: () => T): T
+}
+
+export function makeMailboxBus(wakeups: Wakeups): MailboxBus {
+  const owner = new AsyncLocalStorage<string>()
+  const listeners = new Map<string, Set<(event: ServerEvent) => void>>()
+  const arrived: ServerEvent = { kind: 'resource_updated', uri: MAILBOX_URI }
+
+  wakeups.watch((recipientIds) => {
+    for (const id of recipientIds ?? [...listeners.keys()]) for (const hear of listeners.get(id) ?? []) hear(arrived)
+  })
+
+  return {
+    of: (recipientId, work) => owner.run(recipientId, work),
+    // Nothing else changes while a subscription is open: tools and prompts are part of the release.
+    publish: () => {},
+    subscribe(hear) {
+      const recipientId = owner.getStore()
+      if (recipientId === undefined) throw new Error('a subscription needs an owner')
+      const heard = listeners.get(recipientId) ?? new Set()
+      listeners.set(recipientId, heard.add(hear))
+      return () => {
+        heard.delete(hear)
+        if (heard.size === 0 && listeners.get(recipientId) === heard) listeners.delete(recipientId)
+      }
+    },
+  }
+}

@@ -1,0 +1,122 @@
+// MCP over streamable HTTP at /mcp: bytes in, bytes out, around the library's handler. Every request stands alone, so any
+// node can take the next one.
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createMcpHandler, type AuthInfo } from '@modelcontextprotocol/server'
+import type { Identify } from '../auth/identify.ts'
+import type { Principal } from '../auth/principal.ts'
+import type { Wakeups } from '../delivery/wake.ts'
+import { bearer } from '../http/authenticate.ts'
+import { readBody } from '../http/body.ts'
+import type { Exchange } from '../http/exchange.ts'
+import type { Mount } from '../http/mount.ts'
+import type { Logger } from '../kernel/logger.ts'
+import type { CallOptions } from '../operations/call.ts'
+import type { Operations } from '../operations/perform.ts'
+import { resultOf } from '../operations/response.ts'
+import { makeAuthenticate } from './authenticate.ts'
+import { makeMailboxBus } from './mailbox-bus.ts'
+import { makeMcpServer } from './make-mcp-server.ts'
+import type { Caller } from './tool.ts'
+
+export interface McpTools {
+  operations: Operations
+  identify: Identify
+  wakeups: Wakeups
+  log: Logger
+  version: string
+  /** The largest body of any operation, and a little for the envelope around it. */
+  maxBytes: number
+  publicUrl: string | null
+}
+
+/** Methods of MCP, by what they send back: a listener is a stream, and bounded by the library. */
+const MAX_SUBSCRIPTIONS = 1_000
+
+interface Extra extends Record<string, unknown> {
+  principal: Principal
+  options: CallOptions
+}
+
+const callerOf = (operations: Operations, { principal, options }: Extra): Caller => ({
+  id: principal.id,
+  call: async (operation, input) =>
+    resultOf<typeof operation>(await operations.perform(principal, operation, input, options)),
+})
+
+const LOCAL = /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/
+
+/**
+ * Only pages of the service itself may call it from a browser, under a name that is known to be the service's: else a
+ * page could reach a service in its visitor's network, by a name that it lets point there.
+ */
+function isForeignPage({ headers: { origin, host = '' } }: Exchange, publicHost: string | null): boolean {
+  if (origin === undefined) return false
+  if (!URL.canParse(origin) || new URL(origin).host !== host) return true
+  return host !== publicHost && !LOCAL.test(host)
+}
+
+const REFUSED_ORIGIN = {
+  jsonrpc: '2.0',
+  error: { code: -32000, message: 'Pages of other origins are refused' },
+  id: null,
+}
+
+function headersOf({ headers }: Exchange): Headers {
+  const copied = new Headers()
+  for (const [name, value] of Object.entries(headers)) if (typeof value === 'string') copied.set(name, value)
+  return copied
+}
+
+async function write(exchange: Exchange, response: Response): Promise<void> {
+  const sent = exchange.open(response.status, Object.fromEntries(response.headers))
+  if (response.body === null) return void sent.end()
+  await pipeline(Readable.fromWeb(response.body as import('node:stream/web').ReadableStream), sent)
+}
+
+export function mcpMount({ operations, identify, wakeups, log, version, maxBytes, publicUrl }: McpTools): Mount {
+  const publicHost = publicUrl === null ? null : new URL(publicUrl).host
+  const authenticate = makeAuthenticate(operations, identify)
+  const bus = makeMailboxBus(wakeups)
+  const handler = createMcpHandler(
+    ({ authInfo }) => makeMcpServer(callerOf(operations, authInfo!.extra as Extra), version),
+    {
+      bus,
+      maxSubscriptions: MAX_SUBSCRIPTIONS,
+      maxRequestBodySize: maxBytes,
+      onerror: (error) => log.debug({ err: error }, 'an MCP request was refused'),
+    },
+  )
+
+  async function serve(exchange: Exchange): Promise<void> {
+    if (isForeignPage(exchange, publicHost)) return write(exchange, Response.json(REFUSED_ORIGIN, { status: 403 }))
+    const { requestId, clientAddress } = exchange
+    const signal = exchange.signal()
+    const token = bearer(exchange)
+    const principal = await authenticate(token, { requestId, clientAddress })
+    exchange.principal = principal
+    const body = exchange.hasBody ? await readBody(exchange.request, maxBytes) : undefined
+    const request = new Request(`${exchange.origin}${exchange.path}`, {
+      method: exchange.method,
+      headers: headersOf(exchange),
+      signal,
+      ...(body === undefined ? {} : { body: new Uint8Array(body) }),
+    })
+    // A call of a tool ends with the request it came in.
+    const options: CallOptions = { requestId, clientAddress, signal: () => signal, isGone: () => exchange.isGone() }
+    const extra: Extra = { principal, options }
+    const authInfo: AuthInfo = { token, clientId: principal.id, scopes: [...principal.scopes], extra }
+    await write(exchange, await bus.of(principal.id, () => handler.fetch(request, { authInfo })))
+  }
+
+  return {
+    prefix: '/mcp',
+    async handle(exchange) {
+      try {
+        await serve(exchange)
+      } catch (error) {
+        if (!exchange.isGone()) throw error // else nobody is there to be told
+      }
+    },
+  }
+}

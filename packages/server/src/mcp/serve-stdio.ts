@@ -1,0 +1,24 @@
+// MCP over standard input and output, for chat clients that start a program: the same tools, over HTTP to the service.
+import { serveStdio } from '@modelcontextprotocol/server/stdio'
+import { createClient, type OperationId } from '@sensorium/client'
+import { makeMcpServer } from './make-mcp-server.ts'
+
+export interface StdioOptions {
+  url: string
+  apiKey: string
+  version: string
+  /** Told what goes wrong beside the protocol; standard output belongs to the protocol. */
+  report(error: Error): void
+}
+
+/** Serves until standard input ends. */
+export async function serveMcpOverStdio({ url, apiKey, version, report }: StdioOptions): Promise<void> {
+  const client = createClient({ url, apiKey })
+  const agent = await client.agent()
+  const caller = {
+    id: agent?.id ?? '',
+    call: ({ id }: { id: string }, input: object) => client.call(id as OperationId, input as never) as never,
+  }
+  serveStdio(() => makeMcpServer(caller, version), { onerror: report })
+  await new Promise((resolve) => process.stdin.once('close', resolve))
+}

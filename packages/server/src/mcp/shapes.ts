@@ -1,0 +1,59 @@
+// The small shapes that tools answer with: titles and snippets with ids, the rest on demand.
+import { Type, type Delivery, type Memory, type TSchema } from '@sensorium/contract'
+import { snippet } from './tool.ts'
+
+const SNIPPET = 300
+const LONGEST_DATA = 4_000
+
+const text = (description: string) => Type.String({ description })
+export const optional = <T extends TSchema>(schema: T) => Type.Optional(schema)
+
+export const MemorySummary = Type.Object({
+  id: Type.String(),
+  title: Type.String(),
+  snippet: text('The beginning of the content; get_memory has all of it.'),
+  type: Type.String(),
+  scope: Type.String(),
+  score: optional(Type.Number({ description: 'How well it fits the query, 0 to 1.' })),
+})
+
+export const summaryOf = ({ id, title, content, type, scope }: Memory, score?: number) => ({
+  id,
+  title: snippet(title, SNIPPET),
+  snippet: snippet(content, SNIPPET),
+  type,
+  scope,
+  ...(score === undefined ? {} : { score: Math.round(score * 1000) / 1000 }),
+})
+
+export const DeliverySummary = Type.Object({
+  delivery_id: text('For acknowledge and give_back.'),
+  event_id: Type.String(),
+  type: Type.String(),
+  source: Type.String(),
+  subject: optional(Type.String()),
+  time: optional(Type.String()),
+  attempt: Type.Integer(),
+  data: optional(Type.Unknown({ description: 'The data of the event; its text, cut off, where it is long.' })),
+  data_is_cut: optional(Type.Boolean({ description: 'trace_event has all of it.' })),
+  related_memories: optional(Type.Array(Type.Unknown())),
+})
+
+export function deliverySummary({ id, event_id, attempt_count, payload }: Delivery) {
+  const { type, source, subject, time, data, enrichment } = payload as Record<string, unknown>
+  const written = data === undefined ? '' : JSON.stringify(data)
+  const isLong = written.length > LONGEST_DATA
+  const memories = (enrichment as { memories?: unknown[] } | undefined)?.memories
+  return {
+    delivery_id: id,
+    event_id,
+    type: String(type),
+    source: String(source),
+    ...(typeof subject === 'string' ? { subject } : {}),
+    ...(typeof time === 'string' ? { time } : {}),
+    attempt: attempt_count,
+    ...(data === undefined ? {} : { data: isLong ? snippet(written, LONGEST_DATA) : data }),
+    ...(isLong ? { data_is_cut: true } : {}),
+    ...(memories && memories.length > 0 ? { related_memories: memories } : {}),
+  }
+}

@@ -1,0 +1,51 @@
+// A tool: an operation as a language model sees it. Its name and description are written for the model, its results are
+// small, and what it may do is decided by the operation that it calls.
+import type { Operation, ResultOf, Static, TSchema } from '@sensorium/contract'
+
+/** Whoever uses the tools, and the way to the operations: in process, or over HTTP through the client. */
+export interface Caller {
+  /** The agent, or the org-admin. */
+  readonly id: string
+  call<O extends Operation>(
+    operation: O,
+    input: { params?: Record<string, string>; query?: Record<string, unknown>; body?: unknown },
+  ): Promise<ResultOf<O>>
+}
+
+export interface Tool {
+  name: string
+  title: string
+  description: string
+  input: TSchema
+  output: TSchema
+  /** Changes nothing. */
+  readOnly: boolean
+  /** Doing it twice is the same as doing it once. */
+  idempotent: boolean
+  /** Takes something away that cannot be had back by another tool. */
+  destructive: boolean
+  run(input: never, caller: Caller): Promise<Record<string, unknown>>
+}
+
+interface Definition<I extends TSchema> {
+  name: string
+  title: string
+  description: string
+  input: I
+  output: TSchema
+  effect: 'reads' | 'adds' | 'sets' | 'removes'
+  run(input: Static<I>, caller: Caller): Promise<Record<string, unknown>>
+}
+
+export function tool<I extends TSchema>({ effect, run, ...rest }: Definition<I>): Tool {
+  return {
+    ...rest,
+    readOnly: effect === 'reads',
+    idempotent: effect !== 'adds',
+    destructive: effect === 'removes',
+    run: run as Tool['run'],
+  }
+}
+
+/** A text that does not flood a context window; the whole of it can be fetched by its id. */
+export const snippet = (text: string, most: number): string => (text.length <= most ? text : `${text.slice(0, most)}…`)

@@ -1,0 +1,53 @@
+// The mailbox: what arrived, and what became of it.
+import { operations, Type } from '@sensorium/contract'
+import { DeliverySummary, deliverySummary } from '../shapes.ts'
+import { tool } from '../tool.ts'
+
+const ids = Type.Array(Type.String(), {
+  minItems: 1,
+  maxItems: 100,
+  description: 'delivery_id of one or more deliveries from check_mailbox',
+})
+
+export const mailboxTools = [
+  tool({
+    name: 'check_mailbox',
+    title: 'Check the mailbox',
+    description:
+      'Get events that arrived for you. Each one is reserved for you for a short time (30 seconds unless configured): handle it, then call acknowledge, or give_back if you could not. What you do neither with comes again. With wait_seconds the call waits until something arrives.',
+    input: Type.Object({
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 20, default: 5 })),
+      wait_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 20, default: 0 })),
+    }),
+    output: Type.Object({ deliveries: Type.Array(DeliverySummary), count: Type.Integer() }),
+    effect: 'adds',
+    async run({ limit = 5, wait_seconds = 0 }, { call }) {
+      const found = await call(operations.pollDeliveries, { query: { limit, wait: wait_seconds } })
+      return { deliveries: found.deliveries.map(deliverySummary), count: found.count }
+    },
+  }),
+  tool({
+    name: 'acknowledge',
+    title: 'Acknowledge deliveries',
+    description: 'Say that you have handled these deliveries, so that they do not come again.',
+    input: Type.Object({ delivery_ids: ids }),
+    output: Type.Object({ acknowledged: Type.Integer({ description: 'How many were still open.' }) }),
+    effect: 'sets',
+    run: ({ delivery_ids }, { call }) => call(operations.ackDeliveries, { body: { delivery_ids } }),
+  }),
+  tool({
+    name: 'give_back',
+    title: 'Give deliveries back',
+    description:
+      'Say that you could not handle these deliveries. They come again, at once or after retry_after_seconds; with dead_letter true they are put aside for a person, with your reason.',
+    input: Type.Object({
+      delivery_ids: ids,
+      reason: Type.Optional(Type.String({ maxLength: 1000 })),
+      retry_after_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 86400 })),
+      dead_letter: Type.Optional(Type.Boolean()),
+    }),
+    output: Type.Object({ nacked: Type.Integer() }),
+    effect: 'sets',
+    run: (input, { call }) => call(operations.nackDeliveries, { body: input }),
+  }),
+]

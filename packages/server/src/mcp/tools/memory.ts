@@ -1,0 +1,152 @@
+// Memory: keep something, find it again by what it means, link it, share it.
+import { MEMORY_SCOPES, MEMORY_TYPES, operations, RELATIONSHIP_TYPES, Type } from '@sensorium/contract'
+import { MemorySummary, summaryOf } from '../shapes.ts'
+import { tool } from '../tool.ts'
+
+const literals = <const T extends readonly string[]>(values: T, description: string) =>
+  Type.Unsafe<T[number]>({ type: 'string', enum: [...values], description })
+
+const memoryId = Type.String({ description: 'The id of a memory, as recall gives it' })
+const fraction = (description: string) => Type.Number({ minimum: 0, maximum: 1, description })
+const scope = literals(MEMORY_SCOPES, 'agent: only you. team: your team. institutional: everybody in the organisation.')
+const type = literals(
+  MEMORY_TYPES,
+  'episodic: something that happened. semantic: a fact. procedural: how to do something. entity: a person or thing. reflection: a lesson. reasoning: why something was decided.',
+)
+
+export const memoryTools = [
+  tool({
+    name: 'remember',
+    title: 'Remember something',
+    description:
+      'Keep a fact, a lesson, a procedure or an event so that you can find it later by what it means. One thing for each memory; the title says what it is about.',
+    input: Type.Object({
+      title: Type.String({ minLength: 1 }),
+      content: Type.String({ minLength: 1, maxLength: 32_768 }),
+      type: Type.Optional(type),
+      scope: Type.Optional(scope),
+      team_id: Type.Optional(Type.String()),
+      confidence: Type.Optional(fraction('How certain it is')),
+      importance: Type.Optional(fraction('How much it matters')),
+      source_event_id: Type.Optional(Type.String({ description: 'The event it was learnt from' })),
+      metadata: Type.Optional(Type.Unsafe<Record<string, unknown>>({ type: 'object' })),
+    }),
+    output: MemorySummary,
+    effect: 'adds',
+    async run({ type = 'semantic', scope = 'agent', ...rest }, { call }) {
+      return summaryOf(await call(operations.createMemory, { body: { type, scope, ...rest } }))
+    },
+  }),
+  tool({
+    name: 'recall',
+    title: 'Recall what you know',
+    description:
+      'Search your memories, and those shared with you, with a question in natural language. Gives titles and the beginning of each; get_memory has the whole text.',
+    input: Type.Object({
+      query: Type.String({ minLength: 1 }),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 20, default: 5 })),
+      scope: Type.Optional(scope),
+      type: Type.Optional(type),
+      min_confidence: Type.Optional(fraction('Leave out what is less certain')),
+    }),
+    output: Type.Object({ memories: Type.Array(MemorySummary) }),
+    effect: 'reads',
+    async run({ limit = 5, ...rest }, { call }) {
+      const { results } = await call(operations.searchMemories, { body: { limit, ...rest } })
+      return { memories: results.map(({ memory, score }) => summaryOf(memory, score)) }
+    },
+  }),
+  tool({
+    name: 'get_memory',
+    title: 'Get a memory',
+    description: 'The whole text of a memory, with its metadata and where it came from.',
+    input: Type.Object({ memory_id: memoryId }),
+    output: Type.Object({ memory: Type.Unknown() }),
+    effect: 'reads',
+    run: async ({ memory_id }, { call }) => ({
+      memory: await call(operations.getMemory, { params: { id: memory_id } }),
+    }),
+  }),
+  tool({
+    name: 'update_memory',
+    title: 'Update a memory',
+    description: 'Change what a memory of yours says, or how certain or important it is. What you leave out stays.',
+    input: Type.Object({
+      memory_id: memoryId,
+      title: Type.Optional(Type.String({ minLength: 1 })),
+      content: Type.Optional(Type.String({ minLength: 1, maxLength: 32_768 })),
+      confidence: Type.Optional(fraction('How certain it is')),
+      importance: Type.Optional(fraction('How much it matters')),
+      metadata: Type.Optional(Type.Unsafe<Record<string, unknown>>({ type: 'object' })),
+    }),
+    output: MemorySummary,
+    effect: 'sets',
+    run: async ({ memory_id, ...body }, { call }) =>
+      summaryOf(await call(operations.updateMemory, { params: { id: memory_id }, body })),
+  }),
+  tool({
+    name: 'forget',
+    title: 'Forget a memory',
+    description: 'Delete a memory of yours. It is no longer found by anybody.',
+    input: Type.Object({ memory_id: memoryId }),
+    output: Type.Object({ forgotten: Type.Boolean() }),
+    effect: 'removes',
+    async run({ memory_id }, { call }) {
+      await call(operations.deleteMemory, { params: { id: memory_id } })
+      return { forgotten: true }
+    },
+  }),
+  tool({
+    name: 'relate',
+    title: 'Relate two memories',
+    description: 'Say how one memory stands to another, so that explore_memory finds the one from the other.',
+    input: Type.Object({
+      memory_id: memoryId,
+      target_memory_id: memoryId,
+      relationship_type: literals(RELATIONSHIP_TYPES, 'How the first stands to the second'),
+      strength: Type.Optional(fraction('How strong the relationship is')),
+    }),
+    output: Type.Object({ relationship_id: Type.String() }),
+    effect: 'adds',
+    run: async ({ memory_id, ...body }, { call }) => ({
+      relationship_id: (await call(operations.createRelationship, { params: { id: memory_id }, body })).id,
+    }),
+  }),
+  tool({
+    name: 'explore_memory',
+    title: 'Explore around a memory',
+    description: 'Follow the relationships of a memory to others, nearest and strongest first.',
+    input: Type.Object({
+      memory_id: memoryId,
+      depth: Type.Optional(Type.Integer({ minimum: 1, maximum: 3, default: 1 })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 10 })),
+    }),
+    output: Type.Object({ related: Type.Array(Type.Unknown()), found: Type.Integer() }),
+    effect: 'reads',
+    async run({ memory_id, depth = 1, limit = 10 }, { call }) {
+      const query = { depth, direction: 'both' }
+      const { relationships, count } = await call(operations.listRelationships, { params: { id: memory_id }, query })
+      const related = relationships.slice(0, limit).map(({ relationship, memory, depth, cumulative_strength }) => ({
+        relationship_type: relationship.relationship_type,
+        depth,
+        strength: cumulative_strength,
+        memory: summaryOf(memory),
+      }))
+      return { related, found: count }
+    },
+  }),
+  tool({
+    name: 'promote_memory',
+    title: 'Share a memory more widely',
+    description: 'Let your team, or the whole organisation, find a memory of yours. This cannot be taken back.',
+    input: Type.Object({
+      memory_id: memoryId,
+      scope: literals(['team', 'institutional'], 'Who may find it from now on'),
+      team_id: Type.Optional(Type.String({ description: 'Needed for team' })),
+    }),
+    output: MemorySummary,
+    effect: 'sets',
+    run: async ({ memory_id, ...body }, { call }) =>
+      summaryOf(await call(operations.promoteMemory, { params: { id: memory_id }, body })),
+  }),
+]

@@ -1,0 +1,68 @@
+// Subscriptions: which events an agent wants to hear of. The API calls them interests.
+import { operations, Type, type Interest } from '@sensorium/contract'
+import { tool } from '../tool.ts'
+
+const Subscription = Type.Object({
+  subscription_id: Type.String(),
+  event_type: Type.String(),
+  filter: Type.Optional(Type.String()),
+  priority: Type.Integer(),
+  with_memories: Type.String(),
+})
+
+const subscriptionOf = ({ id, event_type, filter_expression, priority, enrichment_depth }: Interest) => ({
+  subscription_id: id,
+  event_type,
+  ...(filter_expression === null ? {} : { filter: filter_expression }),
+  priority,
+  with_memories: enrichment_depth,
+})
+
+export const subscriptionTools = [
+  tool({
+    name: 'subscribe',
+    title: 'Subscribe to events',
+    description:
+      'Ask for events of a type to be put into your mailbox from now on. event_type may have wildcards: com.example.order.* means every order event. filter narrows them down by their data, in CEL: data.total > 100 && data.currency == "EUR".',
+    input: Type.Object({
+      event_type: Type.String({ minLength: 1 }),
+      filter: Type.Optional(Type.String({ maxLength: 4096 })),
+      priority: Type.Optional(Type.Integer({ minimum: 0, default: 0, description: 'Higher comes first' })),
+      with_memories: Type.Optional(
+        Type.Union([Type.Literal('none'), Type.Literal('light'), Type.Literal('full')], {
+          description: 'Whether what you remember about an event comes with it: none, light (titles) or full',
+        }),
+      ),
+    }),
+    output: Subscription,
+    effect: 'adds',
+    async run({ event_type, filter, priority = 0, with_memories = 'none' }, { id, call }) {
+      const body = { event_type, filter_expression: filter ?? null, priority, enrichment_depth: with_memories }
+      return subscriptionOf(await call(operations.createInterest, { params: { id }, body }))
+    },
+  }),
+  tool({
+    name: 'unsubscribe',
+    title: 'Unsubscribe',
+    description: 'End one of your subscriptions. What is already in the mailbox stays there.',
+    input: Type.Object({ subscription_id: Type.String() }),
+    output: Type.Object({ unsubscribed: Type.Boolean() }),
+    effect: 'removes',
+    async run({ subscription_id }, { id, call }) {
+      await call(operations.deleteInterest, { params: { id, interest_id: subscription_id } })
+      return { unsubscribed: true }
+    },
+  }),
+  tool({
+    name: 'list_subscriptions',
+    title: 'List your subscriptions',
+    description: 'See which events you have subscribed to.',
+    input: Type.Object({}),
+    output: Type.Object({ subscriptions: Type.Array(Subscription) }),
+    effect: 'reads',
+    async run(_, { id, call }) {
+      const { interests } = await call(operations.listInterests, { params: { id } })
+      return { subscriptions: interests.map(subscriptionOf) }
+    },
+  }),
+]

@@ -1,0 +1,251 @@
+// MCP over HTTP with the official client.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { TOOLS } from '../../src/mcp/make-mcp-server.ts'
+import { onBothEngines } from '../support/engines.ts'
+import { startService, type Service, type TestTenant } from '../support/service.ts'
+import { connectMcp, useTool } from './tools.ts'
+
+const WANTED = [
+  'publish_event', 'check_mailbox', 'acknowledge', 'give_back', 'subscribe', 'unsubscribe', 'list_subscriptions',
+  'remember', 'recall', 'update_memory', 'forget', 'relate', 'explore_memory', 'promote_memory', 'list_agents',
+  'list_channels', 'explain_event', 'trace_event',
+] // biome-ignore format: a list of names
+
+onBothEngines((engine) => {
+  let service: Service
+  let tenant: TestTenant
+  before(async () => {
+    service = await startService(engine)
+    tenant = await service.tenant()
+  })
+  after(() => service.stop())
+
+  test('[MCP-1][MCP-2] an API key as the bearer is enough; every tool has schemas, a description and annotations', async () => {
+    const agent = await tenant.agent()
+    const client = await connectMcp(service.url, agent.key)
+    const { tools } = await client.listTools()
+    assert.deepEqual(
+      WANTED.filter((name) => !tools.some((tool) => tool.name === name)),
+      [],
+    )
+    assert.equal(tools.length, TOOLS.length)
+    for (const tool of tools) {
+      assert.ok(tool.description!.length > 20, tool.name)
+      assert.equal(tool.inputSchema.type, 'object')
+      assert.ok(tool.outputSchema, tool.name)
+      assert.equal(typeof tool.annotations?.readOnlyHint, 'boolean')
+      assert.equal(typeof tool.annotations?.idempotentHint, 'boolean')
+    }
+    assert.match(client.getInstructions()!, /check_mailbox/)
+    await client.close()
+  })
+
+  test('[MCP-1] without a bearer, with a wrong one and with a revoked key it is 401', async () => {
+    const body = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} }
+    for (const token of [null, 'nonsense', `ak_live_${'x'.repeat(32)}`]) {
+      const reply = await service.call('POST /mcp', { token, body })
+      assert.equal(reply.status, 401)
+      assert.equal(reply.body.error.code, 'authentication_failed')
+      assert.equal(reply.headers.get('www-authenticate'), 'Bearer')
+    }
+    const agent = await tenant.agent()
+    const client = await connectMcp(service.url, agent.key)
+    await service.call(`DELETE /v1/agents/${agent.id}/keys/${agent.keyId}`, { token: tenant.admin })
+    await assert.rejects(client.callTool({ name: 'list_agents', arguments: {} }))
+  })
+
+  test('[MCP-2] an agent subscribes, is sent an event, handles it and remembers', async () => {
+    const agent = await tenant.agent()
+    const client = await connectMcp(service.url, agent.token)
+    const made = await useTool<{ subscription_id: string }>(client, 'subscribe', {
+      event_type: 'mcp.*',
+      filter: 'data.n > 1',
+    })
+    const listed = await useTool<{ subscriptions: object[] }>(client, 'list_subscriptions')
+    assert.deepEqual(listed.result.subscriptions, [made.result])
+    const why = await useTool<{ recipients: { agent_id: string }[] }>(client, 'explain_event', {
+      type: 'mcp.x',
+      data: { n: 2 },
+    })
+    assert.deepEqual(
+      why.result.recipients.map(({ agent_id }) => agent_id),
+      [agent.id],
+    )
+    const sent = await useTool<{ event_id: string; recipients: number }>(client, 'publish_event', {
+      type: 'mcp.x',
+      data: { n: 2 },
+    })
+    assert.equal(sent.result.recipients, 1)
+    const box = await useTool<{ deliveries: { delivery_id: string; data: unknown }[] }>(client, 'check_mailbox')
+    assert.deepEqual(box.result.deliveries[0]!.data, { n: 2 })
+    const { delivery_id } = box.result.deliveries[0]!
+    assert.deepEqual((await useTool(client, 'give_back', { delivery_ids: [delivery_id], reason: 'not yet' })).result, {
+      nacked: 1,
+    })
+    assert.equal((await useTool<{ count: number }>(client, 'check_mailbox')).result.count, 1)
+    assert.deepEqual((await useTool(client, 'acknowledge', { delivery_ids: [delivery_id] })).result, {
+      acknowledged: 1,
+    })
+    const trace = await useTool<{ deliveries: { state: string }[] }>(client, 'trace_event', {
+      event_id: sent.result.event_id,
+    })
+    assert.equal(trace.result.deliveries[0]!.state, 'acknowledged')
+    await useTool(client, 'unsubscribe', made.result)
+    assert.deepEqual(
+      (await useTool<{ subscriptions: object[] }>(client, 'list_subscriptions')).result.subscriptions,
+      [],
+    )
+    await client.close()
+  })
+
+  test('[MCP-3] memory: what is found is short, and the whole is fetched by its id', async () => {
+    const agent = await tenant.agent()
+    const client = await connectMcp(service.url, agent.token)
+    const content = `The coolant valve sticks. ${'Details follow. '.repeat(100)}`
+    const kept = await useTool<{ id: string; snippet: string }>(client, 'remember', {
+      title: 'Pump 7 runs hot',
+      content,
+    })
+    assert.ok(kept.result.snippet.length < 400)
+    const other = await useTool<{ id: string }>(client, 'remember', {
+      title: 'Valves',
+      content: 'Spares are with Hansen.',
+    })
+    const found = await useTool<{ memories: { id: string; snippet: string; score: number }[] }>(client, 'recall', {
+      query: 'coolant valve',
+    })
+    assert.equal(found.result.memories[0]!.id, kept.result.id)
+    assert.ok(found.result.memories[0]!.snippet.length < 400)
+    const whole = await useTool<{ memory: { content: string } }>(client, 'get_memory', { memory_id: kept.result.id })
+    assert.equal(whole.result.memory.content, content)
+    await useTool(client, 'relate', {
+      memory_id: kept.result.id,
+      target_memory_id: other.result.id,
+      relationship_type: 'related_to',
+    })
+    const around = await useTool<{ related: { memory: { id: string } }[] }>(client, 'explore_memory', {
+      memory_id: other.result.id,
+    })
+    assert.deepEqual(
+      around.result.related.map(({ memory }) => memory.id),
+      [kept.result.id],
+    )
+    await useTool(client, 'update_memory', { memory_id: other.result.id, content: 'Spares are with Olsen.' })
+    await useTool(client, 'promote_memory', { memory_id: other.result.id, scope: 'institutional' })
+    const stored = await service.call(`GET /v1/memories/${other.result.id}`, { token: tenant.admin })
+    assert.deepEqual([stored.body.scope, stored.body.content], ['institutional', 'Spares are with Olsen.'])
+    await useTool(client, 'forget', { memory_id: kept.result.id })
+    assert.equal((await service.call(`GET /v1/memories/${kept.result.id}`, { token: agent.token })).status, 404)
+    await client.close()
+  })
+
+  test('[MCP-2] the scopes and the tenancy of the caller hold, and a refusal says its code', async () => {
+    const sender = await tenant.agent({ scopes: ['send'] })
+    const client = await connectMcp(service.url, sender.token)
+    const refused = await useTool<{ error: { code: string; details: object } }>(client, 'remember', {
+      title: 'a',
+      content: 'b',
+    })
+    assert.equal(refused.isError, true)
+    assert.deepEqual(
+      [refused.result.error.code, refused.result.error.details],
+      ['insufficient_scope', { required_scope: 'memory:write' }],
+    )
+    const elsewhere = await (await service.tenant()).agent()
+    const stranger = await connectMcp(service.url, elsewhere.token)
+    const own = await service.call('POST /v1/memories', {
+      token: tenant.admin,
+      body: { type: 'semantic', scope: 'institutional', title: 'ours', content: 'ours' },
+    })
+    const unseen = await useTool<{ error: { code: string } }>(stranger, 'get_memory', { memory_id: own.body.id })
+    assert.equal(unseen.result.error.code, 'not_found')
+    const wrong = await client.callTool({ name: 'check_mailbox', arguments: { limit: 1000 } })
+    assert.equal(wrong.isError, true)
+    await client.close()
+    await stranger.close()
+  })
+
+  test("[MCP-4] who listens to its mailbox is told of what arrives in it, and of nobody else's", async () => {
+    const [agent, neighbour] = [await tenant.agent(), await tenant.agent()]
+    for (const { id, token } of [agent, neighbour]) {
+      const body = { event_type: `listen.${id}`, priority: 0, enrichment_depth: 'none' }
+      assert.equal((await service.call(`POST /v1/agents/${id}/interests`, { token, body })).status, 201)
+    }
+    const client = new Client({ name: 'test', version: '1.0.0' }, { versionNegotiation: { mode: 'auto' } })
+    const headers = { authorization: `Bearer ${agent.token}` }
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${service.url}/mcp`), { requestInit: { headers } }))
+    const heard: string[] = []
+    let told!: () => void
+    const first = new Promise<void>((resolve) => (told = resolve))
+    client.setNotificationHandler('notifications/resources/updated', ({ params }) => {
+      heard.push(params.uri)
+      told()
+    })
+    const subscription = await client.listen({ resourceSubscriptions: ['sensorium://mailbox'] })
+    const publish = (to: string) =>
+      service.call('POST /v1/events', {
+        token: agent.token,
+        body: { specversion: '1.0', type: `listen.${to}`, source: '/s', id: to },
+      })
+    await publish(neighbour.id)
+    await publish(agent.id)
+    await first
+    assert.deepEqual(heard, ['sensorium://mailbox'])
+    const read = await client.readResource({ uri: 'sensorium://mailbox' })
+    assert.equal(JSON.parse((read.contents[0] as { text: string }).text).queue.pending, 1)
+    await subscription.close()
+    await client.close()
+  })
+
+  test('[MCP-4][MCP-5] memories are resources, and there are two prompts', async () => {
+    const agent = await tenant.agent()
+    const client = await connectMcp(service.url, agent.token)
+    const kept = await useTool<{ id: string }>(client, 'remember', { title: 'A resource', content: 'with content' })
+    const { resources } = await client.listResources()
+    assert.ok(
+      resources.some(({ uri, name }) => uri === `sensorium://memories/${kept.result.id}` && name === 'A resource'),
+    )
+    const read = await client.readResource({ uri: `sensorium://memories/${kept.result.id}` })
+    assert.equal(JSON.parse((read.contents[0] as { text: string }).text).content, 'with content')
+    const { prompts } = await client.listPrompts()
+    assert.deepEqual(prompts.map(({ name }) => name).sort(), ['triage_my_mailbox', 'what_do_i_know_about'])
+    const prompt = await client.getPrompt({ name: 'what_do_i_know_about', arguments: { topic: 'valves' } })
+    assert.match((prompt.messages[0]!.content as { text: string }).text, /valves/)
+    await client.close()
+  })
+
+  test('[MCP-8] a page of another origin is refused', async () => {
+    const agent = await tenant.agent()
+    const body = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} }
+    const reply = await service.call('POST /mcp', {
+      token: agent.token,
+      body,
+      headers: { origin: 'https://evil.example' },
+    })
+    assert.equal(reply.status, 403)
+  })
+
+  if (engine.name === 'postgres') {
+    test('[MCP-7] a request stands alone: a call may go to another node than the handshake', async () => {
+      const other = await service.another()
+      const agent = await tenant.agent()
+      const headers = { authorization: `Bearer ${agent.token}` }
+      let requests = 0
+      const client = new Client({ name: 'test', version: '1.0.0' })
+      const turnabout: typeof fetch = (input, init) => {
+        const url = String(input)
+        return fetch(requests++ % 2 === 0 ? url : url.replace(service.url, other.url), init)
+      }
+      const transport = new StreamableHTTPClientTransport(new URL(`${service.url}/mcp`), {
+        requestInit: { headers },
+        fetch: turnabout,
+      })
+      await client.connect(transport)
+      for (let n = 0; n < 4; n++) assert.equal((await useTool(client, 'list_agents')).isError, false)
+      await client.close()
+      await other.stop()
+    })
+  }
+})

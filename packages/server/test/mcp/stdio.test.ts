@@ -1,0 +1,41 @@
+// `sensorium mcp`: the same tools over standard input and output, with the official client.
+import assert from 'node:assert/strict'
+import path from 'node:path'
+import { after, before, test } from 'node:test'
+import { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { TOOLS } from '../../src/mcp/make-mcp-server.ts'
+import { onBothEngines } from '../support/engines.ts'
+import { startService, type Service } from '../support/service.ts'
+import { useTool } from './tools.ts'
+
+const COMMAND = path.resolve(import.meta.dirname, '../../bin/sensorium.js')
+
+onBothEngines((engine) => {
+  let service: Service
+  before(async () => {
+    service = await startService(engine)
+  })
+  after(() => service.stop())
+
+  test('[MCP-6] a chat client that starts the program has all tools, as the agent of its key', async () => {
+    const tenant = await service.tenant()
+    const agent = await tenant.agent()
+    const client = new Client({ name: 'desktop', version: '1.0.0' })
+    await client.connect(
+      new StdioClientTransport({
+        command: process.execPath,
+        args: [COMMAND, 'mcp', '--url', service.url],
+        env: { SENSORIUM_KEY: agent.key, PATH: process.env['PATH']! },
+      }),
+    )
+    assert.equal((await client.listTools()).tools.length, TOOLS.length)
+    await useTool(client, 'subscribe', { event_type: 'stdio.*' })
+    await useTool(client, 'publish_event', { type: 'stdio.hello', data: { text: 'hello' } })
+    const box = await useTool<{ deliveries: { delivery_id: string; source: string }[] }>(client, 'check_mailbox')
+    assert.equal(box.result.deliveries[0]!.source, `/agents/${agent.id}`)
+    const refused = await useTool<{ error: { code: string } }>(client, 'get_memory', { memory_id: 'mem_unknown' })
+    assert.deepEqual([refused.isError, refused.result.error.code], [true, 'not_found'])
+    await client.close()
+  })
+})
