@@ -20,7 +20,7 @@ export function makeAuthenticate(operations: Operations, identify: Identify): Au
 
   async function exchange(apiKey: string, options: CallOptions): Promise<string> {
     const call = operations.perform(NOBODY, contract.exchangeKey, { body: { api_key: apiKey } }, options)
-    const { access_token } = resultOf<typeof contract.exchangeKey>(await call)
+    const { access_token } = await resultOf<typeof contract.exchangeKey>(await call)
     tokens.delete(apiKey)
     tokens.set(apiKey, access_token)
     if (tokens.size > MAX_KEPT) tokens.delete(tokens.keys().next().value!)

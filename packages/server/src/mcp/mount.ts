@@ -95,7 +95,7 @@ export function mcpMount({ operations, identify, wakeups, log, version, maxBytes
     const token = bearer(exchange)
     const principal = await authenticate(token, { requestId, clientAddress })
     exchange.principal = principal
-    const body = exchange.hasBody ? await readBody(exchange.request, maxBytes) : undefined
+    const body = exchange.hasBody ? await readBody(exchange, maxBytes) : undefined
     const request = new Request(`${exchange.origin}${exchange.path}`, {
       method: exchange.method,
       headers: headersOf(exchange),
