@@ -95,7 +95,7 @@ function toUint(c: Context, value: Value): Result {
   return whole < 0n || whole > MAX_UINT ? fail(c, 'unsigned integer overflow') : new Uint(whole)
 }
 
-const FLOAT = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
+const FLOAT = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
 
 const NAMED_DOUBLES: ReadonlyMap<string, number> = new Map([
   ['NaN', Number.NaN],

@@ -4,6 +4,7 @@
 // 1. A delivery handed out is leased: nobody else gets it until the lease lapses or is given back.
 // 2. An empty mailbox costs one read and no transaction.
 import { iso, type Clock } from '../kernel/clock.ts'
+import { tooManyAtOnce } from '../kernel/failure.ts'
 import type { Db, Store } from '../store/db.ts'
 import type { PolicyOf } from './policy.ts'
 import { claimRows, isSomethingDue, nextDue, notePoll, type ClaimedRow, type Mailbox } from './sql.ts'
@@ -77,6 +78,8 @@ export interface Served<T> {
 
 /** Without a wake-up a waiter looks again this often: polling is the truth, wake-ups only shorten it. */
 const LOOK_AGAIN_MS = 1_000
+/** Polls of one mailbox that wait on this node: one agent cannot take the places of others. */
+const MAX_WAITING = 32
 /** The time of the last poll is worth one write a second. */
 const NOTE_EVERY_MS = 1_000
 const MAX_NOTED = 100_000
@@ -185,7 +188,7 @@ export function makeClaim({ store, clock, wakeups, policyOf, enrich }: ClaimTool
 
   claim.lastPoll = ({ tenantId, recipientId }) => noted.get(`${tenantId} ${recipientId}`)?.polled ?? null
 
-  claim.waiting = async (mailbox, limit, waitMs, gone, insist) => {
+  const waitFor: Claim['waiting'] = async (mailbox, limit, waitMs, gone, insist) => {
     const deadline = clock.elapsed() + waitMs
     for (let surely = false; ; ) {
       // Listening begins before looking, so that nothing can arrive between the two.
@@ -214,6 +217,22 @@ export function makeClaim({ store, clock, wakeups, policyOf, enrich }: ClaimTool
         cancel()
         gone.removeEventListener('abort', stop)
       }
+    }
+  }
+
+  const waiting = new Map<string, number>()
+
+  claim.waiting = async (mailbox, ...rest) => {
+    const key = `${mailbox.tenantId} ${mailbox.recipientId}`
+    const others = waiting.get(key) ?? 0
+    if (others >= MAX_WAITING) throw tooManyAtOnce('polls of one mailbox waiting', MAX_WAITING)
+    waiting.set(key, others + 1)
+    try {
+      return await waitFor(mailbox, ...rest)
+    } finally {
+      const left = waiting.get(key)! - 1
+      if (left === 0) waiting.delete(key)
+      else waiting.set(key, left)
     }
   }
   return claim

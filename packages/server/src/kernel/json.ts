@@ -124,12 +124,26 @@ export function wellFormed(value: unknown): unknown {
  */
 export const escapesSurrogates = (bytes: Buffer): boolean => bytes.includes('\\ud') || bytes.includes('\\uD')
 
-/** `application/json; charset=utf-8` is `application/json`; another charset is none of ours. */
+/**
+ * `application/json; charset=utf-8` is `application/json`; another charset is none of ours. By hand: a regular
+ * expression that allows for space on all sides took 0.7 s for a header of 15 kB.
+ */
 export function mediaType(header: string | undefined): string {
   if (header === undefined) return ''
   const [type, ...parameters] = header.toLowerCase().split(';')
-  const charset = parameters.map((p) => /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/.exec(p)?.[1]).find((c) => c !== undefined)
-  return charset === undefined || charset === 'utf-8' || charset === 'utf8'
-    ? type!.trim()
-    : `${type!.trim()}; charset=${charset}`
+  for (const parameter of parameters) {
+    const charset = charsetOf(parameter)
+    if (charset === undefined) continue
+    return charset === 'utf-8' || charset === 'utf8' ? type!.trim() : `${type!.trim()}; charset=${charset}`
+  }
+  return type!.trim()
+}
+
+function charsetOf(parameter: string): string | undefined {
+  const equals = parameter.indexOf('=')
+  if (equals === -1 || parameter.slice(0, equals).trim() !== 'charset') return undefined
+  let value = parameter.slice(equals + 1).trim()
+  if (value.startsWith('"')) value = value.slice(1)
+  if (value.endsWith('"')) value = value.slice(0, -1)
+  return /["\s]/.test(value) ? undefined : value
 }

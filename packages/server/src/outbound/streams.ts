@@ -11,7 +11,7 @@ import { release, type Lease } from '../delivery/settle.ts'
 import type { Mailbox } from '../delivery/sql.ts'
 import type { Wakeups } from '../delivery/wake.ts'
 import type { Clock } from '../kernel/clock.ts'
-import { unavailable } from '../kernel/failure.ts'
+import { tooManyAtOnce, unavailable } from '../kernel/failure.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Store } from '../store/db.ts'
 import { openStream, type Sink, type Stream } from './stream.ts'
@@ -42,7 +42,7 @@ export interface Streams {
 }
 
 export const MAX_STREAMS = 20_000
-export const MAX_STREAMS_OF_ONE = 100
+export const MAX_STREAMS_OF_ONE = 8
 const TICK_MS = 250
 const COMMENT_EVERY_MS = 15_000
 /** Who reads nothing for so long is not coming back. */
@@ -220,8 +220,7 @@ export function makeStreams({ store, claim, wakeups, identify, clock, log, polic
       if (closing || entries.size >= MAX_STREAMS)
         throw unavailable(closing ? 'This node is shutting down' : 'This node has too many streams open')
       const siblings = byRecipient.get(mailbox.recipientId) ?? new Set<Entry>()
-      if (siblings.size >= MAX_STREAMS_OF_ONE)
-        throw unavailable(`More than ${MAX_STREAMS_OF_ONE} streams are open for this mailbox`)
+      if (siblings.size >= MAX_STREAMS_OF_ONE) throw tooManyAtOnce('streams of one mailbox open', MAX_STREAMS_OF_ONE)
       const stream = openStream(mailbox, max, sink, {
         claim,
         elapsed: clock.elapsed,
