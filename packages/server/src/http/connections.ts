@@ -57,6 +57,8 @@ interface Connection {
   /** Those of them that are not begun. */
   readonly waiting: Exchange[]
   underWay: number
+  /** A request was refused before it was looked at: it is the last that is answered. */
+  isEnding: boolean
   /** What is said once everything before it is answered, and then the connection ends. */
   farewell: string | null
   /** Bytes of responses that the socket has taken, and for how many seconds it has taken none. */
@@ -81,6 +83,7 @@ export function makeConnections(tools: ConnectionsTools): Connections {
       inHand: [],
       waiting: [],
       underWay: 0,
+      isEnding: false,
       farewell: null,
       taken: 0,
       stuckSeconds: 0,
@@ -115,12 +118,18 @@ export function makeConnections(tools: ConnectionsTools): Connections {
 
   function take(request: IncomingMessage, response: ServerResponse): void {
     const connection = connectionOf(request.socket)
+    // Answering each of a flood would be the work that it is after.
+    if (connection.isEnding) return
     const exchange = makeExchange(request, response)
     connection.inHand.push(exchange)
     busy.add(connection)
     response.on('error', () => {}) // nobody is there any more, as `close` says too
     response.on('close', () => leave(connection, exchange))
-    if (!arrived(exchange)) return
+    if (!arrived(exchange)) {
+      connection.isEnding = true
+      exchange.isLast = true
+      return
+    }
     connection.waiting.push(exchange)
     beginNext(connection)
   }

@@ -168,6 +168,7 @@ export function makeServer(tools: ServerTools): HttpServer {
         exchange.place = places.ofAddress(networkOf(exchange.clientAddress), HEALTH_PATHS.has(exchange.path))
         return true
       } catch (error) {
+        exchange.header('connection', 'close')
         fail(error, exchange)
         return false
       }

@@ -80,6 +80,8 @@ export function makeJudge(document: OpenApi): Judge {
       return head ? null : judgeError(status, requestId, body.toString())
     }
     if (status < 200 || status >= 300) return `status ${status}`
+    // Only its head was read.
+    if (reply.streaming) return null
     if (!operation || head) return null
     const documented = operation.responses[status]
     if (!documented) return `status ${status} is not documented`

@@ -1,0 +1,66 @@
+// The long run of the fuzz: `node scripts/fuzz.ts [sqlite|postgres] [requests]`, a million by default, against a service in
+// a process of its own. It fails on a 5xx that is not 503, on anything else that the documents do not describe, and when
+// memory keeps growing: the last tenth may use no more than 1.3 times what was used after the second.
+import { randomInt } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { attack, ENVIRONMENT, inFlight, prepare } from '../packages/server/test/fuzz/attack.ts'
+import { startPostgres } from '../packages/server/test/support/postgres-server.ts'
+import { startProcess } from '../packages/server/test/support/process.ts'
+
+const [engine = 'sqlite', requests = '1000000'] = process.argv.slice(2)
+const seed = Number(process.env['FUZZ_SEED'] ?? randomInt(2 ** 31))
+const PARTS = 10
+const GROWTH = 1.3
+
+const folder = mkdtempSync(path.join(os.tmpdir(), 'sensorium-fuzz-'))
+const postgres = engine === 'postgres' ? await startPostgres() : null
+const service = await startProcess({
+  DATA_DIR: folder,
+  SENSORIUM_SECRET: 'a-secret-for-the-fuzz',
+  ...(postgres ? { DATABASE_URL: postgres.url } : {}),
+  ...ENVIRONMENT,
+})
+const memoryMb = (): number =>
+  Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${service.pid}/status`, 'utf8'))?.[1] ?? 0) / 1024)
+
+console.log(`${engine}, ${requests} requests, FUZZ_SEED=${seed}`)
+const tools = await prepare(service.url)
+const problems: string[] = []
+const used: number[] = []
+for (let part = 0; part < PARTS && problems.length === 0; part++) {
+  problems.push(
+    ...(await attack(Number(new URL(service.url).port), tools, {
+      seed: seed + part,
+      count: Math.ceil(Number(requests) / PARTS),
+      seconds: Infinity,
+      say: (text) => console.log(`  ${text}`),
+      isFine: (status) => status === 503,
+    })),
+  )
+  // The operator's door is open to it: limits that it has set would refuse the rest.
+  for (const slug of ['acme', 'globex'])
+    await fetch(`${service.url}/operator/tenants/${slug}/settings`, {
+      method: 'PATCH',
+      headers: { authorization: `Bearer ${ENVIRONMENT.OPERATOR_TOKEN}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ rate_limit_agent: null, rate_limit_tenant: null }),
+    })
+  used.push(memoryMb())
+  console.log(`part ${part + 1} of ${PARTS}: ${used.at(-1)} MB`)
+}
+const inHand = await inFlight(service.url)
+if (inHand !== 1) problems.push(`${inHand - 1} requests are still in hand`)
+if (used.length === PARTS && used.at(-1)! > GROWTH * used[1]!)
+  problems.push(`memory grew from ${used[1]} to ${used.at(-1)} MB`)
+const errors = service
+  .output()
+  .split('\n')
+  .filter((line) => line.includes('"level":"error"'))
+problems.push(...errors.slice(0, 5))
+await service.stop()
+await postgres?.stop()
+rmSync(folder, { recursive: true, force: true })
+for (const problem of problems) console.error(`\n${problem}`)
+console.log(problems.length === 0 ? 'nothing found' : `${problems.length} problems`)
+process.exitCode = problems.length === 0 ? 0 : 1
