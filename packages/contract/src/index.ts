@@ -4,7 +4,6 @@ import { channelOperations } from './channels.ts'
 import { deliveryOperations } from './deliveries.ts'
 import { eventOperations } from './events.ts'
 import { ingestOperations } from './ingest.ts'
-import { tenantWebhookOperations } from './tenant-webhooks.ts'
 import { interestOperations } from './interests.ts'
 import { memoryOperations } from './memories.ts'
 import { operatorOperations } from './operator.ts'
@@ -18,7 +17,6 @@ export * from './errors.ts'
 export * from './events.ts'
 export * from './ids.ts'
 export * from './ingest.ts'
-export * from './tenant-webhooks.ts'
 export * from './interests.ts'
 export * from './memories.ts'
 export * from './openapi.ts'
@@ -37,5 +35,4 @@ export const operations = {
   ...memoryOperations,
   ...operatorOperations,
   ...ingestOperations,
-  ...tenantWebhookOperations,
 } as const

@@ -15,7 +15,7 @@ const tenant = Type.String({
   examples: ['acme'],
 })
 
-export const source = Type.String({
+const source = Type.String({
   pattern: SOURCE,
   description: 'What the types of its events begin with: `com.<source>.…`.',
   expected: '1 to 63 lower-case letters, digits, hyphens and underscores, beginning with a letter or digit',
@@ -49,7 +49,7 @@ export type IngestMapping = Static<typeof IngestMapping>
 export const PRESETS = ['github', 'stripe'] as const
 export type PresetName = (typeof PRESETS)[number]
 
-export const preset = oneOf(PRESETS, { description: 'The mapping and the signature header of a well-known provider.' })
+const preset = oneOf(PRESETS, { description: 'The mapping and the signature header of a well-known provider.' })
 
 export const Webhook = Type.Object(
   {
@@ -115,7 +115,7 @@ export const Connector = Type.Object(
 export type Connector = Static<typeof Connector>
 
 // Signed with by ourselves or by a provider that makes its own; the key is the whole text, whatever its prefix.
-export const givenSecret = Type.Optional(
+const givenSecret = Type.Optional(
   Type.String({
     minLength: 16,
     maxLength: 255,
@@ -125,7 +125,7 @@ export const givenSecret = Type.Optional(
     examples: ['whsec_0123456789abcdef'],
   }),
 )
-export const signingSecret = Type.String({ description: 'The signing secret. Shown here once and never again.' })
+const signingSecret = Type.String({ description: 'The signing secret. Shown here once and never again.' })
 
 const ofTenant = Type.Object({ tenant: Type.Optional(tenant), ...page })
 const access = { scope: 'operator' } as const

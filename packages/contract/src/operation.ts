@@ -23,8 +23,6 @@ export interface Access {
   or?: Scope
   /** What is enough when the agent named in the path is the caller. */
   self?: Scope | 'any'
-  /** No scope of an agent is enough: only the org-admin passes. */
-  orgAdmin?: boolean
 }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'

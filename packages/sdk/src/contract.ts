@@ -69,10 +69,6 @@ export const OPERATIONS = {
   deleteConnector: 'DELETE /operator/connectors/{id}',
   ingestWebhook: 'POST /ingest/w/{tenant_slug}',
   ingestOwnWebhook: 'POST /ingest/w/{tenant_slug}/{webhook_id}',
-  createTenantWebhook: 'POST /v1/ingest/webhooks',
-  listTenantWebhooks: 'GET /v1/ingest/webhooks',
-  rotateTenantWebhook: 'POST /v1/ingest/webhooks/{id}/rotate',
-  deleteTenantWebhook: 'DELETE /v1/ingest/webhooks/{id}',
 } as const
 
 /** What goes into each operation and what comes back. */
@@ -658,49 +654,6 @@ export interface Operations {
     query: Record<never, never>
     body: unknown
     response: Published
-  }
-  /** Register a webhook for the tenant: POST /v1/ingest/webhooks */
-  createTenantWebhook: {
-    params: Record<never, never>
-    query: Record<never, never>
-    body: TenantWebhookCreate
-    response: {
-      webhook: Webhook
-      url: string
-      /** The signing secret. Shown here once and never again. */
-      signing_secret: string
-    }
-  }
-  /** List the tenant's webhooks, newest first: GET /v1/ingest/webhooks */
-  listTenantWebhooks: {
-    params: Record<never, never>
-    query: {
-      offset?: number
-      limit?: number
-    }
-    body: undefined
-    response: {
-      webhooks: Webhook[]
-      total: number
-    }
-  }
-  /** Replace the secret of one of the tenant's webhooks: POST /v1/ingest/webhooks/{id}/rotate */
-  rotateTenantWebhook: {
-    params: { id: string }
-    query: Record<never, never>
-    body: TenantWebhookRotate | undefined
-    response: {
-      webhook: Webhook
-      /** The signing secret. Shown here once and never again. */
-      signing_secret: string
-    }
-  }
-  /** Delete one of the tenant's webhooks; its secret verifies no longer: DELETE /v1/ingest/webhooks/{id} */
-  deleteTenantWebhook: {
-    params: { id: string }
-    query: Record<never, never>
-    body: undefined
-    response: undefined
   }
 }
 
@@ -1398,21 +1351,4 @@ export type Connector = {
   }
   last_message_at: string | null
   created_at: string
-}
-
-/** `source` may be left out with a `preset`, whose name it then is. */
-export type TenantWebhookCreate = {
-  /** What the types of its events begin with: `com.<source>.…`. */
-  source?: string
-  /** The mapping and the signature header of a well-known provider. */
-  preset?: 'github' | 'stripe'
-  /** CEL over `body` and `headers` (names in lower case); `subject` may also read `entity`, `action` and `id`, and `data` may read `compact`, the short block that a preset makes of the body. What is left out is the default shown as its example. */
-  mapping?: IngestMapping
-  /** The secret of a provider that makes its own, such as Stripe; where it is left out one is made. */
-  signing_secret?: string
-}
-
-export type TenantWebhookRotate = {
-  /** The secret of a provider that makes its own, such as Stripe; where it is left out one is made. */
-  signing_secret?: string
 }

@@ -46,7 +46,6 @@ import { makeOperations, type Operations } from './operations/perform.ts'
 import { makeRateLimiter } from './operations/rate-limit.ts'
 import { searchOperations } from './operations/search.ts'
 import { makeCompileCheck } from './operations/validate.ts'
-import { tenantWebhookOperations } from './operations/tenant-webhooks.ts'
 import { webhookOperations } from './operations/webhooks.ts'
 import { makePost } from './outbound/post.ts'
 import { makePush } from './outbound/push.ts'
@@ -234,7 +233,6 @@ export function makeApp(parts: AppParts): App {
       ...searchOperations({ store, recall: memory.recall, now: clock.now }),
       ...operatorOperations({ ...tools, settings }),
       ...webhookOperations({ ...tools, publicUrl: config.publicUrl }),
-      ...tenantWebhookOperations({ ...tools, publicUrl: config.publicUrl }),
       ...connectorOperations(tools),
       ...ingestOperations(receive),
     ],

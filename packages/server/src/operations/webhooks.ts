@@ -9,16 +9,10 @@ import { read, write, type Binding } from './binding.ts'
 import type { CallOptions } from './call.ts'
 import { noContent, ok } from './response.ts'
 
-export type WebhookTools = IngestTools & { publicUrl: string | null }
+export function webhookOperations(tools: IngestTools & { publicUrl: string | null }): Binding[] {
+  // Without a configured address: the one the operator just used.
+  const originOf = ({ origin }: CallOptions): string => tools.publicUrl ?? origin ?? 'http://localhost'
 
-/** Where the service is reached; without a configured address, the one that the caller just used. */
-export const makeOriginOf =
-  ({ publicUrl }: WebhookTools) =>
-  ({ origin }: CallOptions): string =>
-    publicUrl ?? origin ?? 'http://localhost'
-
-export function webhookOperations(tools: WebhookTools): Binding[] {
-  const originOf = makeOriginOf(tools)
   return [
     write(operations.createWebhook, async ({ body, options }, tx) => {
       const json = await createWebhook(tx, tools, originOf(options), body)

@@ -20,10 +20,6 @@ export const insertTenant = (db: Db, row: TenantRow): Promise<number> =>
 export const findTenant = (db: Db, slug: string) =>
   one<TenantRow>(db, 'select tenant_id, slug, name, created_at from tenants where slug = ?', [slug])
 
-/** The slug of a tenant that exists. */
-export const slugOfTenant = async (db: Db, tenantId: string): Promise<string> =>
-  (await one<{ slug: string }>(db, 'select slug from tenants where tenant_id = ?', [tenantId]))!.slug
-
 export async function pageTenants(
   db: Db,
   offset: number,

@@ -5,14 +5,8 @@ import type { IngestTools } from '../registration.ts'
 import { deleteWebhookRow } from './sql.ts'
 import { requireWebhook } from './shown-webhook.ts'
 
-/** Of any tenant, or of the one that is named. */
-export async function deleteWebhook(
-  db: Db,
-  { now }: Pick<IngestTools, 'now'>,
-  id: string,
-  tenantId?: string,
-): Promise<void> {
-  const row = await requireWebhook(db, id, tenantId)
+export async function deleteWebhook(db: Db, { now }: Pick<IngestTools, 'now'>, id: string): Promise<void> {
+  const row = await requireWebhook(db, id)
   if ((await deleteWebhookRow(db, row.tenant_id, id)) === 0) throw notFound('webhook', id)
   await recordRoutingChange(db, row.tenant_id, 'source', id, now())
 }

@@ -15,19 +15,18 @@ export const ROTATION_MS = 24 * 3_600_000
 /** With the present one they are four, the least that a body of any size is tried with. */
 const MAX_OLD = 3
 
-/** The secret before the new one holds for a day. Of a webhook of any tenant, or of the one that is named. */
+/** The secret before the new one holds for a day. */
 export async function rotateWebhook(
   db: Db,
   tools: IngestTools,
   origin: string,
   id: string,
   given?: string,
-  tenantId?: string,
 ): Promise<Pick<MadeWebhook, 'webhook' | 'signing_secret'>> {
   const signing_secret = secretOf(given)
   const sealed = tools.secrets.seal(signing_secret, webhookContext(id))
   for (;;) {
-    const row = await requireWebhook(db, id, tenantId)
+    const row = await requireWebhook(db, id)
     if (given !== undefined) refuseShared(tools.secrets, await webhooksOfSlug(db, row.slug), given)
     const before = { sealed: row.secret, until: tools.now() + ROTATION_MS }
     const old = [before, ...holdingSecrets(row, tools.now())].slice(0, MAX_OLD)

@@ -30,10 +30,9 @@ export const shownWebhook = (row: WebhookRow, origin: string): Webhook => ({
   created_at: iso(row.created_at),
 })
 
-/** The webhook of that id; for a tenant's own org-admin, only where it is that tenant's. */
-export async function requireWebhook(db: Db, id: string, tenantId?: string): Promise<WebhookRow> {
+export async function requireWebhook(db: Db, id: string): Promise<WebhookRow> {
   const row = isId('webhook', id) ? await findWebhook(db, id) : undefined
-  if (!row || (tenantId !== undefined && row.tenant_id !== tenantId)) throw notFound('webhook', id)
+  if (!row) throw notFound('webhook', id)
   return row
 }
 
