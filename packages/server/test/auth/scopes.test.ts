@@ -64,6 +64,8 @@ const PROMISED: Record<string, Needed | [others: Needed, self: Needed]> = {
   'POST /operator/tenants/{slug}/admin-keys': 'operator',
   'GET /operator/tenants/{slug}/admin-keys': 'operator',
   'DELETE /operator/tenants/{slug}/admin-keys/{key_id}': 'operator',
+  'GET /operator/tenants/{slug}/settings': 'operator',
+  'PATCH /operator/tenants/{slug}/settings': 'operator',
   'GET /operator/usage': 'operator',
 }
 
