@@ -81,6 +81,15 @@ export const findEvent = (db: Db, tenantId: string, id: string) =>
     [tenantId, id],
   )
 
+/** The ids among these that a tenant's event has, emptied ones included. Locks nothing. */
+export async function storedAmong(db: Db, tenantId: string, ids: string[]): Promise<Set<string>> {
+  const rows = await db.rows<{ id: string }>(
+    `select id from events where tenant_id = ? and ${db.dialect.inList('id')}`,
+    [tenantId, db.dialect.list(ids)],
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
 /** A place in the order in which events came. */
 export interface Place {
   received_at: number

@@ -1,42 +1,68 @@
 // Publishing within the quotas of a tenant. Each event stands or falls alone: those there is room for are published, the
-// rest are refused.
+// rest are refused. A retry of an event that was accepted needs no room: it is published, and found to be a duplicate.
+import type { Failure } from '../kernel/failure.ts'
 import type { Quotas } from '../tenants/quotas.ts'
 import type { Store } from '../store/db.ts'
+import type { PreparedEvent } from './envelope.ts'
 import type { Publish, PublishOutcome, Submission } from './publish.ts'
+import { storedAmong } from './sql.ts'
+
+const bytesOf = (event: PreparedEvent): number => Buffer.byteLength(event.text)
 
 export function withinQuota(store: Store, publish: Publish, quotas: Quotas): Publish {
+  /** Takes room for each event; gives back why there is none for those that have to be refused. */
+  async function makeRoom(
+    tenantId: string,
+    events: readonly PreparedEvent[],
+    counted: Set<PreparedEvent>,
+  ): Promise<Map<PreparedEvent, Failure>> {
+    const refused = new Map<PreparedEvent, Failure>()
+    for (const event of events) {
+      const failure = await quotas.take(tenantId, 1, bytesOf(event))
+      if (failure) refused.set(event, failure)
+      else counted.add(event)
+    }
+    if (refused.size === 0) return refused
+    const known = await storedAmong(
+      store,
+      tenantId,
+      [...refused.keys()].map(({ id }) => id),
+    )
+    for (const { id } of counted) known.add(id)
+    for (const event of refused.keys()) if (known.has(event.id)) refused.delete(event)
+    return refused
+  }
+
   async function limited(submission: Submission): Promise<PublishOutcome[]> {
     const { tenantId, events, remember } = submission
-    const refused = new Map<number, PublishOutcome>()
-    for (const [i, event] of events.entries()) {
-      const failure = await quotas.take(tenantId, 1, Buffer.byteLength(event.text))
-      if (failure) refused.set(i, { status: 'refused', failure })
-    }
-    /** What became of all of them, in order. */
-    const together = (outcomes: readonly PublishOutcome[]): PublishOutcome[] => {
-      const left = [...outcomes]
-      return events.map((_, i) => refused.get(i) ?? left.shift()!)
-    }
-    const room = events.filter((_, i) => !refused.has(i))
-    if (room.length === 0) {
-      if (remember) await store.tx((tx) => remember(tx, together([])))
-      return together([])
-    }
-    const giveBack = (outcomes: readonly (PublishOutcome | null)[]): void => {
-      for (const [i, outcome] of outcomes.entries())
-        if (outcome?.status !== 'accepted') quotas.release(tenantId, 1, Buffer.byteLength(room[i]!.text))
+    const counted = new Set<PreparedEvent>()
+    const giveBack = (): void => {
+      for (const event of counted) quotas.release(tenantId, 1, bytesOf(event))
     }
     try {
+      const refused = await makeRoom(tenantId, events, counted)
+      const admitted = events.filter((event) => !refused.has(event))
+      /** What became of all of them, in order. */
+      const together = (outcomes: readonly PublishOutcome[]): PublishOutcome[] => {
+        const left = [...outcomes]
+        return events.map((event) => {
+          const failure = refused.get(event)
+          return failure ? { status: 'refused', failure } : left.shift()!
+        })
+      }
+      if (admitted.length === 0) {
+        if (remember) await store.tx((tx) => remember(tx, together([])))
+        return together([])
+      }
       const outcomes = await publish({
         ...submission,
-        events: room,
+        events: admitted,
         ...(remember ? { remember: (tx, made) => remember(tx, together(made)) } : {}),
       })
-      giveBack(outcomes)
+      for (const [i, { status }] of outcomes.entries()) if (status === 'accepted') counted.delete(admitted[i]!)
       return together(outcomes)
-    } catch (error) {
-      giveBack(room.map(() => null))
-      throw error
+    } finally {
+      giveBack()
     }
   }
 

@@ -26,6 +26,7 @@ import {
   pageNewestEvents,
   pageOldEvents,
   readChains,
+  storedAmong,
 } from '../../src/events/sql.ts'
 import { dueAmong, pagePushed } from '../../src/outbound/sql.ts'
 import { readChanges, readVersions } from '../../src/routing/sql.ts'
@@ -138,6 +139,7 @@ onBothEngines((engine) => {
       'purge deliveries': (db) => deleteAcknowledged(db, 'ten_a', ['e2'], 5),
       'empty events': (db) => emptyEvents(db, 'ten_a', ['e2'], 5),
       'forget events': (db) => forgetEvents(db, 'ten_a', 5, 100),
+      'stored among': (db) => storedAmong(db, 'ten_a', ['e2']),
       'routing versions': (db) => readVersions(db, ['ten_a']),
       'routing changes': (db) => readChanges(db, 'ten_a', 5, 100),
       'key by hash': (db) => findKeyByHash(db, 'x', 5),

@@ -200,6 +200,28 @@ onBothEngines((engine) => {
       assert.deepEqual(told, ['accepted', 'accepted', 'accepted', 'quota_exceeded'])
     })
 
+    test('[POL-12] [PUB-2] a retry of an accepted id is a duplicate when the quota is used up, alone and in a batch', async () => {
+      const agent = await tenant.agent()
+      await set({ quota_events_per_day: null })
+      const before = await publish(service, agent.token, { id: 'retry-1' })
+      assert.equal(before.status, 202)
+      await set({ quota_events_per_day: 1 })
+      const again = await publish(service, agent.token, { id: 'retry-1' })
+      assert.deepEqual([again.status, again.body.status], [200, 'duplicate'])
+      isExceeded(await publish(service, agent.token, { id: 'retry-2' }), 'quota_events_per_day', 1)
+      // The next day has room for one: its second mention in the batch is a duplicate too, and takes nothing.
+      await service.clock.jump(DAY)
+      const batch = await service.call('POST /v1/events', {
+        token: await tenant.token(agent.key),
+        raw: JSON.stringify(
+          ['new', 'new', 'retry-1', 'other'].map((id) => ({ specversion: '1.0', type: 't', source: '/s', id })),
+        ),
+        headers: { 'content-type': 'application/cloudevents-batch+json' },
+      })
+      const told = batch.body.results.map((result: any) => result.status ?? result.error.details.rule)
+      assert.deepEqual(told, ['accepted', 'duplicate', 'duplicate', 'quota_exceeded'])
+    })
+
     test('[POL-12] stored bytes end at their quota, and retention makes room', async () => {
       const agent = await tenant.agent()
       await set({ quota_stored_bytes: 2_000, retention_days: 1 })
