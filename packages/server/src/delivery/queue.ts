@@ -1,7 +1,7 @@
 // How a mailbox is doing, and what its owner acknowledged last.
 import { iso, isoOrNull } from '../kernel/clock.ts'
 import { one, type Db } from '../store/db.ts'
-import { OF_TENANT, type Mailbox } from './sql.ts'
+import { openIn, type Mailbox } from './sql.ts'
 import { SHOWN, STANDING, type Standing } from './standing.ts'
 
 export interface QueueHealth {
@@ -22,9 +22,7 @@ export async function queueHealth(
   const mine = 'tenant_id = ? and recipient_id = ?'
   const box = [tenantId, recipientId]
   const open = await db.rows<{ standing: Standing; n: number; oldest: number }>(
-    `select standing, count(*) as n, min(created_at) as oldest from
-       (select created_at, ${STANDING} as standing from deliveries where ${OF_TENANT} and recipient_id = ? and dead_lettered_at is null) as open
-      group by standing`,
+    `select standing, count(*) as n, min(created_at) as oldest from ${openIn(`created_at, ${STANDING} as standing`)} group by standing`,
     [now, ...box],
   )
   const shown = (as: string) => open.filter(({ standing }) => SHOWN[standing] === as)

@@ -14,8 +14,13 @@ export interface Mailbox {
 // Deliveries that are named are found by their ids. Whose they are is asked of the rows found, in words that no index
 // knows: given the choice PostgreSQL may take the whole mailbox instead and look for the ids in it.
 export const MINE = "recipient_id || '' = ?"
-// The other way round: a mailbox is found by its recipient, and not among all that its tenant has.
-export const OF_TENANT = "tenant_id || '' = ?"
+/**
+ * What is open in a mailbox, all of it. Takes tenant and recipient. Only the index of the mailbox has this order, so
+ * neither engine looks for a mailbox among all that its tenant has; and the tenant stands there plainly, so that a
+ * store that is sharded by tenant asks one shard.
+ */
+export const openIn = (columns: string): string =>
+  `(select ${columns} from deliveries where tenant_id = ? and recipient_id = ? and dead_lettered_at is null order by priority desc, id) as opened`
 
 export interface NewDeliveryRow {
   tenant_id: string
@@ -232,10 +237,10 @@ export const extendRows = (db: Db, { tenantId, recipientId }: Mailbox, ids: stri
  */
 export const nextDue = async (db: Db, { tenantId, recipientId }: Mailbox): Promise<number | null> =>
   (
-    await db.lookUp<{ due: number | null }>(
-      `select min(due_at) as due from deliveries where ${OF_TENANT} and recipient_id = ? and dead_lettered_at is null and due_at is not null`,
-      [tenantId, recipientId],
-    )
+    await db.lookUp<{ due: number | null }>(`select min(due_at) as due from ${openIn('due_at')}`, [
+      tenantId,
+      recipientId,
+    ])
   )?.due ?? null
 
 export const notePoll = (db: Db, { tenantId, recipientId }: Mailbox, now: number) =>
