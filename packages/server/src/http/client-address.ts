@@ -47,14 +47,3 @@ function forwardedFor(element: string): string | undefined {
   const pair = element.split(';').find((part) => part.trimStart().slice(0, 4).toLowerCase() === 'for=')
   return pair === undefined ? undefined : plainAddress(pair.trim().slice(4).replaceAll('"', ''))
 }
-
-/** What limits count: an IPv6 client has a whole /64 to choose its address from. */
-export function networkOf(address: string): string {
-  if (!address.includes(':')) return address
-  const [head, tail] = address.split('::') as [string, string | undefined]
-  const before = head === '' ? [] : head.split(':')
-  if (tail === undefined) return `${before.slice(0, 4).join(':')}::/64`
-  const after = tail === '' ? [] : tail.split(':')
-  const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => '0')
-  return `${[...before, ...zeros, ...after].slice(0, 4).join(':')}::/64`
-}

@@ -5,6 +5,9 @@ import type { Exchange } from './exchange.ts'
 export interface Mount {
   /** `/mcp`: with a slash in front and none at the end. */
   prefix: string
-  /** What it throws or rejects with becomes the response, in the envelope of every error. */
-  handle(exchange: Exchange): void | Promise<void>
+  /**
+   * Calls `identified` once `exchange.principal` is known: its place then counts as the agent's. What it throws or
+   * rejects with becomes the response, in the envelope of every error.
+   */
+  handle(exchange: Exchange, identified: () => void): void | Promise<void>
 }

@@ -25,9 +25,11 @@ interface Share {
 
 export interface Places {
   /** For a request whose caller is not known yet. Throws where the share is used up. */
-  ofAddress(network: string, isHealth: boolean): Place
+  ofAddress(network: string): Place
+  /** For health, readiness and metrics. */
+  ofHealth(network: string): Place
   /** In exchange for that, once it is known who is calling. Throws as well; the place before is given back either way. */
-  ofPrincipal(before: Place, principal: Principal): Place
+  ofPrincipal(before: Place | null, principal: Principal): Place
   giveBack(place: Place): void
 }
 
@@ -66,14 +68,10 @@ export function makePlaces(): Places {
   }
 
   return {
-    ofAddress: (network, isHealth) =>
-      take(
-        isHealth
-          ? [shareOf(`health ${network}`, OF_AN_ADDRESS_FOR_HEALTH), health]
-          : [shareOf(`address ${network}`, OF_AN_ADDRESS), node],
-      ),
+    ofAddress: (network) => take([shareOf(`address ${network}`, OF_AN_ADDRESS), node]),
+    ofHealth: (network) => take([shareOf(`health ${network}`, OF_AN_ADDRESS_FOR_HEALTH), health]),
     ofPrincipal(before, { tenantId, id }) {
-      giveBack(before)
+      if (before) giveBack(before)
       return take([shareOf(`agent ${tenantId} ${id}`, OF_AN_AGENT), shareOf(`tenant ${tenantId}`, OF_A_TENANT), node])
     },
     giveBack,

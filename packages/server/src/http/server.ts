@@ -12,7 +12,8 @@ import type { Operations } from '../operations/perform.ts'
 import type { OperationResponse } from '../operations/response.ts'
 import { StoreUnavailable } from '../store/db.ts'
 import { makeAuthenticate, type AuthenticateTools } from './authenticate.ts'
-import { networkOf, type ClientAddress } from './client-address.ts'
+import { networkOf } from '../kernel/addresses.ts'
+import type { ClientAddress } from './client-address.ts'
 import { makeConnections, type Connections } from './connections.ts'
 import { Exchange } from './exchange.ts'
 import type { WhenLeaving } from './gone-signal.ts'
@@ -20,7 +21,7 @@ import type { Metrics } from './metrics.ts'
 import type { Mount } from './mount.ts'
 import type { Page } from './pages.ts'
 import { makeReadPayload, type BodyLimits } from './payload.ts'
-import { HEALTH_PATHS, makePlaces } from './places.ts'
+import { HEALTH_PATHS, makePlaces, type Place } from './places.ts'
 import { sendPieces, sendText } from './respond.ts'
 import { makeRouteTable, METHODS, type Serve } from './route-table.ts'
 import { streamDeliveries } from './stream-deliveries.ts'
@@ -157,6 +158,15 @@ export function makeServer(tools: ServerTools): HttpServer {
     exchange.place = places.ofPrincipal(place, principal)
   }
 
+  // Whose token was seen a moment ago takes a place of its own at once: what strangers at the same address have in hand
+  // is not held against it.
+  function placeOf(exchange: Exchange): Place {
+    if (HEALTH_PATHS.has(exchange.path)) return places.ofHealth(networkOf(exchange.clientAddress))
+    const { authorization } = exchange.headers
+    const known = authorization?.startsWith('Bearer ') ? tools.identify.cached(authorization.slice(7)) : null
+    return known ? places.ofPrincipal(null, known) : places.ofAddress(networkOf(exchange.clientAddress))
+  }
+
   const connections = makeConnections({
     clock: tools.clock,
     refuse: fail,
@@ -165,7 +175,7 @@ export function makeServer(tools: ServerTools): HttpServer {
       inFlight++
       try {
         exchange.clientAddress = clientAddress(exchange.request)
-        exchange.place = places.ofAddress(networkOf(exchange.clientAddress), HEALTH_PATHS.has(exchange.path))
+        exchange.place = placeOf(exchange)
         return true
       } catch (error) {
         exchange.header('connection', 'close')
@@ -211,7 +221,7 @@ export function makeServer(tools: ServerTools): HttpServer {
   }
   for (const { prefix, handle } of tools.mounts) {
     const serve: Serve = (exchange) => {
-      Promise.resolve(handle(exchange)).catch((error: unknown) => fail(error, exchange))
+      Promise.resolve(handle(exchange, () => identified(exchange))).catch((error: unknown) => fail(error, exchange))
     }
     for (const method of [...METHODS, 'OPTIONS'] as const) {
       table.add(method, prefix, serve)

@@ -31,3 +31,14 @@ function parse(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   if (!text.includes(':') && !ipaddr.IPv4.isValidFourPartDecimal(text)) return undefined
   return text.length <= 64 && ipaddr.isValid(text) ? ipaddr.process(text) : undefined
 }
+
+/** What limits count: an IPv6 client has a whole /64 to choose its address from. */
+export function networkOf(address: string): string {
+  if (!address.includes(':')) return address
+  const [head, tail] = address.split('::') as [string, string | undefined]
+  const before = head === '' ? [] : head.split(':')
+  if (tail === undefined) return `${before.slice(0, 4).join(':')}::/64`
+  const after = tail === '' ? [] : tail.split(':')
+  const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => '0')
+  return `${[...before, ...zeros, ...after].slice(0, 4).join(':')}::/64`
+}

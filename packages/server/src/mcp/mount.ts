@@ -88,13 +88,14 @@ export function mcpMount({ operations, identify, wakeups, log, version, maxBytes
     },
   )
 
-  async function serve(exchange: Exchange): Promise<void> {
+  async function serve(exchange: Exchange, identified: () => void): Promise<void> {
     if (isForeignPage(exchange, publicHost)) return write(exchange, Response.json(REFUSED_ORIGIN, { status: 403 }))
     const { requestId, clientAddress } = exchange
     const signal = exchange.signal()
     const token = bearer(exchange)
     const principal = await authenticate(token, { requestId, clientAddress })
     exchange.principal = principal
+    identified()
     const body = exchange.hasBody ? await readBody(exchange, maxBytes) : undefined
     const request = new Request(`${exchange.origin}${exchange.path}`, {
       method: exchange.method,
@@ -111,9 +112,9 @@ export function mcpMount({ operations, identify, wakeups, log, version, maxBytes
 
   return {
     prefix: '/mcp',
-    async handle(exchange) {
+    async handle(exchange, identified) {
       try {
-        await serve(exchange)
+        await serve(exchange, identified)
       } catch (error) {
         if (!exchange.isGone()) throw error // else nobody is there to be told
       }

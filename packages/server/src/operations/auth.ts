@@ -1,6 +1,7 @@
 // /auth/token: the one operation of /v1 that needs no token. An exchange counts toward the limits of the agent whose key it
 // is. Failed ones are counted by client address, so that keys cannot be guessed at speed; the key is looked up first, so
 // that no number of wrong ones from behind the same address refuses a right one.
+import { networkOf } from '../kernel/addresses.ts'
 import { operations } from '@sensorium/contract'
 import { exchangeKey, findLiveKey } from '../auth/exchange.ts'
 import type { KeyTools } from '../auth/keys.ts'
@@ -33,7 +34,7 @@ export function authOperations(tools: AuthOperationTools): Binding[] {
     own(operations.exchangeKey, async ({ body, options }) => {
       const key = await findLiveKey(store, tools, body.api_key)
       if (!key) {
-        const name = `address ${options.clientAddress ?? ''}`
+        const name = `address ${networkOf(options.clientAddress ?? '')}`
         check(await failures.take([{ tenantId: '', name, limit: FAILED_EXCHANGES }]), failures)
         throw unauthenticated()
       }

@@ -50,4 +50,17 @@ onBothEngines((engine) => {
     for (const { socket } of connections) socket.destroy()
     while ((await metric('sensorium_streams')) > 0) await new Promise(setImmediate)
   })
+
+  test('[SAFE-3] who is known is served, whatever strangers at the same address have in hand', async () => {
+    const agent = await tenant.agent()
+    assert.equal((await service.call(`GET /v1/agents/${agent.id}`, { token: agent.token })).status, 200)
+    const strangers = await Promise.all(Array.from({ length: 512 }, () => rawConnection(service.url)))
+    for (const { write } of strangers) {
+      write('POST /v1/auth/token HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 90\r\n\r\n{')
+    }
+    // One more stranger is refused as soon as all of them have arrived.
+    while ((await service.call('GET /v1/agents')).status !== 429) await new Promise(setImmediate)
+    assert.equal((await service.call(`GET /v1/agents/${agent.id}`, { token: agent.token })).status, 200)
+    for (const { socket } of strangers) socket.destroy()
+  })
 })

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { readConfig } from '../../src/config.ts'
-import { makeClientAddress, networkOf } from '../../src/http/client-address.ts'
+import { makeClientAddress } from '../../src/http/client-address.ts'
+import { networkOf } from '../../src/kernel/addresses.ts'
 import { sqlite } from '../support/engines.ts'
 import { startService, type Service } from '../support/service.ts'
 
