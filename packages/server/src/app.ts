@@ -13,10 +13,9 @@ import { withinQuota } from './events/within-quota.ts'
 import { makeRetain } from './events/retain.ts'
 import { makeClientAddress } from './http/client-address.ts'
 import { makeMetrics, type Metrics } from './http/metrics.ts'
-import type { Mount } from './http/mount.ts'
+import { loadedWhenUsed, type Mount } from './http/mount.ts'
 import { makePages } from './http/pages.ts'
 import { makeServer } from './http/server.ts'
-import { mcpMount } from './mcp/mount.ts'
 import { RELEASE } from './kernel/release.ts'
 import { OUTCOMES } from './ingest/connectors/sql.ts'
 import { makeSupervisor } from './ingest/connectors/supervise.ts'
@@ -256,14 +255,17 @@ export function makeApp(parts: AppParts): App {
     pages: makePages({ store, metrics, failing: health.failing, operations: Object.values(contract) }),
     mounts: [
       ...mounts,
-      mcpMount({
-        operations,
-        identify,
-        wakeups,
-        log,
-        version: RELEASE,
-        maxBytes: config.maxMemoryBytes + 65_536,
-        publicUrl: config.publicUrl,
+      loadedWhenUsed('/mcp', async () => {
+        const { mcpMount } = await import('./mcp/mount.ts')
+        return mcpMount({
+          operations,
+          identify,
+          wakeups,
+          log,
+          version: RELEASE,
+          maxBytes: config.maxMemoryBytes + 65_536,
+          publicUrl: config.publicUrl,
+        })
       }),
     ],
     bodyLimits: {

@@ -11,3 +11,16 @@ export interface Mount {
    */
   handle(exchange: Exchange, identified: () => void): void | Promise<void>
 }
+
+/** A mount whose code is loaded with its first request: a library that not everybody uses costs nobody its memory. */
+export function loadedWhenUsed(prefix: string, load: () => Promise<Mount>): Mount {
+  let loading: Promise<Mount> | null = null
+  return {
+    prefix,
+    async handle(exchange, identified) {
+      loading ??= load()
+      const mount = await loading
+      return mount.handle(exchange, identified)
+    },
+  }
+}
