@@ -1,4 +1,5 @@
-// Set-up before `npm start`, `npm test` and `npm run bench`: installs what the lock file names, once.
+// Set-up before `npm start`, `npm test` and `npm run bench`: installs what the lock file names, once. A start gets what
+// running needs; everything else installs the rest too, and a start after that removes nothing.
 // Runs on the machine's own Node (20 or newer); everything after it runs on the Node pinned in package.json.
 import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -7,25 +8,36 @@ import { fileURLToPath } from 'node:url'
 import os from 'node:os'
 import path from 'node:path'
 import { pinnedNode } from '../packages/server/bin/pinned-node.js'
+import { partToInstall, stampOf } from './installed-part.mjs'
+import { prune } from './prune.mjs'
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
-const stamp = path.join(root, 'node_modules', '.sensorium-setup')
-const wanted = createHash('sha256')
+const modules = path.join(root, 'node_modules')
+const stamp = path.join(modules, '.sensorium-setup')
+const lock = createHash('sha256')
   .update(readFileSync(path.join(root, 'package-lock.json')))
   .digest('hex')
 
-const installed = existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted && pinnedNode() !== null
-if (!installed) {
-  console.error('Installing dependencies (once)…')
+const { part, isThere } = partToInstall({
+  command: process.env.npm_lifecycle_event,
+  stamp: existsSync(stamp) ? readFileSync(stamp, 'utf8') : '',
+  lock,
+  hasDevelopment: existsSync(path.join(modules, 'typescript')),
+})
+
+if (!isThere || pinnedNode() === null) {
+  console.error(part === 'run' ? 'Installing what running needs (once)…' : 'Installing dependencies (once)…')
   // npm_execpath is the npm that runs this script; its output goes to stderr so that stdout stays the service's own.
   const npm = process.env.npm_execpath
   const [command, args] = npm ? [process.execPath, [npm]] : ['npm', []]
-  execFileSync(command, [...args, 'ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+  const only = part === 'run' ? ['--omit=dev'] : ['--include=dev']
+  execFileSync(command, [...args, 'ci', ...only, '--include=optional', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: root,
     stdio: ['ignore', 2, 2],
     // The embedding runtime carries its CPU binaries; its install step would only fetch GPU ones from elsewhere.
     env: { ...process.env, ONNXRUNTIME_NODE_INSTALL: 'skip' },
   })
+  if (part === 'run') prune(modules)
   const node = pinnedNode()
   if (node === null) {
     console.error(
@@ -34,7 +46,7 @@ if (!installed) {
     process.exit(1)
   }
   await startOnce(node)
-  writeFileSync(stamp, wanted)
+  writeFileSync(stamp, stampOf(lock, part))
 }
 
 /**

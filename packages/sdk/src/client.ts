@@ -3,10 +3,9 @@ import { agentCalls, interestCalls, keyCalls } from './agents.ts'
 import { channelCalls } from './channels.ts'
 import type { Agent } from './contract.ts'
 import { deliveryCalls, type DeliveryCalls } from './deliveries.ts'
-import { ensure, type Description, type Ensured } from './ensure.ts'
 import { eventCalls, type EventCalls, type EventDefaults } from './events.ts'
 import { memoryCalls, type MemoryCalls } from './memory.ts'
-import { makeCall, type Call, type CallOptions, type Connection } from './request.ts'
+import { makeCall, type Call, type Connection } from './request.ts'
 import { exchangedTokens, givenToken, type Tokens } from './tokens.ts'
 import { startWorker, type Worker, type WorkerOptions } from './worker.ts'
 
@@ -51,8 +50,6 @@ export interface Client {
   agent(): Promise<Agent | null | undefined>
   /** The same client, whose events carry these attributes too. */
   with(more: EventDefaults): Client
-  /** Brings agents, interests, channels and feeds to what is described; changes only what differs. */
-  ensure(description: Description, options?: CallOptions): Promise<Ensured>
   /** Works through the mailbox until it is stopped. */
   worker<D = unknown>(options: WorkerOptions<D>): Worker
 }
@@ -72,25 +69,9 @@ function assemble(parts: Parts, defaults: EventDefaults): Client {
     publish: events.publish,
     agent: () => tokens.agent(),
     with: (more) => assemble(parts, { ...defaults, ...more }),
-    ensure: (description, options) =>
-      ensure(client, (apiKey) => connectTo(parts.connection, { apiKey }, defaults), description, options),
     worker: (options) => startWorker(client, parts.connection, tokens, options),
   }
   return client
-}
-
-function connectTo(
-  connection: Connection,
-  { apiKey, token }: Pick<ClientOptions, 'apiKey' | 'token'>,
-  events: EventDefaults,
-): Client {
-  if ((apiKey === undefined) === (token === undefined)) throw new TypeError('a client needs an apiKey or a token')
-  const exchange = makeCall(connection, null)
-  const tokens =
-    token !== undefined
-      ? givenToken(token)
-      : exchangedTokens(() => exchange('exchangeKey', { body: { api_key: apiKey! } }))
-  return assemble({ call: makeCall(connection, tokens), connection, tokens }, events)
 }
 
 export function createClient(options: ClientOptions): Client {
@@ -100,5 +81,12 @@ export function createClient(options: ClientOptions): Client {
     attempts: options.attempts ?? DEFAULT_ATTEMPTS,
     timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
   }
-  return connectTo(connection, options, options.events ?? {})
+  const { apiKey, token } = options
+  if ((apiKey === undefined) === (token === undefined)) throw new TypeError('a client needs an apiKey or a token')
+  const exchange = makeCall(connection, null)
+  const tokens =
+    token !== undefined
+      ? givenToken(token)
+      : exchangedTokens(() => exchange('exchangeKey', { body: { api_key: apiKey! } }))
+  return assemble({ call: makeCall(connection, tokens), connection, tokens }, options.events ?? {})
 }

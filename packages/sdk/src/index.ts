@@ -1,7 +1,6 @@
 // The Sensorium client.
 export { createClient, type Client, type ClientOptions } from './client.ts'
 export type * from './contract.ts'
-export type { Description, Ensured } from './ensure.ts'
 export { ConnectionError, DeadLetter, RetryAfter, SensoriumError, type ErrorCode } from './errors.ts'
 export type { EventDefaults, NewEvent } from './events.ts'
 export type { NewInterest } from './agents.ts'

@@ -34,7 +34,8 @@ export function exchangedTokens(exchange: () => Promise<TokenAnswer>, now = () =
   async function renew(): Promise<Held> {
     const asked = now()
     const answer = await exchange()
-    const seconds = answer.expires_in
+    const seconds =
+      (answer as { expires_in?: number }).expires_in ?? (Date.parse(answer.expires_at) - Date.now()) / 1000
     held = { token: answer.access_token, renewAt: asked + seconds * 1000 * RENEW_AFTER, agent: answer.agent }
     return held
   }

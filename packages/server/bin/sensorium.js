@@ -1,11 +1,10 @@
 #!/usr/bin/env node
-// The command. The sources are TypeScript that Node 24 runs as it is: an older Node hands over to the one pinned beside
-// it.
+// The command. On a Node.js that is too old it hands over to the one that is pinned beside it, or says what is needed.
 import { spawn } from 'node:child_process'
 import module from 'node:module'
 import { constants } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { isNewEnough, pinnedNode } from './pinned-node.js'
+import { isNewEnough, OLDEST, pinnedNode } from './pinned-node.js'
 
 if (isNewEnough(process.versions.node)) {
   // Without it two thirds of a command's half second go into compiling. Beside the code, where only its owner writes.
@@ -15,7 +14,7 @@ if (isNewEnough(process.versions.node)) {
   const pinned = pinnedNode()
   if (pinned === null) {
     console.error(
-      `sensorium needs Node.js 24 or newer and this is ${process.versions.node}. Run npm install first, which brings one on Linux.`,
+      `sensorium needs Node.js ${OLDEST} or newer, best 24, and this is ${process.versions.node}. https://nodejs.org has it.`,
     )
     process.exit(1)
   }

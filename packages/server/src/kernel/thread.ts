@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import module from 'node:module'
 import path from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 
 export interface Thread<Question, Answer> {
@@ -18,6 +19,9 @@ interface Waiting<Answer> {
   resolve(answer: Answer): void
   reject(error: Error): void
 }
+
+/** `.ts` in a clone, `.js` in the package that is installed: threads are named by file, which no compiler renames. */
+const EXTENSION = path.extname(fileURLToPath(import.meta.url))
 
 /** A thread that does not end by itself is ended after this long. */
 const PATIENCE_MS = 10_000
@@ -44,7 +48,7 @@ export function makeThread<Question, Answer>(file: URL, name: string, data?: unk
     const cache = module.getCompileCacheDir()
     const started = new Worker(new URL('./thread-start.js', import.meta.url), {
       name,
-      argv: [file.href, cache === undefined ? '' : path.dirname(cache)],
+      argv: [file.href.replace(/\.ts$/, EXTENSION), cache === undefined ? '' : path.dirname(cache)],
       workerData: data,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
     })

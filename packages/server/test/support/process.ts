@@ -83,8 +83,14 @@ function watch(child: ChildProcess): Pick<RunningProcess, 'output' | 'printed' |
 }
 
 /** `sensorium start` without the command line: node src/main.ts. Resolves when it listens. */
-export async function startProcess(env: Record<string, string>): Promise<RunningProcess> {
-  const child = spawn(process.execPath, [MAIN], {
+export const startProcess = (env: Record<string, string>): Promise<RunningProcess> => listening([MAIN], env)
+
+/** `sensorium start` with the command of a package that is installed somewhere. */
+export const startInstalled = (command: string, env: Record<string, string>): Promise<RunningProcess> =>
+  listening([command, 'start'], env)
+
+async function listening(args: readonly string[], env: Record<string, string>): Promise<RunningProcess> {
+  const child = spawn(process.execPath, args, {
     env: clean({ HOST: '127.0.0.1', PORT: '0', ...env }),
     stdio: ['ignore', 'pipe', 'pipe'],
   })

