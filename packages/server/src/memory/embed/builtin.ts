@@ -26,6 +26,9 @@ const idlest = (workers: readonly Worker[]): Worker | undefined => workers.toSor
 
 export function builtinEmbedder(): Embedder {
   const workers: Worker[] = []
+  // The official builds of onnxruntime, since 1.29, report to Microsoft unless the environment says this before they are
+  // loaded. Here and not in the thread: what a thread writes into its environment, native code does not see.
+  process.env['ORT_DISABLE_TELEMETRY'] = '1'
 
   function begin(): Worker {
     const worker = {
