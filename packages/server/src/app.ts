@@ -206,6 +206,7 @@ export function makeApp(parts: AppParts): App {
         router,
         now: clock.now,
         policyOf,
+        maxEventBytes,
         maySeeChannel: (principal, id) => maySeeChannel(store, principal, id),
       }),
       ...deliveryOperations({
@@ -261,9 +262,10 @@ export function makeApp(parts: AppParts): App {
           operations,
           identify,
           wakeups,
+          clock,
           log,
           version: RELEASE,
-          maxBytes: config.maxMemoryBytes + 65_536,
+          maxBytes: maxEventBytes + 65_536,
           publicUrl: config.publicUrl,
         })
       }),

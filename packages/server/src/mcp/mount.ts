@@ -7,9 +7,9 @@ import type { Identify } from '../auth/identify.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { Wakeups } from '../delivery/wake.ts'
 import { bearer } from '../http/authenticate.ts'
-import { readBody } from '../http/body.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { Mount } from '../http/mount.ts'
+import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { CallOptions } from '../operations/call.ts'
 import type { Operations } from '../operations/perform.ts'
@@ -17,21 +17,26 @@ import { resultOf } from '../operations/response.ts'
 import { makeAuthenticate } from './authenticate.ts'
 import { makeMailboxBus } from './mailbox-bus.ts'
 import { makeMcpServer } from './make-mcp-server.ts'
+import { isListening, readMessages } from './read-messages.ts'
+import { makeSubscriptions, MAX_SUBSCRIPTIONS } from './subscriptions.ts'
 import type { Caller } from './tool.ts'
 
 export interface McpTools {
   operations: Operations
   identify: Identify
   wakeups: Wakeups
+  clock: Clock
   log: Logger
   version: string
-  /** The largest body of any operation, and a little for the envelope around it. */
+  /** The largest event, and a little for what stands around it. */
   maxBytes: number
   publicUrl: string | null
 }
 
-/** Methods of MCP, by what they send back: a listener is a stream, and bounded by the library. */
-const MAX_SUBSCRIPTIONS = 1_000
+/** The library wants an address, and nothing depends on it: `Host` may say what no address can. */
+const ADDRESS = 'http://localhost/mcp'
+/** More messages than this in one request are refused by the library. */
+const MAX_BATCH = 100
 
 interface Extra extends Record<string, unknown> {
   principal: Principal
@@ -56,11 +61,8 @@ function isForeignPage({ headers: { origin, host = '' } }: Exchange, publicHost:
   return host !== publicHost && !LOCAL.test(host)
 }
 
-const REFUSED_ORIGIN = {
-  jsonrpc: '2.0',
-  error: { code: -32000, message: 'Pages of other origins are refused' },
-  id: null,
-}
+const refusal = (status: number, code: number, message: string): Response =>
+  Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status })
 
 function headersOf({ headers }: Exchange): Headers {
   const copied = new Headers()
@@ -74,10 +76,12 @@ async function write(exchange: Exchange, response: Response): Promise<void> {
   await pipeline(Readable.fromWeb(response.body as import('node:stream/web').ReadableStream), sent)
 }
 
-export function mcpMount({ operations, identify, wakeups, log, version, maxBytes, publicUrl }: McpTools): Mount {
+export function mcpMount(tools: McpTools): Mount {
+  const { operations, identify, wakeups, clock, log, version, maxBytes, publicUrl } = tools
   const publicHost = publicUrl === null ? null : new URL(publicUrl).host
   const authenticate = makeAuthenticate(operations, identify)
   const bus = makeMailboxBus(wakeups)
+  const subscriptions = makeSubscriptions(clock)
   const handler = createMcpHandler(
     ({ authInfo }) => makeMcpServer(callerOf(operations, authInfo!.extra as Extra), version),
     {
@@ -89,25 +93,41 @@ export function mcpMount({ operations, identify, wakeups, log, version, maxBytes
   )
 
   async function serve(exchange: Exchange, identified: () => void): Promise<void> {
-    if (isForeignPage(exchange, publicHost)) return write(exchange, Response.json(REFUSED_ORIGIN, { status: 403 }))
+    if (isForeignPage(exchange, publicHost))
+      return write(exchange, refusal(403, -32000, 'Pages of other origins are refused'))
     const { requestId, clientAddress } = exchange
-    const signal = exchange.signal()
+    const gone = exchange.signal()
     const token = bearer(exchange)
     const principal = await authenticate(token, { requestId, clientAddress })
     exchange.principal = principal
     identified()
-    const body = exchange.hasBody ? await readBody(exchange, maxBytes) : undefined
-    const request = new Request(`${exchange.origin}${exchange.path}`, {
-      method: exchange.method,
-      headers: headersOf(exchange),
-      signal,
-      ...(body === undefined ? {} : { body: new Uint8Array(body) }),
-    })
-    // A call of a tool ends with the request it came in.
-    const options: CallOptions = { requestId, clientAddress, signal: () => signal, isGone: () => exchange.isGone() }
-    const extra: Extra = { principal, options }
-    const authInfo: AuthInfo = { token, clientId: principal.id, scopes: [...principal.scopes], extra }
-    await write(exchange, await bus.of(principal.id, () => handler.fetch(request, { authInfo })))
+    // Each message is a request, whatever its tool asks for besides.
+    await operations.admit(principal, {}, exchange)
+    const messages = await readMessages(exchange, maxBytes)
+    if (messages?.ok === false) return write(exchange, refusal(400, messages.code, messages.problem))
+    for (let i = 1; i < Math.min(messages?.count ?? 0, MAX_BATCH); i++) await operations.admit(principal, {}, {})
+
+    const subscription = isListening(messages)
+      ? subscriptions.open(principal.id, () => authenticate(token, { requestId, clientAddress }))
+      : null
+    try {
+      const signal = subscription ? AbortSignal.any([gone, subscription.signal]) : gone
+      const request = new Request(ADDRESS, { method: exchange.method, headers: headersOf(exchange), signal })
+      // A call of a tool ends with the request it came in.
+      const options: CallOptions = {
+        requestId,
+        clientAddress,
+        brief: true,
+        signal: () => gone,
+        isGone: () => exchange.isGone(),
+      }
+      const extra: Extra = { principal, options }
+      const authInfo: AuthInfo = { token, clientId: principal.id, scopes: [...principal.scopes], extra }
+      const given = { authInfo, ...(messages ? { parsedBody: messages.value } : {}) }
+      await write(exchange, await bus.of(principal.id, () => handler.fetch(request, given)))
+    } finally {
+      subscription?.close()
+    }
   }
 
   return {

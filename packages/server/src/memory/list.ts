@@ -36,6 +36,7 @@ export async function listMemories(
   principal: Principal,
   query: MemoryQuery,
   now: number,
+  isBrief = false,
 ): Promise<JsonBody> {
   const { offset = 0, limit = 50, scope, search = '', status = 'active' } = query
   const filters = filtersOf(query)
@@ -59,9 +60,10 @@ export async function listMemories(
   }
 
   const { rows, total } = await page()
-  return jsonBody(db, db, seen, {
+  const response = {
     open: '{"memories":[',
-    items: rows.map((memory) => ({ memory, json: (text) => text })),
+    items: rows.map((memory) => ({ memory, json: (text: string) => text })),
     close: () => `],"total":${total}}`,
-  })
+  }
+  return jsonBody(db, db, seen, response, isBrief)
 }

@@ -115,6 +115,7 @@ export async function searchMemories(
   principal: Principal,
   { query, explain = false, ...options }: Static<typeof MemorySearch>,
   answered: (tx: Db, body: JsonBody) => Promise<void> = async () => {},
+  isBrief = false,
 ): Promise<JsonBody> {
   const ranked = await recall(principal, query, options)
   const seen = seenBy(principal, now)
@@ -131,11 +132,8 @@ export async function searchMemories(
       const shown = explain ? `,"signals":${JSON.stringify(signals)}` : ''
       return [{ memory, json: (text) => `{"memory":${text},"score":${score}${shown}}` }]
     })
-    const body = await jsonBody(tx, store, seen, {
-      open: '{"results":[',
-      items,
-      close: (count) => `],"total":${count}}`,
-    })
+    const response = { open: '{"results":[', items, close: (count: number) => `],"total":${count}}` }
+    const body = await jsonBody(tx, store, seen, response, isBrief)
     await answered(tx, body)
     return body
   })

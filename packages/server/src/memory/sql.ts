@@ -84,6 +84,16 @@ const RELATIONSHIP = [
 /** The columns of a memory, of the table with the alias `m`. */
 export const memoryColumns = (m: string): string => MEMORY.map((name) => `${m}.${name}`).join(', ')
 
+/** More of a text is not shown where only its beginning is. */
+const BEGINNING = 400
+
+/** The same with the beginning of long texts and no metadata, which is not even read. */
+export const briefColumns = (m: string): string =>
+  MEMORY.map((name) => {
+    if (name === 'metadata') return `'{}' as metadata`
+    return LONG_TEXTS.has(name) ? `substr(${m}.${name}, 1, ${BEGINNING}) as ${name}` : `${m}.${name}`
+  }).join(', ')
+
 /** Rows up to this many bytes come with the page that lists them: 200 of them are a megabyte. */
 const SHORT_ROW = 5_000
 

@@ -161,18 +161,21 @@ export async function traverse(
   id: string,
   query: { depth?: number; direction?: Direction },
   now: number,
+  isBrief = false,
 ): Promise<JsonBody> {
   await requireMemory(db, principal, id, now)
   const depth = Math.min(MAX_TRAVERSAL_DEPTH, Math.max(1, query.depth ?? 1))
   const reached = await reachedFrom(db, principal, id, depth, query.direction ?? 'out', now)
-  return jsonBody(db, db, seenBy(principal, now), {
+  const relationship = (one: Reached) => (isBrief ? relationshipJson(one.relationship) : wholeRelationship(db, one))
+  const response = {
     open: '{"relationships":[',
     items: reached.map((one) => ({
       memory: one.memory,
       more: one.metadataBytes,
-      json: async (memory) =>
-        `{"relationship":${await wholeRelationship(db, one)},"memory":${memory},"depth":${one.depth},"cumulative_strength":${one.strength}}`,
+      json: async (memory: string) =>
+        `{"relationship":${await relationship(one)},"memory":${memory},"depth":${one.depth},"cumulative_strength":${one.strength}}`,
     })),
-    close: (count) => `],"count":${count}}`,
-  })
+    close: (count: number) => `],"count":${count}}`,
+  }
+  return jsonBody(db, db, seenBy(principal, now), response, isBrief)
 }

@@ -4,7 +4,7 @@
 import { iso, isoOrNull } from '../kernel/clock.ts'
 import type { Db } from '../store/db.ts'
 import type { Condition } from './see.ts'
-import { memoryColumns, type ListedMemory, type MemoryRow, type RelationshipRow } from './sql.ts'
+import { briefColumns, memoryColumns, type ListedMemory, type MemoryRow, type RelationshipRow } from './sql.ts'
 
 /** A body that is ready, or one that is made while it goes out. */
 export type JsonBody = { text: string } | { pieces: AsyncIterable<string> }
@@ -84,7 +84,12 @@ function* slices(text: string): Generator<string> {
 }
 
 /** The whole rows of those listed memories that are still seen, by id. */
-async function readRows(db: Db, seen: Condition, listed: readonly ListedMemory[]): Promise<Map<string, MemoryRow>> {
+async function readRows(
+  db: Db,
+  seen: Condition,
+  listed: readonly ListedMemory[],
+  isBrief: boolean,
+): Promise<Map<string, MemoryRow>> {
   const whole = new Map<string, MemoryRow>()
   const long: string[] = []
   for (const row of listed) {
@@ -94,7 +99,7 @@ async function readRows(db: Db, seen: Condition, listed: readonly ListedMemory[]
   if (long.length === 0) return whole
   // The rows of given memories that meet the condition on `m`.
   const rows = await db.rows<MemoryRow>(
-    `select ${memoryColumns('m')} from memories m where ${seen.sql} and ${db.dialect.inList('m.id')}`,
+    `select ${(isBrief ? briefColumns : memoryColumns)('m')} from memories m where ${seen.sql} and ${db.dialect.inList('m.id')}`,
     [...seen.values, db.dialect.list(long)],
   )
   for (const row of rows)
@@ -123,14 +128,16 @@ function* groups(items: readonly Item[]): Generator<Item[]> {
 }
 
 /** A memory that was deleted, or hidden from the caller, since it was listed is left out. */
-async function* piecesOf(db: Db, seen: Condition, { open, close, items }: Response): AsyncGenerator<string> {
+async function* piecesOf(db: Db, seen: Condition, response: Response, isBrief: boolean): AsyncGenerator<string> {
+  const { open, close, items } = response
   yield open
   let count = 0
-  for (const group of groups(items)) {
+  for (const group of isBrief ? [items] : groups(items)) {
     const rows = await readRows(
       db,
       seen,
       group.map(({ memory }) => memory),
+      isBrief,
     )
     for (const { memory, json } of group) {
       const row = rows.get(memory.id)
@@ -142,11 +149,20 @@ async function* piecesOf(db: Db, seen: Condition, { open, close, items }: Respon
   yield close(count)
 }
 
-/** The body of a response: at once while it is short, else in pieces for which `store` is read as they are asked for. */
-export async function jsonBody(db: Db, store: Db, seen: Condition, response: Response): Promise<JsonBody> {
+/**
+ * The body of a response: at once while it is short, else in pieces for which `store` is read as they are asked for. A
+ * brief one is always short: a thousand memories in it are 5 MB at the most.
+ */
+export async function jsonBody(
+  db: Db,
+  store: Db,
+  seen: Condition,
+  response: Response,
+  isBrief = false,
+): Promise<JsonBody> {
   const bytes = response.items.reduce((sum, { memory, more = 0 }) => sum + memory.bytes + more, 0)
-  if (bytes > LARGE) return { pieces: piecesOf(store, seen, response) }
+  if (bytes > LARGE && !isBrief) return { pieces: piecesOf(store, seen, response, false) }
   let text = ''
-  for await (const piece of piecesOf(db, seen, response)) text += piece
+  for await (const piece of piecesOf(db, seen, response, isBrief)) text += piece
   return { text }
 }

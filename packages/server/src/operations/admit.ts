@@ -62,7 +62,7 @@ export function makeSubjectsOf({ limitsOf }: Pick<AdmitTools, 'limitsOf'>): Subj
   }
 }
 
-export function makeAdmit({ access }: Operation, limiter: RateLimiter, subjectsOf: SubjectsOf): Admit {
+export function makeAdmit({ access }: Pick<Operation, 'access'>, limiter: RateLimiter, subjectsOf: SubjectsOf): Admit {
   if (access.scope === 'public') return () => {}
   if (access.scope === 'operator') {
     return (principal) => {

@@ -41,6 +41,11 @@ export interface CallOptions {
   readonly origin?: string | undefined
   /** A field of the body that the operation does not know is refused rather than ignored. */
   readonly strict?: boolean
+  /**
+   * The caller takes the result as a value and shows the beginning of it: of memories in lists long texts are cut and
+   * `metadata` is empty, and of a single one it is where it is long.
+   */
+  readonly brief?: boolean
   /** Told that `strict` was heeded, before the shape is checked. */
   strictApplied?(): void
   /** Told what is left of the rate limit, also where the call is refused afterwards. */

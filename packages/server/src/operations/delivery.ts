@@ -1,4 +1,5 @@
 // /delivery: the caller's own mailbox; and how an agent's queue is doing.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { MAX_POLL, operations } from '@sensorium/contract'
 import { requireAgent } from '../agents/get.ts'
 import type { Identify } from '../auth/identify.ts'
@@ -47,6 +48,16 @@ function* pollPieces(found: readonly HandedOut[]): Generator<string> {
   yield `],"count":${found.length}}`
 }
 
+/** The same as a value, for a caller in process: one delivery at a time, so that others get their turn in between. */
+async function parsed(found: readonly HandedOut[]): Promise<object> {
+  const deliveries: unknown[] = []
+  for (const { json } of found) {
+    deliveries.push(JSON.parse(json))
+    await nextTurn()
+  }
+  return { deliveries, count: found.length }
+}
+
 export function deliveryOperations({
   store,
   claim,
@@ -72,7 +83,7 @@ export function deliveryOperations({
               insist(principal),
             )
           : await claim(mailboxOf(principal), limit)
-      return { status: 200, pieces: pollPieces(found) }
+      return options.brief ? ok(await parsed(found)) : { status: 200, pieces: pollPieces(found) }
     }),
 
     write(operations.ackDeliveries, async ({ principal, body }, tx) =>

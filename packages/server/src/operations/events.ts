@@ -8,7 +8,7 @@ import type { Publish, PublishOutcome } from '../events/publish.ts'
 import { readReceipts } from '../events/receipts.ts'
 import { sendTestEvent } from '../events/test-event.ts'
 import type { Principal } from '../auth/principal.ts'
-import { Failure } from '../kernel/failure.ts'
+import { Failure, tooLarge } from '../kernel/failure.ts'
 import { toText } from '../kernel/json.ts'
 import type { Router } from '../routing/router.ts'
 import type { Store } from '../store/db.ts'
@@ -21,6 +21,7 @@ export interface EventOperationTools {
   router: Router
   now(): number
   policyOf: PolicyOf
+  maxEventBytes: number
   maySeeChannel(principal: Principal, channelId: string): Promise<boolean>
 }
 
@@ -44,7 +45,12 @@ export type Publishable = PreparedEvent | readonly (PreparedEvent | Failure)[]
 const isBatch = (given: Publishable): given is readonly (PreparedEvent | Failure)[] => Array.isArray(given)
 
 /** An envelope that a caller in the same process gives as a value. */
-const publishable = (envelope: unknown): Publishable => withoutOurs(prepareEvent(envelope, toText(envelope)))
+function publishable(envelope: unknown, maxBytes: number): Publishable {
+  const text = toText(envelope)
+  const bytes = Buffer.byteLength(text)
+  if (bytes > maxBytes) throw tooLarge(bytes, maxBytes)
+  return withoutOurs(prepareEvent(envelope, text))
+}
 
 export function eventOperations({
   store,
@@ -52,6 +58,7 @@ export function eventOperations({
   router,
   now,
   policyOf,
+  maxEventBytes,
   maySeeChannel,
 }: EventOperationTools): Binding[] {
   return [
@@ -92,7 +99,7 @@ export function eventOperations({
         })
         return respond(outcomes)
       },
-      publishable as (value: unknown) => never,
+      (envelope) => publishable(envelope, maxEventBytes) as never,
     ),
 
     own(operations.getEvent, async ({ principal, params }) => {

@@ -11,14 +11,17 @@ import { traverse } from '../memory/traverse.ts'
 import type { FindText } from '../memory/memory-index.ts'
 import type { MemoryRow, RelationshipRow } from '../memory/sql.ts'
 import { memoryJson, relationshipJson } from '../memory/wire.ts'
+import type { CallOptions } from './call.ts'
 import { noContent, type OperationResponse } from './response.ts'
 import { read, write, type Binding } from './binding.ts'
 
-const shown = (status: number, row: MemoryRow): OperationResponse => ({
-  status,
-  text: memoryJson(row),
-  resourceId: row.id,
-})
+/** Metadata of more characters than this is no beginning of anything. */
+const LONG_METADATA = 65_536
+
+function shown(status: number, row: MemoryRow, { brief }: CallOptions): OperationResponse {
+  const isCut = brief === true && row.metadata.length > LONG_METADATA
+  return { status, text: memoryJson(isCut ? { ...row, metadata: '{}' } : row), resourceId: row.id }
+}
 const related = (row: RelationshipRow): OperationResponse => ({
   status: 201,
   text: relationshipJson(row),
@@ -28,22 +31,22 @@ const related = (row: RelationshipRow): OperationResponse => ({
 export const memoryOperations = (tools: MemoryTools & { findText: FindText }): Binding[] => {
   const { now, findText } = tools
   return [
-    read(operations.listMemories, async ({ principal, query }, db) => ({
+    read(operations.listMemories, async ({ principal, query, options }, db) => ({
       status: 200,
-      ...(await listMemories(db, findText, principal, query, now())),
+      ...(await listMemories(db, findText, principal, query, now(), options.brief)),
     })),
 
-    write(operations.createMemory, async ({ principal, body }, tx) =>
-      shown(201, await remember(tx, tools, principal, body)),
+    write(operations.createMemory, async ({ principal, body, options }, tx) =>
+      shown(201, await remember(tx, tools, principal, body), options),
     ),
 
     // A write: fetching moves accessed_at.
-    write(operations.getMemory, async ({ principal, params }, tx) =>
-      shown(200, await getMemory(tx, principal, params.id, now())),
+    write(operations.getMemory, async ({ principal, params, options }, tx) =>
+      shown(200, await getMemory(tx, principal, params.id, now()), options),
     ),
 
-    write(operations.updateMemory, async ({ principal, params, body }, tx) =>
-      shown(200, await changeMemory(tx, tools, principal, params.id, body)),
+    write(operations.updateMemory, async ({ principal, params, body, options }, tx) =>
+      shown(200, await changeMemory(tx, tools, principal, params.id, body), options),
     ),
 
     write(operations.deleteMemory, async ({ principal, params }, tx) => {
@@ -51,17 +54,17 @@ export const memoryOperations = (tools: MemoryTools & { findText: FindText }): B
       return noContent()
     }),
 
-    write(operations.promoteMemory, async ({ principal, params, body }, tx) =>
-      shown(200, await promoteMemory(tx, now(), principal, params.id, body)),
+    write(operations.promoteMemory, async ({ principal, params, body, options }, tx) =>
+      shown(200, await promoteMemory(tx, now(), principal, params.id, body), options),
     ),
 
     write(operations.createRelationship, async ({ principal, params, body }, tx) =>
       related(await relate(tx, tools, principal, params.id, body)),
     ),
 
-    read(operations.listRelationships, async ({ principal, params, query }, db) => ({
+    read(operations.listRelationships, async ({ principal, params, query, options }, db) => ({
       status: 200,
-      ...(await traverse(db, principal, params.id, query, now())),
+      ...(await traverse(db, principal, params.id, query, now(), options.brief)),
     })),
 
     write(operations.deleteRelationship, async ({ principal, params }, tx) => {

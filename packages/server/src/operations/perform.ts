@@ -7,7 +7,7 @@ import type { Operation } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import { Failure, invalid } from '../kernel/failure.ts'
 import type { Store } from '../store/db.ts'
-import { makeAdmit, makeSubjectsOf, type AdmitTools } from './admit.ts'
+import { makeAdmit, makeSubjectsOf, type Admit, type AdmitTools } from './admit.ts'
 import type { Binding } from './binding.ts'
 import type { Call, CallOptions, Input, Payload } from './call.ts'
 import { hashBody, type Idempotency, type RecordResponse } from './idempotency.ts'
@@ -32,6 +32,8 @@ export interface Operations {
   perform(principal: Principal, operation: Operation, input: Input, options?: CallOptions): Promise<OperationResponse>
   /** The same for one operation, for a door that knows early which it will be. */
   runner(operation: Operation): Run
+  /** Counts a request that is not one operation toward the caller's limits, and throws or rejects where one is used up. */
+  admit: Admit
   /** What there is. */
   readonly bindings: readonly Pick<Binding, 'operation' | 'kind'>[]
 }
@@ -52,6 +54,7 @@ export function makeOperations(bindings: readonly Binding[], tools: PerformTools
   return {
     perform: (principal, operation, input, options = NO_OPTIONS) => runner(operation)(principal, input, options),
     runner,
+    admit: makeAdmit({ access: { scope: 'any' } }, tools.limiter, subjectsOf),
     bindings,
   }
 }

@@ -12,11 +12,19 @@ export interface SearchTools {
 
 // Its own transaction: computing must not hold one open.
 export const searchOperations = ({ store, recall, now }: SearchTools): Binding[] => [
-  own(operations.searchMemories, async ({ principal, body }, record) => ({
+  own(operations.searchMemories, async ({ principal, body, options }, record) => ({
     status: 200,
-    ...(await searchMemories(store, recall, now(), principal, body, async (tx, found) => {
-      // A response over a megabyte is not recorded: the same search again has no effect that the first did not have.
-      if ('text' in found) await record?.(tx, { status: 200, text: found.text })
-    })),
+    ...(await searchMemories(
+      store,
+      recall,
+      now(),
+      principal,
+      body,
+      async (tx, found) => {
+        // A response over a megabyte is not recorded: the same search again has no effect that the first did not have.
+        if ('text' in found) await record?.(tx, { status: 200, text: found.text })
+      },
+      options.brief,
+    )),
   })),
 ]

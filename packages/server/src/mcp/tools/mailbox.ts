@@ -1,4 +1,5 @@
 // The mailbox: what arrived, and what became of it.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { operations, Type } from '@sensorium/contract'
 import { DeliverySummary, deliverySummary } from '../shapes.ts'
 import { tool } from '../tool.ts'
@@ -23,7 +24,12 @@ export const mailboxTools = [
     effect: 'adds',
     async run({ limit = 5, wait_seconds = 0 }, { call }) {
       const found = await call(operations.pollDeliveries, { query: { limit, wait: wait_seconds } })
-      return { deliveries: found.deliveries.map(deliverySummary), count: found.count }
+      const deliveries: ReturnType<typeof deliverySummary>[] = []
+      for (const delivery of found.deliveries) {
+        deliveries.push(deliverySummary(delivery))
+        await nextTurn() // each may be a megabyte
+      }
+      return { deliveries, count: found.count }
     },
   }),
   tool({

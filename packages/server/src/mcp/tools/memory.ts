@@ -59,7 +59,7 @@ export const memoryTools = [
   tool({
     name: 'get_memory',
     title: 'Get a memory',
-    description: 'The whole text of a memory, with its metadata and where it came from.',
+    description: 'The whole text of a memory, with its metadata (unless it is over 64 kB) and where it came from.',
     input: Type.Object({ memory_id: memoryId }),
     output: Type.Object({ memory: Type.Unknown() }),
     effect: 'reads',

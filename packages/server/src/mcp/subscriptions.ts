@@ -1,0 +1,78 @@
+// Open subscriptions: at most so many of one agent, and none outlives the credential that opened it.
+import type { Clock } from '../kernel/clock.ts'
+import { Failure, tooManyAtOnce } from '../kernel/failure.ts'
+
+/** As with streams of deliveries. */
+export const MAX_SUBSCRIPTIONS_OF_ONE = 8
+/** Of all agents on a node. */
+export const MAX_SUBSCRIPTIONS = 20_000
+/** What is revoked is noticed within a second: this, and half a second for which a key's standing is kept. */
+const LOOK_EVERY_MS = 500
+
+interface Entry {
+  readonly ended: AbortController
+  verify(): Promise<unknown>
+  isVerifying: boolean
+}
+
+export interface Subscription {
+  /** Aborted when the caller may not listen any more. */
+  readonly signal: AbortSignal
+  close(): void
+}
+
+export interface Subscriptions {
+  /** `verify` rejects with a 401 when the caller is nobody any more. Throws where the agent has enough open. */
+  open(recipientId: string, verify: () => Promise<unknown>): Subscription
+}
+
+export function makeSubscriptions(clock: Clock): Subscriptions {
+  const entries = new Set<Entry>()
+  const counts = new Map<string, number>()
+  let isLooking = false
+
+  async function look(entry: Entry): Promise<void> {
+    entry.isVerifying = true
+    try {
+      await entry.verify()
+    } catch (error) {
+      // Nobody can say while the store is away, and nothing arrives then either.
+      if (error instanceof Failure && error.status === 401) entry.ended.abort()
+    } finally {
+      entry.isVerifying = false
+    }
+  }
+
+  async function keepLooking(): Promise<void> {
+    if (isLooking) return
+    isLooking = true
+    while (entries.size > 0) {
+      await clock.sleep(LOOK_EVERY_MS)
+      for (const entry of entries) if (!entry.isVerifying) void look(entry)
+    }
+    isLooking = false
+  }
+
+  function leave(recipientId: string): void {
+    const left = counts.get(recipientId)! - 1
+    if (left === 0) counts.delete(recipientId)
+    else counts.set(recipientId, left)
+  }
+
+  return {
+    open(recipientId, verify) {
+      const open = counts.get(recipientId) ?? 0
+      if (open >= MAX_SUBSCRIPTIONS_OF_ONE) throw tooManyAtOnce('open subscriptions', MAX_SUBSCRIPTIONS_OF_ONE)
+      counts.set(recipientId, open + 1)
+      const entry: Entry = { ended: new AbortController(), verify, isVerifying: false }
+      entries.add(entry)
+      void keepLooking()
+      return {
+        signal: entry.ended.signal,
+        close() {
+          if (entries.delete(entry)) leave(recipientId)
+        },
+      }
+    },
+  }
+}

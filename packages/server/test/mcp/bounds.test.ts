@@ -1,0 +1,150 @@
+// MCP and a caller that means harm.
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { after, before, test } from 'node:test'
+import { MAX_SUBSCRIPTIONS_OF_ONE } from '../../src/mcp/subscriptions.ts'
+import { onBothEngines } from '../support/engines.ts'
+import { startService, type Service, type TestTenant } from '../support/service.ts'
+import { connectMcp, useTool } from './tools.ts'
+
+const VERSION = '2026-07-28'
+const ACCEPT = 'application/json, text/event-stream'
+
+const message = (method: string, params: object = {}, id = 1) => ({ jsonrpc: '2.0', id, method, params })
+
+onBothEngines((engine) => {
+  let service: Service
+  let tenant: TestTenant
+  before(async () => {
+    service = await startService(engine, { RATE_LIMIT_AGENT: '1000' })
+    tenant = await service.tenant()
+  })
+  after(() => service.stop())
+
+  const post = (token: string, body: object | string) =>
+    fetch(`${service.url}/mcp`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, accept: ACCEPT, 'content-type': 'application/json' },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    })
+
+  function listen(token: string, signal?: AbortSignal): Promise<Response> {
+    const method = 'subscriptions/listen'
+    const _meta = {
+      'io.modelcontextprotocol/protocolVersion': VERSION,
+      'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1.0.0' },
+      'io.modelcontextprotocol/clientCapabilities': {},
+    }
+    const params = { notifications: { resourceSubscriptions: ['sensorium://mailbox'] }, _meta }
+    return fetch(`${service.url}/mcp`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${token}`,
+        accept: ACCEPT,
+        'content-type': 'application/json',
+        'mcp-protocol-version': VERSION,
+        'mcp-method': method,
+      },
+      body: JSON.stringify(message(method, params)),
+      ...(signal ? { signal } : {}),
+    })
+  }
+
+  test('[MCP-10] each message counts toward the limit of its agent, in a batch too', async () => {
+    const agent = await tenant.agent()
+    const remaining = async (body: object): Promise<number> => {
+      const response = await post(agent.token, body)
+      await response.text()
+      return Number(response.headers.get('x-ratelimit-remaining'))
+    }
+    const first = await remaining(message('tools/list'))
+    assert.equal(await remaining(message('tools/list')), first - 1)
+    await remaining([1, 2, 3].map((id) => message('tools/list', {}, id)))
+    assert.equal(await remaining(message('ping')), first - 5)
+  })
+
+  test('[MCP-11] an agent has a few subscriptions open, and no more', async () => {
+    const agent = await tenant.agent()
+    const leaving = new AbortController()
+    const open: Response[] = []
+    for (let i = 0; i < MAX_SUBSCRIPTIONS_OF_ONE; i++) open.push(await listen(agent.token, leaving.signal))
+    assert.deepEqual(new Set(open.map(({ status }) => status)), new Set([200]))
+    const refused = await listen(agent.token)
+    assert.equal(refused.status, 429)
+    assert.equal(((await refused.json()) as { error: { code: string } }).error.code, 'rate_limited')
+    assert.equal((await listen((await tenant.agent()).token, leaving.signal)).status, 200)
+    leaving.abort()
+  })
+
+  test('[MCP-11] a subscription ends when its key is revoked', async () => {
+    const agent = await tenant.agent()
+    const response = await listen(agent.token)
+    await service.call(`DELETE /v1/agents/${agent.id}/keys/${agent.keyId}`, { token: tenant.admin })
+    await service.clock.advance(1_000)
+    assert.match(await response.text(), /acknowledged/)
+  })
+
+  test('[MCP-12] a body is refused before it is parsed where it is too long or too deep', async () => {
+    const { token } = await tenant.agent()
+    const call = (data: string) =>
+      `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"publish_event","arguments":{"type":"a.b","data":${data}}}}`
+    assert.equal((await post(token, call(`"${'x'.repeat(1_200_000)}"`))).status, 413)
+    const deep = await post(token, call('['.repeat(100_000) + ']'.repeat(100_000)))
+    assert.equal(deep.status, 400)
+    assert.match(await deep.text(), /nested/)
+    const large = await (await post(token, call(`"${'x'.repeat(1_060_000)}"`))).text()
+    assert.match(large, /payload_too_large/)
+  })
+
+  test('[MCP-12] nothing around a message is answered with 500', async () => {
+    const { token } = await tenant.agent()
+    const raw = (method: string, host: string): Promise<string> =>
+      new Promise((resolve, reject) => {
+        const { hostname, port } = new URL(service.url)
+        const socket = connect(Number(port), hostname)
+        let answer = ''
+        socket.on('data', (bytes) => (answer += bytes)).on('end', () => resolve(answer.slice(9, 12)))
+        socket.on('error', reject)
+        socket.write(
+          `${method} /mcp HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${token}\r\nAccept: ${ACCEPT}\r\n` +
+            'Content-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}',
+        )
+      })
+    assert.equal(await raw('GET', 'a'), '405')
+    for (const host of ['a b[', 'user:password@host', 'a:99999999']) assert.equal(await raw('POST', host), '400')
+    const read = await post(token, message('resources/read', { uri: `sensorium://memories/${'a'.repeat(1_000_000)}` }))
+    assert.equal(read.status, 400)
+  })
+
+  test('[MCP-13] metadata of listed memories is not read', async () => {
+    const { token } = await tenant.agent()
+    const metadata = { note: 'x'.repeat(1_000_000) }
+    const ids: string[] = []
+    for (let i = 0; i < 3; i++) {
+      const body = {
+        type: 'semantic',
+        scope: 'agent',
+        title: `Kiln ${i}`,
+        content: 'Fires clay. '.repeat(500),
+        metadata,
+      }
+      ids.push((await service.call('POST /v1/memories', { token, body })).body.id)
+    }
+    for (const target_memory_id of ids.slice(1)) {
+      const body = { target_memory_id, relationship_type: 'related_to', metadata }
+      await service.call(`POST /v1/memories/${ids[0]}/relationships`, { token, body })
+    }
+    const client = await connectMcp(service.url, token)
+    const found = await useTool<{ memories: object[] }>(client, 'recall', { query: 'kiln clay' })
+    assert.equal(found.result.memories.length, 3)
+    const related = await useTool<{ related: object[] }>(client, 'explore_memory', { memory_id: ids[0] })
+    assert.equal(related.result.related.length, 2)
+    assert.equal((await client.listResources()).resources.length, 4)
+    const whole = await useTool<{ memory: { content: string; metadata: object } }>(client, 'get_memory', {
+      memory_id: ids[0],
+    })
+    assert.equal(whole.result.memory.content.length, 6_000)
+    assert.deepEqual(whole.result.memory.metadata, {})
+    await client.close()
+  })
+})
