@@ -17,6 +17,7 @@ import type { ClientAddress } from './client-address.ts'
 import { makeConnections, type Connections } from './connections.ts'
 import { Exchange } from './exchange.ts'
 import type { WhenLeaving } from './gone-signal.ts'
+import { makeSendInTurn } from './large-responses.ts'
 import type { Metrics } from './metrics.ts'
 import type { Mount } from './mount.ts'
 import type { Page } from './pages.ts'
@@ -78,6 +79,7 @@ export function makeServer(tools: ServerTools): HttpServer {
   const { log, metrics, clientAddress } = tools
   const makeRequestId = requestIdMaker()
   const places = makePlaces()
+  const sendInTurn = makeSendInTurn()
   const table = makeRouteTable((path) => tools.operatorToken === null && path.startsWith('/operator'))
   const waiting = new Set<() => void>()
   let draining = false
@@ -95,7 +97,10 @@ export function makeServer(tools: ServerTools): HttpServer {
     }
     if (replayed) exchange.header('idempotent-replayed', 'true')
     if (draining) exchange.header('connection', 'close')
-    if (pieces) return sendPieces(exchange, status, undefined, pieces)
+    if (pieces) {
+      const send = () => sendPieces(exchange, status, undefined, pieces)
+      return Symbol.asyncIterator in pieces && exchange.principal ? sendInTurn(exchange.principal, send) : send()
+    }
     sendText(exchange, status, undefined, text ?? (json === undefined ? undefined : JSON.stringify(json)))
   }
 

@@ -1,0 +1,37 @@
+// How many large responses are under way at a time.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { makeSendInTurn } from '../../src/http/large-responses.ts'
+import { NOBODY } from '../../src/operations/call.ts'
+
+test('[SAFE-15] of large responses that nobody reads an agent has 2 under way, a tenant 4 and the node 16', async () => {
+  const sendInTurn = makeSendInTurn()
+  const underWay: { tenant: string; agent: string; done: () => void }[] = []
+  let finished = 0
+  const send = (tenant: string, agent: string): void =>
+    void sendInTurn(
+      { ...NOBODY, tenantId: tenant, id: agent },
+      () => new Promise<void>((done) => underWay.push({ tenant, agent, done })),
+    ).then(() => finished++)
+  const of = (tenant: string, agent?: string): number =>
+    underWay.filter((one) => one.tenant === tenant && (agent === undefined || one.agent === agent)).length
+
+  for (let i = 0; i < 10; i++) send('one', 'greedy')
+  await nextTurn()
+  assert.equal(of('one', 'greedy'), 2)
+  for (const agent of ['b', 'c', 'd']) for (let i = 0; i < 3; i++) send('one', agent)
+  await nextTurn()
+  assert.equal(of('one'), 4)
+  for (const tenant of ['two', 'three', 'four', 'five']) for (const agent of ['a', 'b', 'c']) send(tenant, agent)
+  await nextTurn()
+  assert.equal(of('two'), 3)
+  assert.equal(underWay.length, 16)
+
+  // All of them come in the end.
+  while (underWay.length > 0) {
+    underWay.shift()!.done()
+    await nextTurn()
+  }
+  assert.equal(finished, 10 + 9 + 12)
+})
