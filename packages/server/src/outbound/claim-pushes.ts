@@ -1,0 +1,140 @@
+// Claims what is to be pushed: for endpoints that have something due and a slot, several in one transaction.
+import type { Claim, HandedOut } from '../delivery/claim.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Logger } from '../kernel/logger.ts'
+import type { Secrets } from '../kernel/secrets.ts'
+import { standingOf, triedFrom, wantedBy, type Endpoint } from './endpoint.ts'
+import { ANSWER_WITHIN_MS } from './post.ts'
+import { makeOpenSecret, pushTarget, type Target } from './push-secret.ts'
+import { makeSlots, STANDINGS, type Grant, type Standing } from './slots.ts'
+
+export interface ClaimPushesTools {
+  claim: Claim
+  secrets: Secrets
+  clock: Clock
+  log: Logger
+  /** Transactions that gain from running side by side. */
+  writers: number
+  stopping: AbortSignal
+  /** Whether there is memory for more bodies. */
+  hasRoom(): boolean
+  wakeAt(endpoint: Endpoint, at: number): void
+  /** Keeps a shutdown waiting for this. */
+  track(work: Promise<void>): void
+  /** To be sent, each with a slot of the grant. */
+  send(grant: Grant<Endpoint>, target: Target, deliveries: readonly HandedOut[]): void
+  /** The agent is not pushed to any more. */
+  forget(endpoint: Endpoint): void
+}
+
+export interface ClaimPushes {
+  /** Puts an endpoint in line for slots, if it has something due and may be tried now. */
+  want(endpoint: Endpoint): void
+  /** Gives back the slot of a push that is over. */
+  release(grant: Grant<Endpoint>): void
+  /** Claims as far as there are slots and memory. */
+  schedule(): void
+  slotsHeld(): number
+}
+
+const MAX_SLOTS = 4_096
+/** The lease of a push: the time a request may take, and as long again to write down how it went. */
+const LEASE_MS = 2 * ANSWER_WITHIN_MS
+const MAX_GROUP_SLOTS = 128
+/**
+ * Claims under way at once, for each standing by itself: an endpoint that answers must not wait while others are looked
+ * up.
+ */
+const lanesFor = (writers: number) => ({ proven: Math.max(1, writers - 1), new: 1, suspect: 1 })
+/**
+ * Endpoints claimed for in one transaction, over all writers. In a transaction that has neighbours the others of a group
+ * wait for each: on PostgreSQL, with 32 in one, a push took three times as long.
+ */
+const MAX_GROUP_ENDPOINTS = 32
+
+export function makeClaimPushes(tools: ClaimPushesTools): ClaimPushes {
+  const { claim, secrets, clock, log, writers, stopping } = tools
+  const openSecret = makeOpenSecret(secrets)
+  const slots = makeSlots<Endpoint>(MAX_SLOTS)
+  const lanes = lanesFor(writers)
+  const maxEndpoints = Math.ceil(MAX_GROUP_ENDPOINTS / writers)
+  let scheduled = false
+
+  function want(endpoint: Endpoint): void {
+    if (stopping.aborted || !endpoint.due) return
+    const now = clock.now()
+    const from = triedFrom(endpoint, now)
+    if (from > 0) return tools.wakeAt(endpoint, from)
+    if (wantedBy(endpoint, now) < 1) return
+    slots.line(endpoint.mailbox.tenantId, standingOf(endpoint), endpoint)
+    schedule()
+  }
+
+  function schedule(): void {
+    if (scheduled) return
+    scheduled = true
+    setImmediate(() => {
+      scheduled = false
+      for (const standing of STANDINGS) {
+        while (lanes[standing] > 0 && tools.hasRoom() && !stopping.aborted) {
+          const group = nextGroup(standing)
+          if (group.length === 0) break
+          tools.track(runLane(standing, group))
+        }
+      }
+    })
+  }
+
+  function nextGroup(standing: Standing): Grant<Endpoint>[] {
+    const now = clock.now()
+    const group: Grant<Endpoint>[] = []
+    for (let taken = 0; group.length < maxEndpoints && taken < MAX_GROUP_SLOTS; ) {
+      const grant = slots.grant(standing, (endpoint) => Math.min(wantedBy(endpoint, now), MAX_GROUP_SLOTS - taken))
+      if (!grant) break
+      grant.endpoint.claiming = true
+      grant.endpoint.due = false // a wake-up from here on means something more
+      taken += grant.count
+      group.push(grant)
+    }
+    return group
+  }
+
+  async function runLane(standing: Standing, group: Grant<Endpoint>[]): Promise<void> {
+    lanes[standing]--
+    try {
+      // One order for all groups, so that two of them can wait for each other in one direction only.
+      group.sort((a, b) => (a.endpoint.mailbox.recipientId < b.endpoint.mailbox.recipientId ? -1 : 1))
+      const wanted = group.map(({ endpoint, count }) => ({ mailbox: endpoint.mailbox, limit: count }))
+      const served = await claim.many(wanted, LEASE_MS, (tx, mailbox, now) =>
+        pushTarget(tx, secrets, openSecret, mailbox, now),
+      )
+      group.forEach((grant, i) => begin(grant, served[i]!.admitted, served[i]!.deliveries))
+    } catch (error) {
+      log.warn({ err: error }, 'push: nothing could be claimed')
+      // Nothing is lost: the scan comes by again.
+      for (const grant of group) giveUp(grant)
+    } finally {
+      lanes[standing]++
+      schedule()
+    }
+  }
+
+  function begin(grant: Grant<Endpoint>, target: Target | null, deliveries: readonly HandedOut[]): void {
+    const { endpoint } = grant
+    endpoint.claiming = false
+    slots.release(grant, grant.count - deliveries.length)
+    if (target === null) return tools.forget(endpoint)
+    endpoint.underWay += deliveries.length
+    if (deliveries.length === grant.count) endpoint.due = true
+    tools.send(grant, target, deliveries)
+    want(endpoint)
+  }
+
+  function giveUp(grant: Grant<Endpoint>): void {
+    grant.endpoint.claiming = false
+    slots.release(grant, grant.count)
+    want(grant.endpoint)
+  }
+
+  return { want, schedule, release: (grant) => slots.release(grant, 1), slotsHeld: slots.held }
+}

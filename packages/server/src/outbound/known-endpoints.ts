@@ -1,0 +1,117 @@
+// Which endpoints this node knows, and which of them have something due. Wake-ups say where something arrived, for
+// agents of every delivery mode; a scan finds what they missed. Both only mark an endpoint as due.
+import type { Wakeups } from '../delivery/wake.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Logger } from '../kernel/logger.ts'
+import type { Announcements } from '../store/announce.ts'
+import type { Store } from '../store/db.ts'
+import { newEndpoint, type Endpoint } from './endpoint.ts'
+import { pagePushed, pushedAmong, type PushedAgent } from './sql.ts'
+
+export interface KnownEndpointsTools {
+  store: Store
+  wakeups: Wakeups
+  announcements: Announcements
+  clock: Clock
+  log: Logger
+  stopping: AbortSignal
+  markDue(endpoint: Endpoint): void
+}
+
+export interface KnownEndpoints {
+  get(agentId: string): Endpoint | undefined
+  all(): Iterable<Endpoint>
+  /** Something may have arrived for these recipients. */
+  hear(recipientIds: readonly string[]): void
+  /** The agent is not pushed to any more. */
+  forget(endpoint: Endpoint): void
+  /** Looks through the next page of agents that are pushed to for something due. */
+  scan(): Promise<void>
+}
+
+const SCAN_ROWS = 1_000
+const MAX_KNOWN = 50_000
+
+export function makeKnownEndpoints(tools: KnownEndpointsTools): KnownEndpoints {
+  const { store, wakeups, announcements, clock, log, stopping, markDue } = tools
+  const endpoints = new Map<string, Endpoint>()
+  /** Recipients that were not pushed to when a wake-up came; the scan finds who became so. */
+  const notPushed = new Set<string>()
+  let unknown = new Set<string>()
+  let changes = 0
+  let scannedUpTo = ''
+
+  function endpointOf({ tenant_id, id }: PushedAgent): Endpoint {
+    let endpoint = endpoints.get(id)
+    if (!endpoint) endpoints.set(id, (endpoint = newEndpoint({ tenantId: tenant_id, recipientId: id })))
+    return endpoint
+  }
+
+  async function askAboutUnknown(): Promise<void> {
+    const ids = [...unknown]
+    unknown = new Set()
+    const before = changes
+    try {
+      const pushed = await pushedAmong(store, ids)
+      if (notPushed.size > MAX_KNOWN) notPushed.clear()
+      // An agent changed while the query ran: its result may be from before, and is not worth keeping.
+      if (changes === before) for (const id of ids) notPushed.add(id)
+      for (const agent of pushed) {
+        notPushed.delete(agent.id)
+        markDue(endpointOf(agent))
+      }
+    } catch (error) {
+      log.debug({ err: error }, 'push: the scan will find it')
+    }
+  }
+
+  function hear(recipientIds: readonly string[]): void {
+    for (const id of recipientIds) {
+      const endpoint = endpoints.get(id)
+      if (endpoint) markDue(endpoint)
+      else if (!notPushed.has(id)) {
+        if (unknown.size === 0) setImmediate(askAboutUnknown)
+        unknown.add(id)
+      }
+    }
+  }
+
+  async function scan(): Promise<void> {
+    const rows = await pagePushed(store, scannedUpTo, SCAN_ROWS, clock.now())
+    scannedUpTo = rows.length < SCAN_ROWS ? '' : rows.at(-1)!.id
+    for (const row of rows) {
+      notPushed.delete(row.id)
+      if (row.due) markDue(endpointOf(row))
+    }
+    if (endpoints.size > MAX_KNOWN) forgetIdle()
+  }
+
+  function forgetIdle(): void {
+    for (const [id, endpoint] of endpoints) {
+      if (!endpoint.due && endpoint.underWay === 0 && !endpoint.claiming && endpoint.wakeAt === Infinity)
+        endpoints.delete(id)
+    }
+  }
+
+  // Without names everybody may be meant: the scan comes by within a second anyway.
+  wakeups.watch((recipientIds) => {
+    if (recipientIds && !stopping.aborted) hear(recipientIds)
+  })
+  // An agent changed: it may be pushed to from now on, or elsewhere.
+  announcements.listen('agent', (agentId) => {
+    changes++
+    notPushed.delete(agentId)
+    hear([agentId])
+  })
+
+  return {
+    get: (agentId) => endpoints.get(agentId),
+    all: () => endpoints.values(),
+    hear,
+    forget(endpoint) {
+      const { recipientId } = endpoint.mailbox
+      if (endpoints.get(recipientId) === endpoint) endpoints.delete(recipientId)
+    },
+    scan,
+  }
+}
