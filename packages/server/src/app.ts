@@ -65,16 +65,16 @@ export interface AppParts {
   clock: Clock
   log: Logger
   metrics?: Metrics
-  /** Doors that hang in the HTTP server under a path of their own. */
+  /** Transports that are mounted in the HTTP server under a path of their own. */
   mounts?: readonly Mount[]
 }
 
 export interface App {
-  /** Opens the port and starts the background loops; answers the address. */
+  /** Opens the port and starts the background loops; returns the address. */
   listen(): Promise<string>
   /** Refuses what is new, finishes what was taken, stops the loops and closes the store. */
   close(): Promise<void>
-  /** What every door calls, for callers in the same process. */
+  /** What every transport calls, for callers in the same process. */
   operations: Operations
   /** One run of each background work, for tests. */
   runOnce: { [Name in keyof BackgroundWork]: () => Promise<unknown> }
@@ -313,7 +313,7 @@ export function makeApp(parts: AppParts): App {
       return address
     },
     async close() {
-      // A client that never reads its answer must not hold the process for ever.
+      // A client that never reads its response must not hold the process for ever.
       const impatient = setTimeout(server.hangUp, DRAIN_MS)
       // The port stays open meanwhile: who comes is told 503 and to try elsewhere, rather than nothing at all.
       await Promise.all([

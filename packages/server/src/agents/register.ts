@@ -5,10 +5,10 @@ import type { MakeId } from '../kernel/ids.ts'
 import type { Db } from '../store/db.ts'
 import { insertAgent, lockAgentByExternalId, shownAgent, storedSchedule, type AgentRow } from './sql.ts'
 
-type Wanted = Static<typeof AgentCreate>
+type Registration = Static<typeof AgentCreate>
 
 /** What a body says of an agent, as the columns have it. */
-export const agentFields = (wanted: Wanted) => ({
+export const agentFields = (wanted: Registration) => ({
   name: wanted.name,
   description: wanted.description ?? null,
   delivery_mode: wanted.delivery_mode,
@@ -17,7 +17,7 @@ export const agentFields = (wanted: Wanted) => ({
   retry_schedule: storedSchedule(wanted.retry_schedule_seconds ?? null),
 })
 
-export const newAgent = (makeId: MakeId, now: number, tenantId: string, wanted: Wanted): AgentRow => ({
+export const newAgent = (makeId: MakeId, now: number, tenantId: string, wanted: Registration): AgentRow => ({
   tenant_id: tenantId,
   id: makeId('agent'),
   ...agentFields(wanted),
@@ -33,7 +33,7 @@ export async function registerAgent(
   makeId: MakeId,
   now: number,
   tenantId: string,
-  wanted: Wanted,
+  wanted: Registration,
 ): Promise<Agent> {
   const row = newAgent(makeId, now, tenantId, wanted)
   if ((await insertAgent(db, row)) === 0)

@@ -14,7 +14,7 @@ import { verifyToken, type Claims } from './tokens.ts'
 const STANDING_MS = 500
 const MAX_TOKENS = 50_000
 
-interface Standing {
+interface KeyStanding {
   live: boolean
   /** In elapsed time. */
   readAt: number
@@ -23,13 +23,13 @@ interface Standing {
 interface Known {
   claims: Claims
   /** Of its key, as of `generation`: nothing was forgotten since. */
-  standing: Standing | null
+  standing: KeyStanding | null
   generation: number
 }
 
 export interface Identify {
   (token: string): Promise<Principal | null>
-  /** The answer without waiting, when it is at hand. */
+  /** The principal without waiting, when it is known already. */
   cached(token: string): Principal | null
   /** Whether a principal that passed before still may: its key not revoked, its agent active. */
   stands(principal: Principal): Promise<boolean>
@@ -37,7 +37,7 @@ export interface Identify {
 
 export function makeIdentify(store: Store, announcements: Announcements, tokenKey: Uint8Array, clock: Clock): Identify {
   const tokens = new Map<string, Known>()
-  const standings = new Map<string, Standing>()
+  const standings = new Map<string, KeyStanding>()
   let asked: { principal: Principal; resolve: (live: boolean) => void; reject: (error: unknown) => void }[] = []
   let generation = 0
 
@@ -61,7 +61,7 @@ export function makeIdentify(store: Store, announcements: Announcements, tokenKe
       const rows = await readStandings(store, tenants, keys)
       const live = new Set(rows.filter((row) => row.standing === 'live').map((row) => row.id))
       for (const { principal, resolve, reject } of batch) {
-        // Something was revoked while the query ran: its answer may be from before.
+        // Something was revoked while the query ran: its result may be from before.
         if (generation !== before) {
           ask(principal).then(resolve, reject)
           continue
@@ -84,7 +84,7 @@ export function makeIdentify(store: Store, announcements: Announcements, tokenKe
 
   const nameOf = (principal: Principal): string => `${principal.tenantId} ${principal.keyId}`
 
-  const isFresh = (standing: Standing | null): standing is Standing =>
+  const isFresh = (standing: KeyStanding | null): standing is KeyStanding =>
     standing !== null && clock.elapsed() - standing.readAt < STANDING_MS
 
   const identify = (async (token) => {

@@ -1,4 +1,4 @@
-// API keys: minted, listed, revoked. The plaintext exists in the answer to the mint and nowhere else; the store has a
+// API keys: minted, listed, revoked. The plaintext exists in the response to the mint and nowhere else; the store has a
 // keyed hash.
 import { isId, type ApiKey, type MintedKey, type Scope } from '@sensorium/contract'
 import { iso, isoOrNull } from '../kernel/clock.ts'

@@ -6,7 +6,7 @@ import { recordRoutingChange } from '../routing/changes.ts'
 import { checkFilter } from '../routing/check-filter.ts'
 import type { Db } from '../store/db.ts'
 import type { ChannelTools } from './create.ts'
-import { holdChannel, insist, requireChannel } from './get.ts'
+import { holdChannel, throwIfRefused, requireChannel } from './get.ts'
 import { refuseAddingFeed, refuseDeletingFeed } from './rules.ts'
 import { countFeeds, deleteFeedRow, findFeed, insertFeed, listFeedRows, shownFeed, type FeedRow } from './sql.ts'
 
@@ -27,7 +27,7 @@ export async function createFeed(
   // The shape of the request comes before the question whether the channel is there.
   checkFilter('filter_expression', wanted.filter_expression)
   const { channel, caller } = await holdChannel(tx, principal, channelId)
-  insist(channel, refuseAddingFeed(channel.type, caller))
+  throwIfRefused(channel, refuseAddingFeed(channel.type, caller))
   if ((await countFeeds(tx, principal.tenantId, channelId)) >= MAX_FEEDS)
     throw ruleBroken('too_many_feeds', `A channel has at most ${MAX_FEEDS} feeds`, { channel_id: channelId })
   const row: FeedRow = {
@@ -55,7 +55,7 @@ export async function deleteFeed(
   const { channel, caller } = await requireChannel(tx, principal, channelId)
   const feed = isId('feed', id) ? await findFeed(tx, tenantId, channelId, id) : undefined
   if (!feed) throw notFound('feed', id)
-  insist(channel, refuseDeletingFeed(caller))
+  throwIfRefused(channel, refuseDeletingFeed(caller))
   // Somebody else may have deleted it since it was read.
   if ((await deleteFeedRow(tx, tenantId, channelId, id)) === 0) throw notFound('feed', id)
   await recordRoutingChange(tx, tenantId, 'feed', id, now)

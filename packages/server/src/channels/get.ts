@@ -41,7 +41,7 @@ export async function maySeeChannel(db: Db, principal: Principal, id: string): P
   )
 }
 
-/** Turns a refusal of the rules into the answer. */
-export function insist(channel: ChannelRow, refusal: Refusal | null): void {
+/** Throws a refusal of the rules as the error of the catalogue. */
+export function throwIfRefused(channel: ChannelRow, refusal: Refusal | null): void {
   if (refusal) throw ruleBroken(refusal.rule, refusal.message, { channel_id: channel.id })
 }

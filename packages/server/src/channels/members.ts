@@ -8,7 +8,7 @@ import { recordRoutingChange } from '../routing/changes.ts'
 import type { Db } from '../store/db.ts'
 import { findOrgAdmin } from '../tenants/sql.ts'
 import type { ChannelTools } from './create.ts'
-import { holdChannel, insist, requireChannel } from './get.ts'
+import { holdChannel, throwIfRefused, requireChannel } from './get.ts'
 import { refuseAdding, refuseCrowding, refuseRemoving, type Participant } from './rules.ts'
 import {
   countMembers,
@@ -43,7 +43,7 @@ export async function addMember(
   const { channel, caller } = await holdChannel(tx, principal, channelId)
   const place = { type: wanted.participant_type, id: wanted.participant_id, role: wanted.role ?? 'member' }
   await requireParticipant(tx, tenantId, place)
-  insist(channel, refuseAdding(channel.type, caller, place))
+  throwIfRefused(channel, refuseAdding(channel.type, caller, place))
 
   const row: MemberRow = {
     tenant_id: tenantId,
@@ -62,7 +62,7 @@ export async function addMember(
   }
   // Counted with the new one in it: the refusal undoes the insert.
   if (channel.type === 'direct')
-    insist(channel, refuseCrowding(channel.type, await countMembers(tx, tenantId, channelId)))
+    throwIfRefused(channel, refuseCrowding(channel.type, await countMembers(tx, tenantId, channelId)))
   await recordRoutingChange(tx, tenantId, 'channel', channelId, row.joined_at)
   return shownMember(row)
 }
@@ -83,7 +83,7 @@ export async function removeMember(
   if (!member) throw notFound('member', participantId)
   const place = { type: member.participant_type, id: member.participant_id, role: member.role }
   const owners = member.role === 'owner' ? await countOwners(tx, tenantId, channelId) : 0
-  insist(channel, refuseRemoving(caller, place, owners))
+  throwIfRefused(channel, refuseRemoving(caller, place, owners))
   await deleteMember(tx, tenantId, channelId, member.id)
   await recordRoutingChange(tx, tenantId, 'channel', channelId, now)
 }

@@ -6,7 +6,7 @@ import { externalIdOf } from '../kernel/external-id.ts'
 import { ruleBroken, taken } from '../kernel/failure.ts'
 import type { Db } from '../store/db.ts'
 import { createIfFree, type ChannelTools } from './create.ts'
-import { insist } from './get.ts'
+import { throwIfRefused } from './get.ts'
 import { maySee, refuseChanging, type Caller } from './rules.ts'
 import { findMember, lockChannelByExternalId, saveChannel, shownChannel } from './sql.ts'
 
@@ -31,7 +31,7 @@ export async function putChannel(
   const caller: Caller = { type: kind, id, role: member?.role ?? null }
   // Which channel has it is nobody's business who does not see that channel.
   if (!maySee(found.type, caller)) throw taken('This external id', null)
-  insist(found, refuseChanging(caller))
+  throwIfRefused(found, refuseChanging(caller))
   if (wanted.type !== found.type)
     throw ruleBroken('channel_type_fixed', 'A channel keeps its type', { channel_id: found.id })
   const fields = { name: wanted.name, description: wanted.description ?? null }

@@ -73,7 +73,7 @@ const CHANNEL =
 const MEMBER = 'tenant_id, channel_id, id, participant_type, participant_id, role, joined_at'
 const FEED = 'tenant_id, channel_id, id, event_type_glob, filter_expression, active, created_at'
 
-/** Inserts unless the external id is taken; answers how many rows were written. On PostgreSQL it waits for a competing insert. */
+/** Inserts unless the external id is taken; returns how many rows were written. On PostgreSQL it waits for a competing insert. */
 export const insertChannel = (db: Db, row: ChannelRow): Promise<number> =>
   db.run(`insert into channels (${CHANNEL}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`, [
     row.tenant_id,
@@ -154,7 +154,7 @@ export async function pageSeenChannels(
   return { rows, total: count?.n ?? 0 }
 }
 
-/** Inserts unless the participant is a member already; answers how many rows were written. */
+/** Inserts unless the participant is a member already; returns how many rows were written. */
 export const insertMember = (db: Db, row: MemberRow): Promise<number> =>
   db.run(
     `insert into channel_members (${MEMBER}) values (?, ?, ?, ?, ?, ?, ?)

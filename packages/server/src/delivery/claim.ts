@@ -1,7 +1,7 @@
 // Hands out what is due in a mailbox, and waits for it if asked to. What comes out is the JSON of the deliveries: the
 // envelope is stored as the text that came in, and goes out as that text.
 //
-// 1. A delivery handed out is leased: nobody else gets it until the lease lapses or is given back.
+// 1. A delivery that is claimed is leased: nobody else gets it until the lease lapses or is given back.
 // 2. An empty mailbox costs one read and no transaction.
 import { iso, type Clock } from '../kernel/clock.ts'
 import { tooManyAtOnce } from '../kernel/failure.ts'
@@ -26,13 +26,13 @@ export interface ToEnrich {
 }
 
 /**
- * What to add to the payloads of deliveries that are handed out for the first time, by delivery id, as JSON text. Never
+ * What to add to the payloads of deliveries that are delivered for the first time, by delivery id, as JSON text. Never
  * rejects.
  */
 export type Enrich = (mailbox: Mailbox, deliveries: readonly ToEnrich[]) => Promise<ReadonlyMap<string, string>>
 
 /** A delivery on its way out: its row, and its wire form as JSON text. */
-export interface HandedOut {
+export interface LeasedDelivery {
   id: string
   /** The number of its lease, and when it lapses. */
   lease: number
@@ -41,9 +41,9 @@ export interface HandedOut {
 }
 
 export interface Claim {
-  (mailbox: Mailbox, limit: number): Promise<HandedOut[]>
+  (mailbox: Mailbox, limit: number): Promise<LeasedDelivery[]>
   /**
-   * The same, waiting up to `waitMs` for something to be due. `insist` is asked before each further look, and throws to
+   * The same, waiting up to `waitMs` for something to be due. `checkCaller` is asked before each further look, and throws to
    * end it.
    */
   waiting(
@@ -51,8 +51,8 @@ export interface Claim {
     limit: number,
     waitMs: number,
     gone: AbortSignal,
-    insist: () => Promise<void>,
-  ): Promise<HandedOut[]>
+    checkCaller: () => Promise<void>,
+  ): Promise<LeasedDelivery[]>
   /** When this node last polled the mailbox, which the store may not have been told yet. */
   lastPoll(mailbox: Mailbox): number | null
   /**
@@ -60,20 +60,20 @@ export interface Claim {
    * that transaction whether a mailbox is still to be served; null leaves it alone.
    */
   many<T>(
-    wanted: readonly Wanted[],
+    wanted: readonly MailboxClaim[],
     leaseMs: number,
     admit: (tx: Db, mailbox: Mailbox, now: number) => Promise<T | null>,
   ): Promise<Served<T>[]>
 }
 
-export interface Wanted {
+export interface MailboxClaim {
   mailbox: Mailbox
   limit: number
 }
 
 export interface Served<T> {
   admitted: T | null
-  deliveries: HandedOut[]
+  deliveries: LeasedDelivery[]
 }
 
 /** Without a wake-up a waiter looks again this often: polling is the truth, wake-ups only shorten it. */
@@ -94,15 +94,15 @@ const deliveryJson = (row: ClaimedRow, envelope: string): string =>
 
 const NOTHING = async (): Promise<ClaimedRow[]> => []
 
-// A question asked in a transaction whose answer is needed after it only: on PostgreSQL the commit goes out with it.
-function unawaited<T>(answer: Promise<T>): () => Promise<T> {
-  answer.catch(() => {}) // then the commit fails too, and says why
-  return () => answer
+// A statement whose result is needed after its transaction only: on PostgreSQL the commit goes out with it.
+function unawaited<T>(result: Promise<T>): () => Promise<T> {
+  result.catch(() => {}) // then the commit fails too, and says why
+  return () => result
 }
 
 export function makeClaim({ store, clock, wakeups, policyOf, enrich }: ClaimTools): Claim {
   // After the transaction: the lease is taken, and nobody waits for a search but who asked for it.
-  async function handOut(mailbox: Mailbox, rows: ClaimedRow[], until: number): Promise<HandedOut[]> {
+  async function withPayloads(mailbox: Mailbox, rows: ClaimedRow[], until: number): Promise<LeasedDelivery[]> {
     // `returning` has no order of its own.
     rows.sort((a, b) => b.priority - a.priority || (a.id < b.id ? -1 : 1))
     const missing = rows.flatMap(({ id, event_id, enriched, enrichment, envelope }): ToEnrich[] =>
@@ -136,13 +136,13 @@ export function makeClaim({ store, clock, wakeups, policyOf, enrich }: ClaimTool
   }
 
   /**
-   * `surely`: something was just put into the mailbox. Then, and where the last poll got all it asked for, looking
+   * `skipLook`: something was just put into the mailbox. Then, and where the last poll got all it asked for, looking
    * first would only cost time.
    */
-  async function take(mailbox: Mailbox, limit: number, surely: boolean): Promise<HandedOut[]> {
+  async function take(mailbox: Mailbox, limit: number, skipLook: boolean): Promise<LeasedDelivery[]> {
     const now = clock.now()
     const { write: note, last } = notice(mailbox, now)
-    if (!surely && !last.more && !(await isSomethingDue(store, mailbox, now))) {
+    if (!skipLook && !last.more && !(await isSomethingDue(store, mailbox, now))) {
       // A note holds nobody up; one that fails is written with the next poll that finds something.
       if (note) store.tx(async (tx) => notePoll(tx, mailbox, now)).catch(() => {})
       return []
@@ -155,7 +155,7 @@ export function makeClaim({ store, clock, wakeups, policyOf, enrich }: ClaimTool
     })
     const rows = await leased()
     last.more = rows.length === limit
-    return handOut(mailbox, rows, until)
+    return withPayloads(mailbox, rows, until)
   }
 
   const claim = ((mailbox, limit) => take(mailbox, limit, false)) as Claim
@@ -181,16 +181,16 @@ export function makeClaim({ store, clock, wakeups, policyOf, enrich }: ClaimTool
     return Promise.all(
       served.map(async ({ mailbox, admitted, until, leased }) => ({
         admitted,
-        deliveries: await handOut(mailbox, await leased(), until),
+        deliveries: await withPayloads(mailbox, await leased(), until),
       })),
     )
   }
 
   claim.lastPoll = ({ tenantId, recipientId }) => noted.get(`${tenantId} ${recipientId}`)?.polled ?? null
 
-  const waitFor: Claim['waiting'] = async (mailbox, limit, waitMs, gone, insist) => {
+  const waitFor: Claim['waiting'] = async (mailbox, limit, waitMs, gone, checkCaller) => {
     const deadline = clock.elapsed() + waitMs
-    for (let surely = false; ; ) {
+    for (let skipLook = false; ; ) {
       // Listening begins before looking, so that nothing can arrive between the two.
       const woken = new AbortController()
       let first = false
@@ -201,7 +201,7 @@ export function makeClaim({ store, clock, wakeups, policyOf, enrich }: ClaimTool
       const stop = (): void => woken.abort()
       gone.addEventListener('abort', stop)
       try {
-        const found = await take(mailbox, limit, surely)
+        const found = await take(mailbox, limit, skipLook)
         const left = deadline - clock.elapsed()
         if (found.length > 0 || left <= 0 || gone.aborted) return found
         const due = await nextDue(store, mailbox)
@@ -211,8 +211,8 @@ export function makeClaim({ store, clock, wakeups, policyOf, enrich }: ClaimTool
         )
         if (gone.aborted) return []
         // Of many who wait at one mailbox the first takes; the others look whether it left something.
-        surely = first
-        await insist()
+        skipLook = first
+        await checkCaller()
       } finally {
         cancel()
         gone.removeEventListener('abort', stop)

@@ -24,7 +24,7 @@ async function apply(tx: Db, rows: TimedRow[], now: number, policy: DeliveryPoli
   }
 }
 
-/** Some hundred deliveries of a tenant in one transaction; answers them. */
+/** Some hundred deliveries of a tenant in one transaction; returns them. */
 const step = (store: Store, tenantId: string, now: number, policy: DeliveryPolicy, passOver: boolean) =>
   store.tx(async (tx) => {
     const rows = await lapsedOfTenant(tx, tenantId, now, AT_ONCE, passOver)
@@ -50,7 +50,7 @@ export async function writeLapsed(store: Store, tenantId: string, now: number, p
   while ((await step(store, tenantId, now, policy, false)).length === AT_ONCE);
 }
 
-/** Everything, but for what somebody else is at; answers the recipients for whom something became due. */
+/** Everything, but for what somebody else is at; returns the recipients for whom something became due. */
 export async function sweepLapsed(store: Store, now: number, policyOf: PolicyOf): Promise<Set<string>> {
   const woken = new Set<string>()
   for (;;) {

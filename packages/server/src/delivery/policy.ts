@@ -8,7 +8,7 @@ import type { SettingsOf } from '../tenants/settings.ts'
 
 export interface DeliveryPolicy {
   visibilityTimeoutMs: number
-  /** Hand-outs of a delivery; after the last only an acknowledgement saves it from the dead letters. */
+  /** Attempts of a delivery; after the last only an acknowledgement saves it from the dead letters. */
   maxAttempts: number
   /** The waits after failed pushes 1, 2, 3 and so on, in seconds; the last one repeats. */
   pushRetryS: readonly number[]

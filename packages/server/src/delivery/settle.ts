@@ -73,7 +73,7 @@ export function extend(
   return extendRows(tx, mailbox, distinct(ids), now + seconds * 1000, now)
 }
 
-/** A lease by what identifies it: the delivery, and which hand-out of it, counted over replays. */
+/** A lease by what identifies it: the delivery, and which attempt of it, counted over replays. */
 export interface Lease {
   id: string
   lease: number

@@ -78,7 +78,7 @@ export async function eventsSentTo(
   return new Set(rows.map((row) => row.event_id))
 }
 
-/** In the order of hand-outs: highest priority first, then oldest. Takes tenant, recipient and time. */
+/** In the order of delivery: highest priority first, then oldest. Takes tenant, recipient and time. */
 const NEXT = `tenant_id = ? and recipient_id = ? and ${IS_READY} order by priority desc, id`
 
 /** Whether a poll would find something. Locks nothing. */
@@ -135,7 +135,7 @@ const ACKNOWLEDGED: Move = {
   },
 }
 
-/** Acknowledges what is open, and answers how many that were. An exhausted delivery is a dead letter, written or not. */
+/** Acknowledges what is open, and returns how many that were. An exhausted delivery is a dead letter, written or not. */
 export const acknowledgeRows = (db: Db, { tenantId, recipientId }: Mailbox, ids: string[], now: number) =>
   db.move(ACKNOWLEDGED, [now], `tenant_id = ? and ${MINE} and ${db.dialect.inList('id')} and ${IS_OPEN}`, [
     tenantId,
@@ -233,7 +233,7 @@ export const extendRows = (db: Db, { tenantId, recipientId }: Mailbox, ids: stri
 
 /**
  * When the next lease or wait of a mailbox runs out. For a mailbox in which nothing is due: it goes through what is
- * handed out.
+ * leased.
  */
 export const nextDue = async (db: Db, { tenantId, recipientId }: Mailbox): Promise<number | null> =>
   (

@@ -2,9 +2,9 @@
 // decided: a lease or a wait that has run out needs no write to be over. Each standing is stated once as a predicate and
 // once as SQL, and a test holds the two together.
 //
-// ready          may be handed out: nothing holds it, or what held it has run out
+// ready          may be delivered: nothing holds it, or what held it has run out
 // waiting        given back until a time that has not come
-// leased         handed out, and the lease runs
+// leased         delivered, and the lease runs
 // exhausted      its last lease has run out: a dead letter that is not written down yet (lapse.ts)
 // dead_lettered  written down as such
 //

@@ -1,9 +1,9 @@
-// Joins a delivery with what its receiver remembers: computed when it is first handed out, kept for its redeliveries.
+// Joins a delivery with what its receiver remembers: computed when it is first delivered, kept for its redeliveries.
 //
 // 1. A publish never waits for it, and a poll waits no longer than BUDGET_MS: what is not ready by then goes out
 //    without, and what was not begun by then is not begun, so that nobody's next poll waits behind it.
 // 2. It shows only what the receiver itself may see at that moment.
-// 3. A failure leaves it out and is logged; the next hand-out tries again.
+// 3. A failure leaves it out and is logged; the next attempt tries again.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Enrich, ToEnrich } from '../delivery/claim.ts'
 import type { Mailbox } from '../delivery/sql.ts'

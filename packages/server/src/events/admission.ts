@@ -16,7 +16,7 @@ const LEAST = 1
 const WORTH_MEASURING = 200
 const MEASURED_OVER_MS = 500
 /** Tenants whose typical event is remembered. */
-const MAX_REMEMBERED = 10_000
+const MAX_TYPICAL = 10_000
 
 /**
  * What publishing takes, in units of one delivery's row: some eight microseconds. An event is four rows' worth, a
@@ -34,7 +34,7 @@ export interface Place {
 export interface Admission {
   /** Takes a place for this many events, or throws service_unavailable. */
   enter(tenantId: string, senderId: string, events: number, bytes: number): Place
-  /** A group begins; what is answered says that it has ended. */
+  /** A group begins; what is returned says that it has ended. */
   begin(work: number): () => void
   /** Work that is waiting or under way. */
   readonly work: number
@@ -92,9 +92,9 @@ export function makeAdmission(): Admission {
     if (held.senders.size === 0) tenants.delete(tenantId)
   }
 
-  function remember(tenantId: string, work: number): void {
+  function learnTypical(tenantId: string, work: number): void {
     const known = typical.get(tenantId)
-    if (known === undefined && typical.size >= MAX_REMEMBERED) typical.delete(typical.keys().next().value!)
+    if (known === undefined && typical.size >= MAX_TYPICAL) typical.delete(typical.keys().next().value!)
     typical.set(tenantId, known === undefined ? work : known + (work - known) * 0.1)
   }
 
@@ -113,7 +113,7 @@ export function makeAdmission(): Admission {
         revise(known) {
           release(tenantId, senderId, work)
           hold(tenantId, senderId, known)
-          remember(tenantId, Math.max(0, known - workOf(events, 0, bytes, 0)) / events)
+          learnTypical(tenantId, Math.max(0, known - workOf(events, 0, bytes, 0)) / events)
           work = known
         },
         leave() {

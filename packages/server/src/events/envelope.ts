@@ -1,4 +1,4 @@
-// The CloudEvents envelope: what every event must be, whatever door it comes through. Pure.
+// The CloudEvents envelope: what every event must be, whatever way it comes in. Pure.
 import { isUtf8 } from 'node:buffer'
 import { MAX_EVENT_ID } from '@sensorium/contract'
 import { invalidEvent } from '../kernel/failure.ts'

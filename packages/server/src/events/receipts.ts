@@ -37,7 +37,7 @@ const shown = (row: ReceiptRow, now: number): Receipt => ({
 })
 
 /**
- * For its publisher, and for admins; to anybody else there is no such event. The answer is JSON text. What the clock has
+ * For its publisher, and for admins; to anybody else there is no such event. The response is JSON text. What the clock has
  * decided must be written down before (`writeLapsed`): a receipt that says dead-lettered stays true.
  */
 export async function readReceipts(

@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000
 /** A routing table further behind than this is loaded whole. */
 const CHANGES_KEPT_MS = 3_600_000
 
-/** One round over everything that is due; answers how many rows went. */
+/** One round over everything that is due; returns how many rows went. */
 export type Retain = () => Promise<number>
 
 /** `daysOf` says how many days a tenant's events are kept. */

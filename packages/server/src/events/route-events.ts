@@ -20,7 +20,7 @@ export interface ToRoute {
   events: readonly PreparedEvent[]
   /** It came through a webhook or a connector, which the ids of its source belong to. */
   isIngested?: boolean
-  /** Whether nobody waits for the answer any more. */
+  /** Whether nobody waits for the response any more. */
   isGone?: () => boolean
 }
 

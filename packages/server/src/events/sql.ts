@@ -34,7 +34,7 @@ const EVENTS: Insert = {
 }
 
 /**
- * Inserts the events whose id is new and answers those; on PostgreSQL it waits for a competing insert of the same id.
+ * Inserts the events whose id is new and returns those; on PostgreSQL it waits for a competing insert of the same id.
  */
 export const insertEvents = (db: Db, rows: readonly NewEventRow[]) =>
   db.insertMany<{ tenant_id: string; id: string }>(
@@ -134,7 +134,7 @@ export const deleteAcknowledged = (db: Db, tenantId: string, eventIds: string[],
   )
 
 /**
- * Empties those of these events that no delivery needs any more; their ids stay known. Answers how many, and how many
+ * Empties those of these events that no delivery needs any more; their ids stay known. Returns how many, and how many
  * bytes they had.
  */
 export async function emptyEvents(

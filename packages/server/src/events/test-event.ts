@@ -15,7 +15,7 @@ export async function sendTestEvent(
   caller: Principal,
   agentId: string,
   now: number,
-  remember: ((tx: Db, outcomes: PublishOutcome[]) => Promise<void>) | null,
+  record: ((tx: Db, outcomes: PublishOutcome[]) => Promise<void>) | null,
 ): Promise<PublishOutcome> {
   const agent = isId('agent', agentId) ? await findAgent(store, caller.tenantId, agentId) : undefined
   if (!agent) throw notFound('agent', agentId)
@@ -37,7 +37,7 @@ export async function sendTestEvent(
     senderId: caller.id,
     events: [event],
     alsoTo: agentId,
-    ...(remember ? { remember } : {}),
+    ...(record ? { record } : {}),
   })
   return outcomes[0]!
 }

@@ -34,7 +34,7 @@ export function withinQuota(store: Store, publish: Publish, quotas: Quotas): Pub
   }
 
   async function limited(submission: Submission): Promise<PublishOutcome[]> {
-    const { tenantId, events, remember } = submission
+    const { tenantId, events, record } = submission
     const counted = new Set<PreparedEvent>()
     const giveBack = (): void => {
       for (const event of counted) quotas.release(tenantId, 1, bytesOf(event))
@@ -51,13 +51,13 @@ export function withinQuota(store: Store, publish: Publish, quotas: Quotas): Pub
         })
       }
       if (admitted.length === 0) {
-        if (remember) await store.tx((tx) => remember(tx, together([])))
+        if (record) await store.tx((tx) => record(tx, together([])))
         return together([])
       }
       const outcomes = await publish({
         ...submission,
         events: admitted,
-        ...(remember ? { remember: (tx, made) => remember(tx, together(made)) } : {}),
+        ...(record ? { record: (tx, made) => record(tx, together(made)) } : {}),
       })
       for (const [i, { status }] of outcomes.entries()) if (status === 'accepted') counted.delete(admitted[i]!)
       return together(outcomes)

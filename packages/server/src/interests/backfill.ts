@@ -93,7 +93,7 @@ async function matchingEvents(store: Store, row: InterestRow, most: number): Pro
   return found.slice(0, most)
 }
 
-/** Those that the agent was not sent yet; `record` writes the record of the answer into the same transaction. */
+/** Those that the agent was not sent yet; `record` writes the record of the response into the same transaction. */
 export async function backfill(
   { store, makeId, wakeups, now }: BackfillTools,
   row: InterestRow,

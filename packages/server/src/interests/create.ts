@@ -2,7 +2,7 @@
 //
 // 1. An interest belongs to the agent that creates it, and to no other.
 // 2. The same type and filter twice is a conflict: the schema says so, not a look beforehand.
-// 3. Backfilled events are in the mailbox, oldest first, before the answer.
+// 3. Backfilled events are in the mailbox, oldest first, before the response.
 import { createHash } from 'node:crypto'
 import type { Interest, InterestCreate, Static } from '@sensorium/contract'
 import { requireAgent } from '../agents/get.ts'
@@ -37,7 +37,7 @@ export async function checkInterest(db: Db, caller: Principal, agentId: string, 
 }
 
 /**
- * Creates the interest; `record` writes the answer's record into the transaction that completes it. With backfill these
+ * Creates the interest; `record` writes the record of the response into the transaction that completes it. With backfill these
  * are two: from the first on every publish is routed by the interest, so what is there then is all that is left to be
  * sent. History is read between them, because a transaction would hold up every other writer.
  */

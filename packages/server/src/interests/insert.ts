@@ -15,7 +15,7 @@ const MAX_BATCH = 100
 
 export interface NewInterest {
   row: InterestRow
-  /** Writes the record of the answer, in the same transaction. */
+  /** Writes the record of the response, in the same transaction. */
   record(tx: Db, interest: Interest): Promise<void>
 }
 

@@ -54,7 +54,7 @@ const INTERESTS: Insert = {
 }
 
 /**
- * Inserts those that their agent has not got yet, and answers which. On PostgreSQL it waits for a competing insert of
+ * Inserts those that their agent has not got yet, and returns which. On PostgreSQL it waits for a competing insert of
  * the same interest.
  */
 export const insertInterests = (db: Db, rows: readonly InterestRow[]) =>
@@ -75,7 +75,7 @@ export const insertInterests = (db: Db, rows: readonly InterestRow[]) =>
     ]),
   )
 
-/** Adds to the number of an agent's interests and answers it. Holds the row until the transaction ends. */
+/** Adds to the number of an agent's interests and returns it. Holds the row until the transaction ends. */
 export async function addToCount(db: Db, tenantId: string, agentId: string, added: number): Promise<number> {
   const row = await one<{ interests: number }>(
     db,
@@ -100,7 +100,7 @@ export const listInterestRows = (db: Db, tenantId: string, agentId: string) =>
     agentId,
   ])
 
-/** Deletes an interest once and counts it off; a second time changes nothing. Answers how many went. */
+/** Deletes an interest once and counts it off; a second time changes nothing. Returns how many went. */
 export async function deleteInterestRow(db: Db, tenantId: string, agentId: string, id: string): Promise<number> {
   const deleted = await db.run('delete from interests where tenant_id = ? and agent_id = ? and id = ?', [
     tenantId,

@@ -53,7 +53,7 @@ export function makeClock({ wall, elapsed, sleep }: Machine): Clock {
     elapsed,
     sleep,
     align(time, at, within) {
-      // What differs by less than the measurement may be wrong would only make the clock tremble.
+      // What differs by less than the measurement may be wrong would only make the clock jitter.
       if (shared && Math.abs(shared.time + at - shared.at - time) <= within) return
       // Before the first measurement this was the machine's idea, and nothing has been stored by it.
       if (!shared) last = -Infinity

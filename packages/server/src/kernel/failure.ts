@@ -1,5 +1,5 @@
-// A Failure is an answer of the error catalogue, thrown from wherever it is found out. Everything else that is thrown
-// is a bug or an outage and becomes internal_error or service_unavailable at the door.
+// A Failure is an error of the catalogue, thrown from wherever it is found out. Everything else that is thrown
+// is a bug or an outage and becomes internal_error or service_unavailable in the transport.
 import { toText } from './json.ts'
 import { ERRORS, type ErrorCode, type ErrorDetails } from '@sensorium/contract'
 
@@ -26,7 +26,7 @@ export class Failure extends Error {
   }
 }
 
-// An expected answer needs no stack; capturing one costs more than the whole check that fails.
+// An expected error needs no stack; capturing one costs more than the whole check that fails.
 function fail<C extends ErrorCode>(
   code: C,
   message: string,

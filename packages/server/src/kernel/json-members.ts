@@ -15,7 +15,7 @@ export class JsonText {
 /** The JSON text of what was sent: as it came, or of a value that a caller in process gave. */
 export const jsonText = (value: unknown): string => (value instanceof JsonText ? value.text : JSON.stringify(value))
 
-export interface Wanted {
+export interface MemberChoice {
   /** Names of the members that become values. The others are checked and left out. */
   names: ReadonlySet<string>
   /** Those of them whose objects stay text. */
@@ -123,7 +123,7 @@ function skipScalar(bytes: Buffer, cursor: Cursor): void {
   cursor.at += literal.length
 }
 
-/** From a name of an object to its value; answers where the name begins and ends. */
+/** From a name of an object to its value; returns where the name begins and ends. */
 function skipName(bytes: Buffer, cursor: Cursor): [number, number] {
   skipSpace(bytes, cursor)
   const start = cursor.at
@@ -183,7 +183,7 @@ function memberValue(bytes: Buffer, start: number, end: number, asText: boolean)
   return HALF_PAIR.test(text) ? wellFormed(value) : value
 }
 
-function* members(bytes: Buffer, { names, asText }: Wanted): Generator<void, unknown> {
+function* members(bytes: Buffer, { names, asText }: MemberChoice): Generator<void, unknown> {
   const cursor = { at: 0, pauseAt: STRETCH }
   const found = new Map<string, [start: number, end: number]>()
   const unknown = new Set<string>()
@@ -227,7 +227,7 @@ function* members(bytes: Buffer, { names, asText }: Wanted): Generator<void, unk
  * The members of a JSON object by name; of JSON that is no object, its value. Accepts what JSON.parse accepts, of the
  * same name the last.
  */
-export async function readMembers(bytes: Buffer, wanted: Wanted): Promise<ReadMembers> {
+export async function readMembers(bytes: Buffer, wanted: MemberChoice): Promise<ReadMembers> {
   if (bytes.length === 0) return { ok: false, problem: 'a JSON body' }
   if (!isUtf8(bytes)) return { ok: false, problem: 'JSON in UTF-8' }
   const steps = members(bytes, wanted)

@@ -29,7 +29,7 @@ const WORTH_SAYING_ROUNDS = 3
 const LOG_AGAIN_MS = 60_000
 const LOG_AT_LEAST_MS = 3_600_000
 
-interface Standing {
+interface Trouble {
   since: number
   rounds: number
   error: string
@@ -39,28 +39,28 @@ interface Standing {
 
 /** `count` is told of every failed round. */
 export function makeLoopHealth(clock: Clock, log: Logger, count: (loop: string) => void = () => {}): LoopHealth {
-  const standings = new Map<string, Standing>()
+  const troubles = new Map<string, Trouble>()
   return {
     failed(loop, error) {
       count(loop)
       const now = clock.elapsed()
-      const standing = standings.get(loop) ?? { since: now, rounds: 0, error: '', logAt: now, logAfter: LOG_AGAIN_MS }
-      standings.set(loop, standing)
-      standing.rounds++
-      standing.error = (error as Error)?.message ?? String(error)
-      if (now < standing.logAt) return
-      log.warn({ err: error, loop, rounds: standing.rounds }, 'background run failed')
-      standing.logAt = now + standing.logAfter
-      standing.logAfter = Math.min(standing.logAfter * 2, LOG_AT_LEAST_MS)
+      const trouble = troubles.get(loop) ?? { since: now, rounds: 0, error: '', logAt: now, logAfter: LOG_AGAIN_MS }
+      troubles.set(loop, trouble)
+      trouble.rounds++
+      trouble.error = (error as Error)?.message ?? String(error)
+      if (now < trouble.logAt) return
+      log.warn({ err: error, loop, rounds: trouble.rounds }, 'background run failed')
+      trouble.logAt = now + trouble.logAfter
+      trouble.logAfter = Math.min(trouble.logAfter * 2, LOG_AT_LEAST_MS)
     },
     succeeded(loop) {
-      const standing = standings.get(loop)
-      if (!standing) return
-      standings.delete(loop)
-      log.info({ loop, rounds: standing.rounds }, 'background run works again')
+      const trouble = troubles.get(loop)
+      if (!trouble) return
+      troubles.delete(loop)
+      log.info({ loop, rounds: trouble.rounds }, 'background run works again')
     },
     failing: () =>
-      [...standings].flatMap(([loop, { since, rounds, error }]) => {
+      [...troubles].flatMap(([loop, { since, rounds, error }]) => {
         const lasted = clock.elapsed() - since
         if (lasted < WORTH_SAYING_MS || rounds < WORTH_SAYING_ROUNDS) return []
         return [{ loop, rounds, seconds: Math.floor(lasted / 1000), error }]

@@ -1,4 +1,4 @@
-// The small shapes that tools answer with: titles and snippets with ids, the rest on demand.
+// The small shapes that tools give back: titles and snippets with ids, the rest on demand.
 import { Type, type Delivery, type Memory, type TSchema } from '@sensorium/contract'
 import { snippet } from './tool.ts'
 

@@ -1,5 +1,5 @@
 // Who may call an operation: the rate limit first, then the scope, before a byte of the body is read. Who is calling a
-// door has found out before.
+// transport has found out before.
 import type { Operation, TenantSettings } from '@sensorium/contract'
 import { holds, type Principal } from '../auth/principal.ts'
 import { insufficientScope, rateLimited, unauthenticated } from '../kernel/failure.ts'

@@ -1,4 +1,4 @@
-// A call of an operation, as every door makes it: what was sent, and what the door knows besides. Nothing here is of one
+// A call of an operation, as every transport makes it: what was sent, and what the transport knows besides. Nothing here is of one
 // protocol.
 import type { BodyOf, ParamsOf, QueryOf } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
@@ -18,7 +18,7 @@ export interface Payload {
   read(): unknown
 }
 
-/** What was sent. A door that has values gives `body`; one that has bytes gives `payload`. */
+/** What was sent. A transport that has values gives `body`; one that has bytes gives `payload`. */
 export interface Input {
   readonly params?: Readonly<Record<string, string | undefined>>
   readonly query?: Readonly<Record<string, unknown>>

@@ -4,7 +4,7 @@ import { MAX_POLL, operations } from '@sensorium/contract'
 import { requireAgent } from '../agents/get.ts'
 import type { Identify } from '../auth/identify.ts'
 import { isOrgAdmin, type Principal } from '../auth/principal.ts'
-import type { Claim, HandedOut } from '../delivery/claim.ts'
+import type { Claim, LeasedDelivery } from '../delivery/claim.ts'
 import { listDeadLetters, type DeadLetterScope } from '../delivery/dead-letters.ts'
 import { writeLapsed } from '../delivery/lapse.ts'
 import type { PolicyOf } from '../delivery/policy.ts'
@@ -42,14 +42,14 @@ const deadLetterScope = (principal: Principal): DeadLetterScope => ({
   recipientId: isOrgAdmin(principal) ? null : principal.id,
 })
 
-function* pollPieces(found: readonly HandedOut[]): Generator<string> {
+function* pollPieces(found: readonly LeasedDelivery[]): Generator<string> {
   yield '{"deliveries":['
   for (let i = 0; i < found.length; i++) yield i === 0 ? found[i]!.json : `,${found[i]!.json}`
   yield `],"count":${found.length}}`
 }
 
 /** The same as a value, for a caller in process: one delivery at a time, so that others get their turn in between. */
-async function parsed(found: readonly HandedOut[]): Promise<object> {
+async function parsed(found: readonly LeasedDelivery[]): Promise<object> {
   const deliveries: unknown[] = []
   for (const { json } of found) {
     deliveries.push(JSON.parse(json))
@@ -69,7 +69,7 @@ export function deliveryOperations({
   pushHealth,
 }: DeliveryOperationTools): Binding[] {
   // A key that was revoked, or an agent deactivated, while its poll waited gets nothing more.
-  async function insist(principal: Principal): Promise<void> {
+  async function requireValidKey(principal: Principal): Promise<void> {
     if (!(await identify.stands(principal))) throw unauthenticated()
   }
 
@@ -80,7 +80,7 @@ export function deliveryOperations({
       const found =
         wait > 0
           ? await claim.waiting(mailboxOf(principal), limit, wait * 1000, options.signal?.() ?? NEVER, () =>
-              insist(principal),
+              requireValidKey(principal),
             )
           : await claim(mailboxOf(principal), limit)
       return options.brief ? ok(await parsed(found)) : { status: 200, pieces: pollPieces(found) }

@@ -73,7 +73,7 @@ export function eventOperations({
             senderId,
             events: [given],
             isGone: () => options.isGone?.() ?? false,
-            ...(record ? { remember: (tx, outcomes) => record(tx, responseTo(outcomes[0]!)) } : {}),
+            ...(record ? { record: (tx, outcomes) => record(tx, responseTo(outcomes[0]!)) } : {}),
           })
           return responseTo(outcome!)
         }
@@ -95,7 +95,7 @@ export function eventOperations({
           senderId,
           events,
           isGone: () => options.isGone?.() ?? false,
-          ...(record ? { remember: (tx, made) => record(tx, respond(made)) } : {}),
+          ...(record ? { record: (tx, made) => record(tx, respond(made)) } : {}),
         })
         return respond(outcomes)
       },

@@ -43,7 +43,7 @@ export class LostRace extends Error {}
 export interface Idempotency {
   /** Runs `work` unless an equal request was carried out before: then its response comes again, as `replayed`. */
   once(request: RequestKey, work: (record: RecordResponse) => Promise<OperationResponse>): Promise<OperationResponse>
-  /** Throws away all records older than the retention, some at a time so that nobody waits long; answers how many. */
+  /** Throws away all records older than the retention, some at a time so that nobody waits long; returns how many. */
   purge(): Promise<number>
 }
 
@@ -94,7 +94,7 @@ const find = (db: Db, r: RequestKey) =>
   )
 
 /**
- * Inserts unless the key is taken, and answers how many rows were written. On PostgreSQL it waits for a competing
+ * Inserts unless the key is taken, and returns how many rows were written. On PostgreSQL it waits for a competing
  * insert.
  */
 const insert = (db: Db, r: RequestKey, row: Row, now: number): Promise<number> =>

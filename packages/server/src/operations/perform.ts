@@ -1,4 +1,4 @@
-// Carries out a call of any operation, for every door. In this order: rate limit, scope, the body's arrival, idempotency,
+// Carries out a call of any operation, for every transport. In this order: rate limit, scope, the body's arrival, idempotency,
 // shape, handler. Everything that does not depend on the call is made once for each operation.
 //
 // 1. A call resolves with its response after its effect is on disk, or rejects with a Failure (or an outage of the store).
@@ -30,7 +30,7 @@ export type Run = (principal: Principal, input: Input, options: CallOptions) => 
 export interface Operations {
   /** Carries out a call. */
   perform(principal: Principal, operation: Operation, input: Input, options?: CallOptions): Promise<OperationResponse>
-  /** The same for one operation, for a door that knows early which it will be. */
+  /** The same for one operation, for a transport that knows early which it will be. */
   runner(operation: Operation): Run
   /** Counts a request that is not one operation toward the caller's limits, and throws or rejects where one is used up. */
   admit: Admit

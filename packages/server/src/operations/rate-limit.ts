@@ -146,10 +146,10 @@ export function makeRateLimiter(windowSeconds: number, clock: Clock, shared: Sto
     return verdict
   }
 
-  const owes = (subject: Subject): boolean =>
+  const hasMuchUntold = (subject: Subject): boolean =>
     windowOf(subject).untoldTotal >= Math.max(1, Math.floor(subject.limit * UNTOLD_SHARE))
 
-  // Tells the store what was taken here and learns what was taken everywhere; answers whether that was possible.
+  // Tells the store what was taken here and learns what was taken everywhere; says whether that was possible.
   async function tell(store: Store): Promise<boolean> {
     const telling: { key: string; window: Window; untold: Map<number, number> }[] = []
     for (const [key, window] of windows) {
@@ -214,7 +214,7 @@ export function makeRateLimiter(windowSeconds: number, clock: Clock, shared: Sto
       const told = await tellSoon(store)
       const verdict = judge(subjects)
       if (!verdict.allowed) return verdict
-      if (!told || !subjects.some(owes)) return count(subjects, verdict)
+      if (!told || !subjects.some(hasMuchUntold)) return count(subjects, verdict)
     }
   }
 
@@ -224,7 +224,7 @@ export function makeRateLimiter(windowSeconds: number, clock: Clock, shared: Sto
     take(subjects) {
       const verdict = judge(subjects)
       if (!verdict.allowed) return verdict
-      return shared && subjects.some(owes) ? tellAndTake(shared, subjects) : count(subjects, verdict)
+      return shared && subjects.some(hasMuchUntold) ? tellAndTake(shared, subjects) : count(subjects, verdict)
     },
     async sync() {
       if (shared) {

@@ -1,4 +1,4 @@
-// What an operation gives back. A door turns it into its protocol; where an idempotency key was sent it becomes a record.
+// What an operation gives back. A transport turns it into its protocol; where an idempotency key was sent it becomes a record.
 import type { ResultOf } from '@sensorium/contract'
 import type { Failure } from '../kernel/failure.ts'
 import type { Sink } from '../outbound/stream.ts'
@@ -24,7 +24,7 @@ export interface OperationResponse {
   replayed?: boolean
   /** The call was refused, and the refusal may be recorded. `perform` throws it. */
   failure?: Failure
-  /** The body is a stream of deliveries, which a door opens; `token` is what it is verified with while it lasts. */
+  /** The body is a stream of deliveries, which a transport opens; `token` is what it is verified with while it lasts. */
   stream?: (sink: Sink, token: string) => OpenedStream
 }
 

@@ -1,4 +1,4 @@
-// Compiles the schemas of the contract into checks that answer with the details of validation_failed: one field, what
+// Compiles the schemas of the contract into checks that give the details of validation_failed: one field, what
 // was sent, what would have been right, and a value that passes.
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { TSchema } from '@sensorium/contract'

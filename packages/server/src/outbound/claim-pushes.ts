@@ -1,12 +1,12 @@
 // Claims what is to be pushed: for endpoints that have something due and a slot, several in one transaction.
-import type { Claim, HandedOut } from '../delivery/claim.ts'
+import type { Claim, LeasedDelivery } from '../delivery/claim.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Secrets } from '../kernel/secrets.ts'
-import { standingOf, triedFrom, wantedBy, type Endpoint } from './endpoint.ts'
+import { reputationOf, triedFrom, wantedBy, type Endpoint } from './endpoint.ts'
 import { ANSWER_WITHIN_MS } from './post.ts'
 import { makeOpenSecret, pushTarget, type Target } from './push-secret.ts'
-import { makeSlots, STANDINGS, type Grant, type Standing } from './slots.ts'
+import { makeSlots, REPUTATIONS, type Grant, type Reputation } from './slots.ts'
 
 export interface ClaimPushesTools {
   claim: Claim
@@ -22,7 +22,7 @@ export interface ClaimPushesTools {
   /** Keeps a shutdown waiting for this. */
   track(work: Promise<void>): void
   /** To be sent, each with a slot of the grant. */
-  send(grant: Grant<Endpoint>, target: Target, deliveries: readonly HandedOut[]): void
+  send(grant: Grant<Endpoint>, target: Target, deliveries: readonly LeasedDelivery[]): void
   /** The agent is not pushed to any more. */
   forget(endpoint: Endpoint): void
 }
@@ -42,7 +42,7 @@ const MAX_SLOTS = 4_096
 const LEASE_MS = 2 * ANSWER_WITHIN_MS
 const MAX_GROUP_SLOTS = 128
 /**
- * Claims under way at once, for each standing by itself: an endpoint that answers must not wait while others are looked
+ * Claims under way at once, for each reputation by itself: an endpoint that answers must not wait while others are looked
  * up.
  */
 const lanesFor = (writers: number) => ({ proven: Math.max(1, writers - 1), new: 1, suspect: 1 })
@@ -66,7 +66,7 @@ export function makeClaimPushes(tools: ClaimPushesTools): ClaimPushes {
     const from = triedFrom(endpoint, now)
     if (from > 0) return tools.wakeAt(endpoint, from)
     if (wantedBy(endpoint, now) < 1) return
-    slots.line(endpoint.mailbox.tenantId, standingOf(endpoint), endpoint)
+    slots.line(endpoint.mailbox.tenantId, reputationOf(endpoint), endpoint)
     schedule()
   }
 
@@ -75,21 +75,21 @@ export function makeClaimPushes(tools: ClaimPushesTools): ClaimPushes {
     scheduled = true
     setImmediate(() => {
       scheduled = false
-      for (const standing of STANDINGS) {
-        while (lanes[standing] > 0 && tools.hasRoom() && !stopping.aborted) {
-          const group = nextGroup(standing)
+      for (const reputation of REPUTATIONS) {
+        while (lanes[reputation] > 0 && tools.hasRoom() && !stopping.aborted) {
+          const group = nextGroup(reputation)
           if (group.length === 0) break
-          tools.track(runLane(standing, group))
+          tools.track(runLane(reputation, group))
         }
       }
     })
   }
 
-  function nextGroup(standing: Standing): Grant<Endpoint>[] {
+  function nextGroup(reputation: Reputation): Grant<Endpoint>[] {
     const now = clock.now()
     const group: Grant<Endpoint>[] = []
     for (let taken = 0; group.length < maxEndpoints && taken < MAX_GROUP_SLOTS; ) {
-      const grant = slots.grant(standing, (endpoint) => Math.min(wantedBy(endpoint, now), MAX_GROUP_SLOTS - taken))
+      const grant = slots.grant(reputation, (endpoint) => Math.min(wantedBy(endpoint, now), MAX_GROUP_SLOTS - taken))
       if (!grant) break
       grant.endpoint.claiming = true
       grant.endpoint.due = false // a wake-up from here on means something more
@@ -99,8 +99,8 @@ export function makeClaimPushes(tools: ClaimPushesTools): ClaimPushes {
     return group
   }
 
-  async function runLane(standing: Standing, group: Grant<Endpoint>[]): Promise<void> {
-    lanes[standing]--
+  async function runLane(reputation: Reputation, group: Grant<Endpoint>[]): Promise<void> {
+    lanes[reputation]--
     try {
       // One order for all groups, so that two of them can wait for each other in one direction only.
       group.sort((a, b) => (a.endpoint.mailbox.recipientId < b.endpoint.mailbox.recipientId ? -1 : 1))
@@ -114,12 +114,12 @@ export function makeClaimPushes(tools: ClaimPushesTools): ClaimPushes {
       // Nothing is lost: the scan comes by again.
       for (const grant of group) giveUp(grant)
     } finally {
-      lanes[standing]++
+      lanes[reputation]++
       schedule()
     }
   }
 
-  function begin(grant: Grant<Endpoint>, target: Target | null, deliveries: readonly HandedOut[]): void {
+  function begin(grant: Grant<Endpoint>, target: Target | null, deliveries: readonly LeasedDelivery[]): void {
     const { endpoint } = grant
     endpoint.claiming = false
     slots.release(grant, grant.count - deliveries.length)

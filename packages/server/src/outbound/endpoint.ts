@@ -4,9 +4,9 @@ import type { KeyObject } from 'node:crypto'
 import { isoOrNull } from '../kernel/clock.ts'
 import type { Mailbox } from '../delivery/sql.ts'
 import { allowance, closed, failed, stateOf, succeeded, type Breaker, type BreakerState } from './breaker.ts'
-import type { Exchange, Outcome } from './outcome.ts'
+import type { Exchange, PushOutcome } from './outcome.ts'
 import { signingKey } from './signature.ts'
-import type { Standing } from './slots.ts'
+import type { Reputation } from './slots.ts'
 
 /** Requests under way to one endpoint. It starts with one and earns one more with each success. */
 const MAX_WINDOW = 32
@@ -56,7 +56,7 @@ export const newEndpoint = (mailbox: Mailbox): Endpoint => ({
   keys: { secrets: '', keys: [] },
 })
 
-export const standingOf = ({ breaker, succeededAt, lastError }: Endpoint): Standing =>
+export const reputationOf = ({ breaker, succeededAt, lastError }: Endpoint): Reputation =>
   breaker.failures > 0 || lastError !== null ? 'suspect' : succeededAt === null ? 'new' : 'proven'
 
 /** The time before which nothing may be tried; 0 when that is now. */
@@ -76,7 +76,7 @@ export function wantedBy(endpoint: Endpoint, now: number): number {
 }
 
 /** Takes in how a push went. */
-export function learn(endpoint: Endpoint, exchange: Exchange, outcome: Outcome, ms: number, now: number): void {
+export function learn(endpoint: Endpoint, exchange: Exchange, outcome: PushOutcome, ms: number, now: number): void {
   endpoint.lastStatus = 'status' in exchange ? exchange.status : null
   // A rough mean over the last ten or so, and the first value as it is.
   if ('status' in exchange) endpoint.latencyMs = endpoint.latencyMs === null ? ms : endpoint.latencyMs * 0.9 + ms * 0.1

@@ -1,8 +1,8 @@
-// What an answer to a push means, pure.
+// What a response to a push means, pure.
 
 export type Exchange = { status: number; retryAfter: string | undefined } | { error: string }
 
-export type Outcome =
+export type PushOutcome =
   | { kind: 'acknowledged' }
   /** The endpoint is there and asks for time. */
   | { kind: 'later'; error: string; retryAfterMs: number }
@@ -18,7 +18,7 @@ export function retryAfterMs(header: string | undefined, now: number): number | 
   return ms > 0 ? Math.min(ms, LONGEST_WAIT_MS) : null
 }
 
-export function outcomeOf(exchange: Exchange, now: number): Outcome {
+export function outcomeOf(exchange: Exchange, now: number): PushOutcome {
   if ('error' in exchange) return { kind: 'failed', error: exchange.error }
   const { status } = exchange
   if (status >= 200 && status < 300) return { kind: 'acknowledged' }

@@ -1,4 +1,4 @@
-// One POST to an endpoint: no redirect is followed, the answer's body is thrown away, and nothing lasts longer than it
+// One POST to an endpoint: no redirect is followed, the body of the response is thrown away, and nothing lasts longer than it
 // may.
 import http from 'node:http'
 import https from 'node:https'

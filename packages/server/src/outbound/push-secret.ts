@@ -68,7 +68,7 @@ export async function pushTarget(
   }
 }
 
-/** Makes a new secret and answers it; those before it hold for another day. */
+/** Makes a new secret and returns it; those before it hold for another day. */
 export async function rotatePushSecret(tx: Db, sealing: Secrets, mailbox: Mailbox, now: number): Promise<string> {
   const { tenantId, recipientId } = mailbox
   // Holding the agent's row lets two rotations follow each other.

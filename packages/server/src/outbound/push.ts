@@ -1,5 +1,5 @@
 // Pushing: what is ready in the mailbox of a `push` agent is claimed like a poll would claim it, POSTed to the agent's
-// endpoint and settled by the answer.
+// endpoint and settled by the response.
 //
 // Nouns: an endpoint is an agent that is pushed to, as this node knows it. A slot is the right to one request under
 // way.
@@ -12,7 +12,7 @@
 //    (breaker.ts).
 // 4. Every node pushes; exclusive leases share the work out. What is known of an endpoint is each node's own.
 import { performance } from 'node:perf_hooks'
-import type { Claim, HandedOut } from '../delivery/claim.ts'
+import type { Claim, LeasedDelivery } from '../delivery/claim.ts'
 import type { PolicyOf } from '../delivery/policy.ts'
 import type { Wakeups } from '../delivery/wake.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -95,7 +95,7 @@ export function makePush(tools: PushTools): Push {
     },
   })
 
-  async function send(grant: Grant<Endpoint>, target: Target, delivery: HandedOut): Promise<void> {
+  async function send(grant: Grant<Endpoint>, target: Target, delivery: LeasedDelivery): Promise<void> {
     const { endpoint } = grant
     const { mailbox } = endpoint
     bytes += delivery.json.length

@@ -1,6 +1,6 @@
 // Writes down how pushes went. What comes back in the same turn, or while a transaction is under way, shares the next
 // one.
-import type { HandedOut } from '../delivery/claim.ts'
+import type { LeasedDelivery } from '../delivery/claim.ts'
 import { withPushSchedule, type DeliveryPolicy, type PolicyOf } from '../delivery/policy.ts'
 import { afterFailedPush, afterLapse } from '../delivery/rules.ts'
 import { acknowledge, release } from '../delivery/settle.ts'
@@ -10,24 +10,24 @@ import { makeBatches } from '../kernel/batches.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Db, Store } from '../store/db.ts'
-import type { Outcome } from './outcome.ts'
+import type { PushOutcome } from './outcome.ts'
 import { switchToPoll } from './sql.ts'
 
 export interface Pushed {
   mailbox: Mailbox
-  delivery: HandedOut
+  delivery: LeasedDelivery
   endpoint: string
   /** The agent's own push schedule, if it has one. */
   schedule: readonly number[] | null
   /** `interrupted`: this node shut down in the middle, and nobody knows. */
-  outcome: Outcome | { kind: 'interrupted' }
+  outcome: PushOutcome | { kind: 'interrupted' }
 }
 
 /** Resolves when it is on disk, with the time at which the mailbox has something due by the clock, if it has. */
 export type SettlePush = (pushed: Pushed) => Promise<number | null>
 
 const MAX_GROUP = 200
-/** The store may be away for a moment; the lease gives it that long. After it the delivery is handed out again. */
+/** The store may be away for a moment; the lease gives it that long. After it the delivery is due again. */
 const TRIES = 5
 const TRY_AGAIN_MS = 1_000
 

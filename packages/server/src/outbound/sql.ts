@@ -61,7 +61,7 @@ export const addFirstSecret = (db: Db, tenantId: string, agentId: string, sealed
   )
 
 /**
- * Adds a secret after the last one; on PostgreSQL it waits for a competing insert of the same number. Answers 0 if that
+ * Adds a secret after the last one; on PostgreSQL it waits for a competing insert of the same number. Returns 0 if that
  * one won.
  */
 export const addSecret = (db: Db, tenantId: string, agentId: string, sealed: string, now: number) =>

@@ -2,8 +2,8 @@
 //
 // 1. It holds at most `max` deliveries that are not settled; each place is freed by an acknowledgement, by giving the
 //    delivery back, or by its lease lapsing.
-// 2. What a reader does not take is not claimed: while the connection is full nothing more is handed out.
-import type { Claim, HandedOut } from '../delivery/claim.ts'
+// 2. What a reader does not take is not claimed: while the connection is full nothing more is claimed.
+import type { Claim, LeasedDelivery } from '../delivery/claim.ts'
 import type { Lease } from '../delivery/settle.ts'
 import type { Mailbox } from '../delivery/sql.ts'
 import type { LeaseRow } from './sql.ts'
@@ -16,7 +16,7 @@ export interface Sink {
   destroy(): void
 }
 
-/** Claims are sized so that about this much is handed out at once, whatever the size of a delivery. */
+/** Claims are sized so that about this much is under way at once, whatever the size of a delivery. */
 const CLAIM_BYTES = 262_144
 const FIRST_GUESS_BYTES = 65_536
 
@@ -31,7 +31,7 @@ export interface Stream {
   refresh(rows: readonly LeaseRow[], now: number): void
   comment(): void
   /**
-   * Ends it, with a last text where there is still somebody to read it; answers when nothing is being claimed for it
+   * Ends it, with a last text where there is still somebody to read it; resolves when nothing is being claimed for it
    * any more.
    */
   close(last?: string): Promise<void>
@@ -45,7 +45,7 @@ export interface Stream {
 }
 
 /** A delivery as one event. Line breaks in JSON can only be white space between its parts. */
-export function deliveryEvent({ id, json }: HandedOut): string {
+export function deliveryEvent({ id, json }: LeasedDelivery): string {
   const line = json.includes('\n') || json.includes('\r') ? json.replace(/[\r\n]+/g, ' ') : json
   return `event: delivery\nid: ${id}\ndata: ${line}\n\n`
 }

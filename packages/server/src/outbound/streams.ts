@@ -123,7 +123,7 @@ export function makeStreams({ store, claim, wakeups, identify, clock, log, polic
       try {
         tick(clock.now(), clock.elapsed())
       } catch (error) {
-        log.error({ err: error }, 'the ticker of streams stumbled')
+        log.error({ err: error }, 'the ticker of streams failed')
       }
     }
     ticking = false
@@ -160,7 +160,7 @@ export function makeStreams({ store, claim, wakeups, identify, clock, log, polic
     try {
       if (!(await identify(entry.token))) await end(entry, '')
     } catch {
-      // Nobody can say while the store is away; nothing can be handed out either.
+      // Nobody can say while the store is away; nothing can be delivered either.
     } finally {
       entry.verifying = false
     }

@@ -55,7 +55,7 @@ export async function recordRoutingChanges(
   const stamp = randomBytes(12).toString('base64url')
   const stampOf = (i: number): string => `${stamp}.${i}`
   // Moves the tenant's version on. Holds its row until the commit, so versions become visible in the order of their
-  // numbers. Answers the version, and the stamp of the one before.
+  // numbers. Returns the version, and the stamp of the one before.
   const row = await one<{ version: number; previous: string }>(
     tx,
     `insert into routing_versions (tenant_id, version, stamp, previous) values (?, ?, ?, '')

@@ -38,7 +38,7 @@ export interface MatchTools {
   overBudget(): void
 }
 
-/** Matches an event; yields after each slice of work, and answers who receives it. */
+/** Matches an event; yields after each slice of work, and returns who receives it. */
 export function* matchInSlices(
   table: RoutingTable,
   event: Envelope,

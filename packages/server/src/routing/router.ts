@@ -1,6 +1,6 @@
 // Keeps the routing tables of the tenants that publish on this node, each as new as the transaction that asks for it.
 //
-// 1. `tables` compares versions inside the publishing transaction: a change that was answered before the publish began
+// 1. `tables` compares versions inside the publishing transaction: a change that had its response before the publish began
 //    is seen, on every node, without anything being sent between nodes.
 // 2. A table holds only what is committed. It is read beside the transaction and never through it: what a transaction
 //    sees of itself, or of those that share its commit, can still be undone, and memory does not roll back.

@@ -18,7 +18,7 @@ export interface Insert {
   /** For example `on conflict (tenant_id, id) do nothing`. */
   conflict?: string
   /**
-   * For example `tenant_id, id`: columns of the rows that were written, as they were given. Left out answers nothing.
+   * For example `tenant_id, id`: columns of the rows that were written, as they were given. Left out returns nothing.
    */
   returning?: string
 }
@@ -70,13 +70,13 @@ export interface Db extends Capabilities {
    * connection.
    */
   lookUp<R>(sql: string, values?: readonly Value[]): Promise<R | undefined>
-  /** Runs a statement and answers how many rows it changed. */
+  /** Runs a statement and returns how many rows it changed. */
   run(sql: string, values?: readonly Value[]): Promise<number>
   insertMany<R>(insert: Insert, rows: readonly (readonly Value[])[]): Promise<R[]>
-  /** Moves the rows where `where` holds, and answers how many those were: of two that move the same row one does. */
+  /** Moves the rows where `where` holds, and returns how many those were: of two that move the same row one does. */
   move(move: Move, given: readonly Value[], where: string, values: readonly Value[]): Promise<number>
   /**
-   * A write whose answer nobody needs. The transaction commits only if it succeeds; on PostgreSQL it goes out with the
+   * A write whose result nobody needs. The transaction commits only if it succeeds; on PostgreSQL it goes out with the
    * commit.
    */
   runLater(sql: string, values?: readonly Value[]): void

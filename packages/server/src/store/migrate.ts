@@ -52,7 +52,7 @@ export async function schemaVersion(db: Db): Promise<number> {
   return row?.version ?? 0
 }
 
-/** Brings the store to this code's schema and answers how many migrations ran. */
+/** Brings the store to this code's schema and returns how many migrations ran. */
 export async function migrate(store: Store, now: number): Promise<number> {
   const migrations = readMigrations(store.dialect.engine)
   const newest = migrations.at(-1)?.version ?? 0

@@ -1,4 +1,4 @@
-// One transaction on one connection. Statements are sent without waiting for the answers before them: `begin` goes out
+// One transaction on one connection. Statements are sent without waiting for the results before them: `begin` goes out
 // with the first statement, and what nobody waits for goes out with the `commit`.
 import type pg from 'pg'
 import { runEffects, StoreUnavailable, type Db, type Insert, type Value } from './db.ts'
@@ -14,7 +14,7 @@ import {
   sendMany,
 } from './postgres-wire.ts'
 
-/** The statements of one transaction; `later` takes the answers that nobody waits for. */
+/** The statements of one transaction; `later` takes the results that nobody waits for. */
 function onClient(
   client: pg.ClientBase,
   later: (answer: Promise<unknown>) => void,

@@ -38,7 +38,7 @@ export function watchLog(file: string): WriteAheadLog {
   let mustRest = false
   let commits = 0
 
-  /** Copies what is in the log now, and answers how long it is. */
+  /** Copies what is in the log now, and returns how long it is. */
   async function copy(): Promise<number> {
     commits = 0
     return (await thread.ask(null)).log

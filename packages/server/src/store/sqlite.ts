@@ -213,7 +213,7 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
       const group = queue.slice(0, MAX_GROUP)
       queue = queue.slice(MAX_GROUP)
       await runGroup(group)
-      // Let the answers out and new requests in before the next commit.
+      // Let the responses out and new requests in before the next commit.
       if (queue.length > 0) await new Promise(setImmediate)
     }
     draining = false

@@ -8,7 +8,7 @@ import type { Store } from './db.ts'
 const LARGE = 200_000
 const WORTH_IT = 200
 
-/** Answers the tables whose statistics were gathered. */
+/** Returns the tables whose statistics were gathered. */
 export async function gatherStatistics(store: Store): Promise<string[]> {
   if (store.dialect.engine !== 'postgres') return []
   const changed = await store.rows<{ name: string }>(

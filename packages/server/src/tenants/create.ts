@@ -1,4 +1,4 @@
-// A tenant begins with its org-admin and one org-admin key; the key's plaintext is in this answer only.
+// A tenant begins with its org-admin and one org-admin key; the key's plaintext is in this response only.
 import type { Tenant } from '@sensorium/contract'
 import { createKey, type KeyTools } from '../auth/keys.ts'
 import { ALL_SCOPES } from '../auth/principal.ts'

@@ -8,7 +8,7 @@ export interface TenantRow {
   created_at: number
 }
 
-/** Inserts unless the slug is taken; answers how many rows were written. */
+/** Inserts unless the slug is taken; returns how many rows were written. */
 export const insertTenant = (db: Db, row: TenantRow): Promise<number> =>
   db.run('insert into tenants (tenant_id, slug, name, created_at) values (?, ?, ?, ?) on conflict (slug) do nothing', [
     row.tenant_id,

@@ -1,4 +1,4 @@
-// The command line does with webhooks and connectors what the operator's HTTP door does, beside the service.
+// The command line does with webhooks and connectors what the operator's HTTP API does, beside the service.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'

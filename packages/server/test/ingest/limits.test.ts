@@ -1,4 +1,4 @@
-// How often an address may be refused at the webhooks' door, and how much a tenant may be sent.
+// How often an address may be refused at the webhooks' URLs, and how much a tenant may be sent.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'

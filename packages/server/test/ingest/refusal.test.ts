@@ -36,7 +36,7 @@ onBothEngines((engine) => {
   })
   after(() => service.stop())
 
-  /** The same door, counting what it hashes and what it opens. */
+  /** The same check, counting what it hashes and what it opens. */
   function counting() {
     let hashed = 0
     let opened = 0

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { afterFailedPush } from '../../src/delivery/rules.ts'
 import { allowance, closed, failed, OPENS_AFTER, stateOf, succeeded, type Breaker } from '../../src/outbound/breaker.ts'
 import { outcomeOf, retryAfterMs } from '../../src/outbound/outcome.ts'
-import { makeSlots, STANDINGS } from '../../src/outbound/slots.ts'
+import { makeSlots, REPUTATIONS } from '../../src/outbound/slots.ts'
 import { deliveryEvent } from '../../src/outbound/stream.ts'
 import { parseEvent } from './tools.ts'
 
@@ -85,8 +85,8 @@ test('slots: tenants and endpoints take turns, suspects and the new leave room, 
   const slots = makeSlots<string>(16)
   const all = (wanted = 1): string[] => {
     const granted: string[] = []
-    for (const standing of STANDINGS) {
-      for (let grant = slots.grant(standing, () => wanted); grant; grant = slots.grant(standing, () => wanted))
+    for (const reputation of REPUTATIONS) {
+      for (let grant = slots.grant(reputation, () => wanted); grant; grant = slots.grant(reputation, () => wanted))
         granted.push(`${grant.endpoint}×${grant.count}`)
     }
     return granted
@@ -103,7 +103,7 @@ test('slots: tenants and endpoints take turns, suspects and the new leave room, 
   assert.equal(slots.held(), 11)
   slots.line('a', 'proven', 'p')
   assert.deepEqual(all(), [])
-  slots.release({ endpoint: 's0', tenant: 'a', standing: 'suspect', count: 1 }, 1)
+  slots.release({ endpoint: 's0', tenant: 'a', reputation: 'suspect', count: 1 }, 1)
   assert.deepEqual(all().length, 1)
 })
 

@@ -19,7 +19,7 @@ export function connectionOptions({ id, url, tlsCa }: ConnectorSettings): Connec
   const common = {
     host,
     port: Number(port) || (protocol === 'amqps:' ? 5671 : 5672),
-    // Without a user the broker is asked for its anonymous door.
+    // Without a user the broker is asked for anonymous access.
     username: decodeURIComponent(username) || 'anonymous',
     ...(password === '' ? {} : { password: decodeURIComponent(password) }),
     container_id: `sensorium-${id}`,

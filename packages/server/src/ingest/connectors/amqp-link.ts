@@ -31,7 +31,7 @@ export interface LinkTools extends ConnectorTools {
   opened(): void
 }
 
-/** Connects and receives; answers why it ended. */
+/** Connects and receives; returns why it ended. */
 export async function runLink(settings: ConnectorSettings, tools: LinkTools): Promise<unknown> {
   const { clock, stopping, store, progress, opened } = tools
   const ended = new AbortController()

@@ -5,7 +5,7 @@
 //    own a signature that verifies is never refused for this: providers and proxies send for many from one address, and
 //    nobody shall lock the others out.
 import { rateLimited } from '../../kernel/failure.ts'
-import type { Door } from './verify.ts'
+import type { UrlKind } from './verify.ts'
 
 export const REFUSED_WEBHOOKS = 300
 export const REFUSED_WEBHOOKS_WINDOW_S = 60
@@ -32,7 +32,7 @@ export interface Limiter {
 
 export interface WebhookLimits {
   /** Throws rate_limited before any work for an address that was refused too often. */
-  begin(door: Door, address: string): void
+  begin(urlKind: UrlKind, address: string): void
   /** Counts a refusal; throws rate_limited where it is one too many. */
   refused(address: string): Promise<void>
   /** Counts an event of a tenant; throws rate_limited where it is one too many. */
@@ -55,8 +55,8 @@ export function makeWebhookLimits({ refusals, requests, tenantLimitOf }: LimitTo
     if (!allowed) throw rateLimited(resetSeconds, limit, windowSeconds)
   }
   return {
-    begin(door, address) {
-      if (door === 'tenant') check(refusals.peek(ofAddress(address)), refusals)
+    begin(urlKind, address) {
+      if (urlKind === 'tenant') check(refusals.peek(ofAddress(address)), refusals)
     },
     async refused(address) {
       check(await refusals.take(ofAddress(address)), refusals)

@@ -3,7 +3,7 @@
 // 1. Nothing of a body is believed, parsed or stored before its signature verified.
 // 2. Which tenant or webhook exists cannot be learnt: a refusal says the same, costs the same (`verify.ts`) and comes at
 //    a full step of the clock, so that its time does not tell either.
-// 3. What verified is never lost: mapped or not, it is an event, and the answer comes after it is on disk.
+// 3. What verified is never lost: mapped or not, it is an event, and the response comes after it is on disk.
 import type { IncomingHttpHeaders } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -57,12 +57,12 @@ export function makeReceive({ store, secrets, publish, now, limits, hmac = hmacS
 
   async function signer(arrived: Arrived, time: number): Promise<WebhookRow> {
     const { slug, webhookId, headers, raw, address } = arrived
-    const door = webhookId === null ? 'tenant' : 'webhook'
-    limits.begin(door, address)
+    const urlKind = webhookId === null ? 'tenant' : 'webhook'
+    limits.begin(urlKind, address)
     const claim = readClaim(headers, time)
     if (!claim) throw badSignature()
     const rows = await rowsFor(arrived)
-    const work = (): Promise<WebhookRow> => verify(door, rows, claim, raw, time)
+    const work = (): Promise<WebhookRow> => verify(urlKind, rows, claim, raw, time)
     return raw.length <= SHORT_BYTES ? work() : takeTurn(address, slug, raw.length, work)
   }
 

@@ -16,12 +16,12 @@ import { claims, OWN_HEADER, type Claim, type SignatureHeader } from './signatur
 import { webhookContext } from './shown-webhook.ts'
 import { holdingSecrets, type WebhookRow } from './sql.ts'
 
-/** An address of a tenant, or of one of its webhooks. */
-export type Door = 'tenant' | 'webhook'
+/** Whether the URL names a tenant alone, or one of its webhooks. */
+export type UrlKind = 'tenant' | 'webhook'
 
 /** Tries the webhooks that may have signed; throws the refusal that does not tell why. */
 export type Verify = (
-  door: Door,
+  urlKind: UrlKind,
   rows: readonly WebhookRow[],
   claim: Claim,
   raw: Buffer,
@@ -64,12 +64,12 @@ export function makeVerify(secrets: Secrets, hmac: Hmac): Verify {
   const sealed = secrets.seal(`whsec_${randomBytes(24).toString('base64url')}`, 'decoy')
   const decoy: Candidate = { sealed, context: 'decoy', webhook: null }
   // A rotation in each of two webhooks of a tenant, or in one by itself, looks like no webhook at all.
-  const widest: Record<Door, number> = { tenant: 4, webhook: 2 }
+  const widest: Record<UrlKind, number> = { tenant: 4, webhook: 2 }
 
-  return async (door, rows, claim, raw, now) => {
+  return async (urlKind, rows, claim, raw, now) => {
     const candidates = candidatesOf(rows, claim, now)
-    widest[door] = Math.max(widest[door], candidates.length)
-    const tries = Math.min(widest[door], triesFor(raw.length))
+    widest[urlKind] = Math.max(widest[urlKind], candidates.length)
+    const tries = Math.min(widest[urlKind], triesFor(raw.length))
     for (let i = 0; i < tries; i++) {
       const { sealed: secret, context, webhook } = candidates[i] ?? decoy
       const fits = claims(await hmac(secrets.open(secret, context), claim.prefix, raw), claim)
