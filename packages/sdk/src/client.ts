@@ -7,7 +7,7 @@ import { eventCalls, type EventCalls, type EventDefaults } from './events.ts'
 import { memoryCalls, type MemoryCalls } from './memory.ts'
 import { makeCall, type Call, type Connection } from './request.ts'
 import { exchangedTokens, givenToken, type Tokens } from './tokens.ts'
-import { startWorker, type Worker, type WorkerOptions } from './worker.ts'
+import { startWorker, type Worker, type WorkerOptionsOf, type WorkOf } from './worker.ts'
 
 export interface ClientOptions {
   /** Where the service is, without `/v1`: `http://localhost:8080`. */
@@ -53,6 +53,10 @@ export interface Client {
   /** Works through the mailbox until it is stopped. */
   worker<D = unknown>(options: WorkerOptions<D>): Worker
 }
+
+/** What a handler is given. */
+export type Work<D = unknown> = WorkOf<Client, D>
+export type WorkerOptions<D = unknown> = WorkerOptionsOf<Client, D>
 
 function assemble(parts: Parts, defaults: EventDefaults): Client {
   const { call, tokens } = parts

@@ -1,5 +1,5 @@
 // The Sensorium client.
-export { createClient, type Client, type ClientOptions } from './client.ts'
+export { createClient, type Client, type ClientOptions, type Work, type WorkerOptions } from './client.ts'
 export type * from './contract.ts'
 export { ConnectionError, DeadLetter, RetryAfter, SensoriumError, type ErrorCode } from './errors.ts'
 export type { EventDefaults, NewEvent } from './events.ts'
@@ -7,4 +7,4 @@ export type { NewInterest } from './agents.ts'
 export type { NewMemory } from './memory.ts'
 export type { CallOptions, Input, OperationId } from './request.ts'
 export { InvalidPush, verifyPush } from './verify-push.ts'
-export type { Work, Worker, WorkerOptions } from './worker.ts'
+export type { Worker } from './worker.ts'

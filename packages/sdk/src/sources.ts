@@ -1,6 +1,6 @@
 // Where a worker gets its deliveries from: long polls, or a stream.
-import type { Client } from './client.ts'
 import type { Delivery } from './contract.ts'
+import type { DeliveryCalls } from './deliveries.ts'
 import { ConnectionError, SensoriumError } from './errors.ts'
 import { addressOf, failureOf, type Connection } from './request.ts'
 import { readStream } from './stream.ts'
@@ -11,7 +11,7 @@ const LONGEST_POLL_S = 20
 const MOST_POLLED = 100
 
 export interface SourceParts {
-  client: Client
+  deliveries: DeliveryCalls
   connection: Connection
   tokens: Tokens
   concurrency: number
@@ -54,14 +54,14 @@ async function repeat(
   }
 }
 
-export function pollSource({ client, start, room, report }: SourceParts): Source {
+export function pollSource({ deliveries: calls, start, room, report }: SourceParts): Source {
   const closing = new AbortController()
   const { signal } = closing
   const ended = repeat(
     async () => {
       const limit = Math.min(MOST_POLLED, await room())
       if (signal.aborted) return
-      const { deliveries } = await client.deliveries.poll({ limit, wait: LONGEST_POLL_S }, { signal })
+      const { deliveries } = await calls.poll({ limit, wait: LONGEST_POLL_S }, { signal })
       for (const delivery of deliveries) start(delivery)
     },
     report,

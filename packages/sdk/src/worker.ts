@@ -2,13 +2,14 @@
 //
 // 1. A delivery is acknowledged after its handler has resolved, never before.
 // 2. The lease of a slow handler is extended for as long as it runs.
-// 3. A delivery that is handed out again while its handler runs is not handled twice at once, and an event that was
+// 3. A delivery that is delivered again while its handler runs is not handled twice at once, and an event that was
 //    handled is only acknowledged when it comes again. Both hold for this process; handlers stay idempotent by event id.
 // 4. Stopping starts nothing new, finishes what runs, and gives back what it could not finish.
 import { makeAcknowledge } from './acknowledge.ts'
-import type { Client } from './client.ts'
 import type { Delivery, Event } from './contract.ts'
+import type { DeliveryCalls } from './deliveries.ts'
 import { DeadLetter, RetryAfter } from './errors.ts'
+import type { EventDefaults } from './events.ts'
 import { RecentIds } from './recent-ids.ts'
 import type { Connection } from './request.ts'
 import { pollSource, streamSource, type Source } from './sources.ts'
@@ -20,7 +21,13 @@ const REMEMBERED = 10_000
 const LONGEST_REASON = 1_000
 const MOST_EXTENDED = 100
 
-export interface Work<D = unknown> {
+/** What a worker needs of the client that starts it, which gives handlers clients of its own kind. */
+export interface WorkerClient<Client> {
+  deliveries: DeliveryCalls
+  with(more: EventDefaults): Client
+}
+
+export interface WorkOf<Client, D> {
   /** The event: type, source, subject, data and whatever attributes it carries. */
   event: Event & { data: D }
   delivery: Delivery
@@ -30,9 +37,9 @@ export interface Work<D = unknown> {
   signal: AbortSignal
 }
 
-export interface WorkerOptions<D = unknown> {
+export interface WorkerOptionsOf<Client, D> {
   /** Returns or resolves: acknowledged. Throws: given back with the reason; `RetryAfter` and `DeadLetter` steer it. */
-  handle(work: Work<D>): unknown
+  handle(work: WorkOf<Client, D>): unknown
   /** How many handlers run at once. */
   concurrency?: number
   /** `poll` waits in long polls; `sse` keeps one stream open, which has the lower latency. */
@@ -61,11 +68,11 @@ interface Running {
   finished: Promise<void>
 }
 
-export function startWorker<D>(
+export function startWorker<Client extends WorkerClient<Client>, D>(
   client: Client,
   connection: Connection,
   tokens: Tokens,
-  options: WorkerOptions<D>,
+  options: WorkerOptionsOf<Client, D>,
 ): Worker {
   const { handle, concurrency = DEFAULT_CONCURRENCY, leaseSeconds = DEFAULT_LEASE_S } = options
   const report = (error: unknown, delivery?: Delivery): void => options.onError?.(error, delivery)
@@ -132,7 +139,7 @@ export function startWorker<D>(
   }
 
   const heartbeat = setInterval(() => void extendLeases().catch(report), (leaseSeconds * 1000) / 3)
-  const parts = { client, connection, tokens, concurrency, start, room, report }
+  const parts = { deliveries: client.deliveries, connection, tokens, concurrency, start, room, report }
   const source: Source = options.mode === 'sse' ? streamSource(parts) : pollSource(parts)
 
   async function finish(graceMs?: number): Promise<void> {

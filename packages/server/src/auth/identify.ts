@@ -4,6 +4,7 @@
 // 1. A revoked key or a deactivated agent ends its tokens at once on the node that did it, and on every other within
 //    STANDING_MS plus one read. An announcement makes that sooner; nothing depends on its arrival.
 // 2. Reads that are due in the same turn of the event loop share one query.
+import { makeBatches } from '../kernel/batches.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Announcements } from '../store/announce.ts'
 import type { Store } from '../store/db.ts'
@@ -38,7 +39,6 @@ export interface Identify {
 export function makeIdentify(store: Store, announcements: Announcements, tokenKey: Uint8Array, clock: Clock): Identify {
   const tokens = new Map<string, Known>()
   const standings = new Map<string, KeyStanding>()
-  let asked: { principal: Principal; resolve: (live: boolean) => void; reject: (error: unknown) => void }[] = []
   let generation = 0
 
   // Old entries leave from the front, where a Map keeps what was put in first.
@@ -50,36 +50,20 @@ export function makeIdentify(store: Store, announcements: Announcements, tokenKe
     }
   }
 
-  async function readAsked(): Promise<void> {
-    const batch = asked
-    asked = []
-    const before = generation
-    try {
-      const tenants = [...new Set(batch.map(({ principal }) => principal.tenantId))]
-      const keys = [...new Set(batch.map(({ principal }) => principal.keyId))]
-      const readAt = clock.elapsed()
-      const rows = await readStandings(store, tenants, keys)
-      const live = new Set(rows.filter((row) => row.standing === 'live').map((row) => row.id))
-      for (const { principal, resolve, reject } of batch) {
-        // Something was revoked while the query ran: its result may be from before.
-        if (generation !== before) {
-          ask(principal).then(resolve, reject)
-          continue
-        }
-        standings.set(nameOf(principal), { live: live.has(principal.keyId), readAt })
-        resolve(live.has(principal.keyId))
-      }
-      bound(standings)
-    } catch (error) {
-      for (const { reject } of batch) reject(error)
-    }
-  }
+  const reads = makeBatches<Principal, boolean>({ run: readStandingsOf })
 
-  function ask(principal: Principal): Promise<boolean> {
-    return new Promise((resolve, reject) => {
-      asked.push({ principal, resolve, reject })
-      if (asked.length === 1) setImmediate(readAsked)
-    })
+  async function readStandingsOf(principals: readonly Principal[]): Promise<(boolean | Promise<boolean>)[]> {
+    const before = generation
+    const tenants = [...new Set(principals.map(({ tenantId }) => tenantId))]
+    const keys = [...new Set(principals.map(({ keyId }) => keyId))]
+    const readAt = clock.elapsed()
+    const rows = await readStandings(store, tenants, keys)
+    // Something was revoked while the query ran: its result may be from before.
+    if (generation !== before) return principals.map((principal) => reads.add(principal))
+    const live = new Set(rows.filter((row) => row.standing === 'live').map((row) => row.id))
+    for (const principal of principals) standings.set(nameOf(principal), { live: live.has(principal.keyId), readAt })
+    bound(standings)
+    return principals.map(({ keyId }) => live.has(keyId))
   }
 
   const nameOf = (principal: Principal): string => `${principal.tenantId} ${principal.keyId}`
@@ -102,7 +86,7 @@ export function makeIdentify(store: Store, announcements: Announcements, tokenKe
       return null
     }
     const at = standings.get(nameOf(claims.principal)) ?? null
-    const live = isFresh(at) ? at.live : await ask(claims.principal)
+    const live = isFresh(at) ? at.live : await reads.add(claims.principal)
     known.standing = standings.get(nameOf(claims.principal)) ?? null
     known.generation = generation
     return live ? claims.principal : null
@@ -119,7 +103,7 @@ export function makeIdentify(store: Store, announcements: Announcements, tokenKe
 
   identify.stands = async (principal) => {
     const at = standings.get(nameOf(principal)) ?? null
-    return isFresh(at) ? at.live : ask(principal)
+    return isFresh(at) ? at.live : reads.add(principal)
   }
 
   // Something about the tenant's keys changed: what is known of them may be from before.

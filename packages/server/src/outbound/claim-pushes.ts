@@ -4,7 +4,7 @@ import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Secrets } from '../kernel/secrets.ts'
 import { reputationOf, triedFrom, wantedBy, type Endpoint } from './endpoint.ts'
-import { ANSWER_WITHIN_MS } from './post.ts'
+import { RESPONSE_WITHIN_MS } from './post.ts'
 import { makeOpenSecret, pushTarget, type Target } from './push-secret.ts'
 import { makeSlots, REPUTATIONS, type Grant, type Reputation } from './slots.ts'
 
@@ -39,7 +39,7 @@ export interface ClaimPushes {
 
 const MAX_SLOTS = 4_096
 /** The lease of a push: the time a request may take, and as long again to write down how it went. */
-const LEASE_MS = 2 * ANSWER_WITHIN_MS
+const LEASE_MS = 2 * RESPONSE_WITHIN_MS
 const MAX_GROUP_SLOTS = 128
 /**
  * Claims under way at once, for each reputation by itself: an endpoint that answers must not wait while others are looked

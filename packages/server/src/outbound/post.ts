@@ -6,7 +6,7 @@ import type { Clock } from '../kernel/clock.ts'
 import type { Exchange } from './outcome.ts'
 import { AddressRefused, type SafeAddress } from './safe-address.ts'
 
-export const ANSWER_WITHIN_MS = 15_000
+export const RESPONSE_WITHIN_MS = 15_000
 /** The status decides; of the body only so much is read, for so long, to keep the connection for the next push. */
 const MAX_DRAINED = 65_536
 const DRAIN_MS = 1_000
@@ -38,8 +38,68 @@ interface Live {
   cutBy: Silence | null
 }
 
+interface Agents {
+  'http:': http.Agent
+  'https:': https.Agent
+}
+
+/** One request on a kept or a new connection; `stale` when the kept one turned out to be closed. */
+function sendOnce(
+  url: URL,
+  headers: Record<string, string>,
+  body: Buffer,
+  exchange: Live,
+  agents: Agents,
+  lookup: SafeAddress['lookup'],
+): Promise<Exchange | 'stale'> {
+  return new Promise((resolve) => {
+    const secure = url.protocol === 'https:'
+    const request = (secure ? https : http).request(url, {
+      method: 'POST',
+      agent: agents[secure ? 'https:' : 'http:'],
+      lookup,
+      headers: {
+        ...headers,
+        'content-type': 'application/json',
+        'content-length': body.length,
+        'user-agent': 'Sensorium/1.0',
+      },
+    })
+    exchange.request = request
+    if (exchange.cutBy) request.destroy(exchange.cutBy)
+    request.on('error', (error: NodeJS.ErrnoException) => {
+      // The endpoint closed a kept connection in the moment it was used again: that is nobody's failure.
+      const stale = request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
+      resolve(stale ? 'stale' : { error: error instanceof Silence ? error.message : describe(error) })
+    })
+    request.on('response', (response) => {
+      const result = { status: response.statusCode ?? 0, retryAfter: response.headers['retry-after'] }
+      drain(response, () => resolve(result))
+    })
+    request.end(body)
+  })
+}
+
+/** Reads a little of a body that nobody needs, so that the connection can be kept. */
+function drain(response: http.IncomingMessage, done: () => void): void {
+  response.on('error', () => {})
+  if (hasNoBody(response)) {
+    response.resume()
+    return done()
+  }
+  let drained = 0
+  const enough = setTimeout(() => response.destroy(), DRAIN_MS)
+  response.on('data', (chunk: Buffer) => {
+    if ((drained += chunk.length) > MAX_DRAINED) response.destroy()
+  })
+  response.on('close', () => {
+    clearTimeout(enough)
+    done()
+  })
+}
+
 export function makePost(clock: Clock, { checkLiteral, lookup }: SafeAddress): Post {
-  const agents = { 'http:': new http.Agent(KEPT), 'https:': new https.Agent(KEPT) }
+  const agents: Agents = { 'http:': new http.Agent(KEPT), 'https:': new https.Agent(KEPT) }
   const live = new Set<Live>()
   const closing = new AbortController()
   let watching = false
@@ -59,53 +119,11 @@ export function makePost(clock: Clock, { checkLiteral, lookup }: SafeAddress): P
       await clock.sleep(Math.max(1, oldest!.until - clock.elapsed()), closing.signal)
       for (const exchange of live) {
         if (closing.signal.aborted) cut(exchange, 'interrupted: the node was shutting down')
-        else if (exchange.until <= clock.elapsed()) cut(exchange, `no answer within ${ANSWER_WITHIN_MS / 1000} s`)
+        else if (exchange.until <= clock.elapsed()) cut(exchange, `no answer within ${RESPONSE_WITHIN_MS / 1000} s`)
         else break
       }
     }
     watching = false
-  }
-
-  function once(url: URL, headers: Record<string, string>, body: Buffer, exchange: Live): Promise<Exchange | 'stale'> {
-    return new Promise((resolve) => {
-      const secure = url.protocol === 'https:'
-      const request = (secure ? https : http).request(url, {
-        method: 'POST',
-        agent: agents[secure ? 'https:' : 'http:'],
-        lookup,
-        headers: {
-          ...headers,
-          'content-type': 'application/json',
-          'content-length': body.length,
-          'user-agent': 'Sensorium/1.0',
-        },
-      })
-      exchange.request = request
-      if (exchange.cutBy) request.destroy(exchange.cutBy)
-      request.on('error', (error: NodeJS.ErrnoException) => {
-        // The endpoint closed a kept connection in the moment it was used again: that is nobody's failure.
-        const stale = request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
-        resolve(stale ? 'stale' : { error: error instanceof Silence ? error.message : describe(error) })
-      })
-      request.on('response', (response) => {
-        const answer = { status: response.statusCode ?? 0, retryAfter: response.headers['retry-after'] }
-        response.on('error', () => {})
-        if (hasNoBody(response)) {
-          response.resume()
-          return resolve(answer)
-        }
-        let drained = 0
-        const enough = setTimeout(() => response.destroy(), DRAIN_MS)
-        response.on('data', (chunk: Buffer) => {
-          if ((drained += chunk.length) > MAX_DRAINED) response.destroy()
-        })
-        response.on('close', () => {
-          clearTimeout(enough)
-          resolve(answer)
-        })
-      })
-      request.end(body)
-    })
   }
 
   const post = (async (endpoint, headers, text) => {
@@ -117,14 +135,14 @@ export function makePost(clock: Clock, { checkLiteral, lookup }: SafeAddress): P
     } catch (error) {
       return { error: (error as Error).message }
     }
-    const exchange: Live = { until: clock.elapsed() + ANSWER_WITHIN_MS, request: null, cutBy: null }
+    const exchange: Live = { until: clock.elapsed() + RESPONSE_WITHIN_MS, request: null, cutBy: null }
     live.add(exchange)
     void watch()
     const body = Buffer.from(text)
     try {
       for (let tries = 0; ; tries++) {
-        const answer = await once(url, headers, body, exchange)
-        if (answer !== 'stale') return answer
+        const result = await sendOnce(url, headers, body, exchange, agents, lookup)
+        if (result !== 'stale') return result
         if (tries === 2) return { error: 'connection failed: closed by the endpoint' }
       }
     } finally {

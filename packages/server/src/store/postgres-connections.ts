@@ -16,7 +16,7 @@ export interface PostgresOptions {
   poolSize?: number
   observe?: Observe
   /** Told of lost and regained connections. */
-  warn?: (what: string, error: unknown) => void
+  warn?: Warn
 }
 
 export interface Connections {
@@ -38,12 +38,17 @@ const CONNECT_WITHIN_MS = 3_000
 const QUEUE_WITHIN_MS = 5_000
 const STATEMENT_TIMEOUT_MS = 15_000
 /** The server keeps the one above; this is for a server that does not answer at all. */
-const ANSWER_WITHIN_MS = STATEMENT_TIMEOUT_MS + 2_000
+const RESULT_WITHIN_MS = STATEMENT_TIMEOUT_MS + 2_000
 /** A look-up is quick, or something is wrong. */
 const LOOK_UP_WITHIN_MS = 5_000
 /** A shutdown waits this long for what is under way. */
 const CLOSE_WITHIN_MS = 5_000
 const MAX_WAITING = 5_000
+
+const CONNECTION = { keepAlive: true, application_name: 'sensorium' }
+const PIPELINED = { ...CONNECTION, pipeline: true, stream: batchingSocket, statement_timeout: STATEMENT_TIMEOUT_MS }
+
+type Warn = (what: string, error: unknown) => void
 
 /** What went wrong, as callers know it: the store is away or busy; anything else is the statement's own fault. */
 function translated(error: unknown, connected: boolean): unknown {
@@ -56,6 +61,25 @@ function translated(error: unknown, connected: boolean): unknown {
     trouble: busy ? 'busy' : 'away',
     cause: error,
   })
+}
+
+/** The pool of connections for transactions and queries. */
+function makePool(Client: new (options?: pg.ClientConfig) => pg.Client, max: number, warn: Warn): pg.Pool {
+  const pool = new pg.Pool({
+    ...PIPELINED,
+    Client,
+    connectionTimeoutMillis: QUEUE_WITHIN_MS,
+    query_timeout: RESULT_WITHIN_MS,
+    max,
+    idle_in_transaction_session_timeout: 30_000,
+  })
+  // A connection can be lost between two statements too, while somebody holds it: unheard, that would end the process.
+  pool.on('connect', (client) => {
+    client.on('error', (error) => warn('a connection was lost', error))
+    setUp(client)
+  })
+  pool.on('error', () => {}) // the same, of a connection that nobody holds: said above
+  return pool
 }
 
 export function makeConnections({
@@ -74,31 +98,16 @@ export function makeConnections({
       servers.watch(this)
     }
   }
-  const connection = { keepAlive: true, application_name: 'sensorium' }
-  const pipelined = { ...connection, pipeline: true, stream: batchingSocket, statement_timeout: STATEMENT_TIMEOUT_MS }
-  const pool = new pg.Pool({
-    ...pipelined,
-    Client,
-    connectionTimeoutMillis: QUEUE_WITHIN_MS,
-    query_timeout: ANSWER_WITHIN_MS,
-    max: poolSize,
-    idle_in_transaction_session_timeout: 30_000,
-  })
+  const pool = makePool(Client, poolSize, warn)
   const lookUps = makeLookUps(
-    () => new Client({ ...pipelined, statement_timeout: LOOK_UP_WITHIN_MS, query_timeout: LOOK_UP_WITHIN_MS }),
+    () => new Client({ ...PIPELINED, statement_timeout: LOOK_UP_WITHIN_MS, query_timeout: LOOK_UP_WITHIN_MS }),
     warn,
   )
-  // A connection can be lost between two statements too, while somebody holds it: unheard, that would end the process.
-  pool.on('connect', (client) => {
-    client.on('error', (error) => warn('a connection was lost', error))
-    setUp(client)
-  })
-  pool.on('error', () => {}) // the same, of a connection that nobody holds: said above
   const closing = new AbortController()
   const listening = makeListening(
     async () => {
       await servers.ready()
-      const client = new Client(connection)
+      const client = new Client(CONNECTION)
       client.on('error', () => {}) // who listens is told; until it does nobody is
       await client.connect()
       return client
