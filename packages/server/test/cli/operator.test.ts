@@ -1,4 +1,4 @@
-// The operator's commands do what the operator's HTTP door does, on the same store, beside the service.
+// The operator's commands do what the operator's HTTP API does, on the same store, beside the service.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
@@ -50,7 +50,7 @@ onBothEngines((engine) => {
     assert.equal(body.tenants.find((tenant: { slug: string }) => tenant.slug === 'initech').name, 'initech')
   })
 
-  test('[POL-10] tenant settings and tenant set do what the HTTP door does, beside the running service', async () => {
+  test('[POL-10] tenant settings and tenant set do what the HTTP API does, beside the running service', async () => {
     await http('POST /operator/tenants', { slug: 'hooli' })
     const shown = await json('tenant', 'settings', 'hooli')
     assert.deepEqual(shown, { code: 0, body: await http('GET /operator/tenants/hooli/settings') })

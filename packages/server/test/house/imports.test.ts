@@ -1,7 +1,7 @@
-// Who may import whom. The rule keeps the code readable as the path of a request: from a door through a feature to the
-// store.
+// Who may import whom. The rule keeps the code readable as the path of a request: from a transport through a
+// feature to the store.
 //
-//   contract, cel ← kernel ← config ← store ← features ← operations ← doors (http, mcp, cli) ← app ← main
+//   contract, cel ← kernel ← config ← store ← features ← operations ← transports (http, mcp, cli) ← app ← main
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -25,7 +25,7 @@ const FEATURES = [
   'memory',
   'enrichment',
 ]
-const DOORS = ['http', 'mcp', 'cli']
+const TRANSPORTS = ['http', 'mcp', 'cli']
 /** From the bottom up. A layer imports itself and what is below it. */
 const LAYERS: readonly (readonly string[])[] = [
   ['kernel'],
@@ -33,7 +33,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['store'],
   FEATURES,
   ['operations'],
-  DOORS,
+  TRANSPORTS,
   ['app.ts', 'background.ts', 'bootstrap.ts'],
   ['main.ts', 'cli/main.ts'], // where a process begins: one of the service, one of the command line
 ]
@@ -113,10 +113,11 @@ test('features know no web framework and no database driver', () => {
   assert.deepEqual(wrong.map(shown), [])
 })
 
-test('[OPS-11] operations know no protocol: nothing of HTTP, no database driver, no door', () => {
+test('[OPS-11] operations know no protocol: nothing of HTTP, no database driver, no transport', () => {
   const foreign = /^(node:https?|node:http2|node:net|find-my-way|pg|pg-.*|node:sqlite)$/
   const wrong = imports.filter(
-    ({ from, to, ours }) => partOf(from) === 'operations' && (foreign.test(to) || (ours && DOORS.includes(partOf(to)))),
+    ({ from, to, ours }) =>
+      partOf(from) === 'operations' && (foreign.test(to) || (ours && TRANSPORTS.includes(partOf(to)))),
   )
   assert.deepEqual(wrong.map(shown), [])
   assert.ok(imports.some(({ from, to }) => from === 'http/server.ts' && to === 'operations/perform.ts'))
