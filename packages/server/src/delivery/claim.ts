@@ -1,4 +1,4 @@
-// Hands out what is due in a mailbox, and waits for it if asked to. What comes out is the JSON of the deliveries: the
+// Claims what is due in a mailbox, and waits for it if asked to. What comes out is the JSON of the deliveries: the
 // envelope is stored as the text that came in, and goes out as that text.
 //
 // 1. A delivery that is claimed is leased: nobody else gets it until the lease lapses or is given back.
@@ -7,6 +7,7 @@ import { iso, type Clock } from '../kernel/clock.ts'
 import { tooManyAtOnce } from '../kernel/failure.ts'
 import type { Db, Store } from '../store/db.ts'
 import type { PolicyOf } from './policy.ts'
+import { makePollNotes } from './poll-notes.ts'
 import { claimRows, isSomethingDue, nextDue, notePoll, type ClaimedRow, type Mailbox } from './sql.ts'
 import type { Wakeups } from './wake.ts'
 
@@ -80,9 +81,6 @@ export interface Served<T> {
 const LOOK_AGAIN_MS = 1_000
 /** Polls of one mailbox that wait on this node: one agent cannot take the places of others. */
 const MAX_WAITING = 32
-/** The time of the last poll is worth one write a second. */
-const NOTE_EVERY_MS = 1_000
-const MAX_NOTED = 100_000
 
 // The envelope is the text of an object that is not empty: the block goes in before its last brace.
 const withEnrichment = (envelope: string, block: string | null | undefined): string =>
@@ -100,40 +98,31 @@ function unawaited<T>(result: Promise<T>): () => Promise<T> {
   return () => result
 }
 
+// After the transaction: the lease is taken, and nobody waits for a search but who asked for it.
+async function withPayloads(
+  enrich: Enrich,
+  mailbox: Mailbox,
+  rows: ClaimedRow[],
+  until: number,
+): Promise<LeasedDelivery[]> {
+  // `returning` has no order of its own.
+  rows.sort((a, b) => b.priority - a.priority || (a.id < b.id ? -1 : 1))
+  const missing = rows.flatMap(({ id, event_id, enriched, enrichment, envelope }): ToEnrich[] =>
+    enriched === null && (enrichment === 'light' || enrichment === 'full')
+      ? [{ id, eventId: event_id, depth: enrichment, envelope }]
+      : [],
+  )
+  const blocks = missing.length > 0 ? await enrich(mailbox, missing) : null
+  return rows.map((row) => ({
+    id: row.id,
+    lease: row.leases,
+    until,
+    json: deliveryJson(row, withEnrichment(row.envelope, row.enriched ?? blocks?.get(row.id))),
+  }))
+}
+
 export function makeClaim({ store, clock, wakeups, policyOf, enrich }: ClaimTools): Claim {
-  // After the transaction: the lease is taken, and nobody waits for a search but who asked for it.
-  async function withPayloads(mailbox: Mailbox, rows: ClaimedRow[], until: number): Promise<LeasedDelivery[]> {
-    // `returning` has no order of its own.
-    rows.sort((a, b) => b.priority - a.priority || (a.id < b.id ? -1 : 1))
-    const missing = rows.flatMap(({ id, event_id, enriched, enrichment, envelope }): ToEnrich[] =>
-      enriched === null && (enrichment === 'light' || enrichment === 'full')
-        ? [{ id, eventId: event_id, depth: enrichment, envelope }]
-        : [],
-    )
-    const blocks = missing.length > 0 ? await enrich(mailbox, missing) : null
-    return rows.map((row) => ({
-      id: row.id,
-      lease: row.leases,
-      until,
-      json: deliveryJson(row, withEnrichment(row.envelope, row.enriched ?? blocks?.get(row.id))),
-    }))
-  }
-
-  const noted = new Map<string, { written: number; polled: number; more: boolean }>()
-
-  /** Whether the poll is to be written down, and whether the one before it left something. */
-  function notice({ tenantId, recipientId }: Mailbox, now: number): { write: boolean; last: { more: boolean } } {
-    const key = `${tenantId} ${recipientId}`
-    const known = noted.get(key)
-    if (known !== undefined && now >= known.written && now - known.written < NOTE_EVERY_MS) {
-      known.polled = now
-      return { write: false, last: known }
-    }
-    if (noted.size >= MAX_NOTED) noted.clear()
-    const last = { written: now, polled: now, more: known?.more ?? false }
-    noted.set(key, last)
-    return { write: true, last }
-  }
+  const notes = makePollNotes()
 
   /**
    * `skipLook`: something was just put into the mailbox. Then, and where the last poll got all it asked for, looking
@@ -141,7 +130,7 @@ export function makeClaim({ store, clock, wakeups, policyOf, enrich }: ClaimTool
    */
   async function take(mailbox: Mailbox, limit: number, skipLook: boolean): Promise<LeasedDelivery[]> {
     const now = clock.now()
-    const { write: note, last } = notice(mailbox, now)
+    const { write: note, last } = notes.notice(mailbox, now)
     if (!skipLook && !last.more && !(await isSomethingDue(store, mailbox, now))) {
       // A note holds nobody up; one that fails is written with the next poll that finds something.
       if (note) store.tx(async (tx) => notePoll(tx, mailbox, now)).catch(() => {})
@@ -155,7 +144,7 @@ export function makeClaim({ store, clock, wakeups, policyOf, enrich }: ClaimTool
     })
     const rows = await leased()
     last.more = rows.length === limit
-    return withPayloads(mailbox, rows, until)
+    return withPayloads(enrich, mailbox, rows, until)
   }
 
   const claim = ((mailbox, limit) => take(mailbox, limit, false)) as Claim
@@ -181,12 +170,12 @@ export function makeClaim({ store, clock, wakeups, policyOf, enrich }: ClaimTool
     return Promise.all(
       served.map(async ({ mailbox, admitted, until, leased }) => ({
         admitted,
-        deliveries: await withPayloads(mailbox, await leased(), until),
+        deliveries: await withPayloads(enrich, mailbox, await leased(), until),
       })),
     )
   }
 
-  claim.lastPoll = ({ tenantId, recipientId }) => noted.get(`${tenantId} ${recipientId}`)?.polled ?? null
+  claim.lastPoll = notes.lastPoll
 
   const waitFor: Claim['waiting'] = async (mailbox, limit, waitMs, gone, checkCaller) => {
     const deadline = clock.elapsed() + waitMs
@@ -220,9 +209,14 @@ export function makeClaim({ store, clock, wakeups, policyOf, enrich }: ClaimTool
     }
   }
 
-  const waiting = new Map<string, number>()
+  claim.waiting = limitWaiting(waitFor)
+  return claim
+}
 
-  claim.waiting = async (mailbox, ...rest) => {
+/** Lets so many wait at one mailbox, and refuses the rest. */
+function limitWaiting(waitFor: Claim['waiting']): Claim['waiting'] {
+  const waiting = new Map<string, number>()
+  return async (mailbox, ...rest) => {
     const key = `${mailbox.tenantId} ${mailbox.recipientId}`
     const others = waiting.get(key) ?? 0
     if (others >= MAX_WAITING) throw tooManyAtOnce('polls of one mailbox waiting', MAX_WAITING)
@@ -235,5 +229,4 @@ export function makeClaim({ store, clock, wakeups, policyOf, enrich }: ClaimTool
       else waiting.set(key, left)
     }
   }
-  return claim
 }

@@ -7,15 +7,15 @@
 import type { Identify } from '../auth/identify.ts'
 import type { Claim } from '../delivery/claim.ts'
 import type { PolicyOf } from '../delivery/policy.ts'
-import { release, type Lease } from '../delivery/settle.ts'
 import type { Mailbox } from '../delivery/sql.ts'
 import type { Wakeups } from '../delivery/wake.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { tooManyAtOnce, unavailable } from '../kernel/failure.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Store } from '../store/db.ts'
+import { makeGiveBack } from './give-back.ts'
+import { lookAtLeases, pumpDue } from './look-again.ts'
 import { openStream, type Sink, type Stream } from './stream.ts'
-import { dueAmong, readLeases } from './sql.ts'
 
 export interface StreamsTools {
   store: Store
@@ -50,8 +50,6 @@ const STUCK_MS = 30_000
 /** How often full streams look for acknowledgements of other nodes, and idle ones for what no wake-up told of. */
 const LOOK_FULL_MS = 1_000
 const LOOK_IDLE_MS = 2_000
-const AT_ONCE = 500
-const RELEASE_GROUP = 50
 
 interface Entry {
   stream: Stream
@@ -69,30 +67,8 @@ export function makeStreams({ store, claim, wakeups, identify, clock, log, polic
   const overNodes = store.isShared
   let closing = false
 
-  // ---- ending, and giving back
-
-  const ended: { mailbox: Mailbox; leases: Lease[] }[] = []
-  let releasing: Promise<void> | null = null
-
-  async function releaseAll(): Promise<void> {
-    while (ended.length > 0) {
-      const group = ended
-        .splice(0, RELEASE_GROUP)
-        .sort((a, b) => (a.mailbox.recipientId < b.mailbox.recipientId ? -1 : 1))
-      try {
-        await store.tx(async (tx) => {
-          for (const { mailbox, leases } of group)
-            await release(tx, mailbox, leases, clock.now(), policyOf(mailbox.tenantId))
-        })
-        wakeups.wake(new Set(group.map(({ mailbox }) => mailbox.recipientId)))
-      } catch (error) {
-        log.warn(
-          { err: error, streams: group.length },
-          'leases of ended streams could not be given back; they will lapse',
-        )
-      }
-    }
-  }
+  const keepTicking = makeTicker(clock, log, () => entries.size > 0, tick)
+  const giveBack = makeGiveBack(store, wakeups, clock, log, policyOf)
 
   async function end(entry: Entry, last?: string): Promise<void> {
     if (!entries.delete(entry)) return
@@ -102,35 +78,11 @@ export function makeStreams({ store, claim, wakeups, identify, clock, log, polic
     if (siblings?.delete(entry) && siblings.size === 0) byRecipient.delete(mailbox.recipientId)
     await entry.stream.close(last)
     const leases = entry.stream.held()
-    if (leases.length === 0) return
-    ended.push({ mailbox, leases })
-    // A group forms from all that end in the same turn.
-    releasing ??= new Promise<void>((resolve) => setImmediate(resolve))
-      .then(releaseAll)
-      .finally(() => (releasing = null))
-    await releasing
-  }
-
-  // ---- the ticker, which runs while there is a stream
-
-  let ticking = false
-
-  async function keepTicking(): Promise<void> {
-    if (ticking) return
-    ticking = true
-    while (entries.size > 0) {
-      await clock.sleep(TICK_MS)
-      try {
-        tick(clock.now(), clock.elapsed())
-      } catch (error) {
-        log.error({ err: error }, 'the ticker of streams failed')
-      }
-    }
-    ticking = false
+    if (leases.length > 0) await giveBack({ mailbox, leases })
   }
 
   function tick(now: number, elapsed: number): void {
-    const idle: Entry[] = []
+    const idle: Stream[] = []
     for (const entry of entries) {
       const { stream } = entry
       const stuck = stream.stuckSince()
@@ -138,7 +90,7 @@ export function makeStreams({ store, claim, wakeups, identify, clock, log, polic
         void end(entry)
         continue
       }
-      if (!entry.verifying && !identify.cached(entry.token)) void verify(entry)
+      if (!entry.verifying && !identify.cached(entry.token)) void verify(entry, identify, end)
       if (elapsed >= entry.commentAt) {
         entry.commentAt = elapsed + COMMENT_EVERY_MS
         stream.comment()
@@ -146,72 +98,23 @@ export function makeStreams({ store, claim, wakeups, identify, clock, log, polic
       const waited = elapsed - entry.lookedAt
       if (stream.lapsesAt() <= now || (overNodes && waited >= LOOK_FULL_MS && stream.isFull())) {
         entry.lookedAt = elapsed
-        void lookAtLeases(entry)
+        void look(entry)
       } else if (waited >= LOOK_IDLE_MS && stream.isIdle()) {
         entry.lookedAt = elapsed
-        idle.push(entry)
+        idle.push(stream)
       }
     }
-    if (idle.length > 0) void lookForDue(idle)
+    if (idle.length > 0) void pumpDue(store, idle, clock.now, log)
   }
 
-  async function verify(entry: Entry): Promise<void> {
-    entry.verifying = true
-    try {
-      if (!(await identify(entry.token))) await end(entry, '')
-    } catch {
-      // Nobody can say while the store is away; nothing can be delivered either.
-    } finally {
-      entry.verifying = false
-    }
-  }
-
-  async function lookAtLeases({ stream }: Entry): Promise<void> {
-    const { tenantId, recipientId } = stream.mailbox
-    try {
-      stream.refresh(
-        await readLeases(
-          store,
-          tenantId,
-          recipientId,
-          stream.held().map(({ id }) => id),
-        ),
-        clock.now(),
-      )
-    } catch (error) {
-      log.debug({ err: error }, 'a stream will look again')
-    }
-  }
-
-  async function lookForDue(idle: Entry[]): Promise<void> {
-    try {
-      for (const [tenantId, ofTenant] of Map.groupBy(idle, ({ stream }) => stream.mailbox.tenantId)) {
-        for (let i = 0; i < ofTenant.length; i += AT_ONCE) {
-          const some = ofTenant.slice(i, i + AT_ONCE)
-          const due = new Set(
-            (
-              await dueAmong(
-                store,
-                tenantId,
-                [...new Set(some.map(({ stream }) => stream.mailbox.recipientId))],
-                clock.now(),
-              )
-            ).map((row) => row.recipient_id),
-          )
-          for (const { stream } of some) if (due.has(stream.mailbox.recipientId)) stream.pump()
-        }
-      }
-    } catch (error) {
-      log.debug({ err: error }, 'streams will look again')
-    }
-  }
+  const look = (entry: Entry): Promise<void> => lookAtLeases(store, entry.stream, clock.now, log)
 
   wakeups.watchLeases({
     settled(recipientId, ids) {
       for (const { stream } of byRecipient.get(recipientId) ?? []) stream.settled(ids)
     },
     extended(recipientId) {
-      for (const entry of byRecipient.get(recipientId) ?? []) void lookAtLeases(entry)
+      for (const entry of byRecipient.get(recipientId) ?? []) void look(entry)
     },
   })
 
@@ -238,7 +141,7 @@ export function makeStreams({ store, claim, wakeups, identify, clock, log, polic
       entries.add(entry)
       byRecipient.set(mailbox.recipientId, siblings.add(entry))
       stream.pump()
-      void keepTicking()
+      keepTicking()
       return { drained: stream.drained, gone: () => void end(entry) }
     },
     count: () => entries.size,
@@ -248,7 +151,48 @@ export function makeStreams({ store, claim, wakeups, identify, clock, log, polic
       await Promise.all(
         [...entries].map((entry) => end(entry, `retry: ${1_000 + Math.floor(Math.random() * 4_000)}\n\n`)),
       )
-      while (releasing) await releasing
+      await giveBack.finished()
     },
+  }
+}
+
+/** Ends a stream whose token holds no longer. */
+async function verify(
+  entry: Entry,
+  identify: Identify,
+  end: (entry: Entry, last: string) => Promise<void>,
+): Promise<void> {
+  entry.verifying = true
+  try {
+    if (!(await identify(entry.token))) await end(entry, '')
+  } catch {
+    // Nobody can say while the store is away; nothing can be delivered either.
+  } finally {
+    entry.verifying = false
+  }
+}
+
+/** Ticks while it is needed; to be called whenever it may have become so. */
+function makeTicker(
+  clock: Clock,
+  log: Logger,
+  isNeeded: () => boolean,
+  tick: (now: number, elapsed: number) => void,
+): () => void {
+  let ticking = false
+  async function run(): Promise<void> {
+    ticking = true
+    while (isNeeded()) {
+      await clock.sleep(TICK_MS)
+      try {
+        tick(clock.now(), clock.elapsed())
+      } catch (error) {
+        log.error({ err: error }, 'the ticker of streams failed')
+      }
+    }
+    ticking = false
+  }
+  return () => {
+    if (!ticking) void run()
   }
 }

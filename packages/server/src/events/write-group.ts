@@ -1,0 +1,176 @@
+// What a group of submissions writes, in one transaction: the events whose ids are new, their deliveries, the counters
+// and the records of the responses.
+import { insertDeliveries, type NewDeliveryRow } from '../delivery/sql.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { MakeId } from '../kernel/ids.ts'
+import { joinRouting } from '../routing/changes.ts'
+import type { Router, Tables } from '../routing/router.ts'
+import type { Match } from '../routing/table.ts'
+import type { Db } from '../store/db.ts'
+import { meter, STORED_BYTES, type Metric } from '../tenants/usage.ts'
+import { ancestorsOf, MAX_ANCESTORS, tooDeep } from './causation.ts'
+import type { PreparedEvent } from './envelope.ts'
+import { matchedText, TEST_EVENT } from './matched.ts'
+import { reservedId, routeInSlices, type Routed } from './route-events.ts'
+import { insertEvents, type NewEventRow } from './sql.ts'
+import type { PublishOutcome, Submission } from './submission.ts'
+
+/** Routing that changed on the way to the transaction is done again there, unless it took more than this. */
+const CHEAP_STEPS = 50_000
+
+export interface RoutedSubmission {
+  submission: Submission
+  routed: Routed
+}
+
+/** The routing that decided is out of date, and to decide anew takes too long for a transaction: everything is undone. */
+export class RoutingMoved extends Error {}
+
+export interface WrittenGroup {
+  /** Of each submission, in order. */
+  outcomes: PublishOutcome[][]
+  recipients: Set<string>
+}
+
+/** `mayReroute`: throws `RoutingMoved` rather than to route expensive events again inside of the transaction. */
+export type WriteGroup = (tx: Db, group: readonly RoutedSubmission[], mayReroute: boolean) => Promise<WrittenGroup>
+
+export function makeWriteGroup(router: Router, makeId: MakeId, clock: Clock): WriteGroup {
+  let lastAt = 0
+  let lastPlace = 0
+  const placeAt = (now: number): number => {
+    lastPlace = now === lastAt ? lastPlace + 1 : 0
+    lastAt = now
+    return lastPlace
+  }
+
+  async function write(tx: Db, group: readonly RoutedSubmission[], mayReroute: boolean): Promise<WrittenGroup> {
+    const now = clock.now()
+    const submissions = group.map(({ submission }) => submission)
+    const tenantIds = [...new Set(submissions.map(({ tenantId }) => tenantId))]
+    joinRouting(tx, tenantIds)
+    const ancestors = await ancestorsOf(tx, submissions)
+    const [tables, inserted] = await Promise.all([
+      router.tables(tx, tenantIds),
+      insertEvents(
+        tx,
+        eventRows(group, ancestors, now, () => placeAt(now)),
+      ),
+    ])
+    const fresh = new Set(inserted.map((row) => `${row.tenant_id} ${row.id}`))
+
+    const deliveries: NewDeliveryRow[] = []
+    const recipients = new Set<string>()
+    const outcomes = group.map((ready) => {
+      const { submission } = ready
+      const routed = upToDate(ready, tables, mayReroute)
+      return submission.events.map((event, i): PublishOutcome => {
+        const { matches, refused } = routed.events[i]!
+        if (refused) return { status: 'refused', failure: refused }
+        if ((ancestors.get(event) ?? 0) > MAX_ANCESTORS) return { status: 'refused', failure: tooDeep(event) }
+        // The first of two equal ids in a group made the row.
+        if (!fresh.delete(`${submission.tenantId} ${event.id}`)) return { status: 'duplicate', eventId: event.id }
+        const made = deliveriesOf(event, submission, matches, now)
+        for (const delivery of made) {
+          deliveries.push(delivery)
+          recipients.add(delivery.recipient_id)
+        }
+        return { status: 'accepted', eventId: event.id, recipients: made.length }
+      })
+    })
+    insertDeliveries(tx, deliveries)
+    meter(tx, now, countsOf(submissions, outcomes))
+    for (const [i, submission] of submissions.entries()) await submission.record?.(tx, outcomes[i]!)
+    return { outcomes, recipients }
+  }
+
+  /** Who receives it by the routing that this transaction sees. */
+  function upToDate({ submission, routed }: RoutedSubmission, tables: Tables, mayReroute: boolean): Routed {
+    const table = tables.get(submission.tenantId)!
+    if (routed.version === table.version && routed.stamp === table.stamp) return routed
+    // What was refused is not among the rows that went out, and what was not is.
+    const isMoved = submission.events.some(
+      (event, i) =>
+        !submission.isIngested && (reservedId(event, table.sources) !== null) !== (routed.events[i]!.refused !== null),
+    )
+    if (isMoved || (mayReroute && routed.steps > CHEAP_STEPS)) throw new RoutingMoved()
+    const slices = routeInSlices(table, submission, router.matching)
+    for (;;) {
+      const next = slices.next()
+      if (next.done) return next.value
+    }
+  }
+
+  function deliveriesOf(
+    event: PreparedEvent,
+    { tenantId, alsoTo }: Submission,
+    matches: readonly Match[],
+    now: number,
+  ): NewDeliveryRow[] {
+    const all =
+      alsoTo === undefined || matches.some(({ recipientId }) => recipientId === alsoTo)
+        ? matches
+        : [...matches, { recipientId: alsoTo, priority: 0, enrichment: 'none' as const, matched: [] }]
+    return all.map((match) => ({
+      tenant_id: tenantId,
+      recipient_id: match.recipientId,
+      id: makeId('delivery'),
+      event_id: event.id,
+      priority: match.priority,
+      enrichment: match.enrichment,
+      matched: match.recipientId === alsoTo ? matchedText(match.matched, TEST_EVENT) : matchedText(match.matched),
+      created_at: now,
+    }))
+  }
+
+  return write
+}
+
+function eventRows(
+  group: readonly RoutedSubmission[],
+  ancestors: ReadonlyMap<PreparedEvent, number>,
+  now: number,
+  nextPlace: () => number,
+): NewEventRow[] {
+  const rows = new Map<string, NewEventRow>()
+  for (const { submission, routed } of group) {
+    const { tenantId, senderId, events } = submission
+    for (const [i, event] of events.entries()) {
+      const key = `${tenantId} ${event.id}`
+      if (routed.events[i]!.refused || (ancestors.get(event) ?? 0) > MAX_ANCESTORS || rows.has(key)) continue
+      rows.set(key, {
+        tenant_id: tenantId,
+        id: event.id,
+        type: event.type,
+        source: event.source,
+        subject: event.subject,
+        sender_id: senderId,
+        envelope: event.text,
+        causation_id: event.causationId,
+        received_at: now,
+        place: nextPlace(),
+      })
+    }
+  }
+  // One order for all groups: two that insert the same ids can then wait for each other in one direction only.
+  return rows.size === 1 ? [...rows.values()] : [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
+}
+
+function countsOf(submissions: readonly Submission[], outcomes: PublishOutcome[][]): [string, Metric, number][] {
+  const counts = new Map<string, { events: number; deliveries: number; bytes: number }>()
+  submissions.forEach(({ tenantId, events }, i) => {
+    const count = counts.get(tenantId) ?? { events: 0, deliveries: 0, bytes: 0 }
+    counts.set(tenantId, count)
+    for (const [j, outcome] of outcomes[i]!.entries()) {
+      if (outcome.status !== 'accepted') continue
+      count.events++
+      count.deliveries += outcome.recipients
+      count.bytes += Buffer.byteLength(events[j]!.text)
+    }
+  })
+  return [...counts].flatMap(([tenantId, { events, deliveries, bytes }]): [string, Metric, number][] => [
+    [tenantId, 'events', events],
+    [tenantId, 'deliveries', deliveries],
+    [tenantId, STORED_BYTES, bytes],
+  ])
+}

@@ -1,0 +1,53 @@
+// Leases of streams that ended go back to their mailboxes, those that end in the same turn in one transaction.
+import type { PolicyOf } from '../delivery/policy.ts'
+import { release, type Lease } from '../delivery/settle.ts'
+import type { Mailbox } from '../delivery/sql.ts'
+import type { Wakeups } from '../delivery/wake.ts'
+import { makeBatches } from '../kernel/batches.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Logger } from '../kernel/logger.ts'
+import type { Store } from '../store/db.ts'
+
+interface Ended {
+  mailbox: Mailbox
+  leases: Lease[]
+}
+
+export interface GiveBack {
+  /** Resolves when they are given back, or have to lapse by themselves. */
+  (ended: Ended): Promise<void>
+  /** Resolves when nothing is being given back any more. */
+  finished(): Promise<unknown>
+}
+
+const MAX_GROUP = 50
+
+export function makeGiveBack(store: Store, wakeups: Wakeups, clock: Clock, log: Logger, policyOf: PolicyOf): GiveBack {
+  async function run(ended: readonly Ended[]): Promise<void[]> {
+    // One order for all groups, so that two of them can wait for each other in one direction only.
+    const group = ended.toSorted((a, b) => (a.mailbox.recipientId < b.mailbox.recipientId ? -1 : 1))
+    try {
+      await store.tx(async (tx) => {
+        for (const { mailbox, leases } of group)
+          await release(tx, mailbox, leases, clock.now(), policyOf(mailbox.tenantId))
+      })
+      wakeups.wake(new Set(group.map(({ mailbox }) => mailbox.recipientId)))
+    } catch (error) {
+      log.warn(
+        { err: error, streams: group.length },
+        'leases of ended streams could not be given back; they will lapse',
+      )
+    }
+    return ended.map(() => undefined)
+  }
+
+  const batches = makeBatches<Ended, void>({ run, lanes: 1, maxItems: MAX_GROUP })
+  const pending = new Set<Promise<void>>()
+  const giveBack = ((ended) => {
+    const given: Promise<void> = batches.add(ended).finally(() => pending.delete(given))
+    pending.add(given)
+    return given
+  }) as GiveBack
+  giveBack.finished = () => Promise.all(pending)
+  return giveBack
+}
