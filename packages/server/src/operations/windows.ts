@@ -1,0 +1,106 @@
+// The windows that rate limits count in, one for each subject: cut into slices, of which the oldest leave one by one.
+import type { Clock } from '../kernel/clock.ts'
+
+export const SLICES = 60
+const IDLE_WINDOWS = 2
+
+export interface Window {
+  /** Counts by slice, as a ring; index = slice number modulo its length. */
+  counts: Uint32Array
+  newest: number
+  total: number
+  /** What the store has not been told: slice → requests. The total counts what is being told until it is on disk. */
+  untold: Map<number, number>
+  untoldTotal: number
+  /** It was idle for long, and is not the window of its name any more. */
+  forgotten: boolean
+}
+
+export interface Subject {
+  /** Empty for a client address. */
+  tenantId: string
+  name: string
+  limit: number
+}
+
+export interface Windows {
+  readonly sliceMs: number
+  /** Slices that are kept: those of the window, and the one that is leaving it. */
+  readonly ring: number
+  readonly byKey: Map<string, Window>
+  time(): number
+  /** The window of a subject, as of now. */
+  windowOf(subject: Subject): Window
+  /** Milliseconds until the window holds at most `most` requests. */
+  waitUntil(window: Window, most: number): number
+  forgetIdle(): void
+}
+
+export function makeWindows(windowSeconds: number, clock: Clock, isShared: boolean): Windows {
+  const sliceMs = (windowSeconds * 1000) / SLICES
+  const ring = SLICES + 1
+  // Nodes agree on slices by the time that they share. One alone goes by a clock that nobody can set, so that a clock set
+  // back holds no limit longer; it may begin at zero, and slices before the first are looked at.
+  const time = isShared ? clock.now : () => clock.elapsed() + ring * sliceMs
+  const byKey = new Map<string, Window>()
+
+  /** A caller that keeps its subjects is spared the look-up by name. */
+  const held = new WeakMap<Subject, Window>()
+  const keyOf = (subject: Subject): string => `${subject.tenantId} ${subject.name}`
+
+  function named(subject: Subject, slice: number): Window {
+    const key = keyOf(subject)
+    let window = byKey.get(key)
+    if (!window) {
+      window = {
+        counts: new Uint32Array(ring),
+        newest: slice,
+        total: 0,
+        untold: new Map(),
+        untoldTotal: 0,
+        forgotten: false,
+      }
+      byKey.set(key, window)
+    }
+    held.set(subject, window)
+    return window
+  }
+
+  function windowOf(subject: Subject): Window {
+    const slice = Math.floor(time() / sliceMs)
+    const known = held.get(subject)
+    const window = known && !known.forgotten ? known : named(subject, slice)
+    // Slices between the newest one seen and now have left the window.
+    if (slice - window.newest >= ring) {
+      window.counts.fill(0)
+      window.total = 0
+      window.newest = slice
+    }
+    while (window.newest < slice) {
+      const index = ++window.newest % ring
+      window.total -= window.counts[index]!
+      window.counts[index] = 0
+    }
+    return window
+  }
+
+  function waitUntil(window: Window, most: number): number {
+    let left = window.total
+    for (let slice = window.newest - SLICES; slice <= window.newest; slice++) {
+      left -= window.counts[slice % ring]!
+      if (left <= most) return (slice + ring) * sliceMs - time()
+    }
+    return windowSeconds * 1000
+  }
+
+  function forgetIdle(): void {
+    const slice = Math.floor(time() / sliceMs)
+    for (const [key, window] of byKey) {
+      if (slice - window.newest <= IDLE_WINDOWS * ring || window.untoldTotal > 0) continue
+      byKey.delete(key)
+      window.forgotten = true
+    }
+  }
+
+  return { sliceMs, ring, byKey, time, windowOf, waitUntil, forgetIdle }
+}
