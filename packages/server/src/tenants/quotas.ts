@@ -52,11 +52,19 @@ interface Reading {
 export function makeQuotas(store: Store, clock: Clock, settingsOf: SettingsOf): Quotas {
   const shares = new Map<string, Share>()
   const readings = new Map<string, Reading>()
+  /** Those under way: who comes meanwhile waits for the same one, else each would count from its own. */
+  const reads = new Map<string, Promise<Reading>>()
 
-  async function read(tenantId: string): Promise<Reading> {
+  function read(tenantId: string): Reading | Promise<Reading> {
     const day = dayOf(clock.now())
     const known = readings.get(tenantId)
     if (known && known.day === day && clock.elapsed() - known.readAt < READ_EVERY_MS) return known
+    let underWay = reads.get(tenantId)
+    if (!underWay) reads.set(tenantId, (underWay = readAgain(tenantId, day).finally(() => reads.delete(tenantId))))
+    return underWay
+  }
+
+  async function readAgain(tenantId: string, day: string): Promise<Reading> {
     const [events, bytes] = await Promise.all([
       sumMetric(store, tenantId, day, 'events'),
       sumMetric(store, tenantId, '', STORED_BYTES),

@@ -200,6 +200,16 @@ onBothEngines((engine) => {
       assert.deepEqual(told, ['accepted', 'accepted', 'accepted', 'quota_exceeded'])
     })
 
+    test('[POL-12] many publishes at once end at the quota all the same', async () => {
+      const agent = await tenant.agent()
+      await service.clock.jump(DAY)
+      await set({ quota_events_per_day: 5 })
+      const token = await tenant.token(agent.key)
+      const replies = await Promise.all(Array.from({ length: 30 }, () => publish(service, token)))
+      assert.equal(replies.filter(({ status }) => status === 202).length, 5)
+      await set({ quota_events_per_day: null })
+    })
+
     test('[POL-12] [PUB-2] a retry of an accepted id is a duplicate when the quota is used up, alone and in a batch', async () => {
       const agent = await tenant.agent()
       await set({ quota_events_per_day: null })
