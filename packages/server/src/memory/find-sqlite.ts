@@ -219,12 +219,15 @@ export function makeFinder(db: ReaderDb): Finder {
     const asked = [...likely, ...shelf.windowsAt(new Set(byWords.filter((place) => !found.has(place))))]
     const placeOf = new Map(asked.map(({ number, place }) => [number, place]))
     const best = new Map<number, { number: number; distance: number }>()
-    // sqlite-vec computes the cosine where the vector lies. The cross join keeps the order: the list first.
+    const vector = bytesOf(meaning.vector)
+    // sqlite-vec computes the cosine where the vector lies; a vector of another model, by its length, has none. The cross
+    // join keeps the order: the list first. No ?1 and ?2: releases of Node.js 22 before 22.20 cannot bind them.
     eachOf(
-      `select v.number, vec_distance_cosine(v.vector, ?) from json_each(?2) w cross join memory_vectors v on v.number = w.value where length(v.vector) = length(?1)`,
-      [bytesOf(meaning.vector)],
+      `select v.number, case when length(v.vector) = ? then vec_distance_cosine(v.vector, ?) end from json_each(?) w cross join memory_vectors v on v.number = w.value`,
+      [vector.byteLength, vector],
       asked.map(({ number }) => number),
       ([number, distance]) => {
+        if (distance === null) return
         const place = placeOf.get(number as number)!
         if ((distance as number) < (best.get(place)?.distance ?? Infinity))
           best.set(place, { number: number as number, distance: distance as number })

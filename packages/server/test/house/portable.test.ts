@@ -38,3 +38,15 @@ test('[CFG-9] no file names a path of the machine it was written on', () => {
     [],
   )
 })
+
+test('[PKG-5] no statement numbers its parameters: Node.js 22 binds ?1 from 22.20 on only', () => {
+  const found = files
+    .filter((file) => /^packages\/server\/(src\/.*\.ts|migrations\/.*)$/.test(file))
+    .flatMap((file) =>
+      textOf(file)
+        .split('\n')
+        .filter((line) => /\?\d/.test(line) && !line.trim().startsWith('//'))
+        .map((line) => `${file}: ${line.trim().slice(0, 120)}`),
+    )
+  assert.deepEqual(found, [])
+})
