@@ -1,47 +1,12 @@
 // Every command, in the order that help shows them.
-import { adminKeyCreate } from './admin-key-create.ts'
-import { adminKeyList } from './admin-key-list.ts'
-import { adminKeyRevoke } from './admin-key-revoke.ts'
-import { backup } from './backup.ts'
-import type { Command } from './command.ts'
-import { connectorCreate } from './connector-create.ts'
-import { connectorDelete } from './connector-delete.ts'
-import { connectorList } from './connector-list.ts'
-import { connectorPause, connectorResume } from './connector-pause.ts'
-import { doctor } from './doctor.ts'
-import { mcp } from './mcp.ts'
-import { reindex } from './reindex.ts'
-import { restore } from './restore.ts'
-import { tenantCreate } from './tenant-create.ts'
-import { tenantList } from './tenant-list.ts'
-import { tenantSet, tenantSettings } from './tenant-settings.ts'
-import { usage } from './usage.ts'
-import { webhookCreate } from './webhook-create.ts'
-import { webhookDelete } from './webhook-delete.ts'
-import { webhookList } from './webhook-list.ts'
-import { webhookRotate } from './webhook-rotate.ts'
+import { events } from './catalogue/events.ts'
+import { memory } from './catalogue/memory.ts'
+import { operator } from './catalogue/operator.ts'
+import { service } from './catalogue/service.ts'
+import { signIn } from './catalogue/sign-in.ts'
+import { tenant } from './catalogue/tenant.ts'
+import type { Command, Section } from './command.ts'
 
-export const commands: readonly Command[] = [
-  tenantCreate,
-  tenantList,
-  tenantSettings,
-  tenantSet,
-  adminKeyCreate,
-  adminKeyList,
-  adminKeyRevoke,
-  webhookCreate,
-  webhookList,
-  webhookRotate,
-  webhookDelete,
-  connectorCreate,
-  connectorList,
-  connectorPause,
-  connectorResume,
-  connectorDelete,
-  usage,
-  doctor,
-  backup,
-  restore,
-  reindex,
-  mcp,
-]
+export const sections: readonly Section[] = [signIn, events, memory, tenant, operator, service]
+
+export const commands: readonly Command[] = sections.flatMap((section) => section.commands)

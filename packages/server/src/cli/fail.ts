@@ -1,32 +1,37 @@
-// An error as this command line tells it: a sentence for a person, the envelope of the HTTP door for a program.
+// An error as the command line tells it: a sentence for a person, the envelope of the HTTP API for a program.
 import { randomBytes } from 'node:crypto'
-import { ConfigError } from '../config.ts'
-import { Failure, internal, invalid, ruleBroken, unavailable } from '../kernel/failure.ts'
-import { StoreUnavailable } from '../store/db.ts'
-import { Unsupported } from './command.ts'
+import { Interrupted, Misused } from './command.ts'
+import { EXIT } from './exit-codes.ts'
 
 export interface Told {
   sentence: string
-  envelope: { error: { code: string; message: string; request_id: string; details: Record<string, unknown> } }
+  envelope: { error: { code: string; message: string; request_id: string; details: Readonly<Record<string, unknown>> } }
   exitCode: number
 }
 
-function asFailure(error: unknown): Failure {
-  if (error instanceof Failure) return error
-  if (error instanceof ConfigError)
-    return invalid({ field: 'environment', value: null, expected: error.problems.join('; '), example: null })
-  if (error instanceof StoreUnavailable) return unavailable(`${error.sentence}: ${error.message}`)
-  if (error instanceof Unsupported) return ruleBroken('unsupported_store', error.message, { instead: error.instead })
-  // Whoever runs the command is the operator: unlike a caller of the service they may read what went wrong.
-  return new Failure('internal_error', (error as Error).message, internal().details)
+/** Names an error that no request has named. */
+export const newRequestId = (): string => `req_${randomBytes(10).toString('hex')}`
+
+/** Of errors that any command may meet; null for one that the kind of command knows more about. */
+export function toldByAll(error: unknown, argv: readonly string[]): Told | null {
+  if (error instanceof Interrupted) return { ...toldPlainly(error), exitCode: EXIT.interrupted }
+  if (!(error instanceof Misused)) return null
+  const details = { field: 'command', value: argv.join(' '), expected: error.expected, example: 'sensorium help' }
+  return {
+    sentence: error.message,
+    envelope: {
+      error: { code: 'validation_failed', message: error.message, request_id: newRequestId(), details },
+    },
+    exitCode: EXIT.usage,
+  }
 }
 
-export function told(error: unknown): Told {
-  const { code, message, details } = asFailure(error)
+/** What nobody foresaw. Whoever runs the command may read what went wrong, unlike a caller of the service. */
+export function toldPlainly(error: unknown): Told {
+  const message = error instanceof Error ? error.message : String(error)
   return {
-    sentence: error instanceof ConfigError ? error.message : message,
-    envelope: { error: { code, message, request_id: `req_${randomBytes(10).toString('hex')}`, details } },
-    // 2: nothing failed, it is for another tool to do.
-    exitCode: error instanceof Unsupported ? 2 : 1,
+    sentence: message,
+    envelope: { error: { code: 'internal_error', message, request_id: newRequestId(), details: {} } },
+    exitCode: EXIT.failed,
   }
 }

@@ -1,20 +1,77 @@
-// What `sensorium help` prints.
-import { usageOf, type Command } from './command.ts'
+// What help prints: everything at a glance, the commands of a word, or one command with its options and examples.
+import { optionsOf, usageOf, wordsOf, type Command, type Section } from './command.ts'
+import { paint, screen, type Screen } from './terminal/screen.ts'
+import { padEnd, widthOf, wrap } from './terminal/width.ts'
 
-export function help(commands: readonly Command[]): string {
-  const lines = [
-    ['start', 'Run the service'],
-    ...commands.map((command) => [usageOf(command), command.summary]),
-    ['version', 'Print the version'],
-    ['help', 'Print this'],
-  ]
-  const width = Math.max(...lines.map(([usage]) => usage!.length))
+const INDENT = 2
+const GAP = 2
+/** A longer name has its explanation on the next line. */
+const WIDEST_NAME = 28
+
+/** Names with what they stand for beside them. */
+function pairs(
+  rows: readonly (readonly [string, string])[],
+  on: Screen,
+  width = Math.min(WIDEST_NAME, Math.max(...rows.map(([name]) => widthOf(name)))),
+): string[] {
+  const left = INDENT + width + GAP
+  return rows.flatMap(([name, what]) => {
+    const [first = '', ...rest] = wrap(what, on.columns === null ? null : Math.max(20, on.columns - left))
+    const fits = widthOf(name) <= width
+    const shown = ' '.repeat(INDENT) + paint('cyan', fits ? padEnd(name, width) : name, on)
+    const below = (line: string): string => ' '.repeat(left) + line
+    return fits
+      ? [`${shown}${' '.repeat(GAP)}${first}`.trimEnd(), ...rest.map(below)]
+      : [shown, below(first), ...rest.map(below)]
+  })
+}
+
+const title = (text: string, on: Screen): string => paint('bold', text, on)
+
+/** A line for each first word: a command, or `tenant create|list`. */
+function linesOf({ commands, groups = {} }: Section): [string, string][] {
+  const byWord = Map.groupBy(commands, (command) => wordsOf(command)[0]!)
+  return [...byWord].map(([word, ofWord]) => {
+    const [only] = ofWord
+    return groups[word] === undefined
+      ? [only!.usage, only!.summary]
+      : [`${word} ${ofWord.map((command) => wordsOf(command).slice(1).join(' ')).join('|')}`, groups[word]]
+  })
+}
+
+export function helpForAll(sections: readonly Section[], on: Screen = screen): string {
   return [
     'sensorium: the sensing and memory back end that autonomous agents plug into',
     '',
-    ...lines.map(([usage, summary]) => `  sensorium ${usage!.padEnd(width)}  ${summary}`),
+    `${title('Usage:', on)} sensorium <command> [options]`,
+    ...sections.flatMap((section) => ['', title(section.title, on), ...pairs(linesOf(section), on, WIDEST_NAME)]),
     '',
-    'Commands read the same environment as the service (DATA_DIR, DATABASE_URL, SENSORIUM_SECRET, …) and work on its store',
-    'directly, also while it runs. --json prints the answer as the HTTP door gives it.',
+    '`sensorium help <command>` has options and examples. --json prints JSON.',
+  ].join('\n')
+}
+
+/** The commands that begin with these words. */
+export function helpForGroup(commands: readonly Command[], on: Screen = screen): string {
+  const rows = commands.map((command) => [usageOf(command), command.summary] as const)
+  return rows
+    .flatMap(([usage, summary]) => [
+      paint('cyan', usage, on),
+      ...wrap(summary, on.columns === null ? null : on.columns - 4).map((line) => `    ${line}`),
+    ])
+    .join('\n')
+}
+
+export function helpFor(command: Command, on: Screen = screen): string {
+  const examples = command.examples.map((example) => `  $ ${example}`)
+  return [
+    ...wrap(`${command.summary}.`, on.columns),
+    '',
+    `${title('Usage:', on)} ${usageOf(command)}`,
+    '',
+    title('Options', on),
+    ...pairs([...Object.entries(optionsOf(command)), ['-h, --help', 'print this']], on),
+    '',
+    title(examples.length > 1 ? 'Examples' : 'Example', on),
+    ...examples,
   ].join('\n')
 }

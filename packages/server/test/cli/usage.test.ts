@@ -13,24 +13,27 @@ let drop: () => Promise<void>
 before(async () => ({ env, drop } = await sqlite.fresh()))
 after(() => drop())
 
-for (const args of [[], ['help'], ['--help'], ['tenant', 'create', '--help']]) {
-  test(`[TEN-6] sensorium ${args.join(' ')} prints how to use it`, async () => {
+for (const args of [[], ['help'], ['--help'], ['-h', '--json']]) {
+  test(`[TEN-6][CLI-5] sensorium ${args.join(' ')} prints how to use it`, async () => {
     const { code, stdout, stderr } = await sensorium(args, env)
     assert.deepEqual([code, stderr], [0, ''])
-    for (const command of [
-      'start',
-      'tenant create <slug>',
-      'tenant list',
-      'admin-key create <slug>',
-      'admin-key list <slug>',
-      'admin-key revoke <slug> <key-id>',
-      'usage <slug>',
-      'doctor',
-      'backup <file>',
-      'restore <file>',
-    ]) {
-      assert.ok(stdout.includes(`sensorium ${command}`), command)
-    }
+    for (const word of ['start', 'tenant', 'admin-key', 'usage', 'doctor', 'backup', 'restore', 'publish', 'listen'])
+      assert.ok(stdout.includes(word), word)
+  })
+}
+
+for (const args of [
+  ['tenant', 'create', '--help'],
+  ['help', 'tenant', 'create'],
+  ['tenant', 'create', 'acme', '-h'],
+]) {
+  test(`[CLI-5] sensorium ${args.join(' ')} prints how that command is used`, async () => {
+    const { code, stdout, stderr } = await sensorium(args, env)
+    assert.deepEqual([code, stderr], [0, ''])
+    assert.match(
+      stdout,
+      /Usage: sensorium tenant create <slug> \[options\]\n[^]*--name <text>[^]*\$ sensorium tenant create/,
+    )
   })
 }
 
@@ -46,12 +49,12 @@ const MISUSES: [string[], RegExp][] = [
   [['backup'], /^Usage: sensorium backup <file>/],
 ]
 for (const [args, message] of MISUSES) {
-  test(`[TEN-6] sensorium ${args.join(' ')} says what would be right, with exit code 1`, async () => {
+  test(`[TEN-6][CLI-3] sensorium ${args.join(' ')} says what would be right, with exit code 2`, async () => {
     const { code, stdout, stderr } = await sensorium(args, env)
-    assert.deepEqual([code, stdout], [1, ''])
+    assert.deepEqual([code, stdout], [2, ''])
     assert.match(stderr, message)
     const told = await sensorium([...args, '--json'], env)
-    assert.equal(told.code, 1)
+    assert.equal(told.code, 2)
     assert.equal(JSON.parse(told.stdout).error.code, 'validation_failed')
   })
 }
@@ -68,7 +71,7 @@ test('[CFG-1] a wrong environment is told with every variable that is wrong', as
 test('[TEN-6] a store that cannot be reached is a sentence, and 503 in JSON', async () => {
   const away = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none', SENSORIUM_SECRET: 'a-master-secret-for-the-tests' }
   const { code, stderr } = await sensorium(['tenant', 'list'], away)
-  assert.equal(code, 1)
+  assert.equal(code, 5)
   assert.match(stderr, /^The store cannot be reached: .*ECONNREFUSED/)
   assert.equal(
     JSON.parse((await sensorium(['tenant', 'list', '--json'], away)).stdout).error.code,

@@ -117,6 +117,15 @@ export function refusedStart(env: Record<string, string>): Promise<Finished> {
   return watch(child).ended
 }
 
+/** `sensorium …args` that goes on until it is told to end. */
+export function startSensorium(
+  args: readonly string[],
+  env: Record<string, string>,
+): Pick<RunningProcess, 'output' | 'printed' | 'ended' | 'kill'> {
+  const child = spawn(process.execPath, [COMMAND, ...args], { env: clean(env), stdio: ['ignore', 'pipe', 'pipe'] })
+  return { ...watch(child), kill: (signal) => void child.kill(signal) }
+}
+
 /** `sensorium …args` */
 export function sensorium(
   args: readonly string[],

@@ -1,0 +1,25 @@
+import type { Operations } from '@sensorium/client'
+import type { ClientRun } from '../command.ts'
+import { list } from '../terminal/table.ts'
+import { when } from '../terminal/when.ts'
+import { givenOnly, numberOf } from './read-input.ts'
+import { statusOf } from './show-agent.ts'
+
+export const run: ClientRun = async ({ options, client, signal }) => {
+  const query = givenOnly({
+    status: options['status'],
+    offset: numberOf('--offset', options['offset']),
+    limit: numberOf('--limit', options['limit']),
+  }) as Operations['listAgents']['query'] // the service checks the word
+  const json = await client.agents.list(query, { signal })
+  const rows = json.agents.map((agent) => [
+    agent.id,
+    agent.name,
+    statusOf(agent),
+    agent.delivery_mode,
+    agent.client_type,
+    when(agent.created_at),
+  ])
+  const head = ['id', 'name', 'status', 'mode', 'client', 'since']
+  return { json, text: list(head, rows, { none: 'There is no agent.', total: json.total }) }
+}

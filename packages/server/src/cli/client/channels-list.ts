@@ -1,0 +1,21 @@
+import type { ClientRun } from '../command.ts'
+import { list } from '../terminal/table.ts'
+import { when } from '../terminal/when.ts'
+import { givenOnly, numberOf } from './read-input.ts'
+
+export const run: ClientRun = async ({ options, client, signal }) => {
+  const query = givenOnly({
+    offset: numberOf('--offset', options['offset']),
+    limit: numberOf('--limit', options['limit']),
+  })
+  const json = await client.channels.list(query, { signal })
+  const rows = json.channels.map(({ id, name, type, description, created_at }) => [
+    id,
+    name,
+    type,
+    description,
+    when(created_at),
+  ])
+  const head = ['id', 'name', 'type', 'description', 'since']
+  return { json, text: list(head, rows, { none: 'There is no channel.', total: json.total }) }
+}

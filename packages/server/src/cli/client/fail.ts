@@ -1,0 +1,51 @@
+// Errors of commands that call a service: what it refused, or that nobody responds.
+import { ConnectionError, SensoriumError } from '@sensorium/client'
+import { EXIT, exitCodeFor } from '../exit-codes.ts'
+import { newRequestId, toldPlainly, type Told } from '../fail.ts'
+import { cleanText } from '../terminal/clean.ts'
+import { NoProfile } from './profiles.ts'
+import { NotSignedIn } from './session.ts'
+
+/** What would help, where the error has it. */
+function hintOf({ code, details }: SensoriumError): string {
+  const { expected, example } = details
+  if (code === 'authentication_failed')
+    return '\nThe key is wrong, revoked or expired. `sensorium login` keeps another one.'
+  const parts = [
+    typeof expected === 'string' ? `Expected: ${expected}` : null,
+    example === null || example === undefined ? null : `Example: ${JSON.stringify(example)}`,
+  ].filter((part) => part !== null)
+  return parts.length === 0 ? '' : `\n${parts.join('\n')}`
+}
+
+/** The first error of a chain that says more than "fetch failed". */
+function reasonOf(error: unknown): string {
+  const cause = (error as { cause?: unknown }).cause
+  if (cause instanceof Error) return reasonOf(cause)
+  const { code, message } = error as NodeJS.ErrnoException
+  return code ?? message
+}
+
+const toldAs = (code: string, message: string, exitCode: number, request_id = newRequestId(), details = {}): Told => ({
+  sentence: cleanText(message),
+  envelope: { error: { code, message, request_id, details } },
+  exitCode,
+})
+
+export function told(error: unknown): Told {
+  if (error instanceof SensoriumError) {
+    const { code, message, requestId, details } = error
+    const plain = toldAs(code, message, exitCodeFor(code), requestId ?? undefined, details)
+    const named = error.status >= 500 && requestId ? `\nRequest ${requestId}` : ''
+    return { ...plain, sentence: cleanText(`${message}${hintOf(error)}${named}`) }
+  }
+  if (error instanceof ConnectionError)
+    return toldAs(
+      'service_unavailable',
+      `${error.message} (${reasonOf(error)}). Is the service running there?`,
+      EXIT.unavailable,
+    )
+  if (error instanceof NotSignedIn) return toldAs('authentication_failed', `${error.message}.`, EXIT.refused)
+  if (error instanceof NoProfile) return toldAs('not_found', `${error.message}.`, EXIT.notFound)
+  return toldPlainly(error)
+}

@@ -1,0 +1,52 @@
+import { RetryAfter, SensoriumError, type Delivery } from '@sensorium/client'
+import { Misused, type ClientRun } from '../command.ts'
+import { numberOf } from './read-input.ts'
+import { showDelivery } from './show-delivery.ts'
+
+/** The most that a stream holds unacknowledged. */
+const MOST_HELD = 100
+/** What was printed is acknowledged at once; this is for what is still on its way. */
+const GRACE_MS = 2_000
+/** Due at once, it would come back over the stream that is about to be closed, and use up another attempt. */
+const GIVEN_BACK_FOR_S = 1
+
+export const run: ClientRun = async ({ options, flags, client, print, signal }) => {
+  const count = numberOf('--count', options['count']) ?? Number.POSITIVE_INFINITY
+  if (!(count >= 1)) throw new Misused('--count takes a number from 1 on', 'a number from 1 on')
+  const acks = flags.has('ack')
+  let printed = 0
+  const held = new Set<string>()
+  const ended = Promise.withResolvers<void>()
+  signal.addEventListener('abort', () => ended.resolve(), { once: true })
+
+  function show(delivery: Delivery): void {
+    print({ json: delivery, text: showDelivery(delivery, flags.has('full')) })
+    printed += 1
+    if (printed >= count) ended.resolve()
+  }
+  const worker = client.worker({
+    mode: 'sse',
+    // One after the other where they are acknowledged: what was not printed is not acknowledged either.
+    concurrency: acks ? 1 : MOST_HELD,
+    async handle({ delivery }) {
+      if (printed >= count || signal.aborted) throw new RetryAfter(GIVEN_BACK_FOR_S, 'the listener ended')
+      show(delivery)
+      if (acks) return
+      held.add(delivery.id)
+      if (held.size === MOST_HELD)
+        console.error(`${MOST_HELD} are held, which is the most. End to give them back, or listen with --ack.`)
+      await ended.promise
+      throw new RetryAfter(GIVEN_BACK_FOR_S, 'the listener ended')
+    },
+    onError(error) {
+      // Held deliveries would keep a worker going that has lost its key; its end says why.
+      if (error instanceof SensoriumError && [401, 403].includes(error.status)) ended.resolve()
+      else if (error instanceof Error && !(error instanceof RetryAfter)) console.error(`${error.message}; trying again`)
+    },
+  })
+  await Promise.race([ended.promise, worker.stopped])
+  ended.resolve()
+  await worker.stop(GRACE_MS)
+  await worker.stopped
+  return { json: undefined, text: '' }
+}

@@ -1,0 +1,21 @@
+import type { ClientRun } from '../command.ts'
+import { paint } from '../terminal/screen.ts'
+import { givenOnly, numberOf } from './read-input.ts'
+import { showDelivery } from './show-delivery.ts'
+
+export const run: ClientRun = async ({ options, flags, client, signal }) => {
+  const query = givenOnly({
+    limit: numberOf('--limit', options['limit']),
+    wait: numberOf('--wait', options['wait']),
+  })
+  const json = await client.deliveries.poll(query, { signal })
+  const { deliveries } = json
+  const shown = deliveries.map((delivery) => showDelivery(delivery, false))
+  if (deliveries.length === 0) return { json, text: 'Nothing is due.' }
+  if (flags.has('ack')) {
+    const acknowledged = await client.deliveries.ack(deliveries.map(({ id }) => id))
+    return { json: { ...json, acknowledged }, text: `${shown.join('\n\n')}\n\n${acknowledged} acknowledged.` }
+  }
+  const hint = paint('dim', `Leased. sensorium ack ${deliveries[0]!.id} says that it is handled.`)
+  return { json, text: `${shown.join('\n\n')}\n\n${hint}` }
+}

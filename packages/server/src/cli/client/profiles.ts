@@ -1,0 +1,77 @@
+// Profiles: which service, and the key for it, by name. They lie in the user's configuration folder, in a file that only
+// the user can read.
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+
+export interface Profile {
+  url: string
+  key: string
+  /** Who the key belongs to; null for an org-admin. */
+  agent: { id: string; name: string } | null
+}
+
+export interface Profiles {
+  current: string
+  profiles: Record<string, Profile>
+}
+
+/** A name that no profile has. */
+export class NoProfile extends Error {
+  constructor(name: string, { profiles }: Profiles) {
+    super(`There is no profile ${name}. Known: ${Object.keys(profiles).join(', ') || 'none'}`)
+  }
+}
+
+export const DEFAULT_PROFILE = 'default'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+export function profilesFile(env: Environment): string {
+  // The specification of XDG_CONFIG_HOME: a path that is not absolute is to be ignored.
+  const given = env['XDG_CONFIG_HOME']
+  const home = given && path.isAbsolute(given) ? given : path.join(env['HOME'] || os.homedir(), '.config')
+  return path.join(home, 'sensorium', 'config.json')
+}
+
+export function readProfiles(env: Environment): Profiles {
+  const file = profilesFile(env)
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { current: DEFAULT_PROFILE, profiles: {} }
+    throw error
+  }
+  try {
+    const { current, profiles } = JSON.parse(text) as Partial<Profiles>
+    if (typeof profiles !== 'object' || profiles === null) throw new Error('it has no profiles')
+    return { current: current ?? DEFAULT_PROFILE, profiles }
+  } catch (error) {
+    throw new Error(`${file} cannot be read: ${(error as Error).message}. Mend it, or remove it and sign in again`)
+  }
+}
+
+/** Whether others on this machine can read the keys. Windows has no such modes. */
+export function isOpenToOthers(env: Environment): boolean {
+  if (process.platform === 'win32') return false
+  try {
+    return (statSync(profilesFile(env)).mode & 0o077) !== 0
+  } catch {
+    return false
+  }
+}
+
+/** In one step: a command that is interrupted leaves the old file or the new one. */
+export function writeProfiles(env: Environment, profiles: Profiles): void {
+  const file = profilesFile(env)
+  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
+  const partial = `${file}.${process.pid}.partial`
+  try {
+    writeFileSync(partial, `${JSON.stringify(profiles, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
+    chmodSync(partial, 0o600)
+    renameSync(partial, file)
+  } finally {
+    rmSync(partial, { force: true })
+  }
+}

@@ -1,0 +1,46 @@
+// Values that may be long: given as they are, as `@file`, or as `-` for standard input.
+import { readFileSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
+import { Misused } from '../command.ts'
+
+export async function readInput(given: string): Promise<string> {
+  if (given === '-') return text(process.stdin)
+  if (!given.startsWith('@')) return given
+  try {
+    return readFileSync(given.slice(1), 'utf8')
+  } catch (error) {
+    throw new Misused(`${given.slice(1)} cannot be read: ${(error as Error).message}`, 'a file')
+  }
+}
+
+export async function readJson(option: string, given: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readInput(given))
+  } catch (error) {
+    if (error instanceof Misused) throw error
+    throw new Misused(
+      `${option} takes JSON, such as '{"celsius":93}' or '"a text"': ${(error as Error).message}`,
+      'JSON, @file or -',
+    )
+  }
+}
+
+/** A number that an option says. */
+export function numberOf(option: string, given: string | undefined): number | undefined {
+  if (given === undefined) return undefined
+  const number = Number(given)
+  if (given.trim() === '' || !Number.isFinite(number))
+    throw new Misused(`${option} takes a number, not ${given}`, 'a number')
+  return number
+}
+
+/** `send,receive` */
+export const listOf = (given: string): string[] =>
+  given
+    .split(',')
+    .map((one) => one.trim())
+    .filter((one) => one !== '')
+
+/** Without the fields that were left out. */
+export const givenOnly = <T extends Record<string, unknown>>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never

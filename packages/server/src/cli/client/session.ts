@@ -1,0 +1,59 @@
+// Which service a command calls, and with which key.
+//
+// 1. `--profile` names a profile, and nothing else counts then.
+// 2. SENSORIUM_KEY is a key, for the service at `--url` or SENSORIUM_URL.
+// 3. SENSORIUM_PROFILE, or the current profile.
+//
+// A key that is kept for one service is never sent to another, so `--url` beside a profile must name the profile's own.
+import { Misused } from '../command.ts'
+import { isOpenToOthers, profilesFile, readProfiles } from './profiles.ts'
+
+export const DEFAULT_URL = 'http://localhost:8080'
+
+export interface Session {
+  url: string
+  key: string
+  /** Null where the key comes from the environment. */
+  profile: string | null
+}
+
+/** No key to sign in with. */
+export class NotSignedIn extends Error {}
+
+type Environment = Readonly<Record<string, string | undefined>>
+type Options = Readonly<Record<string, string | undefined>>
+
+/** An address as a person types it: `localhost:8080` will do. */
+export function addressOf(given: string): string {
+  const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(given) ? given : `http://${given}`
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (url === null || !['http:', 'https:'].includes(url.protocol) || url.username || url.search || url.hash)
+    throw new Misused(`${given} is no address of a service: it looks like https://sensorium.example`, 'an address')
+  return url.href.replace(/\/+$/, '')
+}
+
+export function sessionOf(options: Options, env: Environment, warn: (sentence: string) => void): Session {
+  const key = env['SENSORIUM_KEY']
+  if (options['profile'] === undefined && key) {
+    const url = addressOf(options['url'] ?? (env['SENSORIUM_URL'] || DEFAULT_URL))
+    return { url, key, profile: null }
+  }
+  const { current, profiles } = readProfiles(env)
+  const name = options['profile'] ?? (env['SENSORIUM_PROFILE'] || current)
+  const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined
+  if (profile === undefined) {
+    const known = Object.keys(profiles)
+    throw new NotSignedIn(
+      known.length === 0
+        ? 'You are not signed in. `sensorium login` keeps a key, or set SENSORIUM_KEY'
+        : `There is no profile ${name}. Known: ${known.join(', ')}. \`sensorium login --profile ${name}\` makes it`,
+    )
+  }
+  if (options['url'] !== undefined && addressOf(options['url']) !== profile.url)
+    throw new Misused(
+      `The key of profile ${name} is for ${profile.url} and is sent nowhere else. Sign in at the other service under a name of its own: sensorium login --url ${options['url']} --profile <name>`,
+      `--url ${profile.url}`,
+    )
+  if (isOpenToOthers(env)) warn(`Others can read the keys in ${profilesFile(env)}: chmod 600 it`)
+  return { url: profile.url, key: profile.key, profile: name }
+}

@@ -1,0 +1,22 @@
+// An agent as a person reads it.
+import type { Agent } from '@sensorium/client'
+import type { Field } from '../terminal/record.ts'
+import type { Styled } from '../terminal/screen.ts'
+import { when } from '../terminal/when.ts'
+
+export const statusOf = ({ status }: Agent): Styled => ({
+  text: status,
+  style: status === 'active' ? 'green' : 'yellow',
+})
+
+export const agentFields = (agent: Agent): Field[] => [
+  ['id', agent.id],
+  ['name', agent.name],
+  ['description', agent.description],
+  ['status', statusOf(agent)],
+  ['receives by', agent.delivery_mode],
+  ['endpoint', agent.delivery_endpoint],
+  ['client', agent.client_type],
+  ['team', agent.team_id],
+  ['since', when(agent.created_at)],
+]

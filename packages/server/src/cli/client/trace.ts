@@ -1,0 +1,42 @@
+import type { Receipt } from '@sensorium/client'
+import type { ClientRun } from '../command.ts'
+import { cleanJson } from '../terminal/clean.ts'
+import { record } from '../terminal/record.ts'
+import type { Styled } from '../terminal/screen.ts'
+import { list } from '../terminal/table.ts'
+import { when } from '../terminal/when.ts'
+import { matchesOf } from './matches.ts'
+
+const STYLES = { pending: 'yellow', leased: 'cyan', acknowledged: 'green', dead_lettered: 'red' } as const
+
+const stateOf = ({ state }: Receipt): Styled => ({ text: state.replace('_', ' '), style: STYLES[state] })
+const lastOf = (receipt: Receipt): string =>
+  when(receipt.acknowledged_at ?? receipt.dead_lettered_at ?? receipt.first_attempt_at ?? receipt.created_at)
+
+export const run: ClientRun = async ({ args, client, signal }) => {
+  const json = await client.events.get(args[0]!, { signal })
+  const { event, deliveries } = json
+  const shown =
+    event === null
+      ? 'The event itself is gone; what became of it is kept longer.'
+      : record([
+          ['event', event.id],
+          ['type', event.type],
+          ['source', event.source],
+          ['subject', event.subject],
+          ['time', event.time],
+          ['data', event.data === undefined ? null : cleanJson(event.data)],
+        ])
+  const rows = deliveries.map((receipt) => [
+    receipt.agent_id,
+    stateOf(receipt),
+    receipt.attempts,
+    lastOf(receipt),
+    receipt.dlq_reason ?? matchesOf(receipt.matched),
+  ])
+  const head = ['agent', 'state', 'attempts', 'last', 'because of']
+  return {
+    json,
+    text: `${shown}\n\n${list(head, rows, { none: 'It reached no mailbox. `sensorium explain` says why.' })}`,
+  }
+}

@@ -1,0 +1,49 @@
+import { existsSync, statSync } from 'node:fs'
+import { copyDatabase } from '../../store/backup.ts'
+import { databaseFile } from '../../store/data-directory.ts'
+import { ruleBroken } from '../../kernel/failure.ts'
+import { readSecret, secretFile } from '../../store/secret-file.ts'
+import { Unsupported, type OperatorRun } from '../command.ts'
+import { progress } from '../terminal/progress.ts'
+import { errorScreen } from '../terminal/screen.ts'
+
+export const run: OperatorRun = async ({ args, config }) => {
+  const { databaseUrl, dataDir, secret } = config()
+  const file = args[0]!
+  if (databaseUrl !== null) {
+    throw new Unsupported(
+      'PostgreSQL is backed up with its own tool',
+      `pg_dump --format=custom --file=${quoted(file)} "$DATABASE_URL"`,
+    )
+  }
+  const database = databaseFile(dataDir)
+  if (!existsSync(database)) throw ruleBroken('no_store', `There is no store in ${dataDir} yet`)
+  const { bytes, schemaVersion } = await watched(database, file, () => copyDatabase(database, file))
+  const kept = secret === null && readSecret(dataDir) !== null ? secretFile(dataDir) : null
+  const note = `Keep the master secret apart and safe too (${kept ?? 'SENSORIUM_SECRET'}): without it no key in the copy works and nothing sealed opens.`
+  return {
+    json: { file, bytes, schema_version: schemaVersion, secret_file: kept },
+    text: `${file} holds the store as it is now: ${bytes} bytes, schema version ${schemaVersion}.\n${note}`,
+  }
+}
+
+const LOOK_EVERY_MS = 200
+const MIB = 1_048_576
+
+/** Shows a person how much of the copy is there. It is made in one step elsewhere, so that its file is all there is to see. */
+async function watched<T>(from: string, to: string, copy: () => Promise<T>): Promise<T> {
+  if (errorScreen.columns === null) return copy()
+  const shown = progress('MiB')
+  const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0
+  const total = Math.ceil(sizeOf(from) / MIB)
+  const timer = setInterval(() => shown.show(Math.floor(sizeOf(`${to}.partial`) / MIB), total), LOOK_EVERY_MS)
+  try {
+    return await copy()
+  } finally {
+    clearInterval(timer)
+    shown.end()
+  }
+}
+
+/** For a shell to take it as one word. */
+export const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`

@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs'
+import { operations } from '@sensorium/contract'
+import type { OperatorRun } from '../command.ts'
+import { mappingOf, numberOf } from './ingest-options.ts'
+
+export const run: OperatorRun = async ({ options, secret, call }) => {
+  const { tenant, source, address } = options
+  const url = await secret('url', 'CONNECTOR_URL')
+  const tls_ca = options['tls-ca'] === undefined ? undefined : readFileSync(options['tls-ca'], 'utf8')
+  const body = {
+    tenant,
+    source,
+    url,
+    address,
+    credit: numberOf(options['credit']),
+    mapping: mappingOf(options),
+    tls_ca,
+  }
+  const json = await call(operations.createConnector, { body })
+  const { connector } = json
+  return {
+    json,
+    text: `Connector ${connector.id} is made: ${connector.source} from ${connector.address} at ${connector.url}`,
+  }
+}

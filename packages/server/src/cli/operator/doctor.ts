@@ -1,0 +1,159 @@
+// Looks at everything the service stands on, and at the service if it runs here, and changes nothing.
+import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
+import path from 'node:path'
+import { ConfigError, type Config } from '../../config.ts'
+import { iso, type Clock } from '../../kernel/clock.ts'
+import { makeSecrets } from '../../kernel/secrets.ts'
+import { tooOpen } from '../../store/data-directory.ts'
+import { one, type Store } from '../../store/db.ts'
+import { schemaStanding, schemaVersion } from '../../store/migrate.ts'
+import { connect, storeExists } from '../../store/open.ts'
+import { readSecret } from '../../store/secret-file.ts'
+import { tryWrite } from '../../store/write-watch.ts'
+import type { OperatorRun } from '../command.ts'
+import { paint } from '../terminal/screen.ts'
+import { examineService } from './examine-service.ts'
+
+interface Finding {
+  ok: boolean
+  detail: string
+}
+
+interface Check extends Finding {
+  check: string
+}
+
+/** Adds a line to the report; what is thrown is a failed check. */
+type Look = (check: string, examine: () => Finding | Promise<Finding>) => Promise<void>
+
+const MIB = 1_048_576
+/** Below this a write-ahead log and one night of events may not fit. */
+const LEAST_FREE_BYTES = 512 * MIB
+/** Leases and limits are counted in each node's own time: further apart than this and they disagree. */
+const MOST_SKEW_MS = 1_000
+/** No clock is earlier than this code. */
+const EARLIEST = Date.parse('2025-01-01T00:00:00Z')
+const MODEL_TIMEOUT_MS = 3_000
+
+const fine = (detail: string): Finding => ({ ok: true, detail })
+const wrong = (detail: string): Finding => ({ ok: false, detail })
+
+export const run: OperatorRun = async ({ config, clock }) => {
+  const checks: Check[] = []
+  const look: Look = async (check, examine) => {
+    try {
+      checks.push({ check, ...(await examine()) })
+    } catch (error) {
+      checks.push({ check, ...wrong((error as Error).message) })
+    }
+  }
+
+  let settings: Config | undefined
+  await look('configuration', () => {
+    try {
+      settings = config()
+    } catch (error) {
+      if (error instanceof ConfigError) return wrong(error.problems.join('; '))
+      throw error
+    }
+    return fine(
+      settings.databaseUrl === null ? `the embedded store in ${path.resolve(settings.dataDir)}` : 'PostgreSQL',
+    )
+  })
+  if (settings) await examine(settings, clock, look)
+
+  const ok = checks.every((check) => check.ok)
+  const text = checks
+    .map(
+      ({ check, ok: good, detail }) =>
+        `${good ? paint('green', 'ok    ') : paint('red', 'failed')}  ${check.padEnd(13)}  ${detail}`,
+    )
+    .join('\n')
+  return { json: { ok, checks }, text, exitCode: ok ? 0 : 1 }
+}
+
+async function examine(config: Config, clock: Clock, look: Look): Promise<void> {
+  let store: Store | null = null
+  try {
+    await look('store', async () => {
+      // To look is not to make.
+      store = storeExists(config) ? connect(config, clock, { poolSize: 1 }) : null
+      return store ? examineStore(store) : fine('none yet; the first start makes it')
+    })
+    await look('secret', () => examineSecret(config, store))
+    await look('disk', () => examineDisk(config))
+    await look('files', () => examineFiles(config))
+    await look('clock', () => examineClock(store, clock))
+    await look('model', () => examineModel(config))
+    await look('service', () => examineService(config))
+  } finally {
+    await (store as Store | null)?.close()
+  }
+}
+
+async function examineStore(store: Store): Promise<Finding> {
+  const { current, newest } = await schemaStanding(store)
+  if (current > newest) return wrong(`schema version ${current}; this release knows up to ${newest}`)
+  await store.ping()
+  if (current > 0) await tryWrite(store)
+  return fine(
+    `${store.name}, schema version ${current}${current < newest ? `; the next start brings it to ${newest}` : ''}`,
+  )
+}
+
+async function examineSecret({ secret, dataDir }: Config, store: Store | null): Promise<Finding> {
+  const master = secret ?? readSecret(dataDir)
+  const source = secret === null ? 'kept in DATA_DIR' : 'SENSORIUM_SECRET'
+  const made = store && (await schemaVersion(store)) > 0
+  const row = made
+    ? await one<{ value: string }>(store, "select value from settings where name = 'secret_fingerprint'")
+    : undefined
+  if (row && master === null)
+    return wrong('the secret this store was made with is missing: set SENSORIUM_SECRET, or bring its file back')
+  if (row && master !== null && makeSecrets(master).fingerprint !== row.value)
+    return wrong(`${source}: not the secret this store was made with`)
+  return fine(master === null ? 'none yet; the first start makes it' : source)
+}
+
+function examineDisk({ dataDir, databaseUrl }: Config): Finding {
+  if (databaseUrl !== null) return fine('nothing is kept on this disk')
+  // The folder, or what it will be made in.
+  let folder = path.resolve(dataDir)
+  while (!existsSync(folder)) folder = path.dirname(folder)
+  if (!statSync(folder).isDirectory()) return wrong(`${folder} is not a folder`)
+  accessSync(folder, constants.W_OK)
+  const { bavail, bsize } = statfsSync(folder)
+  const text = `${Math.floor((bavail * bsize) / MIB)} MiB free in ${folder}`
+  return bavail * bsize < LEAST_FREE_BYTES
+    ? wrong(`${text}; at least ${LEAST_FREE_BYTES / MIB} MiB are needed`)
+    : fine(text)
+}
+
+function examineFiles({ dataDir, databaseUrl }: Config): Finding {
+  const open = databaseUrl === null ? tooOpen(dataDir) : []
+  if (open.length === 0) return fine('nobody else can read them')
+  return wrong(`others may read ${open.map(({ file, mode }) => `${file} (mode ${mode})`).join(', ')}: chmod 600 them`)
+}
+
+async function examineClock(store: Store | null, clock: Clock): Promise<Finding> {
+  const before = clock.now()
+  if (before < EARLIEST) return wrong(`it says ${iso(before)}`)
+  const told = (await store?.serverTime()) ?? null
+  if (told === null) return fine(iso(before))
+  // The database read its clock somewhere between the question and the answer.
+  const after = clock.now()
+  const skew = told < before ? told - before : told > after ? told - after : 0
+  const text = `${iso(before)}, ${Math.abs(skew)} ms ${skew > 0 ? 'behind' : 'ahead of'} the database's`
+  return Math.abs(skew) > MOST_SKEW_MS ? wrong(text) : fine(text)
+}
+
+async function examineModel({ embeddings }: Config): Promise<Finding> {
+  if (embeddings.kind === 'builtin') return fine('builtin')
+  // Any answer shows that somebody is there; what it says of an empty question is its own affair.
+  await fetch(embeddings.url, { method: 'HEAD', signal: AbortSignal.timeout(MODEL_TIMEOUT_MS) }).catch(
+    (error: Error) => {
+      throw new Error(`${embeddings.url} cannot be reached: ${error.message}`)
+    },
+  )
+  return fine(`${embeddings.model} at ${embeddings.url}`)
+}

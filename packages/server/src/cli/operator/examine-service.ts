@@ -1,0 +1,32 @@
+// What the service of this environment says about itself, if one runs here: a store that refuses writes and background
+// work that fails are known to the process alone.
+import type { Config } from '../../config.ts'
+import type { Failing } from '../../kernel/loop.ts'
+
+const ANSWER_WITHIN_MS = 3_000
+
+/** What /readyz says, in success or in failure. */
+interface Said {
+  status?: string
+  failing?: Pick<Failing, 'loop' | 'rounds' | 'seconds'>[]
+  error?: { message?: string }
+}
+
+export async function examineService({ host, port }: Config): Promise<{ ok: boolean; detail: string }> {
+  if (port === 0) return { ok: true, detail: 'not asked: PORT is 0' }
+  const name = ['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
+  const address = `${name}:${port}`
+  let said: Said
+  try {
+    const response = await fetch(`http://${address}/readyz`, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) })
+    said = (await response.json()) as Said
+  } catch {
+    return { ok: true, detail: `none at ${address}` }
+  }
+  if (said.error) return { ok: false, detail: `${address} is not ready: ${said.error.message}` }
+  if (said.status !== 'ready') return { ok: true, detail: `something else at ${address}` }
+  const failing = (said.failing ?? []).map(({ loop, rounds, seconds }) => `${loop} (${rounds} times in ${seconds} s)`)
+  return failing.length === 0
+    ? { ok: true, detail: `ready at ${address}` }
+    : { ok: false, detail: `${address} is ready, but fails at: ${failing.join(', ')}` }
+}

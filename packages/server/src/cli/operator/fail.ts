@@ -1,0 +1,26 @@
+// Errors of the operator's commands: those of the operations, of the configuration and of the store.
+import { ConfigError } from '../../config.ts'
+import { Failure, internal, invalid, ruleBroken, unavailable } from '../../kernel/failure.ts'
+import { StoreUnavailable } from '../../store/db.ts'
+import { Unsupported } from '../command.ts'
+import { EXIT, exitCodeFor } from '../exit-codes.ts'
+import { newRequestId, type Told } from '../fail.ts'
+
+function asFailure(error: unknown): Failure {
+  if (error instanceof Failure) return error
+  if (error instanceof ConfigError)
+    return invalid({ field: 'environment', value: null, expected: error.problems.join('; '), example: null })
+  if (error instanceof StoreUnavailable) return unavailable(`${error.sentence}: ${error.message}`)
+  if (error instanceof Unsupported) return ruleBroken('unsupported_store', error.message, { instead: error.instead })
+  // Whoever runs the command is the operator: unlike a caller of the service they may read what went wrong.
+  return new Failure('internal_error', (error as Error).message, internal().details)
+}
+
+export function told(error: unknown): Told {
+  const { code, message, details } = asFailure(error)
+  return {
+    sentence: error instanceof ConfigError ? error.message : message,
+    envelope: { error: { code, message, request_id: newRequestId(), details } },
+    exitCode: error instanceof Unsupported ? EXIT.usage : exitCodeFor(code),
+  }
+}

@@ -1,0 +1,54 @@
+// What an operator's command is given: the configuration of the service, and its store.
+import path from 'node:path'
+import { text } from 'node:stream/consumers'
+import type { Operation } from '@sensorium/contract'
+import { readConfig, type Config } from '../../config.ts'
+import { systemClock } from '../../kernel/clock.ts'
+import { ruleBroken } from '../../kernel/failure.ts'
+import { idMaker } from '../../kernel/ids.ts'
+import { OPERATOR, type Input } from '../../operations/call.ts'
+import { resultOf } from '../../operations/response.ts'
+import { openStore, storeExists, type Opened } from '../../store/open.ts'
+import type { Given, OperatorInvocation } from '../command.ts'
+import { originOf } from './ingest-options.ts'
+
+const config: OperatorInvocation['config'] = () => readConfig(process.env)
+
+/** A command works on a store that is there: a mistyped folder must not become one. */
+function open(settings: Config): Promise<Opened> {
+  if (storeExists(settings)) return openStore(settings, systemClock)
+  throw ruleBroken(
+    'no_store',
+    `There is no store in ${path.resolve(settings.dataDir)}. Set DATA_DIR or DATABASE_URL as the service has it; \`sensorium start\` makes a store`,
+  )
+}
+
+const call: OperatorInvocation['call'] = async <O extends Operation>(operation: O, input: Input) => {
+  const settings = config()
+  const { store, secrets } = await open(settings)
+  try {
+    // Only here: it brings every feature with it, and most of a command's start-up time.
+    const { makeOperatorOperations } = await import('../../operations/make-operator-operations.ts')
+    const { perform } = makeOperatorOperations(store, secrets, systemClock, settings)
+    return resultOf<O>(await perform(OPERATOR, operation, input, { origin: originOf(settings) }))
+  } finally {
+    await store.close()
+  }
+}
+
+const withStore: OperatorInvocation['withStore'] = async (work) => {
+  const { store, secrets } = await open(config())
+  try {
+    return await work(store, { makeId: idMaker(systemClock.now), secrets, now: systemClock.now })
+  } finally {
+    await store.close()
+  }
+}
+
+export function operatorInvocation(given: Given): OperatorInvocation {
+  const secret: OperatorInvocation['secret'] = async (option, variable) => {
+    const value = given.options[option] ?? (process.env[variable] || undefined)
+    return value === '-' ? (await text(process.stdin)).trim() : value
+  }
+  return { ...given, clock: systemClock, config, secret, call, withStore }
+}

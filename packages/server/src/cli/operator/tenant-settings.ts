@@ -1,0 +1,40 @@
+// `tenant settings` and `tenant set`: what holds for one tenant in the place of the environment.
+import { operations, TENANT_SETTINGS, type TenantSettings } from '@sensorium/contract'
+import { invalid } from '../../kernel/failure.ts'
+import type { OperatorRun, Outcome } from '../command.ts'
+import { table } from '../terminal/table.ts'
+
+const shown = (settings: TenantSettings): Outcome => ({
+  json: settings,
+  text: table(
+    ['setting', 'value'],
+    TENANT_SETTINGS.map((name) => [name, settings[name] === null ? 'default' : String(settings[name])]),
+  ),
+})
+
+/** `max_attempts=7`, `push_retry_s=5,60,600`, `rate_limit_agent=off`, `quota_agents=default`. The door checks the values. */
+function readSetting(text: string): [string, unknown] {
+  const [, name = '', value = ''] = /^([a-z_]+)=(.*)$/s.exec(text) ?? []
+  if (!(TENANT_SETTINGS as string[]).includes(name)) {
+    throw invalid({
+      field: name || 'setting',
+      value: text,
+      expected: `<name>=<value>, the name one of: ${TENANT_SETTINGS.join(', ')}`,
+      example: 'max_attempts=7',
+    })
+  }
+  if (value === 'default' || value === 'null') return [name, null]
+  const number = (part: string): unknown => (/^\d{1,15}$/.test(part.trim()) ? Number(part) : part)
+  return [name, name === 'push_retry_s' ? value.split(',').map(number) : number(value)]
+}
+
+export const show: OperatorRun = async ({ args, call }) =>
+  shown(await call(operations.getTenantSettings, { params: { slug: args[0]! } }))
+
+export const set: OperatorRun = async ({ args: [slug, ...given], call }) =>
+  shown(
+    await call(operations.updateTenantSettings, {
+      params: { slug: slug! },
+      body: Object.fromEntries(given.map(readSetting)),
+    }),
+  )

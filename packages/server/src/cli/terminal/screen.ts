@@ -1,0 +1,33 @@
+// What text is written for: a terminal with its width and colours, or a pipe that gets it plain.
+import { styleText } from 'node:util'
+
+export interface Screen {
+  /** Null where it is no terminal: nothing is cut or wrapped there. */
+  columns: number | null
+  colours: boolean
+  now(): number
+}
+
+export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'
+
+/** Text with a colour that a terminal shows and a pipe does not. */
+export interface Styled {
+  text: string
+  style: Style
+}
+
+const NARROWEST = 40
+const UNKNOWN_WIDTH = 80
+
+const screenOf = (stream: NodeJS.WriteStream): Screen => ({
+  columns: stream.isTTY ? Math.max(NARROWEST, stream.columns || UNKNOWN_WIDTH) : null,
+  // hasColors() knows NO_COLOR, FORCE_COLOR and TERM=dumb.
+  colours: stream.isTTY && stream.hasColors(),
+  now: () => Date.now(),
+})
+
+export const screen: Screen = screenOf(process.stdout)
+export const errorScreen: Screen = screenOf(process.stderr)
+
+export const paint = (style: Style, text: string, { colours }: Screen = screen): string =>
+  colours ? styleText(style, text, { validateStream: false }) : text

@@ -1,0 +1,24 @@
+// A command that there is not, or half of one: what may have been meant.
+import { Misused, usageOf, wordsOf, type Command } from './command.ts'
+import { nearest } from './nearest.ts'
+
+/** The command that was probably meant, as a sentence; nothing where none is near. */
+function suggestion(words: readonly string[], commands: readonly Command[]): string {
+  const whole = commands.map((one) => wordsOf(one).join(' '))
+  const first = [...new Set(commands.map((one) => wordsOf(one)[0]!))]
+  const meant = nearest(words.slice(0, 2).join(' '), whole) ?? nearest(words[0] ?? '', first)
+  return meant === null ? '' : ` Did you mean \`sensorium ${meant}\`?`
+}
+
+export function unknownCommand(words: readonly string[], commands: readonly Command[]): Misused {
+  const near = commands.filter((one) => wordsOf(one)[0] === words[0])
+  if (near.length === 0)
+    return new Misused(
+      `There is no command ${words.join(' ')}.${suggestion(words, commands)} \`sensorium help\` lists them.`,
+      'a command',
+    )
+  const known = near.map((one) => `  ${usageOf(one)}`).join('\n')
+  const meant =
+    words.length > 1 ? `There is no command ${words.slice(0, 2).join(' ')}.${suggestion(words, commands)} ` : ''
+  return new Misused(`${meant}Which one?\n${known}`, near.map(usageOf).join(' or '))
+}

@@ -1,0 +1,242 @@
+// The commands of agents and people as processes, against a real service.
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { after, before, test } from 'node:test'
+import { onBothEngines, sqlite } from '../support/engines.ts'
+import { fakeClock } from '../support/fake-clock.ts'
+import { bash, COMMAND, sensorium, startSensorium } from '../support/process.ts'
+import { startService, type Service, type TestTenant } from '../support/service.ts'
+
+interface Home {
+  env: Record<string, string>
+  file: string
+  drop(): void
+}
+
+/** A user with an empty configuration folder. */
+function newHome(): Home {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'sensorium-home-'))
+  return {
+    env: { HOME: folder, XDG_CONFIG_HOME: folder },
+    file: path.join(folder, 'sensorium', 'config.json'),
+    drop: () => rmSync(folder, { recursive: true, force: true }),
+  }
+}
+
+const commandsOf = (env: () => Record<string, string>) => {
+  const run = (...args: string[]) => sensorium(args, env())
+  return {
+    run,
+    async json(...args: string[]) {
+      const { code, stdout, stderr } = await run(...args, '--json')
+      return { code, body: JSON.parse(stdout || 'null'), stderr }
+    },
+  }
+}
+
+onBothEngines((engine) => {
+  let service: Service
+  let tenant: TestTenant
+  const home = newHome()
+  before(async () => {
+    service = await startService(engine, {}, fakeClock(Date.now()))
+    tenant = await service.tenant()
+  })
+  after(async () => {
+    await service.stop()
+    home.drop()
+  })
+  const { run, json } = commandsOf(() => home.env)
+
+  test('[CLI-1][CLI-2] from signing in to an acknowledged event, through the commands alone', async () => {
+    const login = await sensorium(['login', '--url', service.url], { ...home.env, SENSORIUM_KEY: tenant.adminKey })
+    assert.deepEqual([login.code, login.stderr], [0, ''])
+    assert.match(login.stdout, /as an org-admin\.\nThe key is kept as profile default in /)
+    assert.ok(!login.stdout.includes(tenant.adminKey))
+    assert.equal(statSync(home.file).mode & 0o777, 0o600)
+
+    const scopes = 'send,receive,interests:read,interests:write,memory:read,memory:write'
+    const registered = await json('agents', 'register', 'Triage', '--scopes', scopes)
+    assert.equal(registered.code, 0, registered.stderr)
+    const { id, key } = registered.body
+    const second = await bash(`echo "$KEY" | "$NODE" "$COMMAND" login --url "$URL" --profile triage --json`, {
+      ...home.env,
+      ...{ KEY: key.key, URL: service.url, NODE: process.execPath, COMMAND },
+    })
+    assert.deepEqual(JSON.parse(second.stdout), { profile: 'triage', url: service.url, agent: { id, name: 'Triage' } })
+
+    assert.equal((await run('interests', 'create', 'com.plant.*', '--filter', 'data.celsius > 80')).code, 0)
+    const hot = ['publish', 'com.plant.measured', '--id', 'hot', '--subject', 'pump/7', '--data', '{"celsius":93}']
+    assert.deepEqual((await json(...hot)).body, { event_id: 'hot', status: 'accepted', recipients: 1 })
+    assert.match((await run(...hot)).stdout, /^hot was published before/)
+
+    const polled = await json('poll')
+    assert.equal(polled.body.count, 1)
+    assert.deepEqual(polled.body.deliveries[0].payload.data, { celsius: 93 })
+    assert.match((await run('ack', polled.body.deliveries[0].id)).stdout, /^1 of 1 acknowledged/)
+    const token = await tenant.token(key.key)
+    const trace = await json('trace', 'hot')
+    assert.deepEqual(trace.body, (await service.call('GET /v1/events/hot', { token })).body)
+    assert.match((await run('trace', 'hot')).stdout, new RegExp(`${id} +acknowledged +1 `))
+    const why = await run('explain', 'com.plant.measured', '--data', '{"celsius":41}', '--agent', id)
+    assert.match(
+      why.stdout,
+      /^Nobody would receive it\.[^]*would not receive it:\n {2}no {3}interest .*the filter is false/,
+    )
+  })
+
+  test('[CLI-1] what is remembered is recalled by its meaning, and related', async () => {
+    const one = await json(
+      'remember',
+      'Pump 7 runs hot',
+      'Above 90 degrees it is the coolant valve.',
+      '--importance',
+      '0.9',
+    )
+    const two = await json('remember', 'The valve was replaced', 'In the spring.', '--type', 'episodic')
+    assert.deepEqual([one.body.importance, two.body.type], [0.9, 'episodic'])
+    const related = await json('relate', one.body.id, two.body.id, '--type', 'caused_by', '--strength', '0.5')
+    assert.equal(related.body.strength, 0.5)
+    const found = await run('recall', 'Pump 7 runs hot', '--limit', '1', '--explain')
+    assert.match(found.stdout, /^\d\.\d\d {2}Pump 7 runs hot\n {6}Above 90 degrees/)
+    assert.match((await run('memories', 'show', one.body.id)).stdout, /caused by +The valve was replaced/)
+  })
+
+  test('[CLI-3] exit codes say what kind of failure it was', async () => {
+    const refused = await run('keys', 'list')
+    assert.deepEqual([refused.code, refused.stdout], [3, ''])
+    assert.match(refused.stderr, /scope admin/)
+    const missing = await json('trace', 'nothing')
+    assert.deepEqual([missing.code, missing.body.error.code], [4, 'not_found'])
+    assert.equal((await run('publish', '', '--data', '1')).code, 1)
+    assert.equal((await run('publish', 'a', '--data', '{')).code, 2)
+    const wrong = await sensorium(['login', '--url', service.url], {
+      ...home.env,
+      SENSORIUM_KEY: `ak_live_${'x'.repeat(32)}`,
+    })
+    assert.equal(wrong.code, 3)
+    assert.equal((await json('profiles', 'list')).body.profiles.length, 2, 'nothing was kept')
+    assert.match(readFileSync(home.file, 'utf8'), /"current": "triage"/)
+  })
+})
+
+let service: Service
+let tenant: TestTenant
+const home = newHome()
+before(async () => {
+  service = await startService(sqlite, {}, fakeClock(Date.now()))
+  tenant = await service.tenant()
+})
+after(async () => {
+  await service.stop()
+  home.drop()
+})
+
+/** Commands with the key of an agent that wants to hear of everything. */
+async function listener() {
+  const agent = await tenant.agent()
+  await service.call(`POST /v1/agents/${agent.id}/interests`, {
+    token: agent.token,
+    body: { event_type: '*', priority: 0, enrichment_depth: 'none' },
+  })
+  const env: Record<string, string> = { ...home.env, SENSORIUM_KEY: agent.key, SENSORIUM_URL: service.url }
+  const queue = async () => (await service.call(`GET /v1/agents/${agent.id}/queue`, { token: agent.token })).body
+  return { agent, env, queue, ...commandsOf(() => env) }
+}
+
+test('[CLI-7] listen prints what arrives and acknowledges with --ack; without it everything goes back', async () => {
+  const { env, queue, json } = await listener()
+  const watching = startSensorium(['listen', '--json'], env)
+  await json('publish', 'com.example.first', '--id', 'listen-1')
+  const [line] = await watching.printed(/^\{.*"event_id":"listen-1".*\}$/m)
+  assert.equal(JSON.parse(line).payload.type, 'com.example.first')
+  assert.equal((await queue()).leased, 1)
+  watching.kill('SIGINT')
+  assert.equal((await watching.ended).code, 0)
+  assert.partialDeepStrictEqual(await queue(), { leased: 0, pending: 1 })
+
+  service.clock.advance(2_000)
+  const acking = startSensorium(['listen', '--ack', '--count', '2'], env)
+  await acking.printed(/com\.example\.first {2}from \/agents\/.* {2}attempt 2\n/)
+  await json('publish', 'com.example.second', '--id', 'listen-2', '--data', '"\\u001b]0;mine\\u0007"')
+  const { code, stdout } = await acking.ended
+  assert.equal(code, 0)
+  assert.match(stdout, /com\.example\.second/)
+  assert.ok(!stdout.includes('\u001b'), 'nothing of the data is taken for a command to the terminal')
+  assert.partialDeepStrictEqual(await queue(), { leased: 0, pending: 0 })
+})
+
+test('[CLI-1] dead letters are listed, shown and put back', async () => {
+  const { run, json, queue } = await listener()
+  await json('publish', 'com.example.broken', '--id', 'broken-1')
+  const [{ id }] = (await json('poll')).body.deliveries
+  assert.equal((await run('nack', id, '--dead-letter', '--reason', 'the ledger is closed')).code, 0)
+  assert.match(
+    (await run('dlq', 'list')).stdout,
+    /^id +type +attempts +reason +since\n.*the ledger is closed.*\n1 of 1\n$/,
+  )
+  assert.equal((await json('dlq', 'show', id)).body.event_id, 'broken-1')
+  assert.equal((await run('dlq', 'show', 'dlv_nothing')).code, 4)
+  assert.equal((await run('dlq', 'replay')).code, 2)
+  assert.deepEqual(
+    (await json('dlq', 'replay', '--all')).body.replayed.map((one: { status: string }) => one.status),
+    ['replayed'],
+  )
+  assert.equal((await queue()).pending, 1)
+})
+
+test('[CLI-1][CLI-9] a file of events is published in batches; each event stands or falls alone', async () => {
+  const { env, run, json, queue } = await listener()
+  const file = path.join(env['HOME']!, 'events.ndjson')
+  const lines = Array.from({ length: 120 }, (_, i) => JSON.stringify({ type: 'com.example.read', id: `read-${i}` }))
+  writeFileSync(file, lines.join('\n'))
+  const { code, stdout, stderr } = await run('publish', '--file', file)
+  assert.deepEqual([code, stdout], [0, '120 accepted, 0 known already, 0 refused.\n'])
+  assert.match(stderr, /100% {2}120 of 120 events\n$/)
+  assert.equal((await queue()).pending, 120)
+  writeFileSync(file, JSON.stringify([{ type: 'com.example.read', id: 'read-0' }, { type: 'no spaces please' }]))
+  const mixed = await json('publish', '--file', file)
+  assert.deepEqual([mixed.code, mixed.body.results.length, mixed.body.results[0].status], [1, 2, 'duplicate'])
+})
+
+test('[CLI-1] channels, members, feeds and keys', async () => {
+  const env = { ...home.env, SENSORIUM_KEY: tenant.adminKey, SENSORIUM_URL: service.url }
+  const { run, json } = commandsOf(() => env)
+  const agent = await tenant.agent({ name: 'Member' })
+  const { id } = (await json('channels', 'create', 'alerts', '--type', 'private')).body
+  assert.match(
+    (await run('channels', 'members', id, '--add', agent.id)).stdout,
+    new RegExp(`${agent.id} +agent +member`),
+  )
+  assert.match(
+    (await run('channels', 'feeds', id, '--add', 'com.github.*', '--filter', 'data.n > 1')).stdout,
+    /com\.github\.\* +data\.n > 1/,
+  )
+  assert.deepEqual(Object.keys((await json('channels', 'show', id)).body), ['channel', 'members', 'feeds'])
+  const minted = await json('keys', 'mint', '--agent', agent.id, '--scopes', 'send, receive')
+  assert.deepEqual(minted.body.scopes, ['send', 'receive'])
+  assert.equal((await run('keys', 'revoke', minted.body.id, '--agent', agent.id)).code, 0)
+  assert.equal((await sensorium(['whoami'], { ...env, SENSORIUM_KEY: minted.body.key })).code, 3)
+  const nobody = await run('keys', 'list')
+  assert.deepEqual([nobody.code, nobody.stderr], [2, "This is an org-admin's key. Name the agent with --agent <id>\n"])
+})
+
+test('[CLI-2][CLI-3] logout forgets; then nobody is signed in, and an address where nobody is says so', async () => {
+  const { run } = commandsOf(() => home.env)
+  const signIn = await sensorium(['login', '--url', service.url], { ...home.env, SENSORIUM_KEY: tenant.adminKey })
+  assert.equal(signIn.code, 0)
+  assert.match((await run('logout')).stdout, /^The key of profile default .* is forgotten/)
+  assert.ok(!readFileSync(home.file, 'utf8').includes(tenant.adminKey))
+  const out = await run('whoami')
+  assert.deepEqual(
+    [out.code, out.stderr],
+    [3, 'You are not signed in. `sensorium login` keeps a key, or set SENSORIUM_KEY.\n'],
+  )
+  assert.equal((await run('logout')).code, 4)
+  const away = { ...home.env, SENSORIUM_KEY: tenant.adminKey, SENSORIUM_URL: 'http://127.0.0.1:2' }
+  const { code, stderr } = await sensorium(['whoami'], away)
+  assert.equal(code, 5)
+  assert.match(stderr, /the connection failed \(ECONNREFUSED\)\. Is the service running there\?/)
+})

@@ -1,0 +1,86 @@
+// Profiles and which of them, or which key of the environment, a command uses.
+import assert from 'node:assert/strict'
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, test } from 'node:test'
+import { Misused } from '../../src/cli/command.ts'
+import { profilesFile, readProfiles, writeProfiles } from '../../src/cli/client/profiles.ts'
+import { addressOf, NotSignedIn, sessionOf } from '../../src/cli/client/session.ts'
+
+let env: Record<string, string>
+beforeEach(() => {
+  env = { XDG_CONFIG_HOME: mkdtempSync(path.join(os.tmpdir(), 'sensorium-profiles-')) }
+})
+afterEach(() => rmSync(env['XDG_CONFIG_HOME']!, { recursive: true, force: true }))
+
+const keep = (): void =>
+  writeProfiles(env, {
+    current: 'home',
+    profiles: {
+      home: { url: 'http://localhost:8080', key: 'ak_live_home', agent: null },
+      work: { url: 'https://sensorium.example', key: 'ak_live_work', agent: { id: 'agt_1', name: 'Triage' } },
+    },
+  })
+const session = (options: Record<string, string>, more: Record<string, string> = {}) =>
+  sessionOf(options, { ...env, ...more }, (sentence) => warnings.push(sentence))
+let warnings: string[] = []
+beforeEach(() => (warnings = []))
+
+test('[CLI-2] profiles lie in XDG_CONFIG_HOME or ~/.config, in a file for their owner alone', () => {
+  assert.equal(profilesFile({ HOME: '/srv/ann' }), '/srv/ann/.config/sensorium/config.json')
+  assert.equal(
+    profilesFile({ HOME: '/srv/ann', XDG_CONFIG_HOME: 'relative' }),
+    '/srv/ann/.config/sensorium/config.json',
+  )
+  assert.deepEqual(readProfiles(env), { current: 'default', profiles: {} })
+  keep()
+  const file = profilesFile(env)
+  assert.equal(statSync(file).mode & 0o777, 0o600)
+  assert.equal(statSync(path.dirname(file)).mode & 0o777, 0o700)
+  chmodSync(file, 0o644)
+  assert.equal(session({}).key, 'ak_live_home')
+  assert.match(warnings.join(), /Others can read the keys/)
+  keep()
+  assert.equal(statSync(file).mode & 0o777, 0o600, 'written again')
+  assert.deepEqual(readdirSync(path.dirname(file)), ['config.json'])
+})
+
+test('[CLI-2] a damaged file is told by its name, and is not written over', () => {
+  keep()
+  writeFileSync(profilesFile(env), '{"profiles"')
+  assert.throws(() => readProfiles(env), new RegExp(`^Error: ${profilesFile(env)} cannot be read`))
+})
+
+test('[CLI-2] --profile goes before SENSORIUM_KEY, which goes before SENSORIUM_PROFILE and the current one', () => {
+  keep()
+  const key = { SENSORIUM_KEY: 'ak_live_env' }
+  assert.deepEqual(session({}), { url: 'http://localhost:8080', key: 'ak_live_home', profile: 'home' })
+  assert.equal(session({}, { SENSORIUM_PROFILE: 'work' }).key, 'ak_live_work')
+  assert.deepEqual(session({}, { ...key, SENSORIUM_PROFILE: 'work' }), { url: 'http://localhost:8080', key: 'ak_live_env', profile: null }) // biome-ignore format: one case a line
+  assert.equal(session({}, { ...key, SENSORIUM_URL: 'https://other.example/' }).url, 'https://other.example')
+  assert.equal(session({ url: 'other.example:1' }, key).url, 'http://other.example:1')
+  assert.equal(session({ profile: 'work' }, key).key, 'ak_live_work')
+})
+
+test('[CLI-2] a kept key is sent nowhere else', () => {
+  keep()
+  assert.throws(() => session({ url: 'https://elsewhere.example' }), Misused)
+  assert.throws(() => session({ profile: 'work', url: 'http://sensorium.example' }), Misused, 'nor unencrypted')
+  assert.equal(session({ profile: 'work', url: 'https://sensorium.example/' }).key, 'ak_live_work')
+  assert.equal(session({}, { SENSORIUM_URL: 'https://elsewhere.example' }).url, 'http://localhost:8080')
+})
+
+test('[CLI-3] no key, or a profile that is not there, is not being signed in', () => {
+  assert.throws(() => session({}), NotSignedIn)
+  keep()
+  for (const name of ['nobody', 'constructor', '__proto__'])
+    assert.throws(() => session({ profile: name }), NotSignedIn)
+})
+
+test('[CLI-2] an address may be typed short, and has no password in it', () => {
+  assert.equal(addressOf('localhost:8080'), 'http://localhost:8080')
+  assert.equal(addressOf('https://a.example/base/'), 'https://a.example/base')
+  for (const wrong of ['', 'ftp://a.example', 'https://u:p@a.example', 'https://a.example/?x=1', 'http://'])
+    assert.throws(() => addressOf(wrong), Misused, wrong)
+})
