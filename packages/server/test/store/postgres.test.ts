@@ -7,7 +7,7 @@ import { StoreUnavailable, type Store, type Trouble } from '../../src/store/db.t
 import { gatherStatistics } from '../../src/store/statistics.ts'
 import { postgres, POSTGRES_URL } from '../support/engines.ts'
 import { layWire } from '../support/cut-wire.ts'
-import { emptyStore, type OpenedStore } from '../support/store.ts'
+import { emptyStore, makeStore, type OpenedStore } from '../support/store.ts'
 
 const skip = POSTGRES_URL ? false : 'PostgreSQL is missing'
 let opened: OpenedStore
@@ -16,6 +16,8 @@ before(async () => {
   if (skip) return
   opened = await emptyStore(postgres)
   store = opened.store
+  // `ping` looks whether writes are taken again, which needs a table.
+  await makeStore(opened.env)
   await store.tx(async (tx) => {
     await tx.run('create table rows_ (id text primary key, n bigint not null)')
     await tx.run("insert into rows_ values ('a', 0), ('b', 0), ('c', 0)")
