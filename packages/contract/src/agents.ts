@@ -47,14 +47,14 @@ export const Agent = Type.Object(
     id: id('agt'),
     tenant_id: id('ten'),
     external_id: Type.Optional(externalId()),
-    name: Type.String(),
-    description: nullableText(4096),
+    name: Type.String({ examples: ['Watcher'] }),
+    description: nullableText(4096, { examples: ['Watches the pumps of the north plant.'] }),
     status: oneOf(AGENT_STATUSES),
     delivery_mode: oneOf(DELIVERY_MODES),
     delivery_endpoint: Type.Optional(endpoint),
     retry_schedule_seconds: schedule,
     client_type: Type.String({ examples: ['other'], description: 'One of the configured chat clients, or `other`.' }),
-    team_id: nullableText(255),
+    team_id: nullableText(255, { examples: ['team-blue'] }),
     created_at: dateTime(),
     updated_at: dateTime(),
   },
@@ -131,7 +131,10 @@ export const KeyMint = Type.Object(
 
 export const TokenAnswer = Type.Object(
   {
-    access_token: Type.String({ description: 'A JWT that lives one hour, less where its key expires sooner.' }),
+    access_token: Type.String({
+      examples: ['eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZ3QifQ.c2lnbmF0dXJl'],
+      description: 'A JWT that lives one hour, less where its key expires sooner.',
+    }),
     token_type: oneOf(['Bearer']),
     expires_at: dateTime(),
     expires_in: Type.Integer({ description: 'Seconds until then.', examples: [3600] }),
@@ -181,7 +184,7 @@ export const agentOperations = {
       200: {
         description: 'A page of agents',
         schema: Type.Object(
-          { agents: Type.Array(Type.Unsafe<Agent>(Type.Ref('Agent'))), total: Type.Integer() },
+          { agents: Type.Array(Type.Unsafe<Agent>(Type.Ref('Agent'))), total: Type.Integer({ examples: [1] }) },
           { $id: 'AgentList' },
         ),
       },
@@ -239,7 +242,12 @@ export const agentOperations = {
     method: 'POST',
     path: '/agents/{id}/deactivate',
     access: { scope: 'admin' },
-    success: { 200: { description: 'Inactive', schema: Type.Object({ status: oneOf(['inactive']) }) } },
+    success: {
+      200: {
+        description: 'Inactive',
+        schema: Type.Object({ status: oneOf(['inactive']) }, { $id: 'AgentDeactivated' }),
+      },
+    },
   }),
   activateAgent: operation({
     id: 'activateAgent',
@@ -248,7 +256,9 @@ export const agentOperations = {
     method: 'POST',
     path: '/agents/{id}/activate',
     access: { scope: 'admin' },
-    success: { 200: { description: 'Active', schema: Type.Object({ status: oneOf(['active']) }) } },
+    success: {
+      200: { description: 'Active', schema: Type.Object({ status: oneOf(['active']) }, { $id: 'AgentActivated' }) },
+    },
   }),
   listKeys: operation({
     id: 'listKeys',

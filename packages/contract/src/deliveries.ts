@@ -1,16 +1,21 @@
 // The mailbox: polling, settling, dead letters, and how a queue is doing.
 import { operation } from './operation.ts'
+import { EVENT_EXAMPLE } from './events.ts'
 import { Type, type Static, clampedLimit, dateTime, id, jsonObject, oneOf, page, text } from './shapes.ts'
 
 export const MAX_POLL = 100
 
-const nullableTime = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' })
+const nullableTime = Type.Unsafe<string | null>({
+  type: ['string', 'null'],
+  format: 'date-time',
+  examples: ['2030-01-31T12:00:00Z'],
+})
 
 export const Delivery = Type.Object(
   {
     id: id('dlv'),
-    event_id: Type.String(),
-    payload: jsonObject({ description: 'The CloudEvents envelope, as it was published.' }),
+    event_id: Type.String({ examples: ['order-1-created'] }),
+    payload: jsonObject({ description: 'The CloudEvents envelope, as it was published.', examples: [EVENT_EXAMPLE] }),
     attempt_count: Type.Integer({ minimum: 1 }),
     created_at: dateTime(),
   },
@@ -21,11 +26,11 @@ export type Delivery = Static<typeof Delivery>
 export const DeadLetter = Type.Object(
   {
     id: id('dlv'),
-    event_id: Type.String(),
+    event_id: Type.String({ examples: ['order-1-created'] }),
     agent_id: id('agt'),
     attempt_count: Type.Integer(),
-    dlq_reason: Type.String(),
-    payload: jsonObject(),
+    dlq_reason: Type.String({ examples: ['the ledger is closed'] }),
+    payload: jsonObject({ examples: [EVENT_EXAMPLE] }),
     created_at: dateTime(),
     dead_lettered_at: dateTime(),
   },
@@ -35,13 +40,13 @@ export type DeadLetter = Static<typeof DeadLetter>
 
 const RecentEvent = Type.Object(
   {
-    event_id: Type.String(),
+    event_id: Type.String({ examples: ['order-1-created'] }),
     delivery_id: id('dlv'),
-    type: Type.String(),
-    source: Type.String(),
-    subject: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
-    time: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
-    data: Type.Optional(Type.Unknown()),
+    type: Type.String({ examples: ['com.example.order.created'] }),
+    source: Type.String({ examples: ['/orders'] }),
+    subject: Type.Unsafe<string | null>({ type: ['string', 'null'], examples: ['order/1'] }),
+    time: Type.Unsafe<string | null>({ type: ['string', 'null'], examples: ['2030-01-31T12:00:00Z'] }),
+    data: Type.Optional(Type.Unknown({ examples: [{ total: 120 }] })),
     acknowledged_at: dateTime(),
   },
   { $id: 'RecentEvent' },
@@ -53,10 +58,14 @@ const PushState = Type.Object(
       description: 'The circuit breaker: `open` leaves the endpoint alone for a while, `half_open` tries one request.',
     }),
     consecutive_failures: Type.Integer(),
-    last_status: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
-    last_error: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+    last_status: Type.Unsafe<number | null>({ type: ['integer', 'null'], examples: [200] }),
+    last_error: Type.Unsafe<string | null>({ type: ['string', 'null'], examples: [null] }),
     last_success_at: nullableTime,
-    latency_ms: Type.Unsafe<number | null>({ type: ['number', 'null'], description: 'A moving mean.' }),
+    latency_ms: Type.Unsafe<number | null>({
+      type: ['number', 'null'],
+      description: 'A moving mean.',
+      examples: [42.5],
+    }),
   },
   { $id: 'PushState', description: 'How the endpoint of a `push` agent has been answering, as this node knows it.' },
 )
@@ -111,7 +120,7 @@ export const deliveryOperations = {
     success: {
       200: {
         description: 'How many were acknowledged by this call',
-        schema: Type.Object({ acknowledged: Type.Integer() }),
+        schema: Type.Object({ acknowledged: Type.Integer() }, { $id: 'Acknowledged' }),
       },
     },
   }),
@@ -133,7 +142,12 @@ export const deliveryOperations = {
       },
       { $id: 'NackRequest' },
     ),
-    success: { 200: { description: 'How many were given back', schema: Type.Object({ nacked: Type.Integer() }) } },
+    success: {
+      200: {
+        description: 'How many were given back',
+        schema: Type.Object({ nacked: Type.Integer() }, { $id: 'GivenBack' }),
+      },
+    },
   }),
   extendDeliveries: operation({
     id: 'extendDeliveries',
@@ -148,7 +162,10 @@ export const deliveryOperations = {
       { $id: 'ExtendRequest' },
     ),
     success: {
-      200: { description: 'How many leases were lengthened', schema: Type.Object({ extended: Type.Integer() }) },
+      200: {
+        description: 'How many leases were lengthened',
+        schema: Type.Object({ extended: Type.Integer() }, { $id: 'Extended' }),
+      },
     },
   }),
   listDeadLetters: operation({
@@ -179,7 +196,7 @@ export const deliveryOperations = {
     success: {
       200: {
         description: 'Replayed',
-        schema: Type.Object({ status: Type.Literal('replayed'), delivery_id: id('dlv') }),
+        schema: Type.Object({ status: Type.Literal('replayed'), delivery_id: id('dlv') }, { $id: 'Replayed' }),
       },
     },
   }),
@@ -192,7 +209,10 @@ export const deliveryOperations = {
     access: { scope: 'admin', self: 'receive' },
     query: Type.Object({ limit: clampedLimit(100, 5) }),
     success: {
-      200: { description: 'Last acknowledged first', schema: Type.Object({ events: Type.Array(RecentEvent) }) },
+      200: {
+        description: 'Last acknowledged first',
+        schema: Type.Object({ events: Type.Array(RecentEvent) }, { $id: 'RecentEventList' }),
+      },
     },
   }),
   getQueue: operation({

@@ -9,6 +9,15 @@ export const EVENT_MEDIA_TYPES = [
 ] as const
 export const MAX_EVENT_ID = 512
 
+export const EVENT_EXAMPLE = {
+  specversion: '1.0',
+  type: 'com.example.order.created',
+  source: '/orders',
+  id: 'order-1-created',
+  subject: 'order/1',
+  data: { total: 120 },
+}
+
 /** The envelope. Documentation and types only: what reads an envelope answers invalid_event, not validation_failed. */
 export const Event = Type.Object(
   {
@@ -34,6 +43,7 @@ export const Event = Type.Object(
   {
     $id: 'Event',
     additionalProperties: true,
+    examples: [EVENT_EXAMPLE],
     description: 'A CloudEvents 1.0 envelope; extension attributes are kept as they came.',
   },
 )
@@ -41,21 +51,39 @@ export type Event = Static<typeof Event>
 
 export const Published = Type.Object(
   {
-    event_id: Type.String(),
+    event_id: Type.String({ examples: ['order-1-created'] }),
     status: oneOf(['accepted', 'duplicate']),
     recipients: Type.Optional(Type.Integer({ description: 'How many deliveries were made; only with `accepted`.' })),
   },
   { $id: 'Published' },
 )
 
+/** The result of one event of a batch that was refused: the error, without an envelope of its own. */
+const Refused = Type.Object(
+  {
+    error: Type.Object({
+      code: Type.String({ examples: ['invalid_event'] }),
+      message: Type.String({ examples: ['The event is malformed'] }),
+      details: jsonObject(),
+    }),
+  },
+  { $id: 'RefusedEvent' },
+)
+
+const BatchResults = Type.Object(
+  { results: Type.Array(Type.Unsafe({ anyOf: [Published, Refused] })) },
+  { $id: 'BatchResults', description: 'One result for each event of the batch, in its order.' },
+)
+
 const Matched = Type.Object(
   {
     kind: oneOf(['interest', 'feed', 'test_event']),
-    id: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+    id: Type.Unsafe<string | null>({ type: ['string', 'null'], examples: ['int_01hv3k8z9q4m7t2x5c6w8r0s1d'] }),
     channel_id: Type.Optional(id('chn')),
   },
   {
     $id: 'Matched',
+    examples: [{ kind: 'interest', id: 'int_01hv3k8z9q4m7t2x5c6w8r0s1d' }],
     description: 'What made a delivery: an interest, a channel feed, or a test event sent to the agent.',
   },
 )
@@ -63,7 +91,11 @@ export type Matched = Static<typeof Matched>
 
 export const RECEIPT_STATES = ['pending', 'leased', 'acknowledged', 'dead_lettered'] as const
 
-const nullableTime = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' })
+const nullableTime = Type.Unsafe<string | null>({
+  type: ['string', 'null'],
+  format: 'date-time',
+  examples: ['2030-01-31T12:00:00Z'],
+})
 
 const Receipt = Type.Object(
   {
@@ -76,23 +108,51 @@ const Receipt = Type.Object(
     first_attempt_at: nullableTime,
     acknowledged_at: nullableTime,
     dead_lettered_at: nullableTime,
-    dlq_reason: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+    dlq_reason: Type.Unsafe<string | null>({ type: ['string', 'null'], examples: [null] }),
   },
-  { $id: 'Receipt' },
+  {
+    $id: 'Receipt',
+    examples: [
+      {
+        delivery_id: 'dlv_01hv3k8z9q4m7t2x5c6w8r0s1d',
+        agent_id: 'agt_01hv3k8z9q4m7t2x5c6w8r0s1d',
+        state: 'acknowledged',
+        attempts: 1,
+        matched: [{ kind: 'interest', id: 'int_01hv3k8z9q4m7t2x5c6w8r0s1d' }],
+        created_at: '2030-01-31T12:00:00.000Z',
+        first_attempt_at: '2030-01-31T12:00:00.020Z',
+        acknowledged_at: '2030-01-31T12:00:01.400Z',
+        dead_lettered_at: null,
+        dlq_reason: null,
+      },
+    ],
+  },
 )
 export type Receipt = Static<typeof Receipt>
 
 const Reason = Type.Object(
   {
     kind: oneOf(['agent', 'interest', 'feed']),
-    id: Type.String(),
+    id: Type.String({ examples: ['int_01hv3k8z9q4m7t2x5c6w8r0s1d'] }),
     channel_id: Type.Optional(id('chn')),
     matches: Type.Boolean(),
     type_matches: Type.Optional(Type.Boolean()),
     filter: Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'] })),
     explanation: Type.String({ examples: ['the filter gave false'] }),
   },
-  { $id: 'Reason' },
+  {
+    $id: 'Reason',
+    examples: [
+      {
+        kind: 'interest',
+        id: 'int_01hv3k8z9q4m7t2x5c6w8r0s1d',
+        matches: false,
+        type_matches: true,
+        filter: 'data.total > 100',
+        explanation: 'the filter is false',
+      },
+    ],
+  },
 )
 export type Reason = Static<typeof Reason>
 
@@ -117,14 +177,7 @@ export const eventOperations = {
       200: {
         description: 'A duplicate, or the results of a batch',
         schema: Type.Unsafe({
-          anyOf: [
-            Published,
-            {
-              type: 'object',
-              properties: { results: { type: 'array', items: { type: 'object' } } },
-              required: ['results'],
-            },
-          ],
+          anyOf: [Published, BatchResults],
         }),
       },
     },
@@ -141,10 +194,13 @@ export const eventOperations = {
     success: {
       200: {
         description: 'The event and its receipts',
-        schema: Type.Object({
-          event: Type.Unsafe<Event | null>({ anyOf: [Type.Ref('Event'), { type: 'null' }] }),
-          deliveries: Type.Array(Receipt),
-        }),
+        schema: Type.Object(
+          {
+            event: Type.Unsafe<Event | null>({ anyOf: [Type.Ref('Event'), { type: 'null' }] }),
+            deliveries: Type.Array(Receipt),
+          },
+          { $id: 'Trace' },
+        ),
       },
     },
   }),
@@ -170,7 +226,7 @@ export const eventOperations = {
             },
           ],
         }),
-        agent_id: Type.Optional(Type.String()),
+        agent_id: Type.Optional(Type.String({ examples: ['agt_01hv3k8z9q4m7t2x5c6w8r0s1d'] })),
       },
       { $id: 'ExplainRequest' },
     ),
@@ -180,10 +236,14 @@ export const eventOperations = {
         schema: Type.Object(
           {
             recipients: Type.Array(
-              Type.Object({ agent_id: Type.String(), via: Type.Array(Matched), priority: Type.Integer() }),
+              Type.Object({ agent_id: id('agt'), via: Type.Array(Matched), priority: Type.Integer({ examples: [5] }) }),
             ),
             agent: Type.Optional(
-              Type.Object({ agent_id: Type.String(), receives: Type.Boolean(), reasons: Type.Array(Reason) }),
+              Type.Object({
+                agent_id: id('agt'),
+                receives: Type.Boolean({ examples: [false] }),
+                reasons: Type.Array(Reason),
+              }),
             ),
           },
           { $id: 'Explanation' },
@@ -202,7 +262,10 @@ export const eventOperations = {
     success: {
       202: {
         description: 'Accepted',
-        schema: Type.Object({ event_id: Type.String() }, { additionalProperties: true }),
+        schema: Type.Object(
+          { event_id: Type.String({ examples: ['test-01hv3k8z9q4m7t2x5c6w8r0s1d'] }) },
+          { $id: 'TestEventSent', additionalProperties: true },
+        ),
       },
     },
   }),

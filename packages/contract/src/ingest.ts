@@ -3,9 +3,9 @@
 import { Published } from './events.ts'
 import { operation } from './operation.ts'
 import { SLUG } from './operator.ts'
+import { givenSecret, IngestMapping, preset, source, WebhookCreated, WebhookList, WebhookRotated } from './webhooks.ts'
 import { Type, type Static, dateTime, id, nullableDateTime, oneOf, page, text } from './shapes.ts'
 
-export const SOURCE = '^[a-z0-9][a-z0-9_-]{0,62}$'
 export const MAX_CREDIT = 1000
 export const DEFAULT_CREDIT = 200
 
@@ -14,65 +14,6 @@ const tenant = Type.String({
   expected: 'the slug of a tenant: 1 to 63 lower-case letters, digits and hyphens, no hyphen at either end',
   examples: ['acme'],
 })
-
-const source = Type.String({
-  pattern: SOURCE,
-  description: 'What the types of its events begin with: `com.<source>.…`.',
-  expected: '1 to 63 lower-case letters, digits, hyphens and underscores, beginning with a letter or digit',
-  examples: ['shop'],
-})
-
-const expression = (example: string) =>
-  Type.Optional(
-    text(4096, { minLength: 1, expected: 'a CEL expression of at most 4096 characters', examples: [example] }),
-  )
-
-export const IngestMapping = Type.Object(
-  {
-    entity: expression('body.entity'),
-    action: expression('body.action'),
-    id: expression('body.id'),
-    subject: expression('entity + "/" + id'),
-    data: expression('body'),
-  },
-  {
-    $id: 'IngestMapping',
-    description:
-      'CEL over `body` and `headers` (names in lower case); `subject` may also read `entity`, `action` and `id`, and `data` ' +
-      'may read `compact`, the short block that a preset makes of the body. ' +
-      'What is left out is the default shown as its example.',
-    examples: [{ entity: 'body.entity', action: 'body.action' }],
-  },
-)
-export type IngestMapping = Static<typeof IngestMapping>
-
-export const PRESETS = ['github', 'stripe'] as const
-export type PresetName = (typeof PRESETS)[number]
-
-const preset = oneOf(PRESETS, { description: 'The mapping and the signature header of a well-known provider.' })
-
-export const Webhook = Type.Object(
-  {
-    id: id('whk'),
-    tenant: Type.String({ examples: ['acme'] }),
-    source: Type.String({ examples: ['shop'] }),
-    mapping: IngestMapping,
-    preset: Type.Optional(preset),
-    url: Type.String({
-      description: 'Where the provider posts to.',
-      examples: ['https://events.example.com/ingest/w/acme'],
-    }),
-    own_url: Type.String({
-      description:
-        'The address of this webhook alone: its secret is the only one tried, whatever the size of the body.',
-      examples: ['https://events.example.com/ingest/w/acme/whk_01jd8x3m5q7r9t1v3x5z7b9d1f'],
-    }),
-    active: Type.Boolean(),
-    created_at: dateTime(),
-  },
-  { $id: 'Webhook' },
-)
-export type Webhook = Static<typeof Webhook>
 
 export const CONNECTOR_STATES = ['starting', 'running', 'paused', 'failed', 'reconnecting'] as const
 export type ConnectorState = (typeof CONNECTOR_STATES)[number]
@@ -99,7 +40,7 @@ export const Connector = Type.Object(
         '`starting`: not connected yet. `reconnecting`: the connection was lost or refused. `failed`: the broker turned the ' +
         'connector away, for its credentials, its address or a certificate; it is still tried again, at most every 30 seconds.',
     }),
-    last_error: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+    last_error: Type.Unsafe<string | null>({ type: ['string', 'null'], examples: [null] }),
     counters: Type.Object({
       received: Type.Integer(),
       accepted: Type.Integer({ description: 'Stored, duplicates included.' }),
@@ -114,18 +55,7 @@ export const Connector = Type.Object(
 )
 export type Connector = Static<typeof Connector>
 
-// Signed with by ourselves or by a provider that makes its own; the key is the whole text, whatever its prefix.
-const givenSecret = Type.Optional(
-  Type.String({
-    minLength: 16,
-    maxLength: 255,
-    pattern: '^[\\x21-\\x7e]*$',
-    description: 'The secret of a provider that makes its own, such as Stripe; where it is left out one is made.',
-    expected: '16 to 255 printable characters without spaces',
-    examples: ['whsec_0123456789abcdef'],
-  }),
-)
-const signingSecret = Type.String({ description: 'The signing secret. Shown here once and never again.' })
+const ConnectorOnly = Type.Object({ connector: Connector }, { $id: 'ConnectorResponse' })
 
 const ofTenant = Type.Object({ tenant: Type.Optional(tenant), ...page })
 const access = { scope: 'operator' } as const
@@ -159,7 +89,7 @@ export const ingestOperations = {
     success: {
       201: {
         description: 'The webhook and its secret',
-        schema: Type.Object({ webhook: Webhook, url: Type.String(), signing_secret: signingSecret }),
+        schema: WebhookCreated,
       },
     },
   }),
@@ -175,7 +105,7 @@ export const ingestOperations = {
     success: {
       200: {
         description: 'A page of webhooks',
-        schema: Type.Object({ webhooks: Type.Array(Webhook), total: Type.Integer() }),
+        schema: WebhookList,
       },
     },
   }),
@@ -192,7 +122,7 @@ export const ingestOperations = {
     bodyOptional: true,
     secrets: ['signing_secret'],
     success: {
-      200: { description: 'The new secret', schema: Type.Object({ webhook: Webhook, signing_secret: signingSecret }) },
+      200: { description: 'The new secret', schema: WebhookRotated },
     },
   }),
   deleteWebhook: operation({
@@ -252,7 +182,7 @@ export const ingestOperations = {
       { $id: 'ConnectorCreate' },
     ),
     secrets: ['url'],
-    success: { 201: { description: 'The connector', schema: Type.Object({ connector: Connector }) } },
+    success: { 201: { description: 'The connector', schema: ConnectorOnly } },
   }),
   listConnectors: operation({
     id: 'listConnectors',
@@ -266,7 +196,7 @@ export const ingestOperations = {
     success: {
       200: {
         description: 'A page of connectors',
-        schema: Type.Object({ connectors: Type.Array(Connector), total: Type.Integer() }),
+        schema: Type.Object({ connectors: Type.Array(Connector), total: Type.Integer() }, { $id: 'ConnectorList' }),
       },
     },
   }),
@@ -279,7 +209,7 @@ export const ingestOperations = {
     base,
     method: 'POST',
     path: '/operator/connectors/{id}/pause',
-    success: { 200: { description: 'The connector', schema: Type.Object({ connector: Connector }) } },
+    success: { 200: { description: 'The connector', schema: ConnectorOnly } },
   }),
   resumeConnector: operation({
     id: 'resumeConnector',
@@ -289,7 +219,7 @@ export const ingestOperations = {
     base,
     method: 'POST',
     path: '/operator/connectors/{id}/resume',
-    success: { 200: { description: 'The connector', schema: Type.Object({ connector: Connector }) } },
+    success: { 200: { description: 'The connector', schema: ConnectorOnly } },
   }),
   deleteConnector: operation({
     id: 'deleteConnector',

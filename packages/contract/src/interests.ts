@@ -26,7 +26,7 @@ export const Interest = Type.Object(
     id: id('int'),
     tenant_id: id('ten'),
     agent_id: id('agt'),
-    event_type: Type.String(),
+    event_type: Type.String({ examples: ['com.example.order.*'] }),
     filter_expression: filterText(),
     priority: Type.Integer({ minimum: 0 }),
     enrichment_depth: oneOf(ENRICHMENT_DEPTHS),

@@ -79,13 +79,13 @@ export const Memory = Type.Object(
     id: id('mem'),
     tenant_id: id('ten'),
     agent_id: id('agt', { description: 'Its owner.' }),
-    team_id: nullableText(255, { description: 'Of a memory with scope `team`, null otherwise.' }),
+    team_id: nullableText(255, { examples: [null], description: 'Of a memory with scope `team`, null otherwise.' }),
     project_id: fields.project_id,
     type: oneOf(MEMORY_TYPES),
     scope: memoryScope(),
     status: oneOf(MEMORY_STATUSES),
-    title: Type.String(),
-    content: Type.String(),
+    title: Type.String({ examples: ['Deploys on Friday fail'] }),
+    content: Type.String({ examples: ['Three of the last four Friday deploys were rolled back.'] }),
     confidence: fraction({ description: 'How certain it is.' }),
     importance: fraction({ description: 'How much it matters; independent of confidence.' }),
     metadata: fields.metadata,
@@ -184,11 +184,11 @@ export const MemorySearch = Type.Object(
 
 export const SearchSignals = Type.Object(
   {
-    similarity: Type.Number(),
-    lexical: Type.Number(),
-    confidence: Type.Number(),
-    recency: Type.Number(),
-    importance: Type.Number(),
+    similarity: Type.Number({ examples: [0.71] }),
+    lexical: Type.Number({ examples: [0.2] }),
+    confidence: Type.Number({ examples: [1] }),
+    recency: Type.Number({ examples: [0.98] }),
+    importance: Type.Number({ examples: [0.5] }),
   },
   {
     $id: 'SearchSignals',
@@ -198,7 +198,11 @@ export const SearchSignals = Type.Object(
 export type SearchSignals = Static<typeof SearchSignals>
 
 export const SearchResult = Type.Object(
-  { memory: Memory, score: Type.Number({ minimum: 0, maximum: 1 }), signals: Type.Optional(SearchSignals) },
+  {
+    memory: Memory,
+    score: Type.Number({ minimum: 0, maximum: 1, examples: [0.74] }),
+    signals: Type.Optional(SearchSignals),
+  },
   { $id: 'SearchResult' },
 )
 export type SearchResult = Static<typeof SearchResult>

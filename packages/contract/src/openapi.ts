@@ -1,12 +1,15 @@
 // OpenAPI 3.1 from the operations: schemas with an $id become components, everything else is written where it is used.
 import { ERRORS, ErrorEnvelope, type ErrorCode } from './errors.ts'
+import { errorExamples, exampleOf, type Json, type JsonObject } from './example.ts'
+import { ID_PREFIXES } from './ids.ts'
 import type { Operation } from './operation.ts'
+import { RULES } from './rules.ts'
 import type { TSchema } from './shapes.ts'
+import { TAGS } from './tags.ts'
 
-type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
-type JsonObject = { [key: string]: Json }
-
-const INTERNAL = new Set(['$id', 'expected'])
+// A default is told in the description: generators such as openapi-typescript read a field that has one as always there,
+// and would make an optional field of a request required.
+const INTERNAL = new Set(['$id', 'expected', 'default'])
 /** Formats that only our validator knows. */
 const OWN_FORMATS: Record<string, string | undefined> = {
   'http-url': 'uri',
@@ -35,25 +38,73 @@ function shown(schema: unknown, components: Map<string, Json>, top = false): Jso
       if (format) result[key] = format
     } else result[key] = shown(value, components)
   }
+  // Said aloud: of an object without fields generators make one that must be empty.
+  const isOpen = [result['type']].flat().includes('object') && !('properties' in result)
+  if (isOpen) result['additionalProperties'] ??= true
+  const { default: fallback } = schema as { default?: Json }
+  if (fallback !== undefined && typeof fallback !== 'object')
+    result['description'] = [result['description'], `Default: ${JSON.stringify(fallback)}.`].filter(Boolean).join(' ')
   return result
 }
 
-const errorResponse = (codes: readonly ErrorCode[]): Json => ({
-  description: codes.map((code) => `\`${code}\`: ${ERRORS[code].when}`).join(' '),
-  content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+const errorResponse = (codes: readonly ErrorCode[], { id }: Operation): Json => ({
+  description: codes
+    .map((code) => {
+      const rules =
+        code === 'business_rule_violation' ? ` Here: ${RULES[id]!.map((rule) => `\`${rule}\``).join(', ')}.` : ''
+      return `\`${code}\`: ${ERRORS[code].when}${rules}`
+    })
+    .join(' '),
+  content: {
+    'application/json': {
+      schema: { $ref: '#/components/schemas/Error' },
+      examples: Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
+    },
+  },
 })
 
+/** Those that this operation can meet, and no others. */
 function errorsOf(operation: Operation): ErrorCode[] {
-  const codes: ErrorCode[] = ['validation_failed']
-  if (operation.tag === 'Events') codes.push('invalid_event')
-  if (operation.access.scope !== 'any' && operation.access.scope !== 'public') codes.push('insufficient_scope')
+  const { scope } = operation.access
+  const codes: ErrorCode[] = []
+  const takesKey = takesIdempotencyKey(operation)
+  const readsBody = operation.body !== undefined || operation.consumes !== undefined
+  if (operation.query || readsBody || takesKey) codes.push('validation_failed')
+  if (operation.id === 'publishEvent' || operation.id === 'explainEvent') codes.push('invalid_event')
+  if (scope !== 'any' && scope !== 'public' && scope !== 'operator') codes.push('insufficient_scope')
   codes.push('authentication_failed', 'rate_limited', 'internal_error', 'service_unavailable')
   if (operation.path.includes('{')) codes.push('not_found')
-  if (operation.body || operation.consumes) codes.push('request_timeout', 'payload_too_large', 'unsupported_media_type')
-  const isWrite = operation.method !== 'GET' && operation.method !== 'DELETE'
-  if (isWrite && operation.access.scope !== 'public') codes.push('conflict')
-  if (operation.method !== 'GET') codes.push('business_rule_violation')
+  if (readsBody) codes.push('request_timeout', 'payload_too_large', 'unsupported_media_type')
+  if (operation.method !== 'GET' && operation.method !== 'DELETE' && scope !== 'public') codes.push('conflict')
+  if (RULES[operation.id]) codes.push('business_rule_violation')
   return codes
+}
+
+const takesIdempotencyKey = ({ method, access }: Operation): boolean =>
+  (method === 'POST' || method === 'PATCH') && access.scope !== 'public'
+
+/** What an id in a path looks like: its kind is said by what stands before it, or by its own name. */
+function pathExample(path: string, name: string): string {
+  const plain: Record<string, string> = { slug: 'acme', tenant_slug: 'acme', participant_type: 'agent' }
+  if (plain[name]) return plain[name]
+  if (path.startsWith('/events/')) return 'order-1-created'
+  const kind = name === 'id' ? path.slice(0, path.indexOf('/{id}')).split('/').at(-1)! : name
+  return `${ID_OF[kind] ?? 'id'}_01hv3k8z9q4m7t2x5c6w8r0s1d`
+}
+
+const ID_OF: Record<string, string> = {
+  agents: ID_PREFIXES.agent,
+  participant_id: ID_PREFIXES.agent,
+  key_id: ID_PREFIXES.api_key,
+  interest_id: ID_PREFIXES.interest,
+  channels: ID_PREFIXES.channel,
+  feed_id: ID_PREFIXES.feed,
+  dlq: ID_PREFIXES.delivery,
+  memories: ID_PREFIXES.memory,
+  rel_id: ID_PREFIXES.relationship,
+  webhooks: ID_PREFIXES.webhook,
+  webhook_id: ID_PREFIXES.webhook,
+  connectors: ID_PREFIXES.connector,
 }
 
 function parametersOf(operation: Operation, components: Map<string, Json>): Json[] {
@@ -61,7 +112,7 @@ function parametersOf(operation: Operation, components: Map<string, Json>): Json
     name: name!,
     in: 'path',
     required: true,
-    schema: { type: 'string' },
+    schema: { type: 'string', examples: [pathExample(operation.path, name!)] },
   }))
   const query = operation.query as { properties?: Record<string, TSchema>; required?: string[] } | undefined
   for (const [name, schema] of Object.entries(query?.properties ?? {})) {
@@ -74,9 +125,7 @@ function parametersOf(operation: Operation, components: Map<string, Json>): Json
       schema: rest,
     })
   }
-  if ((operation.method === 'POST' || operation.method === 'PATCH') && operation.access.scope !== 'public') {
-    parameters.push({ $ref: '#/components/parameters/IdempotencyKey' })
-  }
+  if (takesIdempotencyKey(operation)) parameters.push({ $ref: '#/components/parameters/IdempotencyKey' })
   if (operation.body && !operation.checksBody) parameters.push({ $ref: '#/components/parameters/Prefer' })
   return parameters
 }
@@ -85,53 +134,72 @@ function parametersOf(operation: Operation, components: Map<string, Json>): Json
 const ofMedia = (type: string, body: unknown): unknown =>
   type.includes('-batch+') ? { type: 'array', minItems: 1, maxItems: 100, items: body } : body
 
+/** Everything that comes back: the successes with what they look like, then the errors by status. */
+function responsesOf(operation: Operation, components: Map<string, Json>): JsonObject {
+  const responses: JsonObject = {}
+  for (const [status, { description, schema }] of Object.entries(operation.success)) {
+    const visible = schema ? shown(schema, components) : undefined
+    responses[status] = {
+      description,
+      ...(visible === undefined
+        ? {}
+        : {
+            content: {
+              [operation.produces ?? 'application/json']: { schema: visible, example: exampleOf(visible, components) },
+            },
+          }),
+    }
+  }
+  const byStatus = Map.groupBy(errorsOf(operation), (code) => ERRORS[code].status)
+  for (const [status, codes] of [...byStatus].sort(([a], [b]) => a - b))
+    responses[status] = errorResponse(codes, operation)
+  return responses
+}
+
+function requestOf(operation: Operation, components: Map<string, Json>): JsonObject {
+  const media = operation.consumes ?? ['application/json']
+  const content = media.map((type) => {
+    const schema = shown(ofMedia(type, operation.body), components)
+    return [type, { schema, example: exampleOf(schema, components, true) }]
+  })
+  return { required: !operation.bodyOptional, content: Object.fromEntries(content) }
+}
+
+function needsOf({ access: { scope, self } }: Operation): string {
+  if (scope === 'public') return 'Public.'
+  if (scope === 'any') return 'Any principal of the tenant.'
+  if (scope === 'operator') return 'The operator.'
+  const own =
+    self === undefined ? '' : self === 'any' ? ', or the agent itself' : `, or \`${self}\` for the agent itself`
+  return `Scope \`${scope}\`${own}.`
+}
+
+const SECURITY: Record<string, Json> = { public: [], operator: [{ operator: [] }] }
+
+function pathItem(operation: Operation, components: Map<string, Json>): JsonObject {
+  return {
+    operationId: operation.id,
+    tags: [operation.tag],
+    summary: operation.summary,
+    description: [operation.description, needsOf(operation)].filter(Boolean).join('\n\n'),
+    security: SECURITY[operation.access.scope] ?? [{ bearer: [] }],
+    parameters: parametersOf(operation, components),
+    ...(operation.body ? { requestBody: requestOf(operation, components) } : {}),
+    responses: responsesOf(operation, components),
+  }
+}
+
 export function openapi(operations: readonly Operation[]): JsonObject {
   const components = new Map<string, Json>()
   shown(ErrorEnvelope, components)
   const paths: Record<string, JsonObject> = {}
+  // All schemas first: an example may be made of one that is only referred to until later.
+  for (const { body, success } of operations)
+    for (const schema of [body, ...Object.values(success).map((one) => one.schema)])
+      if (schema) shown(schema, components)
   for (const operation of operations) {
     const path = (operation.base === 'v1' ? '/v1' : '') + operation.path
-    const responses: JsonObject = {}
-    for (const [status, { description, schema }] of Object.entries(operation.success)) {
-      responses[status] = {
-        description,
-        ...(schema
-          ? { content: { [operation.produces ?? 'application/json']: { schema: shown(schema, components) } } }
-          : {}),
-      }
-    }
-    const byStatus = Map.groupBy(errorsOf(operation), (code) => ERRORS[code].status)
-    for (const [status, codes] of [...byStatus].sort(([a], [b]) => a - b)) responses[status] = errorResponse(codes)
-
-    const media = operation.consumes ?? ['application/json']
-    const { scope, self } = operation.access
-    const needs =
-      scope === 'public'
-        ? 'Public.'
-        : scope === 'any'
-          ? 'Any principal of the tenant.'
-          : scope === 'operator'
-            ? 'The operator.'
-            : `Scope \`${scope}\`${self === undefined ? '' : self === 'any' ? ', or the agent itself' : `, or \`${self}\` for the agent itself`}.`
-    ;(paths[path] ??= {})[operation.method.toLowerCase()] = {
-      operationId: operation.id,
-      tags: [operation.tag],
-      summary: operation.summary,
-      description: [operation.description, needs].filter(Boolean).join('\n\n'),
-      security: scope === 'public' ? [] : scope === 'operator' ? [{ operator: [] }] : [{ bearer: [] }],
-      parameters: parametersOf(operation, components),
-      ...(operation.body
-        ? {
-            requestBody: {
-              required: !operation.bodyOptional,
-              content: Object.fromEntries(
-                media.map((type) => [type, { schema: shown(ofMedia(type, operation.body), components) }]),
-              ),
-            },
-          }
-        : {}),
-      responses,
-    }
+    ;(paths[path] ??= {})[operation.method.toLowerCase()] = pathItem(operation, components)
   }
   return {
     openapi: '3.1.0',
@@ -143,7 +211,10 @@ export function openapi(operations: readonly Operation[]): JsonObject {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
-    tags: [...new Set(operations.map((operation) => operation.tag))].map((name) => ({ name })),
+    tags: [...new Set(operations.map((operation) => operation.tag))].map((name) => ({
+      name,
+      description: TAGS[name] ?? name,
+    })),
     paths,
     components: {
       securitySchemes: {
@@ -172,6 +243,7 @@ export function openapi(operations: readonly Operation[]): JsonObject {
           schema: { type: 'string', examples: ['handling=strict'] },
         },
       },
+      examples: errorExamples(),
       schemas: Object.fromEntries([...components].sort(([a], [b]) => (a < b ? -1 : 1))),
     },
   }

@@ -13,12 +13,15 @@ const slug = Type.String({
 })
 
 export const Tenant = Type.Object(
-  { id: id('ten'), slug, name: Type.String(), created_at: dateTime() },
+  { id: id('ten'), slug, name: Type.String({ examples: ['Acme'] }), created_at: dateTime() },
   { $id: 'Tenant' },
 )
 export type Tenant = Static<typeof Tenant>
 
-const adminKey = Type.String({ description: 'An org-admin API key. Shown here once and never again.' })
+const adminKey = Type.String({
+  examples: ['ak_live_0123456789abcdefghijABCDEFGHIJ01'],
+  description: 'An org-admin API key. Shown here once and never again.',
+})
 
 export const AdminKey = Type.Object(
   {
@@ -111,7 +114,7 @@ export const operatorOperations = {
     success: {
       201: {
         description: 'The tenant and its first org-admin key',
-        schema: Type.Object({ tenant: Tenant, admin_key: adminKey }),
+        schema: Type.Object({ tenant: Tenant, admin_key: adminKey }, { $id: 'TenantCreated' }),
       },
     },
   }),
@@ -130,7 +133,10 @@ export const operatorOperations = {
     success: {
       200: {
         description: 'A page of tenants',
-        schema: Type.Object({ tenants: Type.Array(Type.Unsafe<Tenant>(Type.Ref('Tenant'))), total: Type.Integer() }),
+        schema: Type.Object(
+          { tenants: Type.Array(Type.Unsafe<Tenant>(Type.Ref('Tenant'))), total: Type.Integer() },
+          { $id: 'TenantList' },
+        ),
       },
     },
   }),
@@ -142,7 +148,9 @@ export const operatorOperations = {
     base,
     method: 'POST',
     path: '/operator/tenants/{slug}/admin-keys',
-    success: { 201: { description: 'The key', schema: Type.Object({ admin_key: adminKey }) } },
+    success: {
+      201: { description: 'The key', schema: Type.Object({ admin_key: adminKey }, { $id: 'AdminKeyCreated' }) },
+    },
   }),
   listAdminKeys: operation({
     id: 'listAdminKeys',
@@ -152,7 +160,9 @@ export const operatorOperations = {
     base,
     method: 'GET',
     path: '/operator/tenants/{slug}/admin-keys',
-    success: { 200: { description: 'The keys', schema: Type.Object({ keys: Type.Array(AdminKey) }) } },
+    success: {
+      200: { description: 'The keys', schema: Type.Object({ keys: Type.Array(AdminKey) }, { $id: 'AdminKeyList' }) },
+    },
   }),
   revokeAdminKey: operation({
     id: 'revokeAdminKey',
@@ -200,7 +210,10 @@ export const operatorOperations = {
     success: {
       200: {
         description: 'Usage by day, newest first',
-        schema: Type.Object({ tenant: Type.String(), days: Type.Array(UsageDay) }),
+        schema: Type.Object(
+          { tenant: Type.String({ examples: ['acme'] }), days: Type.Array(UsageDay) },
+          { $id: 'Usage' },
+        ),
       },
     },
   }),

@@ -50,6 +50,15 @@ export const outboundOperations = {
       ),
     }),
     produces: 'text/event-stream',
-    success: { 200: { description: 'Deliveries as they become due', schema: Type.String() } },
+    success: {
+      200: {
+        description: 'Deliveries as they become due',
+        schema: Type.String({
+          examples: [
+            'id: dlv_01hv3k8z9q4m7t2x5c6w8r0s1d\nevent: delivery\ndata: {"id":"dlv_01hv3k8z9q4m7t2x5c6w8r0s1d","event_id":"order-1-created",…}\n\n',
+          ],
+        }),
+      },
+    },
   }),
 } as const

@@ -124,18 +124,14 @@ export interface Operations {
     params: { id: string }
     query: Record<never, never>
     body: undefined
-    response: {
-      status: 'inactive'
-    }
+    response: AgentDeactivated
   }
   /** Activate an agent: POST /v1/agents/{id}/activate */
   activateAgent: {
     params: { id: string }
     query: Record<never, never>
     body: undefined
-    response: {
-      status: 'active'
-    }
+    response: AgentActivated
   }
   /** List the API keys of an agent: GET /v1/agents/{id}/keys */
   listKeys: {
@@ -163,22 +159,14 @@ export interface Operations {
     params: Record<never, never>
     query: Record<never, never>
     body: Event
-    response:
-      | Published
-      | {
-          results: Record<string, unknown>[]
-        }
-      | Published
+    response: Published | BatchResults | Published
   }
   /** Trace an event: its receipts: GET /v1/events/{id} */
   getEvent: {
     params: { id: string }
     query: Record<never, never>
     body: undefined
-    response: {
-      event: Event | null
-      deliveries: Receipt[]
-    }
+    response: Trace
   }
   /** Explain who would receive an event, and why: POST /v1/events/explain */
   explainEvent: {
@@ -192,10 +180,7 @@ export interface Operations {
     params: { id: string }
     query: Record<never, never>
     body: undefined
-    response: {
-      event_id: string
-      [extension: string]: unknown
-    }
+    response: TestEventSent
   }
   /** Poll the mailbox: GET /v1/delivery/poll */
   pollDeliveries: {
@@ -214,27 +199,21 @@ export interface Operations {
     params: Record<never, never>
     query: Record<never, never>
     body: AckRequest
-    response: {
-      acknowledged: number
-    }
+    response: Acknowledged
   }
   /** Give deliveries back: POST /v1/delivery/nack */
   nackDeliveries: {
     params: Record<never, never>
     query: Record<never, never>
     body: NackRequest
-    response: {
-      nacked: number
-    }
+    response: GivenBack
   }
   /** Lengthen leases: POST /v1/delivery/extend */
   extendDeliveries: {
     params: Record<never, never>
     query: Record<never, never>
     body: ExtendRequest
-    response: {
-      extended: number
-    }
+    response: Extended
   }
   /** List dead letters: GET /v1/delivery/dlq */
   listDeadLetters: {
@@ -251,10 +230,7 @@ export interface Operations {
     params: { id: string }
     query: Record<never, never>
     body: undefined
-    response: {
-      status: 'replayed'
-      delivery_id: string
-    }
+    response: Replayed
   }
   /** The latest events an agent acknowledged: GET /v1/agents/{id}/events */
   listRecentEvents: {
@@ -264,9 +240,7 @@ export interface Operations {
       limit?: number
     }
     body: undefined
-    response: {
-      events: RecentEvent[]
-    }
+    response: RecentEventList
   }
   /** How the queue of an agent is doing: GET /v1/agents/{id}/queue */
   getQueue: {
@@ -478,11 +452,7 @@ export interface Operations {
     params: Record<never, never>
     query: Record<never, never>
     body: TenantCreate
-    response: {
-      tenant: Tenant
-      /** An org-admin API key. Shown here once and never again. */
-      admin_key: string
-    }
+    response: TenantCreated
   }
   /** List the tenants, newest first: GET /operator/tenants */
   listTenants: {
@@ -492,29 +462,21 @@ export interface Operations {
       limit?: number
     }
     body: undefined
-    response: {
-      tenants: Tenant[]
-      total: number
-    }
+    response: TenantList
   }
   /** Make another org-admin key: POST /operator/tenants/{slug}/admin-keys */
   createAdminKey: {
     params: { slug: string }
     query: Record<never, never>
     body: undefined
-    response: {
-      /** An org-admin API key. Shown here once and never again. */
-      admin_key: string
-    }
+    response: AdminKeyCreated
   }
   /** List the org-admin keys of a tenant, newest first: GET /operator/tenants/{slug}/admin-keys */
   listAdminKeys: {
     params: { slug: string }
     query: Record<never, never>
     body: undefined
-    response: {
-      keys: AdminKey[]
-    }
+    response: AdminKeyList
   }
   /** Revoke an org-admin key: DELETE /operator/tenants/{slug}/admin-keys/{key_id} */
   revokeAdminKey: {
@@ -544,22 +506,14 @@ export interface Operations {
       tenant: string
     }
     body: undefined
-    response: {
-      tenant: string
-      days: UsageDay[]
-    }
+    response: Usage
   }
   /** Register a webhook: POST /operator/webhooks */
   createWebhook: {
     params: Record<never, never>
     query: Record<never, never>
     body: WebhookCreate
-    response: {
-      webhook: Webhook
-      url: string
-      /** The signing secret. Shown here once and never again. */
-      signing_secret: string
-    }
+    response: WebhookCreated
   }
   /** List the webhooks, newest first: GET /operator/webhooks */
   listWebhooks: {
@@ -570,21 +524,14 @@ export interface Operations {
       limit?: number
     }
     body: undefined
-    response: {
-      webhooks: Webhook[]
-      total: number
-    }
+    response: WebhookList
   }
   /** Replace a webhook's secret: POST /operator/webhooks/{id}/rotate */
   rotateWebhook: {
     params: { id: string }
     query: Record<never, never>
     body: WebhookRotate | undefined
-    response: {
-      webhook: Webhook
-      /** The signing secret. Shown here once and never again. */
-      signing_secret: string
-    }
+    response: WebhookRotated
   }
   /** Delete a webhook; its secret verifies no longer: DELETE /operator/webhooks/{id} */
   deleteWebhook: {
@@ -598,9 +545,7 @@ export interface Operations {
     params: Record<never, never>
     query: Record<never, never>
     body: ConnectorCreate
-    response: {
-      connector: Connector
-    }
+    response: ConnectorResponse
   }
   /** List the connectors, newest first: GET /operator/connectors */
   listConnectors: {
@@ -611,28 +556,21 @@ export interface Operations {
       limit?: number
     }
     body: undefined
-    response: {
-      connectors: Connector[]
-      total: number
-    }
+    response: ConnectorList
   }
   /** Stop receiving, until resumed: POST /operator/connectors/{id}/pause */
   pauseConnector: {
     params: { id: string }
     query: Record<never, never>
     body: undefined
-    response: {
-      connector: Connector
-    }
+    response: ConnectorResponse
   }
   /** Receive again: POST /operator/connectors/{id}/resume */
   resumeConnector: {
     params: { id: string }
     query: Record<never, never>
     body: undefined
-    response: {
-      connector: Connector
-    }
+    response: ConnectorResponse
   }
   /** Delete a connector: DELETE /operator/connectors/{id} */
   deleteConnector: {
@@ -715,6 +653,14 @@ export type AgentUpdate = {
   delivery_endpoint?: string | null
   /** The waits after failed pushes 1, 2, 3 and so on, in seconds; the last repeats. Null: the default. */
   retry_schedule_seconds?: number[] | null
+}
+
+export type AgentDeactivated = {
+  status: 'inactive'
+}
+
+export type AgentActivated = {
+  status: 'active'
 }
 
 export type KeyList = {
@@ -800,6 +746,24 @@ export type Published = {
   recipients?: number
 }
 
+/** One result for each event of the batch, in its order. */
+export type BatchResults = {
+  results: (Published | RefusedEvent)[]
+}
+
+export type RefusedEvent = {
+  error: {
+    code: string
+    message: string
+    details: Record<string, unknown>
+  }
+}
+
+export type Trace = {
+  event: Event | null
+  deliveries: Receipt[]
+}
+
 export type Receipt = {
   delivery_id: string
   /** The recipient. */
@@ -850,6 +814,11 @@ export type Reason = {
   explanation: string
 }
 
+export type TestEventSent = {
+  event_id: string
+  [extension: string]: unknown
+}
+
 export type DeliveryList = {
   deliveries: Delivery[]
   count: number
@@ -868,6 +837,10 @@ export type AckRequest = {
   delivery_ids: string[]
 }
 
+export type Acknowledged = {
+  acknowledged: number
+}
+
 export type NackRequest = {
   delivery_ids: string[]
   retry_after_seconds?: number
@@ -875,9 +848,17 @@ export type NackRequest = {
   dead_letter?: boolean
 }
 
+export type GivenBack = {
+  nacked: number
+}
+
 export type ExtendRequest = {
   delivery_ids: string[]
   seconds: number
+}
+
+export type Extended = {
+  extended: number
 }
 
 export type DeadLetterList = {
@@ -894,6 +875,15 @@ export type DeadLetter = {
   payload: Record<string, unknown>
   created_at: string
   dead_lettered_at: string
+}
+
+export type Replayed = {
+  status: 'replayed'
+  delivery_id: string
+}
+
+export type RecentEventList = {
+  events: RecentEvent[]
 }
 
 export type RecentEvent = {
@@ -1189,11 +1179,31 @@ export type TenantCreate = {
   name?: string
 }
 
+export type TenantCreated = {
+  tenant: Tenant
+  /** An org-admin API key. Shown here once and never again. */
+  admin_key: string
+}
+
 export type Tenant = {
   id: string
   slug: string
   name: string
   created_at: string
+}
+
+export type TenantList = {
+  tenants: Tenant[]
+  total: number
+}
+
+export type AdminKeyCreated = {
+  /** An org-admin API key. Shown here once and never again. */
+  admin_key: string
+}
+
+export type AdminKeyList = {
+  keys: AdminKey[]
 }
 
 export type AdminKey = {
@@ -1256,6 +1266,11 @@ export type TenantSettingsUpdate = {
   quota_events_per_day?: number | null
 }
 
+export type Usage = {
+  tenant: string
+  days: UsageDay[]
+}
+
 export type UsageDay = {
   date: string
   events: number
@@ -1287,6 +1302,13 @@ export type IngestMapping = {
   data?: string
 }
 
+export type WebhookCreated = {
+  webhook: Webhook
+  url: string
+  /** The signing secret. Shown here once and never again. */
+  signing_secret: string
+}
+
 export type Webhook = {
   id: string
   tenant: string
@@ -1303,9 +1325,20 @@ export type Webhook = {
   created_at: string
 }
 
+export type WebhookList = {
+  webhooks: Webhook[]
+  total: number
+}
+
 export type WebhookRotate = {
   /** The secret of a provider that makes its own, such as Stripe; where it is left out one is made. */
   signing_secret?: string
+}
+
+export type WebhookRotated = {
+  webhook: Webhook
+  /** The signing secret. Shown here once and never again. */
+  signing_secret: string
 }
 
 export type ConnectorCreate = {
@@ -1322,6 +1355,10 @@ export type ConnectorCreate = {
   mapping?: IngestMapping
   /** Trusted instead of the system’s authorities, for amqps. */
   tls_ca?: string
+}
+
+export type ConnectorResponse = {
+  connector: Connector
 }
 
 export type Connector = {
@@ -1351,4 +1388,9 @@ export type Connector = {
   }
   last_message_at: string | null
   created_at: string
+}
+
+export type ConnectorList = {
+  connectors: Connector[]
+  total: number
 }

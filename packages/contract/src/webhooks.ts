@@ -1,0 +1,93 @@
+// Webhooks as they are shown and registered, by the operator for any tenant and by an org-admin for its own.
+import { Type, type Static, dateTime, id, oneOf, text } from './shapes.ts'
+
+export const SOURCE = '^[a-z0-9][a-z0-9_-]{0,62}$'
+
+export const source = Type.String({
+  pattern: SOURCE,
+  description: 'What the types of its events begin with: `com.<source>.…`.',
+  expected: '1 to 63 lower-case letters, digits, hyphens and underscores, beginning with a letter or digit',
+  examples: ['shop'],
+})
+
+const expression = (example: string) =>
+  Type.Optional(
+    text(4096, { minLength: 1, expected: 'a CEL expression of at most 4096 characters', examples: [example] }),
+  )
+
+export const IngestMapping = Type.Object(
+  {
+    entity: expression('body.entity'),
+    action: expression('body.action'),
+    id: expression('body.id'),
+    subject: expression('entity + "/" + id'),
+    data: expression('body'),
+  },
+  {
+    $id: 'IngestMapping',
+    description:
+      'CEL over `body` and `headers` (names in lower case); `subject` may also read `entity`, `action` and `id`, and `data` ' +
+      'may read `compact`, the short block that a preset makes of the body. ' +
+      'What is left out is the default shown as its example.',
+    examples: [{ entity: 'body.entity', action: 'body.action' }],
+  },
+)
+export type IngestMapping = Static<typeof IngestMapping>
+
+export const PRESETS = ['github', 'stripe'] as const
+export type PresetName = (typeof PRESETS)[number]
+
+export const preset = oneOf(PRESETS, { description: 'The mapping and the signature header of a well-known provider.' })
+
+export const Webhook = Type.Object(
+  {
+    id: id('whk'),
+    tenant: Type.String({ examples: ['acme'] }),
+    source: Type.String({ examples: ['shop'] }),
+    mapping: IngestMapping,
+    preset: Type.Optional(preset),
+    url: Type.String({
+      description: 'Where the provider posts to.',
+      examples: ['https://events.example.com/ingest/w/acme'],
+    }),
+    own_url: Type.String({
+      description:
+        'The address of this webhook alone: its secret is the only one tried, whatever the size of the body.',
+      examples: ['https://events.example.com/ingest/w/acme/whk_01jd8x3m5q7r9t1v3x5z7b9d1f'],
+    }),
+    active: Type.Boolean(),
+    created_at: dateTime(),
+  },
+  { $id: 'Webhook' },
+)
+export type Webhook = Static<typeof Webhook>
+
+// Signed with by ourselves or by a provider that makes its own; the key is the whole text, whatever its prefix.
+export const givenSecret = Type.Optional(
+  Type.String({
+    minLength: 16,
+    maxLength: 255,
+    pattern: '^[\\x21-\\x7e]*$',
+    description: 'The secret of a provider that makes its own, such as Stripe; where it is left out one is made.',
+    expected: '16 to 255 printable characters without spaces',
+    examples: ['whsec_0123456789abcdef'],
+  }),
+)
+export const signingSecret = Type.String({
+  description: 'The signing secret. Shown here once and never again.',
+  examples: ['whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'],
+})
+
+export const WebhookCreated = Type.Object(
+  {
+    webhook: Webhook,
+    url: Type.String({ examples: ['https://events.example.com/ingest/w/acme'] }),
+    signing_secret: signingSecret,
+  },
+  { $id: 'WebhookCreated' },
+)
+export const WebhookList = Type.Object({ webhooks: Type.Array(Webhook), total: Type.Integer() }, { $id: 'WebhookList' })
+export const WebhookRotated = Type.Object(
+  { webhook: Webhook, signing_secret: signingSecret },
+  { $id: 'WebhookRotated' },
+)
