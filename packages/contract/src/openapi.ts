@@ -66,10 +66,9 @@ const errorResponse = (codes: readonly ErrorCode[], { id }: Operation): Json => 
 /** Those that this operation can meet, and no others. */
 function errorsOf(operation: Operation): ErrorCode[] {
   const { scope } = operation.access
-  const codes: ErrorCode[] = []
-  const takesKey = takesIdempotencyKey(operation)
+  // Of any request the headers may be malformed.
+  const codes: ErrorCode[] = ['validation_failed']
   const readsBody = operation.body !== undefined || operation.consumes !== undefined
-  if (operation.query || readsBody || takesKey) codes.push('validation_failed')
   if (operation.id === 'publishEvent' || operation.id === 'explainEvent') codes.push('invalid_event')
   if (scope !== 'any' && scope !== 'public' && scope !== 'operator') codes.push('insufficient_scope')
   codes.push('authentication_failed', 'rate_limited', 'internal_error', 'service_unavailable')

@@ -1,10 +1,10 @@
-// The unversioned addresses: health, metrics, the OpenAPI document and the rendered reference.
+// The unversioned addresses: health, metrics, the OpenAPI document and the documentation.
 import { openapi } from '@sensorium/contract'
 import type { Operation } from '@sensorium/contract'
 import type { Store } from '../store/db.ts'
 import { unavailable } from '../kernel/failure.ts'
 import type { Failing } from '../kernel/loop.ts'
-import { docsPage } from './docs-page.ts'
+import { makeDocsSite } from '../docs-site/site.ts'
 import type { Metrics } from './metrics.ts'
 
 export interface PageTools {
@@ -20,13 +20,15 @@ const asPrometheusReads = (text: string): string => text.replaceAll(' Nan\n', ' 
 
 export interface Page {
   path: string
-  show(): Promise<{ status?: number; type?: string; headers?: Record<string, string>; body: string }>
+  /** Is told the Accept header: the root answers people and programs differently. */
+  show(
+    accept: string | undefined,
+  ): Promise<{ status?: number; type?: string; headers?: Record<string, string>; body: string }>
 }
 
 export function makePages({ store, metrics, operations, failing }: PageTools): Page[] {
   // Made when somebody first looks.
   let specText: string | undefined
-  let page: string | undefined
 
   return [
     // The process is up: nothing else is asked.
@@ -60,17 +62,6 @@ export function makePages({ store, metrics, operations, failing }: PageTools): P
       show: async () => ({ body: (specText ??= JSON.stringify(openapi(operations), null, 2) + '\n') }),
     },
 
-    {
-      path: '/docs',
-      show: async () => ({
-        type: 'text/html; charset=utf-8',
-        headers: {
-          'content-security-policy':
-            "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
-          'referrer-policy': 'no-referrer',
-        },
-        body: (page ??= docsPage(openapi(operations))),
-      }),
-    },
+    ...makeDocsSite(operations),
   ]
 }

@@ -212,7 +212,7 @@ export function makeServer(tools: ServerTools): HttpServer {
   }
   for (const page of tools.pages) {
     const serve: Serve = (exchange) => {
-      page.show().then(
+      page.show(exchange.request.headers.accept).then(
         ({ status = 200, type, headers, body }) => {
           if (exchange.isAnswered) return
           if (draining) exchange.header('connection', 'close')

@@ -5,7 +5,8 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
 import { clientTypes, ERRORS, openapi, operations, type Operation } from '@sensorium/contract'
-import { docsPage } from '../../src/http/docs-page.ts'
+import { reference } from '../../src/docs-site/reference.ts'
+import type { Spec } from '../../src/docs-site/spec.ts'
 
 const ROOT = path.resolve(import.meta.dirname, '../../../..')
 const document = openapi(Object.values(operations))
@@ -45,7 +46,7 @@ test('[HTTP-26] every reference in it leads somewhere, and every operation that 
 })
 
 test('[HTTP-26] the reference shows every operation and every schema', () => {
-  const page = docsPage(document)
+  const page = reference(document as never as Spec)
   for (const { id, summary } of Object.values(operations)) {
     assert.ok(page.includes(`id="${id}"`), id)
     assert.ok(page.includes(summary), summary)
@@ -56,7 +57,7 @@ test('[HTTP-26] the reference shows every operation and every schema', () => {
 
 for (const [code, { status, when, details }] of Object.entries(ERRORS)) {
   test(`[ERR-12] ${code} stands in the reference with its status and details, and in the OpenAPI document`, () => {
-    const row = docsPage(document)
+    const row = reference(document as never as Spec)
       .split('<tr>')
       .find((text) => text.startsWith(`<td><code>${code}</code></td>`))
     assert.ok(row, 'a row of its own')

@@ -26,6 +26,7 @@ const FEATURES = [
   'enrichment',
 ]
 const TRANSPORTS = ['http', 'mcp', 'cli']
+const DOORS = ['http', 'docs-site', 'mcp', 'cli']
 /** From the bottom up. A layer imports itself and what is below it. */
 const LAYERS: readonly (readonly string[])[] = [
   ['kernel'],

@@ -19,6 +19,7 @@ const ALLOWED = new Map([
   ['\\/\\* (sqlite|postgres): (.*?) \\*\\/', 'our own migrations'],
   ['^\\s*--.*$', 'our own migrations'],
   ['([^aeiouylsz])\\1$', 'looks at two characters of a word at each place'],
+  ['\\[([^\\]]+)\\]\\([^)]*\\)', 'our own guides'],
   ['0+$', 'nine digits'],
   ['^[+-]?(?:0|(?:(?:\\d+\\.?\\d*|\\.\\d+)(?:h|ms|us|µs|ns|m|s))+)$', 'at most 64 characters, which is checked before'],
   ['(\\d*)\\.?(\\d*)(h|ms|us|µs|ns|m|s)', 'at most 64 characters, which is checked before'],

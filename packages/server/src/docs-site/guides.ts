@@ -1,0 +1,116 @@
+// The guides of docs/, in the order of docs/README.md: rendered when somebody looks, with links that stay in the site.
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import path from 'node:path'
+import { Marked, type Token } from 'marked'
+import { anchorOf, escapeHtml } from './html.ts'
+
+export interface Guide {
+  /** `events`: its address is `/docs/events`. */
+  name: string
+  title: string
+  file: string
+}
+
+export interface GuideGroup {
+  title: string
+  guides: Guide[]
+}
+
+export interface Section {
+  title: string
+  anchor: string
+  text: string
+}
+
+const HERE = import.meta.dirname
+/** Beside the package where it was installed, at the root of the repository otherwise. */
+const PLACES = [path.resolve(HERE, '../../docs'), path.resolve(HERE, '../../../../docs')]
+
+/** Null where the guides were not installed: the reference stands alone then. */
+export const guidesFolder = (): string | null =>
+  PLACES.find((place) => existsSync(path.join(place, 'README.md'))) ?? null
+
+const titleOf = (text: string): string => /^# (.+)$/m.exec(text)?.[1] ?? 'Guide'
+
+function guideAt(file: string): Guide | null {
+  if (!existsSync(file)) return null
+  const isOverview = path.basename(file) === 'README.md'
+  const name = isOverview ? 'overview' : path.basename(file, '.md')
+  return { name, file, title: isOverview ? 'Overview' : titleOf(readFileSync(file, 'utf8')) }
+}
+
+/** Lines `For those who …:` begin a group, and each line `- [file.md](file.md): …` is a guide of it. */
+export function findGuides(folder: string): GuideGroup[] {
+  const groups: GuideGroup[] = []
+  const overview = guideAt(path.resolve(folder, '../README.md'))
+  if (overview) groups.push({ title: 'Start', guides: [overview] })
+  for (const line of readFileSync(path.join(folder, 'README.md'), 'utf8').split('\n')) {
+    const group = /^For those who (.+):$/.exec(line)?.[1]
+    if (group) groups.push({ title: group[0]!.toUpperCase() + group.slice(1), guides: [] })
+    const linked = /^- \[[^\]]+\]\(([\w-]+\.md)\)/.exec(line)?.[1]
+    const guide = linked ? guideAt(path.join(folder, linked)) : null
+    if (guide) groups.at(-1)?.guides.push(guide)
+  }
+  return groups.filter(({ guides }) => guides.length > 0)
+}
+
+export function imagesOf(folder: string): { name: string; file: string }[] {
+  const images = path.join(folder, 'images')
+  if (!existsSync(images)) return []
+  return readdirSync(images)
+    .filter((name) => name.endsWith('.svg'))
+    .map((name) => ({ name, file: path.join(images, name) }))
+}
+
+/** Where a link of a guide leads inside the site; null where it leaves it, to a file that is not shown here. */
+export function siteLink(href: string, file: string, folder: string): string | null {
+  if (/^(https?:|mailto:|#|\/)/.test(href)) return href
+  const [target = '', anchor] = href.split('#') as [string, string?]
+  const full = path.resolve(path.dirname(file), target)
+  const hash = anchor === undefined ? '' : `#${anchor}`
+  if (full === path.join(folder, 'README.md')) return `/docs${hash}`
+  if (full === path.resolve(folder, '../README.md')) return `/docs/overview${hash}`
+  if (path.basename(full) === 'openapi.json') return '/openapi.json'
+  if (path.dirname(full) === path.join(folder, 'images')) return `/docs/images/${path.basename(full)}`
+  if (path.dirname(full) === folder && full.endsWith('.md') && existsSync(full))
+    return `/docs/${path.basename(full, '.md')}${hash}`
+  return null
+}
+
+export function renderGuide({ file }: Guide, folder: string): string {
+  const marked = new Marked({
+    renderer: {
+      heading({ tokens, depth, text }) {
+        return `<h${depth} id="${escapeHtml(anchorOf(text))}">${this.parser.parseInline(tokens)}</h${depth}>\n`
+      },
+      link({ href, tokens }) {
+        const to = siteLink(href, file, folder)
+        const inner = this.parser.parseInline(tokens)
+        return to === null ? inner : `<a href="${escapeHtml(to)}">${inner}</a>`
+      },
+      image({ href, text }) {
+        const to = siteLink(href, file, folder)
+        return to === null ? escapeHtml(text) : `<img src="${escapeHtml(to)}" alt="${escapeHtml(text)}">`
+      },
+      // Guides are Markdown alone: what looks like HTML is shown as it is written.
+      html: ({ text }) => escapeHtml(text),
+    },
+  })
+  return marked
+    .parse(readFileSync(file, 'utf8'), { async: false })
+    .replaceAll('<table>', '<div class="scroll"><table>')
+    .replaceAll('</table>', '</table></div>')
+}
+
+const textOf = (tokens: readonly Token[]): string => tokens.map((token) => ('raw' in token ? token.raw : '')).join(' ')
+
+/** A guide in pieces, a heading each, for the search. */
+export function sectionsOf({ file, title }: Guide): Section[] {
+  const sections: Section[] = [{ title, anchor: '', text: '' }]
+  for (const token of new Marked().lexer(readFileSync(file, 'utf8'))) {
+    if (token.type === 'heading' && token.depth > 1)
+      sections.push({ title: token.text, anchor: anchorOf(token.text), text: '' })
+    else if (token.type !== 'heading') sections.at(-1)!.text += `${textOf([token])} `
+  }
+  return sections.map((section) => ({ ...section, text: section.text.replace(/\s+/g, ' ').trim() }))
+}

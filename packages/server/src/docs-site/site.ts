@@ -1,0 +1,111 @@
+// /docs: the guides and the reference in one look, offline. `GET /` leads people here and programs to openapi.json.
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { openapi, type Operation } from '@sensorium/contract'
+import { findGuides, guidesFolder, imagesOf, renderGuide, sectionsOf, type Guide, type GuideGroup } from './guides.ts'
+import { escapeHtml, firstSentence } from './html.ts'
+import { HEADERS, layout, navigation } from './layout.ts'
+import { reference } from './reference.ts'
+import { operationsOf, type Spec } from './spec.ts'
+
+export interface SitePage {
+  path: string
+  show(
+    accept: string | undefined,
+  ): Promise<{ status?: number; type?: string; headers?: Record<string, string>; body: string }>
+}
+
+const ASSETS = path.resolve(import.meta.dirname, '../../assets/docs')
+const HTML = 'text/html; charset=utf-8'
+
+const LINKS = {
+  name: 'Sensorium',
+  openapi: '/openapi.json',
+  documentation: '/docs',
+  token: '/v1/auth/token',
+  health: '/healthz',
+}
+
+/** Browsers ask for HTML by name; curl and programs take anything. */
+const wantsHtml = (accept: string | undefined): boolean => accept?.toLowerCase().includes('text/html') ?? false
+
+const root: SitePage = {
+  path: '/',
+  show: async (accept) =>
+    wantsHtml(accept)
+      ? {
+          status: 302,
+          type: HTML,
+          headers: { location: '/docs', vary: 'accept' },
+          body: '<a href="/docs">Documentation</a>',
+        }
+      : { headers: { vary: 'accept', link: '</openapi.json>; rel="service-desc"' }, body: JSON.stringify(LINKS) },
+}
+
+function home(groups: readonly GuideGroup[], spec: Spec): string {
+  const cards = groups
+    .flatMap(({ guides }) => guides)
+    .map((guide) => {
+      const [first] = sectionsOf(guide)
+      const says = firstSentence(first!.text.replace(/\[([^\]]+)\]\([^)]*\)/g, '$1'))
+      return `<a class="card" href="/docs/${guide.name}"><b>${escapeHtml(guide.title)}</b><span>${escapeHtml(says.replaceAll('`', '').slice(0, 140))}</span></a>`
+    })
+  return `<h1>Sensorium</h1><p class="lead">Events in, one durable mailbox for each agent, and a memory beside it.</p>${cards.length > 0 ? `<h2 id="guides">Guides</h2><div class="cards">${cards.join('')}</div>` : ''}${reference(spec)}`
+}
+
+/** What the search looks through: operations, then every section of every guide. */
+function searchIndex(groups: readonly GuideGroup[], spec: Spec): object[] {
+  const operations = operationsOf(spec).map(({ method, path: url, operation }) => ({
+    kind: method.toUpperCase(),
+    title: operation.summary,
+    href: `/docs#${operation.operationId}`,
+    text: `${url} ${operation.operationId} ${operation.description}`,
+  }))
+  const sections = groups
+    .flatMap(({ guides }) => guides)
+    .flatMap((guide) =>
+      sectionsOf(guide).map(({ title, anchor, text }) => ({
+        kind: guide.title,
+        title,
+        href: `/docs/${guide.name}${anchor === '' ? '' : `#${anchor}`}`,
+        text,
+      })),
+    )
+  return [...operations, ...sections]
+}
+
+/** Made when somebody first looks, and kept: the guides do not change while a service runs. */
+function once(make: () => string | Promise<string>): () => Promise<string> {
+  let made: Promise<string> | undefined
+  return () => (made ??= Promise.resolve().then(make))
+}
+
+export function makeDocsSite(operations: readonly Operation[]): SitePage[] {
+  const folder = guidesFolder()
+  const groups = folder === null ? [] : findGuides(folder)
+  let parsed: Spec | undefined
+  const spec = (): Spec => (parsed ??= openapi(operations) as never as Spec)
+
+  const page = (at: string, type: string, make: () => string | Promise<string>): SitePage => {
+    const text = once(make)
+    return { path: at, show: async () => ({ type, headers: HEADERS, body: await text() }) }
+  }
+  const guidePage = (guide: Guide): SitePage =>
+    page(`/docs/${guide.name}`, HTML, () =>
+      layout(guide.title, navigation(groups, spec(), guide.name), `<article>${renderGuide(guide, folder!)}</article>`),
+    )
+  const asset = (name: string, type: string): SitePage =>
+    page(`/docs/${name}`, type, () => readFile(path.join(ASSETS, name), 'utf8'))
+
+  return [
+    root,
+    page('/docs', HTML, () => layout('Documentation', navigation(groups, spec(), ''), home(groups, spec()))),
+    asset('site.css', 'text/css; charset=utf-8'),
+    asset('site.js', 'text/javascript; charset=utf-8'),
+    page('/docs/search.json', 'application/json', () => JSON.stringify(searchIndex(groups, spec()))),
+    ...groups.flatMap(({ guides }) => guides).map(guidePage),
+    ...(folder === null ? [] : imagesOf(folder)).map(({ name, file }) =>
+      page(`/docs/images/${name}`, 'image/svg+xml', () => readFile(file, 'utf8')),
+    ),
+  ]
+}

@@ -1,0 +1,117 @@
+// /docs as a browser gets it.
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import path from 'node:path'
+import { after, before, test } from 'node:test'
+import { openapi, operations } from '@sensorium/contract'
+import { curlOf, sdkOf } from '../../src/docs-site/samples.ts'
+import { operationsOf, type Spec } from '../../src/docs-site/spec.ts'
+import { sqlite } from '../support/engines.ts'
+import { startService, type Service } from '../support/service.ts'
+
+const ROOT = path.resolve(import.meta.dirname, '../../../..')
+const spec = openapi(Object.values(operations)) as never as Spec
+
+let service: Service
+before(async () => {
+  service = await startService(sqlite)
+})
+after(() => service.stop())
+
+const get = (url: string, accept = '*/*'): Promise<Response> =>
+  fetch(service.url + url, { headers: { accept }, redirect: 'manual' })
+
+test('[DOC-5] the root leads people to the documentation and programs to openapi.json', async () => {
+  const person = await get('/', 'text/html,application/xhtml+xml,*/*;q=0.8')
+  assert.equal(person.status, 302)
+  assert.equal(person.headers.get('location'), '/docs')
+  const program = await get('/')
+  assert.equal(program.status, 200)
+  assert.equal(program.headers.get('vary'), 'accept')
+  const links = (await program.json()) as { openapi: string; documentation: string }
+  assert.equal(links.openapi, '/openapi.json')
+  assert.equal((await get(links.openapi)).status, 200)
+})
+
+test('[DOC-6] every page of the site is there, and its policy allows nothing inline', async () => {
+  const home = await (await get('/docs')).text()
+  const pages = new Set([...home.matchAll(/href="(\/docs\/[\w.-]+)"/g)].map(([, href]) => href!))
+  for (const name of ['/docs/overview', '/docs/events', '/docs/memory', '/docs/site.css'])
+    assert.ok(pages.has(name), name)
+  for (const url of ['/docs', '/docs/site.js', ...pages]) {
+    const response = await get(url)
+    assert.equal(response.status, 200, url)
+    const policy = response.headers.get('content-security-policy')!
+    assert.match(policy, /default-src 'none'; script-src 'self'/)
+    assert.doesNotMatch(policy, /unsafe/)
+    const text = await response.text()
+    if (!response.headers.get('content-type')!.startsWith('text/html')) continue
+    assert.doesNotMatch(
+      text,
+      /<style|<script(?! src=)|\son\w+="|\sstyle="|(?:src|href)="(?:\/\/|http)[^"]*\.(?:js|css)"/,
+      url,
+    )
+    for (const [, to] of text.matchAll(/(?:href|src)="(\/docs\/[^"#]+)/g))
+      assert.equal((await get(to!)).status, 200, `${to} in ${url}`)
+  }
+})
+
+test('[DOC-7] an operation is folded up with its samples, its errors and a form to try it', async () => {
+  const home = await (await get('/docs')).text()
+  for (const shown of operationsOf(spec)) {
+    const { operationId } = shown.operation
+    const own = home.split(`<details class="op" id="${operationId}"`)[1]?.split('</details>')[0]
+    assert.ok(own, operationId)
+    assert.ok(own.includes('<figcaption>curl</figcaption>'), operationId)
+    assert.ok(own.includes(`data-method="${shown.method.toUpperCase()}"`), operationId)
+    assert.match(curlOf(shown, spec), /^curl 'http[^{}]+'/, operationId)
+    const has422 = own.includes('business_rule_violation')
+    assert.equal(has422, '422' in shown.operation.responses, `${operationId}: only its own errors`)
+  }
+})
+
+test('[DOC-7] the samples of the client compile', (t) => {
+  const ts = createRequire(path.join(ROOT, 'packages/generator-check/package.json'))('typescript') as {
+    createProgram(
+      files: string[],
+      options: object,
+    ): { getSemanticDiagnostics(file?: object): { messageText: unknown }[] }
+    flattenDiagnosticMessageText(text: unknown, newLine: string): string
+    ModuleKind: { NodeNext: number }
+    ModuleResolutionKind: { NodeNext: number }
+    ScriptTarget: { ESNext: number }
+  }
+  // Beside the sources, so that the client is found as it is by a user of it.
+  const folder = mkdtempSync(path.join(ROOT, 'packages/server/test/samples-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const samples = operationsOf(spec).flatMap((shown) => {
+    const sample = shown.operation.operationId === 'exchangeKey' ? null : sdkOf(shown, spec)
+    return sample === null ? [] : [`async () => {\n${sample}\n},`]
+  })
+  assert.ok(samples.length > 50)
+  const file = path.join(folder, 'samples.ts')
+  const head =
+    "import { createClient } from '@sensorium/client'\nconst client = createClient({ url: '', apiKey: '' })\n"
+  writeFileSync(file, `${head}export const all = [\n${samples.join('\n')}\n]\n`)
+  const program = ts.createProgram([file], {
+    strict: true,
+    noEmit: true,
+    module: ts.ModuleKind.NodeNext,
+    moduleResolution: ts.ModuleResolutionKind.NodeNext,
+    target: ts.ScriptTarget.ESNext,
+    allowImportingTsExtensions: true,
+    skipLibCheck: true,
+    types: ['node'],
+  })
+  const said = program.getSemanticDiagnostics().map((one) => ts.flattenDiagnosticMessageText(one.messageText, ' '))
+  assert.deepEqual(said, [])
+})
+
+test('[DOC-8] the search looks through guides and operations', async () => {
+  const index = (await (await get('/docs/search.json')).json()) as { title: string; href: string; text: string }[]
+  const hrefs = index.map(({ href }) => href)
+  assert.ok(hrefs.includes('/docs#publishEvent'))
+  assert.ok(hrefs.some((href) => href.startsWith('/docs/memory#')))
+  assert.ok(index.some(({ text }) => text.includes('lease')))
+})
