@@ -11,10 +11,9 @@ import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { getLoadablePath } from 'sqlite-vec'
 import { BUILTIN_MODEL } from '../packages/server/src/memory/embed/builtin.ts'
-import { bytesOf, signatureOf } from '../packages/server/src/memory/embed/embedding.ts'
+import { bytesOf } from '../packages/server/src/memory/embed/embedding.ts'
 import { loadModel } from '../packages/server/src/memory/embed/model.ts'
 import { insertMemory, type MemoryRow } from '../packages/server/src/memory/sql.ts'
-import { indexWords } from '../packages/server/src/memory/words.ts'
 import { Connection } from './support/load.ts'
 import { quantile, serve, type Served } from './tools.ts'
 
@@ -135,19 +134,15 @@ async function fill(
           created_at: now,
           updated_at: now,
           accessed_at: now,
-          text_version: 1,
         }
         await insertMemory(tx, row)
-        await indexWords(tx, row)
-        await tx.run(
-          'insert into memory_vectors (tenant_id, memory_id, part, model, text_version, signature, vector, tokens) values (?, ?, 0, ?, 1, ?, ?, ?)',
-          [tenantId, id, BUILTIN_MODEL, signatureOf(vector), bytesOf(vector), new Uint8Array(64 * 15).fill(7)],
-        )
-        await tx.run('update memory_recall set embedded = ? where tenant_id = ? and memory_id = ?', [
-          BUILTIN_MODEL,
+        await served.app.memory.index.put(tx, row)
+        await served.app.memory.index.keep(tx, BUILTIN_MODEL, {
           tenantId,
-          id,
-        ])
+          memoryId: id,
+          version: 1,
+          windows: [{ vector, tokens: new Int8Array(64 * 15).fill(7) }],
+        })
         insert.run(tenantId, bytesOf(vector))
       }
     })

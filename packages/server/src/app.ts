@@ -79,7 +79,7 @@ export interface App {
   /** One run of each background work, for tests. */
   runOnce: { [Name in keyof BackgroundWork]: () => Promise<unknown> }
   /** Recall in process, and a way to wait until what was written is embedded. */
-  memory: Pick<MemoryParts, 'recall' | 'embedding' | 'findText'>
+  memory: Pick<MemoryParts, 'recall' | 'embedding' | 'index'>
 }
 
 /** Less than the ten seconds that containers are commonly given. */
@@ -229,7 +229,7 @@ export function makeApp(parts: AppParts): App {
         quotas,
       }),
       ...channelOperations(tools),
-      ...memoryOperations({ ...tools, quotas, embedding: memory.embedding, findText: memory.findText }),
+      ...memoryOperations({ ...tools, quotas, index: memory.index }),
       ...searchOperations({ store, recall: memory.recall, now: clock.now }),
       ...operatorOperations({ ...tools, settings }),
       ...webhookOperations({ ...tools, publicUrl: config.publicUrl }),
@@ -292,6 +292,7 @@ export function makeApp(parts: AppParts): App {
     supervisor,
     push,
     embedding: memory.embedding,
+    memoryIndex: memory.index,
   })
   let loops: Loop[] = []
 

@@ -6,6 +6,7 @@ import type { Wakeups } from './delivery/wake.ts'
 import { LOOK_EVERY_MS as CONNECTORS_EVERY_MS, type Supervisor } from './ingest/connectors/supervise.ts'
 import type { Clock } from './kernel/clock.ts'
 import type { Embedding } from './memory/embed-memories.ts'
+import type { MemoryIndex } from './memory/index/memory-index.ts'
 import type { Idempotency } from './operations/idempotency.ts'
 import type { RateLimiter } from './operations/rate-limit.ts'
 import type { Push } from './outbound/push.ts'
@@ -34,6 +35,7 @@ export interface BackgroundParts {
   supervisor: Supervisor
   push: Push
   embedding: Embedding
+  memoryIndex: MemoryIndex
 }
 
 export function backgroundWork(parts: BackgroundParts) {
@@ -52,7 +54,7 @@ export function backgroundWork(parts: BackgroundParts) {
     /** What no wake-up told of. */
     push: { everyMs: 1_000, runOnce: push.runOnce },
     embed: { everyMs: 2_000, runOnce: () => parts.embedding.runOnce() },
-    expireMemories: { everyMs: 10_000, runOnce: () => expireMemories(store, clock.now()) },
+    expireMemories: { everyMs: 10_000, runOnce: () => expireMemories(store, parts.memoryIndex, clock.now()) },
     gatherStatistics: {
       everyMs: 2_000,
       runOnce: async () => (store.isShared ? gatherStatistics(store) : undefined),

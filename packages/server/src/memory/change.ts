@@ -4,11 +4,8 @@ import type { Principal } from '../auth/principal.ts'
 import { jsonText } from '../kernel/json-members.ts'
 import type { Db } from '../store/db.ts'
 import { holdMemory } from './get.ts'
-import { indexFacts } from './facts.ts'
 import { expiryOf, msOrNull, storable, type MemoryTools } from './remember.ts'
 import { saveMemory, type MemoryRow } from './sql.ts'
-import { indexText } from './substring.ts'
-import { indexWords } from './words.ts'
 
 type Wanted = Static<typeof MemoryUpdate>
 
@@ -28,7 +25,7 @@ function columnsOf(wanted: Wanted, now: number): Partial<MemoryRow> {
 
 export async function changeMemory(
   tx: Db,
-  tools: Pick<MemoryTools, 'now' | 'embedding'>,
+  tools: Pick<MemoryTools, 'now' | 'index'>,
   principal: Principal,
   id: string,
   wanted: Wanted,
@@ -39,15 +36,7 @@ export async function changeMemory(
   const fields = Object.entries(columns).filter(([name, value]) => row[name as keyof MemoryRow] !== value)
   if (fields.length === 0) return row
   const changed: MemoryRow = { ...row, ...Object.fromEntries(fields), updated_at: now }
-  const newText = changed.title !== row.title || changed.content !== row.content
-  if (newText) changed.text_version++
   await saveMemory(tx, changed)
-  if (newText) {
-    await indexText(tx, changed)
-    await indexWords(tx, changed)
-    const { tenant_id, agent_id, title, content } = changed
-    tx.afterCommit(() => tools.embedding.wake(tenant_id, agent_id, id, title.length + content.length))
-  }
-  if (changed.metadata !== row.metadata) await indexFacts(tx, changed, false)
+  await tools.index.put(tx, changed, row)
   return changed
 }

@@ -15,7 +15,7 @@ import type { Store } from '../store/db.ts'
 import type { Embedded, Embedder } from './embed/embedding.ts'
 import { EmbeddingRefused } from './embed/service.ts'
 import { makeClaims, type Name, type Text } from './embedding-claims.ts'
-import type { MemoryIndex } from './memory-index.ts'
+import type { MemoryIndex } from './index/memory-index.ts'
 
 /** Vectors of this many memories are written in one transaction: over it the embedded store would hold up events. */
 const WRITTEN_TOGETHER = 16
@@ -83,14 +83,7 @@ async function keepVectors(
     kept += await store.tx(async (tx) => {
       let written = 0
       for (const [i, { tenantId, memoryId, version }] of batch.slice(first, first + WRITTEN_TOGETHER).entries()) {
-        // Marks a memory as embedded if its text is still the one; answers whether it was.
-        const current = await tx.run(
-          'update memory_recall set embedded = ?, claimed_until = 0 where tenant_id = ? and memory_id = ? and version = ?',
-          [model, tenantId, memoryId, version],
-        )
-        if (current === 0) continue
-        await index.keep(tx, model, { tenantId, memoryId, version, windows: windows[first + i]! })
-        written++
+        if (await index.keep(tx, model, { tenantId, memoryId, version, windows: windows[first + i]! })) written++
       }
       return written
     })

@@ -1,23 +1,19 @@
 // Tidies up after memories whose time has come. Nobody sees them any more since that moment, by the clock; this gives
 // them their status and takes them out of the indexes. Small steps, so that no other writer waits long.
 import type { Store } from '../store/db.ts'
+import type { MemoryIndex } from './index/memory-index.ts'
 import { lockExpired, setExpired } from './sql.ts'
-import { unindexFacts } from './facts.ts'
-import { unindexText } from './substring.ts'
-import { unindexWords } from './words.ts'
 
 const STEP = 100
 
 /** One round over everything that is due; answers how many expired. */
-export async function expireMemories(store: Store, now: number): Promise<number> {
+export async function expireMemories(store: Store, index: Pick<MemoryIndex, 'remove'>, now: number): Promise<number> {
   for (let total = 0; ; ) {
     const expired = await store.tx(async (tx) => {
       const due = await lockExpired(tx, now, STEP)
       for (const { tenant_id, id } of due) {
         await setExpired(tx, tenant_id, id)
-        await unindexText(tx, tenant_id, id)
-        await unindexWords(tx, tenant_id, id)
-        await unindexFacts(tx, tenant_id, id)
+        await index.remove(tx, tenant_id, id)
       }
       return due.length
     })

@@ -3,7 +3,7 @@
 import type { MemoryScope, MemoryStatus, MemoryType } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import type { Db } from '../store/db.ts'
-import type { FindText } from './memory-index.ts'
+import type { FindText } from './index/memory-index.ts'
 import { both, goneOf, seenBy, waysToSee, type Condition } from './see.ts'
 import { listMemoriesById, pageMemories } from './sql.ts'
 import { jsonBody, type JsonBody } from './wire.ts'

@@ -3,21 +3,19 @@ import type { Config } from '../config.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Store } from '../store/db.ts'
-import { databaseFile } from '../store/data-directory.ts'
 import { builtinEmbedder } from './embed/builtin.ts'
 import type { Embedder } from './embed/embedding.ts'
 import { serviceEmbedder } from './embed/service.ts'
 import { makeEmbedding, type Embedding } from './embed-memories.ts'
-import type { FindText } from './memory-index.ts'
-import { postgresIndex } from './index-postgres.ts'
-import { sqliteIndex } from './index-sqlite.ts'
+import type { MemoryIndex } from './index/memory-index.ts'
+import { openIndex } from './index/open-index.ts'
 import { makeRecall, type Recall } from './recall.ts'
 
 export interface MemoryParts {
   recall: Recall
   embedding: Embedding
   model: string
-  findText: FindText
+  index: MemoryIndex
   close(): Promise<void>
 }
 
@@ -35,16 +33,15 @@ const embedderOf = ({ embeddings }: Pick<Config, 'embeddings'>, clock: Clock): E
 /** Starts nothing: the threads come with the first memory or search. */
 export function makeMemory({ config, store, clock, log, ...told }: MemoryPartsTools): MemoryParts {
   const embedder = embedderOf(config, clock)
-  const index =
-    config.databaseUrl === null
-      ? sqliteIndex(store, databaseFile(config.dataDir))
-      : postgresIndex(store, config.databaseUrl)
+  const index = openIndex(config, store, ({ tenant_id, agent_id, id, title, content }) =>
+    embedding.wake(tenant_id, agent_id, id, title.length + content.length),
+  )
   const embedding = makeEmbedding({ store, index, embedder, clock, log, ...told })
   return {
     recall: makeRecall({ index, embedder, embedding, clock, log }),
     embedding,
     model: embedder.model,
-    findText: index.findText,
+    index,
     async close() {
       await embedding.close()
       await index.close()

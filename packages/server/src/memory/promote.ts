@@ -5,8 +5,8 @@ import type { Principal } from '../auth/principal.ts'
 import { invalid, ruleBroken } from '../kernel/failure.ts'
 import type { Db } from '../store/db.ts'
 import { holdMemory } from './get.ts'
+import type { MemoryTools } from './remember.ts'
 import { saveMemory, type MemoryRow } from './sql.ts'
-import { indexText } from './substring.ts'
 
 type Wanted = Static<typeof MemoryPromote>
 
@@ -45,11 +45,12 @@ function placeOf({ scope, team_id = null }: Wanted): Place {
 
 export async function promoteMemory(
   tx: Db,
-  now: number,
+  tools: Pick<MemoryTools, 'now' | 'index'>,
   principal: Principal,
   id: string,
   wanted: Wanted,
 ): Promise<MemoryRow> {
+  const now = tools.now()
   const to = placeOf(wanted)
   const row = await holdMemory(tx, principal, id, now)
   const verdict = judge(row, to)
@@ -64,7 +65,6 @@ export async function promoteMemory(
   }
   const promoted = { ...row, ...to, updated_at: now }
   await saveMemory(tx, promoted)
-  // The substring index knows the audience of a memory.
-  await indexText(tx, promoted)
+  await tools.index.put(tx, promoted, row)
   return promoted
 }

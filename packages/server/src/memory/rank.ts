@@ -16,10 +16,9 @@
 // answers the question: random values cost half a point of nDCG this way, four points added. Each weight of words alone
 // or meaning alone loses 5 to 20.
 import { withoutBreath, type Breathe } from '../kernel/breathe.ts'
+import { coverage, lexical, type Words } from './bm25.ts'
 import { TOKEN_SIZE } from './embed/tokens.ts'
 
-export const K1 = 1.2
-export const B = 0.75
 /** A service's vectors come without tokens. */
 const BLEND_WITHOUT_TOKENS = { lex: 0.6, cos: 0.4, tok: 0 } as const
 /**
@@ -44,13 +43,6 @@ const within = (value: number): number => Math.min(1, Math.max(0, value))
 /** How many the words, and how many the meaning, bring before they are ranked together. */
 export const PICKED = 100
 
-/** The words of a query among what the caller can see. */
-export interface Words {
-  /** Weight of each distinct word. */
-  idf: readonly number[]
-  averageLength: number
-}
-
 export interface Meaning {
   vector: Float32Array
   /** Empty when the model gives none. */
@@ -59,17 +51,21 @@ export interface Meaning {
   wordOfToken?: readonly number[]
 }
 
-export interface Candidate {
+/** What a memory itself brings to its score, whatever is asked. Each finder says where it has each of these from. */
+export interface Weights {
+  confidence: number
+  importance: number
+  /** When what it says was last known to be true. */
+  freshAt: number
+}
+
+export interface Candidate extends Weights {
   id: string
   /** Weighted frequency of each word of the query, in the order of `idf`. */
   frequencies: ArrayLike<number>
   length: number
   /** Its window that is nearest to the query; null until it is embedded. */
   meaning: Meaning | null
-  confidence: number
-  importance: number
-  /** When what it says was last known to be true. */
-  freshAt: number
 }
 
 export interface Signals {
@@ -84,38 +80,6 @@ export interface Ranked {
   id: string
   score: number
   signals: Signals
-}
-
-/** A word is worth more the fewer memories hold it; never nothing, however common. */
-export const idf = (memories: number, holding: number): number =>
-  Math.log(1 + (memories - holding + 0.5) / (holding + 0.5))
-
-/** How much of a word's weight its frequency in a memory of this length earns: 0 to 1. */
-export const saturation = (frequency: number, length: number, averageLength: number): number =>
-  frequency / (frequency + K1 * (1 - B + (B * length) / (averageLength || 1)))
-
-/** BM25 over the most it could be. */
-export function lexical(words: Words, frequencies: ArrayLike<number>, length: number): number {
-  let sum = 0
-  let most = 0
-  for (let i = 0; i < words.idf.length; i++) {
-    const weight = words.idf[i]!
-    const frequency = frequencies[i]!
-    most += weight
-    if (frequency > 0) sum += weight * saturation(frequency, length, words.averageLength)
-  }
-  return most > 0 ? sum / most : 0
-}
-
-/** The share of a query's words, by their weight, that a memory holds at all. */
-export function coverage(words: Words, frequencies: ArrayLike<number>): number {
-  let held = 0
-  let all = 0
-  for (let i = 0; i < words.idf.length; i++) {
-    all += words.idf[i]!
-    if (frequencies[i]! > 0) held += words.idf[i]!
-  }
-  return all > 0 ? held / all : 0
 }
 
 export function dot(a: Float32Array, b: Float32Array): number {

@@ -11,11 +11,11 @@ import type { Db, Store } from '../store/db.ts'
 import { meter } from '../tenants/usage.ts'
 import type { Embedded, Embedder } from './embed/embedding.ts'
 import type { Embedding } from './embed-memories.ts'
-import { MAX_TERMS, type MemoryIndex } from './memory-index.ts'
+import { MAX_TERMS, type MemoryIndex } from './index/memory-index.ts'
 import type { Meaning, Ranked } from './rank.ts'
 import { seenBy, type Viewer } from './see.ts'
 import { listMemoriesById, touchMemories } from './sql.ts'
-import { termsOf } from './terms.ts'
+import { termsOf } from './index/terms.ts'
 import { jsonBody, type Item, type JsonBody } from './wire.ts'
 
 export type RecallOptions = Omit<Static<typeof MemorySearch>, 'query' | 'explain'> & {

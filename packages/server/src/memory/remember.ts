@@ -1,7 +1,7 @@
 // A new memory of the caller.
 //
 // 1. The owner is the caller; nothing in the body says otherwise.
-// 2. The memory, its searchable text, its words and its count commit together: it is found by them right after its 201.
+// 2. The memory, what it is found by and its count commit together: it is found by its words right after its 201.
 // 3. A memory has a team while its scope is `team`, and none otherwise: a private memory is nobody's but its owner's,
 //    and an institutional one everybody's, so a team there would only suggest a limit that does not hold. One sent is
 //    dropped.
@@ -14,11 +14,8 @@ import { jsonText } from '../kernel/json-members.ts'
 import type { Quotas } from '../tenants/quotas.ts'
 import type { Db } from '../store/db.ts'
 import { meter, STORED_BYTES } from '../tenants/usage.ts'
-import type { Embedding } from './embed-memories.ts'
-import { indexFacts } from './facts.ts'
+import type { MemoryIndex } from './index/memory-index.ts'
 import { insertMemory, type MemoryRow } from './sql.ts'
-import { indexText } from './substring.ts'
-import { indexWords } from './words.ts'
 
 type Wanted = Static<typeof MemoryCreate>
 
@@ -26,8 +23,7 @@ export interface MemoryTools {
   quotas: Quotas
   makeId: MakeId
   now(): number
-  /** Told of a memory whose text is new, once it is on disk. */
-  embedding: Pick<Embedding, 'wake'>
+  index: Pick<MemoryIndex, 'put' | 'remove'>
 }
 
 export const msOrNull = (time: string | null | undefined): number | null => (time ? Date.parse(time) : null)
@@ -66,7 +62,7 @@ function teamOf(principal: Principal, { scope, team_id }: Wanted): string | null
 
 export async function remember(
   tx: Db,
-  { makeId, now, embedding, quotas }: MemoryTools,
+  { makeId, now, index, quotas }: MemoryTools,
   principal: Principal,
   wanted: Wanted,
 ): Promise<MemoryRow> {
@@ -94,19 +90,15 @@ export async function remember(
     created_at: at,
     updated_at: at,
     accessed_at: at,
-    text_version: 1,
   }
   const bytes = [row.title, row.content, row.metadata].reduce((sum, text) => sum + Buffer.byteLength(text), 0)
   await quotas.makeRoom(tx, row.tenant_id, 'memories')
   await quotas.makeRoomForBytes(row.tenant_id, bytes)
   await insertMemory(tx, row)
-  await indexText(tx, row)
-  await indexWords(tx, row)
-  await indexFacts(tx, row, true)
+  await index.put(tx, row)
   meter(tx, at, [
     [row.tenant_id, 'memories', 1],
     [row.tenant_id, STORED_BYTES, bytes],
   ])
-  tx.afterCommit(() => embedding.wake(row.tenant_id, row.agent_id, row.id, row.title.length + row.content.length))
   return row
 }

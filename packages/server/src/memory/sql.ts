@@ -27,8 +27,6 @@ export interface MemoryRow {
   created_at: number
   updated_at: number
   accessed_at: number
-  /** Moves when the title or the content does. */
-  text_version: number
 }
 
 export interface RelationshipRow {
@@ -66,7 +64,6 @@ const MEMORY = [
   'created_at',
   'updated_at',
   'accessed_at',
-  'text_version',
 ] as const satisfies (keyof MemoryRow)[]
 
 const RELATIONSHIP = [
@@ -168,7 +165,7 @@ export function touchMemories(tx: Db, tenantId: string, ids: readonly string[], 
 export const saveMemory = (tx: Db, row: MemoryRow): Promise<number> =>
   tx.run(
     `update memories set team_id = ?, scope = ?, status = ?, title = ?, content = ?, confidence = ?, importance = ?, metadata = ?,
-            freshness_date = ?, expires_at = ?, updated_at = ?, text_version = ?
+            freshness_date = ?, expires_at = ?, updated_at = ?
       where tenant_id = ? and id = ?`,
     [
       row.team_id,
@@ -182,7 +179,6 @@ export const saveMemory = (tx: Db, row: MemoryRow): Promise<number> =>
       row.freshness_date,
       row.expires_at,
       row.updated_at,
-      row.text_version,
       row.tenant_id,
       row.id,
     ],

@@ -8,7 +8,7 @@ import { promoteMemory } from '../memory/promote.ts'
 import { relate, unrelate } from '../memory/relate.ts'
 import { remember, type MemoryTools } from '../memory/remember.ts'
 import { traverse } from '../memory/traverse.ts'
-import type { FindText } from '../memory/memory-index.ts'
+import type { MemoryIndex } from '../memory/index/memory-index.ts'
 import type { MemoryRow, RelationshipRow } from '../memory/sql.ts'
 import { memoryJson, relationshipJson } from '../memory/wire.ts'
 import type { CallOptions } from './call.ts'
@@ -28,12 +28,12 @@ const related = (row: RelationshipRow): OperationResponse => ({
   resourceId: row.id,
 })
 
-export const memoryOperations = (tools: MemoryTools & { findText: FindText }): Binding[] => {
-  const { now, findText } = tools
+export const memoryOperations = (tools: MemoryTools & { index: MemoryIndex }): Binding[] => {
+  const { now, index } = tools
   return [
     read(operations.listMemories, async ({ principal, query, options }, db) => ({
       status: 200,
-      ...(await listMemories(db, findText, principal, query, now(), options.brief)),
+      ...(await listMemories(db, index.findText, principal, query, now(), options.brief)),
     })),
 
     write(operations.createMemory, async ({ principal, body, options }, tx) =>
@@ -50,12 +50,12 @@ export const memoryOperations = (tools: MemoryTools & { findText: FindText }): B
     ),
 
     write(operations.deleteMemory, async ({ principal, params }, tx) => {
-      await forgetMemory(tx, now(), principal, params.id)
+      await forgetMemory(tx, tools, principal, params.id)
       return noContent()
     }),
 
     write(operations.promoteMemory, async ({ principal, params, body, options }, tx) =>
-      shown(200, await promoteMemory(tx, now(), principal, params.id, body), options),
+      shown(200, await promoteMemory(tx, tools, principal, params.id, body), options),
     ),
 
     write(operations.createRelationship, async ({ principal, params, body }, tx) =>

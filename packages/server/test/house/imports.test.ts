@@ -140,9 +140,10 @@ test('only the engines know their drivers', () => {
   )
 })
 
-test('[STO-7] only the store and the memory know which engine it is', () => {
-  const engines = /^store\/(sqlite|postgres)[\w-]*\.ts$/
-  const may = (file: string): boolean => ['store', 'memory'].includes(partOf(file))
+test('[STO-7] only the store and the memory index know which engine it is', () => {
+  const engines = /^(store|memory\/index)\/([\w-]+-)?(sqlite|postgres|pgvector)[\w-]*\.ts$/
+  const may = (file: string): boolean => file.startsWith('store/') || file.startsWith('memory/index/')
+  assert.ok(imports.some(({ from, to }) => from === 'memory/index/open-index.ts' && engines.test(to)))
   assert.deepEqual(imports.filter(({ from, to, ours }) => ours && engines.test(to) && !may(from)).map(shown), [])
   const asking = globSync('**/*.ts', { cwd: SRC }).filter(
     (file) =>

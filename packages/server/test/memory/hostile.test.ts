@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import type { Memory } from '@sensorium/contract'
 import { listMemories } from '../../src/memory/list.ts'
-import { askedOf, gramsOf } from '../../src/memory/substring.ts'
+import { askedOf, gramsOf } from '../../src/memory/index/grams.ts'
 import { traverse } from '../../src/memory/traverse.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
@@ -45,7 +45,7 @@ test('[RCL-4] a text has a bounded number of grams, and what it holds is always 
       const needle = points.slice(start, start + length).join('')
       const grams = gramsOf(7, whole)
       assert.ok(
-        askedOf(needle, 7).some((asked) => asked.every((gram) => grams.has(gram))),
+        Object.values(askedOf(needle, 7)).some((asked) => asked.every((gram) => grams.has(gram))),
         needle,
       )
     }),
@@ -74,7 +74,7 @@ onBothEngines((engine) => {
     scopes: new Set<string>(),
   })
   const inProcess = async () =>
-    listMemories(service.store, service.app.memory.findText, viewer(), { limit: 200 }, service.clock.now())
+    listMemories(service.store, service.app.memory.index.findText, viewer(), { limit: 200 }, service.clock.now())
 
   test('[RCL-1] metadata goes out as the text that came in, from create to search', async () => {
     const metadata = '{ "big" : 12345678901234567890, "e": 1.0, "half": "\\ud800", "list": [1,  2] }'

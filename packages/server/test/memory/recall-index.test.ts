@@ -2,14 +2,14 @@
 // PostgreSQL by signatures, and by pgvector, exactly and through HNSW.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { idf, idfSql, saturation, saturationSql } from '../../src/memory/bm25.ts'
 import { signatureOf, type Embedded } from '../../src/memory/embed/embedding.ts'
-import { postgresFinder, rescored } from '../../src/memory/find-postgres.ts'
-import { postgresIndex } from '../../src/memory/index-postgres.ts'
-import { sqliteIndex } from '../../src/memory/index-sqlite.ts'
-import type { Finder, MemoryIndex, Sought } from '../../src/memory/memory-index.ts'
+import { postgresFinder, rescored } from '../../src/memory/index/find-postgres.ts'
+import { postgresIndex } from '../../src/memory/index/postgres-index.ts'
+import { sqliteIndex } from '../../src/memory/index/sqlite-index.ts'
+import type { Finder, MemoryIndex, SearchQuery } from '../../src/memory/index/memory-index.ts'
 import { dot, rank, type Candidate } from '../../src/memory/rank.ts'
 import { insertMemory, type MemoryRow } from '../../src/memory/sql.ts'
-import { indexWords } from '../../src/memory/words.ts'
 import type { Store } from '../../src/store/db.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { databaseFile } from '../../src/store/data-directory.ts'
@@ -46,7 +46,7 @@ const memories = Array.from({ length: SIZE }, (_, i) => ({
 }))
 const queries = Array.from({ length: QUERIES }, about)
 
-const sought = (vector: Float32Array, minConfidence: number): Sought => ({
+const sought = (vector: Float32Array, minConfidence: number): SearchQuery => ({
   viewer: { kind: 'agent', id: 'agt_me', tenantId: 'ten_1', teamId: null },
   scope: null,
   type: null,
@@ -101,10 +101,9 @@ async function fill(store: Store, index: MemoryIndex): Promise<void> {
           created_at: NOW,
           updated_at: NOW,
           accessed_at: NOW,
-          text_version: 1,
         }
         await insertMemory(tx, row)
-        await indexWords(tx, row)
+        await index.put(tx, row)
         await index.keep(tx, MODEL, { tenantId: 'ten_1', memoryId: id, version: 1, windows })
       }
     })
@@ -131,18 +130,18 @@ interface Opened {
 const WAYS: Record<string, () => Promise<Opened>> = {
   'sqlite-vec': async () => {
     const { store, config, drop } = await emptyStore(sqlite)
-    return { store, index: sqliteIndex(store, databaseFile(config.dataDir)), drop }
+    return { store, index: sqliteIndex(store, databaseFile(config.dataDir), () => {}), drop }
   },
   ...(POSTGRES_URL && {
     'PostgreSQL as the server has it': async () => {
       const { store, config, drop } = await emptyStore(postgres)
-      return { store, index: postgresIndex(store, config.databaseUrl!), drop }
+      return { store, index: postgresIndex(store, config.databaseUrl!, () => {}), drop }
     },
   }),
   pgvector: async () => {
     const store = await pgliteStore()
     // It runs in this process, where no thread can reach it: searched from here.
-    return { store, index: { ...postgresIndex(store, ''), ...postgresFinder(store) }, drop: store.close }
+    return { store, index: { ...postgresIndex(store, '', () => {}), ...postgresFinder(store) }, drop: store.close }
   },
 }
 
@@ -164,6 +163,23 @@ for (const [name, open] of Object.entries(WAYS)) {
     })
 
     if (name === 'pgvector') {
+      test('[RCL-12] BM25 is the same as a function and as SQL', async () => {
+        const earned = saturationSql('f', 'l', 'a')
+        for (const [memories, holding, frequency, length, average] of [
+          [1, 1, 1, 1, 1],
+          [1000, 3, 2, 40, 22.5],
+          [50_000, 49_999, 7, 9000, 116],
+        ] as const) {
+          const [row] = await opened.store.rows<{ idf: number; saturation: number }>(
+            `select ${idfSql('n', 'h')} as idf, ${earned.sql} as saturation
+               from (select ?::double precision as n, ?::double precision as h, ?::double precision as f, ?::double precision as l, ?::double precision as a) x`,
+            [...earned.values, memories, holding, frequency, length, average],
+          )
+          assert.ok(Math.abs(row!.idf - idf(memories, holding)) < 1e-12)
+          assert.ok(Math.abs(row!.saturation - saturation(frequency, length, average)) < 1e-12)
+        }
+      })
+
       test('[SRCH-14] so does a tenant that is large enough for HNSW', async () => {
         const { store } = opened
         const [row] = await store.rows<{ n: number }>(

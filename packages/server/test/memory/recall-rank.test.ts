@@ -1,19 +1,10 @@
 // The pure part of recall: words, stems, and the order of candidates.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { stem } from '../../src/memory/stem.ts'
-import { countTerms, termsOf } from '../../src/memory/terms.ts'
-import {
-  blendFor,
-  idf,
-  lexical,
-  rank,
-  recency,
-  tokenLikeness,
-  tokenWeights,
-  type Candidate,
-  type Words,
-} from '../../src/memory/rank.ts'
+import { stem } from '../../src/memory/index/stem.ts'
+import { countTerms, termsOf } from '../../src/memory/index/terms.ts'
+import { idf, lexical, type Words } from '../../src/memory/bm25.ts'
+import { blendFor, rank, recency, tokenLikeness, tokenWeights, type Candidate } from '../../src/memory/rank.ts'
 
 // From the paper's own examples, step by step.
 const STEMS: Record<string, string> = {

@@ -97,7 +97,6 @@ const memoryRow = (tenant: string, id: string, more: Partial<MemoryRow> = {}): M
   created_at: START,
   updated_at: START,
   accessed_at: START,
-  text_version: 1,
   ...more,
 })
 

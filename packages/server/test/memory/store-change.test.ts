@@ -44,8 +44,9 @@ onBothEngines((engine) => {
   const now = () => new Date(service.clock.now()).toISOString()
   const status = async (id: string) =>
     (
-      await service.store.rows<{ status: string; text_version: number }>(
-        'select status, text_version from memories where id = ?',
+      await service.store.rows<{ status: string; texts: number | null }>(
+        `select m.status, r.version as texts from memories m
+           left join memory_recall r on r.tenant_id = m.tenant_id and r.memory_id = m.id where m.id = ?`,
         [id],
       )
     )[0]!
@@ -112,12 +113,12 @@ onBothEngines((engine) => {
     assert.equal((await calls.patch(agent, memory.id, { content: longest })).body.content, longest)
   })
 
-  test('[MEM-14] the version of the text moves with title and content only', async () => {
+  test('[MEM-14] the text is indexed again with title and content only', async () => {
     const version = async (body: object) => {
       assert.equal((await calls.patch(agent, memory.id, body)).status, 200)
-      return (await status(memory.id)).text_version
+      return (await status(memory.id)).texts
     }
-    assert.equal((await status(memory.id)).text_version, 1)
+    assert.equal((await status(memory.id)).texts, 1)
     assert.equal(await version({ confidence: 0 }), 1)
     assert.equal(await version({ title: 'New' }), 2)
     assert.equal(await version({ title: 'New' }), 2)
@@ -258,7 +259,7 @@ onBothEngines((engine) => {
     const all = await calls.promote(agent, memory.id, { scope: 'institutional' })
     assert.deepEqual([all.status, all.body.scope, all.body.team_id], [200, 'institutional', null])
     assert.deepEqual(await seenBy(), ['agent', 'blue', 'red'])
-    assert.equal((await status(memory.id)).text_version, 2)
+    assert.equal((await status(memory.id)).texts, 2)
   })
 
   test('[MEM-20] a payload that does not fit together is 400', async () => {
@@ -318,6 +319,6 @@ onBothEngines((engine) => {
     ])
     const { body } = await calls.get(agent, memory.id)
     assert.deepEqual([body.title, body.content, body.confidence, body.scope], ['T', 'C', 0.5, 'institutional'])
-    assert.equal((await status(memory.id)).text_version, 3)
+    assert.equal((await status(memory.id)).texts, 3)
   })
 })

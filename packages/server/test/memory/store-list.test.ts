@@ -3,8 +3,10 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import type { Memory } from '@sensorium/contract'
-import { candidateQuery } from '../../src/memory/find-text.ts'
-import { fold } from '../../src/memory/fold.ts'
+import { candidateQuery } from '../../src/memory/index/find-text.ts'
+import { mayHold as mayHoldPostgres } from '../../src/memory/index/may-hold-postgres.ts'
+import { mayHold as mayHoldSqlite } from '../../src/memory/index/may-hold-sqlite.ts'
+import { fold } from '../../src/memory/index/fold.ts'
 import { seenBy, waysToSee, type Viewer } from '../../src/memory/see.ts'
 import { pageMemories } from '../../src/memory/sql.ts'
 import type { Db, Store, Value } from '../../src/store/db.ts'
@@ -324,10 +326,11 @@ onBothEngines((engine) => {
     const viewer: Viewer = { kind: 'agent', id: owner.id, tenantId: many.id, teamId: 'blue' }
     const admin: Viewer = { ...viewer, kind: 'org_admin' }
 
+    const mayHold = engine.name === 'sqlite' ? mayHoldSqlite : mayHoldPostgres
     const searchPlans = async () => {
       for (const who of [viewer, admin]) {
         const search = (text: string) => {
-          const { sql, values } = candidateQuery(engine.name, who, text, seenBy(who, START))
+          const { sql, values } = candidateQuery(mayHold, who, text, seenBy(who, START))
           return plans(store, (db) => db.rows(sql, values))
         }
         for (const text of ['needle in a hay', 'ne', 'n']) {

@@ -104,7 +104,6 @@ onBothEngines((engine) => {
               created_at: 1,
               updated_at: 1,
               accessed_at: 1,
-              text_version: 1,
             }),
           )
           await store.tx(async (tx) => {

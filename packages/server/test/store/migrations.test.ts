@@ -195,15 +195,15 @@ onBothEngines((engine) => {
     })
     await migrate(store, NOW)
     const kept = await store.rows<{ vector: Uint8Array; tokens: Uint8Array }>(
-      'select memory_id, part, model, text_version, vector, tokens from memory_vectors where tenant_id = ? order by memory_id, part',
+      'select memory_id, part, model, vector, tokens from memory_vectors where tenant_id = ? order by memory_id, part',
       ['ten_a'],
     )
     assert.deepEqual(
       kept.map((row) => ({ ...row, vector: [...row.vector], tokens: [...row.tokens] })),
       [
-        { memory_id: 'mem_a', part: 0, model: 'm', text_version: 2, vector: [0, 1], tokens: [0, 2] },
-        { memory_id: 'mem_a', part: 1, model: 'm', text_version: 2, vector: [1, 1], tokens: [1, 2] },
-        { memory_id: 'mem_b', part: 0, model: 'm', text_version: 2, vector: [0, 1], tokens: [0, 2] },
+        { memory_id: 'mem_a', part: 0, model: 'm', vector: [0, 1], tokens: [0, 2] },
+        { memory_id: 'mem_a', part: 1, model: 'm', vector: [1, 1], tokens: [1, 2] },
+        { memory_id: 'mem_b', part: 0, model: 'm', vector: [0, 1], tokens: [0, 2] },
       ],
     )
   })

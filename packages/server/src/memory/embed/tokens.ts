@@ -1,7 +1,7 @@
 // Token vectors leave the model with 384 numbers each. Projected on 64 directions, brought to length 1 and rounded to a
 // byte, a sixteenth of the space keeps what is needed to compare tokens: about 1 KB for a short memory.
 import { readFileSync } from 'node:fs'
-import { isStopWord } from '../terms.ts'
+import { isStopWord } from '../index/terms.ts'
 
 export const TOKEN_SIZE = 64
 const HIDDEN = 384

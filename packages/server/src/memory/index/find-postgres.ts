@@ -1,12 +1,14 @@
 // The search of PostgreSQL: a row for each word of a memory, and vectors by pgvector where the server has it, else by
 // signatures, the signs of a vector's numbers compared bit by bit, whose best are compared exactly. Runs in the search
 // thread: what comes back for one search is a megabyte of vectors, and reading it kept the events waiting for 12 ms.
-import type { Store } from '../store/db.ts'
-import { bitsOf, floatsOf, signedOf } from './embed/embedding.ts'
-import { wantedSql, type Finder, type Sought, type Window } from './memory-index.ts'
-import { pgvector } from './pgvector.ts'
-import { B, dot, idf, K1, PICKED, rank, type Candidate, type Words } from './rank.ts'
-import { seenBy } from './see.ts'
+import type { Store } from '../../store/db.ts'
+import { idf, idfSql, saturationSql, type Words } from '../bm25.ts'
+import { bitsOf, floatsOf, signedOf } from '../embed/embedding.ts'
+import { wantedSql } from './filter-conditions.ts'
+import type { Finder, SearchQuery } from './memory-index.ts'
+import { pgvector, type Window } from './pgvector.ts'
+import { dot, PICKED, rank, type Candidate, type Weights } from '../rank.ts'
+import { seenBy } from '../see.ts'
 
 /**
  * Windows compared exactly after the signatures have chosen: of 50,000, 200 held 0.978 of the exact top ten, 400 0.991,
@@ -21,6 +23,15 @@ export function rescored(memories: number, averageLength: number): number {
   const windowsEach = Math.max(1, averageLength / WORDS_OF_WINDOW)
   return Math.min(RESCORED.most, Math.ceil(windowsEach * Math.max(RESCORED.least, memories * RESCORED.share)))
 }
+/** Where each weight of a score comes from. */
+const WEIGHTS: Record<keyof Weights, string> = {
+  confidence: 'm.confidence',
+  importance: 'm.importance',
+  freshAt: 'coalesce(m.freshness_date, m.updated_at)',
+}
+const weightNames = Object.keys(WEIGHTS) as (keyof Weights)[]
+const weightColumns = Object.values(WEIGHTS).join(', ')
+
 /** Of a memory that its words brought, so many windows are compared exactly. */
 const WINDOWS = 3
 
@@ -37,10 +48,11 @@ interface WordRow {
 export function postgresFinder(store: Store, small?: number): Finder {
   const extension = pgvector(store, small)
 
-  async function byWords(sought: Sought) {
-    const { viewer, terms } = sought
-    const seen = seenBy(sought.viewer, sought.now)
-    const wanted = wantedSql(sought)
+  async function byWords(search: SearchQuery) {
+    const { viewer, terms } = search
+    const seen = seenBy(search.viewer, search.now)
+    const wanted = wantedSql(search)
+    const earned = saturationSql('h.frequency', 'h.length', 'o.average')
     // One statement: how many memories the viewer sees and their mean length, how many of them hold each word of the
     // query, and the words of the best that are wanted.
     const rows = await store.rows<WordRow>(
@@ -52,20 +64,27 @@ export function postgresFinder(store: Store, small?: number): Finder {
          select count(*) as n, coalesce(avg(r.length), 0)::double precision as average
          from memories m join memory_recall r on r.tenant_id = m.tenant_id and r.memory_id = m.id where m.tenant_id = ? and ${seen.sql}
        ), holding as (
-         select word, count(*) as n, ln(1 + (max(o.n) - count(*) + 0.5::double precision) / (count(*) + 0.5::double precision)) as weight
+         select word, count(*) as n, ${idfSql('max(o.n)', 'count(*)')} as weight
          from hits cross join overall o group by word
        ), best as (
          select h.memory_id
          from hits h join holding d on d.word = h.word cross join overall o where h.wanted group by h.memory_id
-         order by sum(d.weight * h.frequency
-           / (h.frequency + ?::double precision * (1 - ?::double precision + ?::double precision * h.length / greatest(o.average, 1e-9)))) desc,
-           h.memory_id collate "C" desc
+         order by sum(d.weight * ${earned.sql}) desc, h.memory_id collate "C" desc
          limit ?
        )
        select 'all' as kind, null as word, null as memory_id, n as amount, average from overall
        union all select 'word', word, null, n, null from holding
        union all select 'hit', h.word, h.memory_id, h.frequency, null from best join hits h on h.memory_id = best.memory_id`,
-      [...wanted.values, viewer.tenantId, terms, ...seen.values, viewer.tenantId, ...seen.values, K1, B, B, PICKED],
+      [
+        ...wanted.values,
+        viewer.tenantId,
+        terms,
+        ...seen.values,
+        viewer.tenantId,
+        ...seen.values,
+        ...earned.values,
+        PICKED,
+      ],
     )
     const overall = rows.find(({ kind }) => kind === 'all')!
     const memories = overall.amount!
@@ -85,13 +104,13 @@ export function postgresFinder(store: Store, small?: number): Finder {
     return { words, frequencies, memories }
   }
 
-  async function byMeaning(sought: Sought, many: number): Promise<Window[]> {
-    const { viewer, meaning, model } = sought
+  async function byMeaning(search: SearchQuery, many: number): Promise<Window[]> {
+    const { viewer, meaning, model } = search
     if (meaning === null) return []
-    const near = await extension.nearest(sought, many)
+    const near = await extension.nearest(search, many)
     if (near) return near
-    const seen = seenBy(sought.viewer, sought.now)
-    const wanted = wantedSql(sought)
+    const seen = seenBy(search.viewer, search.now)
+    const wanted = wantedSql(search)
     // The windows of wanted memories that share the most signs with the query, with their vectors, which are read after
     // the choice.
     return store.rows<Window>(
@@ -105,7 +124,7 @@ export function postgresFinder(store: Store, small?: number): Finder {
   }
 
   /** The windows of given memories that share the most signs with the query. */
-  const windowsOf = ({ viewer, meaning, model }: Sought, ids: readonly string[]): Promise<Window[]> =>
+  const windowsOf = ({ viewer, meaning, model }: SearchQuery, ids: readonly string[]): Promise<Window[]> =>
     meaning === null || ids.length === 0
       ? Promise.resolve([])
       : store.rows<Window>(
@@ -119,9 +138,8 @@ export function postgresFinder(store: Store, small?: number): Finder {
   interface CandidateRow {
     id: string
     length: number
-    confidence: number
-    importance: number
-    fresh_at: number
+    /** In the order of WEIGHTS. */
+    weights: number[]
     /** base64 */
     tokens: string | null
   }
@@ -129,7 +147,7 @@ export function postgresFinder(store: Store, small?: number): Finder {
   /** What weighs on the score of given memories, and the tokens of one window each. */
   const load = (tenantId: string, ids: readonly string[], parts: readonly string[]): Promise<CandidateRow[]> =>
     store.rows<CandidateRow>(
-      `select m.id, r.length, m.confidence, m.importance, coalesce(m.freshness_date, m.updated_at) as fresh_at, encode(v.tokens, 'base64') as tokens
+      `select m.id, r.length, array[${weightColumns}]::double precision[] as weights, encode(v.tokens, 'base64') as tokens
        from unnest(?::text[], ?::integer[]) as w (id, part)
        join memories m on m.tenant_id = ? and m.id = w.id
        join memory_recall r on r.tenant_id = m.tenant_id and r.memory_id = m.id
@@ -138,11 +156,11 @@ export function postgresFinder(store: Store, small?: number): Finder {
     )
 
   return {
-    async find(sought) {
-      const { meaning, viewer, now, limit } = sought
+    async find(search) {
+      const { meaning, viewer, now, limit } = search
       // One after the other: a search takes one processor of the server, and leaves the others to the events.
-      const { words, frequencies, memories } = await byWords(sought)
-      const picked = await byMeaning(sought, rescored(memories, words.averageLength))
+      const { words, frequencies, memories } = await byWords(search)
+      const picked = await byMeaning(search, rescored(memories, words.averageLength))
       const best = new Map<string, { part: number; vector: Float32Array; cos: number }>()
       const note = ({ memory_id, part, vector }: Window): void => {
         const floats = floatsOf(Buffer.from(vector, 'base64'))
@@ -156,7 +174,7 @@ export function postgresFinder(store: Store, small?: number): Finder {
         .map(([id]) => id)
       ;(
         await windowsOf(
-          sought,
+          search,
           [...frequencies.keys()].filter((id) => !best.has(id)),
         )
       ).forEach(note)
@@ -167,19 +185,17 @@ export function postgresFinder(store: Store, small?: number): Finder {
         ids.map((id) => String(best.get(id)?.part ?? -1)),
       )
       const none = new Float64Array(words.idf.length)
-      const candidates = rows.map(({ id, fresh_at, tokens, ...row }): Candidate => {
+      const candidates = rows.map(({ id, length, tokens, weights }): Candidate => {
         const window = best.get(id)
         return {
           id,
           frequencies: frequencies.get(id) ?? none,
-          length: row.length,
+          length,
           meaning:
             window && tokens !== null
               ? { vector: window.vector, tokens: signedOf(Buffer.from(tokens, 'base64')) }
               : null,
-          confidence: row.confidence,
-          importance: row.importance,
-          freshAt: fresh_at,
+          ...(Object.fromEntries(weightNames.map((name, i) => [name, weights[i]!])) as unknown as Weights),
         }
       })
       return rank(words, meaning, candidates, now).slice(0, limit)

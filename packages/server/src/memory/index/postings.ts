@@ -1,4 +1,4 @@
-// Which memories of a shelf hold a word, and how often: read once from the full-text index, then kept and patched. A
+// Which memories of a tenant hold a word, and how often: read once from the full-text index, then kept and patched. A
 // word that half of 50,000 memories hold takes 20 ms to read and a tenth of one to walk through.
 
 export interface Posting {
@@ -10,7 +10,7 @@ export interface Posting {
 const MAX_ENTRIES = 2_000_000
 
 /** The text of a memory that is new or has changed. */
-export interface Retold {
+export interface ChangedText {
   place: number
   /** It had another text before. */
   changed: boolean
@@ -45,7 +45,8 @@ export class Postings {
     this.entries = 0
   }
 
-  retell(texts: readonly Retold[]): void {
+  /** Brings the words that are kept up to date with new and changed texts. */
+  patch(texts: readonly ChangedText[]): void {
     const changed = new Set(texts.filter((text) => text.changed).map(({ place }) => place))
     for (const [term, { places, frequencies }] of this.kept) {
       const added = texts.filter(({ counts }) => counts.has(term))

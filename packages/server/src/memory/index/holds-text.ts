@@ -1,7 +1,7 @@
 // Inside the search thread: which memories hold a text, read in their folded title and content.
 import { indexOfLinear } from '@sensorium/cel'
-import type { Breathe } from '../kernel/breathe.ts'
-import type { Db } from '../store/db.ts'
+import type { Breathe } from '../../kernel/breathe.ts'
+import type { Db } from '../../store/db.ts'
 
 /** Those of given memories whose text holds the needle, in the same order. */
 export async function idsHolding(

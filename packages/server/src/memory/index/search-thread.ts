@@ -1,19 +1,19 @@
 // The search thread: finds and ranks, and looks through texts, on connections of its own. Over many memories that takes
 // tens of milliseconds of computing, which the thread that carries the events does not have.
 import { parentPort, workerData } from 'node:worker_threads'
-import { makeBreathe } from '../kernel/breathe.ts'
-import { systemClock } from '../kernel/clock.ts'
-import { StoreUnavailable, type Db, type Value } from '../store/db.ts'
-import { idsHolding } from './ids-holding.ts'
-import type { Finder, Sought } from './memory-index.ts'
-import type { Ranked } from './rank.ts'
+import { makeBreathe } from '../../kernel/breathe.ts'
+import { systemClock } from '../../kernel/clock.ts'
+import { StoreUnavailable, type Db, type Value } from '../../store/db.ts'
+import { idsHolding } from './holds-text.ts'
+import type { Finder, SearchQuery } from './memory-index.ts'
+import type { Ranked } from '../rank.ts'
 
 /** The file of an embedded store, or the address of a server. */
 export type Where = { file: string } | { url: string }
 
 /** What the thread is asked, with the type of what it answers. */
 export interface Asked {
-  find: { question: Sought; answer: Ranked[] }
+  find: { question: SearchQuery; answer: Ranked[] }
   /** The rows of a query. */
   rows: { question: { sql: string; values: readonly Value[] }; answer: unknown[] }
   /** Which of given memories hold a folded text in their title or content. */
@@ -39,21 +39,24 @@ function answerWith(db: Db, finder: Finder, { kind, about }: Question): Promise<
 async function open(where: Where): Promise<Opened> {
   if ('url' in where) {
     const [{ openPostgres }, { postgresFinder }] = await Promise.all([
-      import('../store/postgres.ts'),
+      import('../../store/postgres.ts'),
       import('./find-postgres.ts'),
     ])
     const store = openPostgres({ url: where.url, clock: systemClock, poolSize: CONNECTIONS })
     const finder = postgresFinder(store)
     return { ask: (question) => answerWith(store, finder, question), close: store.close }
   }
-  const [{ openReader }, { makeFinder }] = await Promise.all([import('../store/sqlite.ts'), import('./find-sqlite.ts')])
+  const [{ openReader }, { sqliteFinder }] = await Promise.all([
+    import('../../store/sqlite.ts'),
+    import('./find-sqlite.ts'),
+  ])
   const reader = openReader(where.file)
   let finder: Finder | undefined
   // One after the other: a snapshot is one at a time.
   let last: Promise<unknown> = Promise.resolve()
   return {
     ask(question) {
-      const found = last.then(() => reader.snapshot((db) => answerWith(db, (finder ??= makeFinder(db)), question)))
+      const found = last.then(() => reader.snapshot((db) => answerWith(db, (finder ??= sqliteFinder(db)), question)))
       last = found.catch(() => {})
       return found
     },

@@ -1,9 +1,9 @@
 // Asks the search thread, which opens the store at `where` for itself. Tenants take turns at it, and their agents.
-import { makeThread } from '../kernel/thread.ts'
-import { makeTurns } from '../kernel/turns.ts'
-import { StoreUnavailable } from '../store/db.ts'
+import { makeThread } from '../../kernel/thread.ts'
+import { makeTurns } from '../../kernel/turns.ts'
+import { StoreUnavailable } from '../../store/db.ts'
 import type { Answer, Asked, Question, Where } from './search-thread.ts'
-import type { Viewer } from './see.ts'
+import type { Viewer } from '../see.ts'
 
 export interface SearchThread {
   ask<K extends keyof Asked>(viewer: Viewer, kind: K, about: Asked[K]['question']): Promise<Asked[K]['answer']>

@@ -1,7 +1,7 @@
 // Facts: the scalars of a memory's metadata, by which a search may be filtered. Name and value are kept as JSON text,
 // in which every string can be stored. Of metadata over MAX_METADATA there are none: it is never parsed here.
-import type { Db, Insert } from '../store/db.ts'
-import type { Condition } from './see.ts'
+import type { Db, Insert } from '../../store/db.ts'
+import type { Condition } from '../see.ts'
 
 const MAX_METADATA = 65_536
 const MAX_FACTS = 64
@@ -26,13 +26,11 @@ export function factsOf(metadata: string): [name: string, value: string][] {
     .slice(0, MAX_FACTS)
 }
 
-/** Writes the facts of a memory, new or changed. */
-export async function indexFacts(
+/** Writes the facts of a memory that has none. */
+export async function putFacts(
   tx: Db,
   { tenant_id, id, metadata }: { tenant_id: string; id: string; metadata: string },
-  isNew: boolean,
 ): Promise<void> {
-  if (!isNew) await unindexFacts(tx, tenant_id, id)
   const facts = factsOf(metadata)
   if (facts.length > 0)
     await tx.insertMany(
@@ -41,7 +39,7 @@ export async function indexFacts(
     )
 }
 
-export const unindexFacts = (tx: Db, tenantId: string, id: string): Promise<number> =>
+export const removeFacts = (tx: Db, tenantId: string, id: string): Promise<number> =>
   tx.run('delete from memory_facts where tenant_id = ? and memory_id = ?', [tenantId, id])
 
 /** The condition on `m` that its metadata has these members. */

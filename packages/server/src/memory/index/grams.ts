@@ -14,15 +14,7 @@
 //
 // Tried and rejected: FTS5 with the trigram tokenizer (nothing shorter than three characters, no audiences), an
 // expression index on PostgreSQL that makes the grams in SQL (quadratic on text beyond ASCII).
-import { one, type Db, type Dialect } from '../store/db.ts'
-import { fold } from './fold.ts'
-import type { Condition, Viewer, Visibility } from './see.ts'
-
-export interface Text extends Pick<Visibility, 'tenant_id' | 'agent_id' | 'team_id' | 'scope'> {
-  id: string
-  title: string
-  content: string
-}
+import type { Condition, Viewer, Visibility } from '../see.ts'
 
 const GRAM = 3
 /**
@@ -45,7 +37,7 @@ const finish = (hash: number): number => {
 const pointsOf = (text: string): number[] => Array.from(text, (character) => character.codePointAt(0)!)
 
 /** What the hashes of a tenant begin with. */
-const seedOf = (tenantId: string): number => pointsOf(tenantId).reduce(mixIn, 0x811c9dc5)
+export const seedOf = (tenantId: string): number => pointsOf(tenantId).reduce(mixIn, 0x811c9dc5)
 
 /** Adds the grams of a text until there are too many; answers whether all of them are there. */
 function addGrams(grams: Set<number>, seed: number, points: readonly number[]): boolean {
@@ -77,7 +69,10 @@ export function gramsOf(seed: number, ...texts: string[]): Set<number> {
 const audience = (seed: number, kind: 'agent' | 'team' | 'everybody', id = ''): number =>
   finish(pointsOf(`${kind} ${id}`).reduce(mixIn, seed))
 
-function audiencesOf({ agent_id, team_id, scope }: Text, seed: number): number[] {
+type Audience = Pick<Visibility, 'agent_id' | 'team_id' | 'scope'>
+
+/** Who may see a memory. */
+export function audiencesOf({ agent_id, team_id, scope }: Audience, seed: number): number[] {
   const wider =
     scope === 'institutional'
       ? [audience(seed, 'everybody')]
@@ -88,7 +83,7 @@ function audiencesOf({ agent_id, team_id, scope }: Text, seed: number): number[]
 }
 
 /** One of these must be a memory's, for the viewer to see it; none at all means that it sees every one. */
-function audiencesFor({ kind, id, teamId }: Viewer, seed: number): number[] {
+export function audiencesFor({ kind, id, teamId }: Viewer, seed: number): number[] {
   if (kind === 'org_admin') return []
   return [
     audience(seed, 'agent', id),
@@ -114,7 +109,7 @@ function askedCharacters(needle: string, seed: number): number[] {
   return [manyMark(seed), ...new Set(points.map((point) => groupOf(seed, point)))]
 }
 
-// A gram as the word that the full-text index knows it by: its number in base 36, put together from pieces that were
+// A gram as the word that the full-text index of the embedded store knows it by: its number in base 36, put together from pieces that were
 // written before. A short memory has a hundred grams, and writing each digit by digit took as long as inserting them
 // all.
 const PAIR = 36 ** 2
@@ -122,79 +117,21 @@ const QUAD = PAIR ** 2
 const pairs = Array.from({ length: PAIR }, (_, n) => n.toString(36).padStart(2, '0'))
 const heads = Array.from({ length: Math.ceil(2 ** 32 / QUAD) }, (_, n) => n.toString(36))
 
-function word(gram: number): string {
+export function gramWord(gram: number): string {
   const number = gram >>> 0
   if (number < QUAD) return number.toString(36)
   const rest = number % QUAD
   return heads[(number - rest) / QUAD]! + pairs[Math.floor(rest / PAIR)]! + pairs[rest % PAIR]!
 }
 
-const array = (grams: Iterable<number>): string => `{${[...grams].join(',')}}`
-
-/** Writes the searchable text of a memory, new or changed; its audience counts as part of it. */
-export async function indexText(tx: Db, memory: Text): Promise<void> {
-  const { tenant_id, id } = memory
-  const title = fold(memory.title)
-  const content = fold(memory.content)
-  const seed = seedOf(tenant_id)
-  const grams = [...audiencesOf(memory, seed), ...gramsOf(seed, title, content)]
-  if (tx.dialect.engine === 'postgres') {
-    await tx.run(
-      `insert into memory_texts (tenant_id, id, title, content, grams) values (?, ?, ?, ?, ?::integer[])
-       on conflict (tenant_id, id) do update set title = excluded.title, content = excluded.content, grams = excluded.grams`,
-      [tenant_id, id, title, content, array(grams)],
-    )
-    return
-  }
-  // A changed text keeps its number.
-  const [row] = await tx.rows<{ doc: number }>(
-    `insert into memory_texts (tenant_id, id, title, content) values (?, ?, ?, ?)
-     on conflict (tenant_id, id) do update set title = excluded.title, content = excluded.content returning doc`,
-    [tenant_id, id, title, content],
-  )
-  tx.runLast('insert or replace into memory_grams (rowid, grams) values (?, ?)', [
-    row!.doc,
-    Array.from(grams, word).join(' '),
-  ])
-}
-
-/** Removes the searchable text of a memory that is no longer live; of one without, nothing. */
-export async function unindexText(tx: Db, tenantId: string, id: string): Promise<void> {
-  if (tx.dialect.engine === 'sqlite') {
-    const row = await one<{ doc: number }>(
-      tx,
-      'delete from memory_texts where tenant_id = ? and id = ? returning doc',
-      [tenantId, id],
-    )
-    if (row) tx.runLast('delete from memory_grams where rowid = ?', [row.doc])
-  } else {
-    await tx.run('delete from memory_texts where tenant_id = ? and id = ?', [tenantId, id])
-  }
-}
+/** Grams as the text of an array of PostgreSQL. */
+export const gramArray = (grams: Iterable<number>): string => `{${[...grams].join(',')}}`
 
 /** What a folded text is looked up by: all of one of these are among the grams of a memory that holds it. */
-export const askedOf = (needle: string, seed: number): number[][] => [
-  askedGrams(needle, seed),
-  askedCharacters(needle, seed),
-]
+export const askedOf = (needle: string, seed: number): { grams: number[]; characters: number[] } => ({
+  grams: askedGrams(needle, seed),
+  characters: askedCharacters(needle, seed),
+})
 
 /** The condition on memory_texts, with the alias `t`, that it can hold the folded text and the viewer can see it. */
-export function mayHold(engine: Dialect['engine'], viewer: Viewer, needle: string): Condition {
-  const seed = seedOf(viewer.tenantId)
-  const [grams, characters] = askedOf(needle, seed) as [number[], number[]]
-  const audiences = audiencesFor(viewer, seed)
-  if (engine === 'postgres') {
-    return {
-      sql: `t.tenant_id = ? and (t.grams @> ?::integer[] or t.grams @> ?::integer[])
-            ${audiences.length > 0 ? 'and t.grams && ?::integer[]' : ''}`,
-      values: [viewer.tenantId, array(grams), array(characters), ...(audiences.length > 0 ? [array(audiences)] : [])],
-    }
-  }
-  const all = (hashes: readonly number[]): string => `(${hashes.map(word).join(' AND ')})`
-  const seen = audiences.length > 0 ? ` AND (${audiences.map(word).join(' OR ')})` : ''
-  // The plus keeps SQLite from walking all texts of the tenant instead.
-  return {
-    sql: '+t.tenant_id = ? and t.doc in (select rowid from memory_grams where memory_grams match ?)',
-    values: [viewer.tenantId, `(${all(grams)} OR ${all(characters)})${seen}`],
-  }
-}
+export type MayHold = (viewer: Viewer, needle: string) => Condition

@@ -1,12 +1,11 @@
 // The memories that hold a text as one substring, whatever its case. The grams of the text say which can
-// (substring.ts); whether they do is read in their folded text, in time linear in its length. All of it in the search
+// (grams.ts); whether they do is read in their folded text, in time linear in its length. All of it in the search
 // thread and in steps, so that a look through many long texts never keeps another tenant's search waiting for long.
-import type { Dialect } from '../store/db.ts'
 import { fold } from './fold.ts'
 import type { FindText } from './memory-index.ts'
 import type { SearchThread } from './search.ts'
-import type { Condition, Viewer } from './see.ts'
-import { mayHold } from './substring.ts'
+import type { Condition, Viewer } from '../see.ts'
+import type { MayHold } from './grams.ts'
 
 /** Text that is looked through in one turn, in bytes: some milliseconds. */
 const STEP = 1_048_576
@@ -31,13 +30,8 @@ function* steps(candidates: readonly Candidate[]): Generator<string[]> {
 }
 
 /** Those that can hold the folded text, among what meets the condition on `m`: ids and lengths, newest first. */
-export function candidateQuery(
-  engine: Dialect['engine'],
-  viewer: Viewer,
-  needle: string,
-  wanted: Condition,
-): Condition {
-  const held = mayHold(engine, viewer, needle)
+export function candidateQuery(mayHold: MayHold, viewer: Viewer, needle: string, wanted: Condition): Condition {
+  const held = mayHold(viewer, needle)
   // Materialized: a planner that hopes for a quick end walks all memories from the newest on, and a rare text is in none
   // of them. Cross join: SQLite takes the tables in this order, and would else walk all memories of the tenant for want
   // of statistics.
@@ -51,10 +45,10 @@ export function candidateQuery(
 }
 
 export const makeFindText =
-  (engine: Dialect['engine'], thread: SearchThread): FindText =>
+  (mayHold: MayHold, thread: SearchThread): FindText =>
   async (viewer, text, wanted) => {
     const needle = fold(text)
-    const query = candidateQuery(engine, viewer, needle, wanted)
+    const query = candidateQuery(mayHold, viewer, needle, wanted)
     const candidates = (await thread.ask(viewer, 'rows', query)) as Candidate[]
     const found: string[] = []
     for (const ids of steps(candidates))

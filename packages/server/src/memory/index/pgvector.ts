@@ -1,18 +1,26 @@
 // pgvector, where the server has it: the vectors of a small tenant are compared one by one, those of a large one
 // through HNSW with an iterative scan, so that a filter never leaves a search short. Found out once, with the first
-// vector that is written or sought.
-import { StoreUnavailable, type Db, type Store } from '../store/db.ts'
-import type { Embedded } from './embed/embedding.ts'
-import { wantedSql, type Sought, type Window } from './memory-index.ts'
-import { PICKED } from './rank.ts'
-import { seenBy } from './see.ts'
+// vector that is written or searched for.
+import { StoreUnavailable, type Db, type Store } from '../../store/db.ts'
+import type { Embedded } from '../embed/embedding.ts'
+import { wantedSql } from './filter-conditions.ts'
+import type { SearchQuery } from './memory-index.ts'
+import { PICKED } from '../rank.ts'
+import { seenBy } from '../see.ts'
 
 /** Up to this many windows of a tenant an exact comparison is faster than HNSW with filters, and it is exact. */
 const SMALL = 10_000
 
+/** A window of a memory with its vector: in base64, which is shorter than the server's own form and read faster. */
+export interface Window {
+  memory_id: string
+  part: number
+  vector: string
+}
+
 export interface Pgvector {
   /** The nearest windows of what is wanted; null when the server has no pgvector. */
-  nearest(sought: Sought, many: number): Promise<Window[] | null>
+  nearest(search: SearchQuery, many: number): Promise<Window[] | null>
   /** Makes the extension ready if the server has it. */
   prepare(): Promise<void>
   keep(tx: Db, tenantId: string, memoryId: string, windows: readonly Embedded[]): Promise<void>
@@ -70,16 +78,16 @@ export function pgvector(store: Store, small = SMALL): Pgvector {
   }
 
   return {
-    async nearest(sought, many) {
+    async nearest(search, many) {
       if (!(await available())) return null
-      const { viewer, meaning, model } = sought
+      const { viewer, meaning, model } = search
       const dimensions = meaning!.vector.length
       const [size] = await store.rows<{ windows: number }>(
         'select count(*) as windows from (select 1 from memory_vectors where tenant_id = ? limit ?) w',
         [viewer.tenantId, small + 1],
       )
-      const seen = seenBy(sought.viewer, sought.now)
-      const wanted = wantedSql(sought)
+      const seen = seenBy(search.viewer, search.now)
+      const wanted = wantedSql(search)
       const values = [
         viewer.tenantId,
         model,

@@ -1,24 +1,21 @@
-// What a search of the embedded store reads of a tenant, kept in memory by the search thread: who may see each memory,
-// what weighs on its score, and the signature of each of its windows. About 300 bytes a memory; texts, words and
-// vectors stay on disk.
+// What a search of the embedded store reads of a tenant, column by column, kept in memory by the search thread: who may
+// see each memory, what weighs on its score, and the signature of each of its windows. About 300 bytes a memory; texts,
+// words and vectors stay on disk.
 //
 // Why: a join of words or signatures with the rows that say who may see them costs a microsecond a row, 50 to 130 ms
 // for a tenant of 50,000 memories; over these columns it is two.
 //
-// 1. A shelf is brought up to date before each search, from the log of changes that triggers write with the changes
-//    themselves.
-// 2. A memory keeps its place while the shelf lives. The windows of a changed text are left behind; when they are many
-//    the shelf is filled anew.
-import type { Breathe } from '../kernel/breathe.ts'
+// A memory keeps its place while the columns live. The windows of a changed text are left behind; when they are many
+// the columns are read anew (tenant-cache.ts).
+import type { Breathe } from '../../kernel/breathe.ts'
+import type { Weights } from '../rank.ts'
 import { Postings } from './postings.ts'
-import { maySee, type Viewer, type Visibility } from './see.ts'
+import { maySee, type Viewer, type Visibility } from '../see.ts'
 
-export interface ShelfRow extends Visibility {
+export interface MemoryColumns extends Visibility {
   id: string
   type: string
-  confidence: number
-  importance: number
-  fresh_at: number
+  weights: Weights
   doc: number
   length: number
   /** Of its text. */
@@ -31,7 +28,8 @@ const BUCKETS = 4096
 /** Windows looked at in a stretch, about a tenth of a millisecond. */
 const STRETCH = 2048
 
-export interface Filter {
+/** What a search lets through. */
+export interface ColumnFilter {
   viewer: Viewer
   scope: string | null
   type: string | null
@@ -66,16 +64,15 @@ function grown<C extends Column>(column: C, size: number): C {
   return larger
 }
 
-export class Shelf {
+export class TenantColumns {
   readonly ids: string[] = []
   readonly byDoc = new Map<number, number>()
   readonly postings = new Postings()
-  /** The change this shelf has seen last. */
+  private readonly weightNames: readonly (keyof Weights)[]
+  private readonly weights: Record<keyof Weights, Float64Array>
+  /** The change these columns have seen last. */
   seq = 0
 
-  confidence = new Float64Array(0)
-  importance = new Float64Array(0)
-  freshAt = new Float64Array(0)
   lengths = new Int32Array(0)
   private expiresAt = new Float64Array(0)
   private docs = new Float64Array(0)
@@ -93,19 +90,24 @@ export class Shelf {
   private windowPlaces = new Int32Array(0)
   private windowNumbers = new Float64Array(0)
   private windows = 0
-  private left = 0
+  private dropped = 0
+
+  constructor(weightNames: readonly (keyof Weights)[]) {
+    this.weightNames = weightNames
+    this.weights = Object.fromEntries(weightNames.map((name) => [name, new Float64Array(0)])) as typeof this.weights
+  }
 
   get bytes(): number {
     return this.ids.length * 250 + this.windows * (this.signatureSize + 12)
   }
 
   /** More is left behind than is worth stepping over. */
-  get worn(): boolean {
-    return this.left > 1000 && this.left * 3 > this.windows
+  get fragmented(): boolean {
+    return this.dropped > 1000 && this.dropped * 3 > this.windows
   }
 
   /** Answers its place, and the version of the text it had there before if it was there. */
-  put(row: ShelfRow): { place: number; before: number | undefined } {
+  put(row: MemoryColumns): { place: number; before: number | undefined } {
     let place = this.byId.get(row.id)
     const before = place === undefined || this.audience[place]! < 0 ? undefined : this.versions[place]
     if (place === undefined) {
@@ -113,9 +115,7 @@ export class Shelf {
       this.byId.set(row.id, place)
       if (place >= this.audience.length) this.growRows(place)
     }
-    this.confidence[place] = row.confidence
-    this.importance[place] = row.importance
-    this.freshAt[place] = row.fresh_at
+    for (const name of this.weightNames) this.weights[name][place] = row.weights[name]
     this.lengths[place] = row.length
     this.expiresAt[place] = row.expires_at ?? Infinity
     this.docs[place] = row.doc
@@ -127,8 +127,8 @@ export class Shelf {
   }
 
   private growRows(size: number): void {
-    for (const name of ['confidence', 'importance', 'freshAt', 'expiresAt', 'docs', 'versions'] as const)
-      this[name] = grown(this[name], size)
+    for (const name of this.weightNames) this.weights[name] = grown(this.weights[name], size)
+    for (const name of ['expiresAt', 'docs', 'versions'] as const) this[name] = grown(this[name], size)
     this.lengths = grown(this.lengths, size)
     this.types = grown(this.types, size)
     this.audience = grown(this.audience, size)
@@ -157,18 +157,23 @@ export class Shelf {
     this.audience[place] = -1
   }
 
+  /** What weighs on the score of the memory at a place. */
+  weightsAt(place: number): Weights {
+    return Object.fromEntries(this.weightNames.map((name) => [name, this.weights[name][place]!])) as unknown as Weights
+  }
+
   /** The windows of these up to now count no more. */
-  forget(ids: ReadonlySet<string>): void {
+  dropWindows(ids: ReadonlySet<string>): void {
     const gone = new Set([...ids].map((id) => this.byId.get(id)).filter((place) => place !== undefined))
     if (gone.size === 0) return
     for (let i = 0; i < this.windows; i++) {
       if (!gone.has(this.windowPlaces[i]!)) continue
       this.windowPlaces[i] = -1
-      this.left++
+      this.dropped++
     }
   }
 
-  sign(id: string, number: number, signature: Uint8Array): void {
+  addWindow(id: string, number: number, signature: Uint8Array): void {
     const place = this.byId.get(id)
     if (place === undefined) return
     if (this.signatureSize === 0) this.signatureSize = signature.length
@@ -187,7 +192,7 @@ export class Shelf {
   }
 
   /** What the viewer sees, and what of it is wanted. */
-  view({ viewer, scope, type, minConfidence, now, only }: Filter): View {
+  view({ viewer, scope, type, minConfidence, now, only }: ColumnFilter): View {
     const mask = new Uint8Array(this.ids.length)
     const seen = this.audiences.map((audience) => maySee(viewer, audience, now))
     const inScope = this.audiences.map((audience) => scope === null || audience.scope === scope)
@@ -202,7 +207,7 @@ export class Shelf {
       const wanted =
         inScope[audience] &&
         (type === null || this.types[place] === wantedType) &&
-        this.confidence[place]! >= minConfidence &&
+        this.weights.confidence[place]! >= minConfidence &&
         (only === null || only.has(this.ids[place]!))
       mask[place] = wanted ? WANTED : SEEN
     }

@@ -1,0 +1,89 @@
+// What finds memories, as the verbs know it: put, remove, keep a vector, find. What it is made of, and which engine it
+// runs on, is known in this folder alone.
+import type { MemoryScope, MemoryType } from '@sensorium/contract'
+import type { Db } from '../../store/db.ts'
+import type { Embedded } from '../embed/embedding.ts'
+import type { Meaning, Ranked } from '../rank.ts'
+import type { Condition, Viewer, Visibility } from '../see.ts'
+import type { Scalar } from './facts.ts'
+
+/** What a memory is found by: its text, who may see it, and the scalars of its metadata. */
+export interface IndexedMemory extends Pick<Visibility, 'tenant_id' | 'agent_id' | 'team_id' | 'scope'> {
+  id: string
+  title: string
+  content: string
+  /** JSON text. */
+  metadata: string
+}
+
+/** Filters beside scope, type and confidence; left out, everything passes. */
+export interface SearchFilters {
+  projectId?: string | undefined
+  sourceEventId?: string | undefined
+  /** In milliseconds, both exclusive. */
+  createdAfter?: number | undefined
+  createdBefore?: number | undefined
+  metadata?: Readonly<Record<string, Scalar>> | undefined
+}
+
+export interface SearchQuery {
+  viewer: Viewer
+  scope: MemoryScope | null
+  type: MemoryType | null
+  minConfidence: number
+  filters: SearchFilters
+  limit: number
+  now: number
+  /** The distinct words of the query. */
+  terms: readonly string[]
+  /** Null: by words alone. */
+  meaning: Meaning | null
+  /** Only vectors that this model made are compared. */
+  model: string
+}
+
+/** The vectors of one memory, to be kept if its text is still the one that was embedded. */
+export interface Vectors {
+  tenantId: string
+  memoryId: string
+  /** Of the text that was embedded. */
+  version: number
+  windows: readonly Embedded[]
+}
+
+/** Ids of what meets the condition on `m` and holds the text, newest first. */
+export type FindText = (viewer: Viewer, text: string, wanted: Condition) => Promise<string[]>
+
+export interface Finder {
+  /**
+   * The best of what the viewer may see and the filters let through, best first. Filters come before every choice of
+   * candidates.
+   */
+  find(search: SearchQuery): Promise<Ranked[]>
+}
+
+export interface MemoryIndex extends Finder {
+  /**
+   * Called in the transaction that writes a memory: with a new one alone, with a changed one and what it was before.
+   * It is found by its words right after the commit; a new text loses the vectors of the old one at once and waits to
+   * be embedded.
+   */
+  put(tx: Db, memory: IndexedMemory, before?: IndexedMemory): Promise<void>
+  /** Called in the transaction that takes a memory away: nothing finds it any more. */
+  remove(tx: Db, tenantId: string, id: string): Promise<void>
+  /** Replaces the vectors of a memory, unless its text has changed since; answers whether they were kept. */
+  keep(tx: Db, model: string, vectors: Vectors): Promise<boolean>
+  /** Finds a substring in titles and contents. */
+  findText: FindText
+  /**
+   * Finds out what the store can do. Called before a transaction that keeps vectors: inside one nothing else is waited
+   * for.
+   */
+  prepare(): Promise<void>
+  /** Throws away what nobody reads any more. Called now and then. */
+  tidy(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Distinct words beyond this many say nothing that the others did not. */
+export const MAX_TERMS = 128

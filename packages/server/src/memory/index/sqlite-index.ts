@@ -1,0 +1,29 @@
+// The index of the embedded store: FTS5 for words, signatures in memory and sqlite-vec for meaning. Searches run in the
+// search thread.
+import type { Store } from '../../store/db.ts'
+import { makeFindText } from './find-text.ts'
+import { mayHold } from './may-hold-sqlite.ts'
+import type { IndexedMemory, MemoryIndex } from './memory-index.ts'
+import { makeSearch } from './search.ts'
+import { makeWrite } from './write.ts'
+import { sqliteWriter } from './write-sqlite.ts'
+
+/** Changes that the search thread has had ample time to see. */
+const CHANGES_KEPT = 100_000
+
+export function sqliteIndex(store: Store, file: string, toEmbed: (memory: IndexedMemory) => void): MemoryIndex {
+  const thread = makeSearch({ file })
+  return {
+    ...makeWrite(sqliteWriter, toEmbed),
+    find: (search) => thread.ask(search.viewer, 'find', search),
+    findText: makeFindText(mayHold, thread),
+    close: thread.close,
+    prepare: async () => {},
+    async tidy() {
+      // Cuts the log of changes from its old end.
+      await store.tx((tx) =>
+        tx.run('delete from memory_changes where seq <= (select max(seq) from memory_changes) - ?', [CHANGES_KEPT]),
+      )
+    },
+  }
+}

@@ -1,0 +1,64 @@
+// How PostgreSQL keeps what memories are found by: a row for each word, grams as an array, and vectors for pgvector
+// where the server has it.
+import { one, type Insert } from '../../store/db.ts'
+import { bitsOf, bytesOf } from '../embed/embedding.ts'
+import { gramArray } from './grams.ts'
+import type { Pgvector } from './pgvector.ts'
+import { PUT_STATE, type EngineWriter } from './write.ts'
+
+const WORDS: Insert = {
+  into: 'memory_words',
+  columns: { tenant_id: 'text', word: 'text', memory_id: 'text', frequency: 'integer', length: 'integer' },
+}
+
+const VECTORS: Insert = {
+  into: 'memory_vectors',
+  columns: {
+    tenant_id: 'text',
+    memory_id: 'text',
+    part: 'integer',
+    model: 'text',
+    signature: 'bit varying',
+    vector: 'bytea',
+    tokens: 'bytea',
+  },
+}
+
+export const postgresWriter = (extension: Pick<Pgvector, 'keep'>): EngineWriter => ({
+  async putText(tx, { tenant_id, id, title, content, grams }) {
+    await tx.run(
+      `insert into memory_texts (tenant_id, id, title, content, grams) values (?, ?, ?, ?, ?::integer[])
+       on conflict (tenant_id, id) do update set title = excluded.title, content = excluded.content, grams = excluded.grams`,
+      [tenant_id, id, title, content, gramArray(grams)],
+    )
+  },
+  async putWords(tx, { tenant_id, id, counts, length }) {
+    const row = await one<{ version: number }>(tx, `${PUT_STATE} returning version`, [tenant_id, id, length])
+    if (row!.version > 1)
+      await tx.run('delete from memory_words where tenant_id = ? and memory_id = ?', [tenant_id, id])
+    const rows = [...counts]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([word, frequency]) => [tenant_id, word, id, frequency, length] as const)
+    await tx.insertMany(WORDS, rows)
+  },
+  async remove(tx, tenantId, id) {
+    await tx.run('delete from memory_texts where tenant_id = ? and id = ?', [tenantId, id])
+    await tx.run('delete from memory_words where tenant_id = ? and memory_id = ?', [tenantId, id])
+    await tx.run('delete from memory_recall where tenant_id = ? and memory_id = ?', [tenantId, id])
+  },
+  async insertVectors(tx, model, tenantId, memoryId, windows) {
+    await tx.insertMany(
+      VECTORS,
+      windows.map(({ vector, tokens }, part) => [
+        tenantId,
+        memoryId,
+        part,
+        model,
+        bitsOf(vector),
+        bytesOf(vector),
+        bytesOf(tokens),
+      ]),
+    )
+    await extension.keep(tx, tenantId, memoryId, windows)
+  },
+})

@@ -1,0 +1,80 @@
+// How the embedded store keeps what memories are found by: words and grams in FTS5, whose rows go by number.
+import { one, type Insert } from '../../store/db.ts'
+import { bytesOf, signatureOf } from '../embed/embedding.ts'
+import { gramWord } from './grams.ts'
+import { PUT_STATE, type EngineWriter } from './write.ts'
+
+/** The token under which the full-text index keeps a word: tenants share the index and never a word. */
+export const wordToken = (tenantId: string, term: string): string => `${tenantId.toLowerCase()}_${term}`
+
+const VECTORS: Insert = {
+  into: 'memory_vectors',
+  columns: {
+    tenant_id: 'text',
+    memory_id: 'text',
+    part: 'integer',
+    model: 'text',
+    signature: 'bytea',
+    vector: 'bytea',
+    tokens: 'bytea',
+  },
+}
+
+export const sqliteWriter: EngineWriter = {
+  async putText(tx, { tenant_id, id, title, content, grams }) {
+    // Inserts the text or replaces it; a changed text keeps its number, which is answered.
+    const row = await one<{ doc: number }>(
+      tx,
+      `insert into memory_texts (tenant_id, id, title, content) values (?, ?, ?, ?)
+       on conflict (tenant_id, id) do update set title = excluded.title, content = excluded.content returning doc`,
+      [tenant_id, id, title, content],
+    )
+    tx.runLast('insert or replace into memory_grams (rowid, grams) values (?, ?)', [
+      row!.doc,
+      Array.from(grams, gramWord).join(' '),
+    ])
+  },
+  async putWords(tx, { tenant_id, id, title, content, length }) {
+    const row = await one<{ doc: number; version: number }>(tx, `${PUT_STATE} returning doc, version`, [
+      tenant_id,
+      id,
+      length,
+    ])
+    const tokens = (terms: readonly string[]): string => terms.map((term) => wordToken(tenant_id, term)).join(' ')
+    if (row!.version > 1) tx.runLast('delete from memory_words where rowid = ?', [row!.doc])
+    tx.runLast('insert into memory_words (rowid, title, content) values (?, ?, ?)', [
+      row!.doc,
+      tokens(title),
+      tokens(content),
+    ])
+  },
+  async remove(tx, tenantId, id) {
+    // Each deletes the row of one memory and answers the number that the full-text index knows it by.
+    const text = await one<{ doc: number }>(
+      tx,
+      'delete from memory_texts where tenant_id = ? and id = ? returning doc',
+      [tenantId, id],
+    )
+    if (text) tx.runLast('delete from memory_grams where rowid = ?', [text.doc])
+    const words = await one<{ doc: number }>(
+      tx,
+      'delete from memory_recall where tenant_id = ? and memory_id = ? returning doc',
+      [tenantId, id],
+    )
+    if (words) tx.runLast('delete from memory_words where rowid = ?', [words.doc])
+  },
+  async insertVectors(tx, model, tenantId, memoryId, windows) {
+    await tx.insertMany(
+      VECTORS,
+      windows.map(({ vector, tokens }, part) => [
+        tenantId,
+        memoryId,
+        part,
+        model,
+        signatureOf(vector),
+        bytesOf(vector),
+        bytesOf(tokens),
+      ]),
+    )
+  },
+}

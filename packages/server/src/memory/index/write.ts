@@ -1,0 +1,102 @@
+// Writes the index of a memory, in the transaction of the verb that writes the memory: words, grams and facts. A verb
+// says what a memory is now and what it was; what follows from that is decided here.
+import type { Db } from '../../store/db.ts'
+import type { Embedded } from '../embed/embedding.ts'
+import { putFacts, removeFacts } from './facts.ts'
+import { fold } from './fold.ts'
+import { audiencesOf, gramsOf, seedOf } from './grams.ts'
+import type { IndexedMemory, MemoryIndex } from './memory-index.ts'
+import { countTerms, indexedTerms, termsOf, type Counted } from './terms.ts'
+
+export interface Named {
+  tenant_id: string
+  id: string
+}
+
+/** Its searchable text: folded, with the grams of the text and of who may see it. */
+export interface SearchableText extends Named {
+  title: string
+  content: string
+  grams: readonly number[]
+}
+
+export interface IndexedWords extends Named, Counted {
+  /** In their order, as often as they occur. */
+  title: readonly string[]
+  content: readonly string[]
+}
+
+/** How an engine stores it. */
+export interface EngineWriter {
+  putText(tx: Db, text: SearchableText): Promise<void>
+  /** Of one that has words already they are replaced, and its text counts as not embedded. Vectors stay. */
+  putWords(tx: Db, words: IndexedWords): Promise<void>
+  /** Removes its text and its words; of a memory without, nothing. */
+  remove(tx: Db, tenantId: string, id: string): Promise<void>
+  insertVectors(tx: Db, model: string, tenantId: string, memoryId: string, windows: readonly Embedded[]): Promise<void>
+}
+
+/**
+ * The state of the index for one memory: not embedded, claimed by nobody, one version on. Two writers of one memory
+ * take turns at this row.
+ */
+export const PUT_STATE = `insert into memory_recall (tenant_id, memory_id, length, version, embedded, claimed_until) values (?, ?, ?, 1, '', 0)
+  on conflict (tenant_id, memory_id) do update set length = excluded.length, version = memory_recall.version + 1, embedded = '', claimed_until = 0, retry_at = 0`
+
+function textOf(memory: IndexedMemory): SearchableText {
+  const { tenant_id, id } = memory
+  const title = fold(memory.title)
+  const content = fold(memory.content)
+  const seed = seedOf(tenant_id)
+  return { tenant_id, id, title, content, grams: [...audiencesOf(memory, seed), ...gramsOf(seed, title, content)] }
+}
+
+function wordsOf({ tenant_id, id, ...memory }: IndexedMemory): IndexedWords {
+  const seen = new Set<string>()
+  const title = indexedTerms(termsOf(memory.title), seen)
+  const content = indexedTerms(termsOf(memory.content), seen)
+  return { tenant_id, id, title, content, ...countTerms(title, content) }
+}
+
+const removeVectors = (tx: Db, tenantId: string, id: string): Promise<number> =>
+  tx.run('delete from memory_vectors where tenant_id = ? and memory_id = ?', [tenantId, id])
+
+/** `toEmbed` is told of each memory whose text is new, once it is on disk. */
+export function makeWrite(
+  engine: EngineWriter,
+  toEmbed: (memory: IndexedMemory) => void,
+): Pick<MemoryIndex, 'put' | 'remove' | 'keep'> {
+  return {
+    async put(tx, memory, before) {
+      const differs = (...names: (keyof IndexedMemory)[]): boolean =>
+        before === undefined || names.some((name) => memory[name] !== before[name])
+      const newText = differs('title', 'content')
+      if (newText || differs('scope', 'team_id')) await engine.putText(tx, textOf(memory))
+      if (newText) {
+        await engine.putWords(tx, wordsOf(memory))
+        // What an older text meant finds nothing any more.
+        if (before) await removeVectors(tx, memory.tenant_id, memory.id)
+        tx.afterCommit(() => toEmbed(memory))
+      }
+      if (!differs('metadata')) return
+      if (before) await removeFacts(tx, memory.tenant_id, memory.id)
+      await putFacts(tx, memory)
+    },
+    async remove(tx, tenantId, id) {
+      await engine.remove(tx, tenantId, id)
+      await removeVectors(tx, tenantId, id)
+      await removeFacts(tx, tenantId, id)
+    },
+    async keep(tx, model, { tenantId, memoryId, version, windows }) {
+      // Marks a memory as embedded if its text is still the one; answers whether it was.
+      const current = await tx.run(
+        'update memory_recall set embedded = ?, claimed_until = 0 where tenant_id = ? and memory_id = ? and version = ?',
+        [model, tenantId, memoryId, version],
+      )
+      if (current === 0) return false
+      await removeVectors(tx, tenantId, memoryId)
+      await engine.insertVectors(tx, model, tenantId, memoryId, windows)
+      return true
+    },
+  }
+}
