@@ -4,11 +4,11 @@
 //    without, and what was not begun by then is not begun, so that nobody's next poll waits behind it.
 // 2. It shows only what the receiver itself may see at that moment.
 // 3. A failure leaves it out and is logged; the next attempt tries again.
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Enrich, ToEnrich } from '../delivery/claim.ts'
 import type { Mailbox } from '../delivery/sql.ts'
 import { iso, type Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
+import { withinTime } from '../kernel/within-time.ts'
 import { findAgent } from '../agents/sql.ts'
 import type { Ranked } from '../memory/rank.ts'
 import type { Recall } from '../memory/recall.ts'
@@ -111,7 +111,7 @@ export function makeEnrich({ store, recall, clock, log }: EnrichTools): Enrich {
           await enrichOne(delivery).catch((error: unknown) => log.warn({ err: error }, 'a delivery was not enriched'))
         }
       })
-      await Promise.race([Promise.all(walkers), delay(BUDGET_MS, undefined, { ref: false })])
+      await withinTime<unknown>(clock, BUDGET_MS, Promise.all(walkers), () => {})
       over = true
       const ready = new Map(blocks)
       if (ready.size > 0) await store.tx((tx) => keepEnrichment(tx, mailbox, ready))

@@ -1,12 +1,12 @@
 // Recall: what of all that a viewer may see answers a query best. By words and by meaning together; by words alone when
 // there is no meaning to be had in time: a search does not fail because a model does.
-import { setTimeout as delay } from 'node:timers/promises'
 import type { MemorySearch, Static } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { Failure } from '../kernel/failure.ts'
 import type { Logger } from '../kernel/logger.ts'
 import { makeTurns } from '../kernel/turns.ts'
+import { withinTime } from '../kernel/within-time.ts'
 import type { Db, Store } from '../store/db.ts'
 import { meter } from '../tenants/usage.ts'
 import type { Embedded, Embedder } from './embed/embedding.ts'
@@ -79,9 +79,7 @@ export function makeRecall({ index, embedder, embedding, clock, log }: RecallToo
     const query = asked.replaceAll(SPACES, ' ').trim().slice(0, MAX_QUERY).toWellFormed()
     // Half of the time is for the meaning: a model that is still being loaded must leave enough for a search by words.
     const within = <T>(work: Promise<T>, otherwise: () => T): Promise<T> =>
-      budgetMs === undefined
-        ? work
-        : Promise.race([work, delay(budgetMs / 2, undefined, { ref: false }).then(otherwise)])
+      budgetMs === undefined ? work : withinTime(clock, budgetMs / 2, work, otherwise)
     const [embedded] = await within<[Embedded | null, void]>(
       Promise.all([embed(viewer, query), embedding.soon(viewer.tenantId)]),
       () => [null, undefined],

@@ -6,6 +6,7 @@ import { interest, poll, publish } from '../events/tools.ts'
 import { makeEnrich } from '../../src/enrichment/enrich.ts'
 import { queryOf } from '../../src/enrichment/query.ts'
 import { makeLogger } from '../../src/kernel/logger.ts'
+import { fakeClock } from '../support/fake-clock.ts'
 import type { Recall } from '../../src/memory/recall.ts'
 
 interface Block {
@@ -218,6 +219,28 @@ onBothEngines((engine) => {
       }
       await service.clock.advance(30_000)
       assert.ok(((await block(full))?.memories.length ?? 0) > 0)
+    })
+
+    test('[ENR-6] its budget runs on the clock: it waits as long as no time passes, and then goes without', async () => {
+      const clock = fakeClock()
+      let answer = (): void => {}
+      const recall: Recall = () => new Promise((resolve) => (answer = () => resolve([])))
+      const enrich = makeEnrich({ store: service.store, recall, clock, log: makeLogger('silent') })
+      const delivery = { id: 'dlv_0', eventId: 'e0', depth: 'light', envelope: '{"type":"a.b","data":"note"}' } as const
+      const budgetBegun = async (): Promise<void> => {
+        while (clock.sleepers() === 0) await new Promise(setImmediate)
+      }
+      const mailbox = { tenantId: tenant.id, recipientId: full.id }
+      const late = enrich(mailbox, [delivery])
+      await budgetBegun()
+      await clock.advance(1_000)
+      assert.equal((await late).size, 0)
+      const inTime = enrich(mailbox, [delivery])
+      await budgetBegun()
+      await clock.advance(999)
+      answer()
+      assert.deepEqual([...(await inTime).keys()], ['dlv_0'])
+      assert.equal(clock.sleepers(), 0, 'nobody waits for what has been answered')
     })
 
     test('[ENR-6] a large poll is worked on a few at a time, and one that fails leaves only itself out', async () => {

@@ -349,14 +349,18 @@ onBothEngines((engine) => {
   })
 
   test('[ENR-6] a search with a budget that is over fails; it does not say that there is nothing', async () => {
-    // The threads of a service that has just started are not there yet, so two milliseconds are surely too few.
+    // The threads of a service that has just started are not there yet when the clock has moved.
     const fresh = await startService(engine)
     try {
       const { id: tenantId } = await fresh.tenant()
-      await assert.rejects(
-        fresh.app.memory.recall({ kind: 'agent', id: 'agt_a', tenantId, teamId: null }, 'something', { budgetMs: 2 }),
-        /longer than 2 ms/,
+      const viewer = { kind: 'agent', id: 'agt_a', tenantId, teamId: null } as const
+      const late = assert.rejects(
+        fresh.app.memory.recall(viewer, 'something', { budgetMs: 1_000 }),
+        /longer than 1000 ms/,
       )
+      await fresh.clock.advance(500)
+      await fresh.clock.advance(500)
+      await late
     } finally {
       await fresh.stop()
     }

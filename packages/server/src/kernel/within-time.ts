@@ -1,0 +1,18 @@
+// Waits for work no longer than it may take, on the clock that a test can move. The work itself goes on.
+import type { Clock } from './clock.ts'
+
+/** What the work answers; when it has not answered by then, what `otherwise` says. */
+export async function withinTime<T>(
+  clock: Pick<Clock, 'sleep'>,
+  ms: number,
+  work: Promise<T>,
+  otherwise: () => T,
+): Promise<T> {
+  const settled = new AbortController()
+  const over = clock.sleep(ms, settled.signal).then(() => (settled.signal.aborted ? work : otherwise()))
+  try {
+    return await Promise.race([work, over])
+  } finally {
+    settled.abort()
+  }
+}
