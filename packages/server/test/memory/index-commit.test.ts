@@ -1,0 +1,108 @@
+// What a node keeps of the memory index follows what is committed: a transaction that fails at its end leaves nothing
+// of itself, neither in what the search thread holds nor in what waits to be embedded.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { SearchResult } from '@sensorium/contract'
+import type { Principal } from '../../src/auth/principal.ts'
+import { changeMemory } from '../../src/memory/change.ts'
+import { forgetMemory } from '../../src/memory/forget.ts'
+import { openIndex } from '../../src/memory/index/open-index.ts'
+import { promoteMemory } from '../../src/memory/promote.ts'
+import type { Db } from '../../src/store/db.ts'
+import { onBothEngines } from '../support/engines.ts'
+import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { memoryCalls } from './tools.ts'
+
+onBothEngines((engine) => {
+  let service: Service
+  let tenant: TestTenant
+  let agent: TestAgent
+  let calls: ReturnType<typeof memoryCalls>
+  const told: string[] = []
+
+  before(async () => {
+    service = await startService(engine)
+    tenant = await service.tenant()
+    agent = await tenant.agent()
+    calls = memoryCalls(service)
+    // A row that points nowhere makes the commit fail: the engines look at the very end.
+    await service.store.tx(async (tx) => {
+      await tx.run('create table whole (id integer primary key)')
+      await tx.run('create table broken (id integer references whole (id) deferrable initially deferred)')
+    })
+  })
+  after(() => service.stop())
+
+  async function search(query: string): Promise<{ title: string; similarity: number; lexical: number }[]> {
+    const { body } = await service.call<{ results: SearchResult[] }>('POST /v1/memories/search', {
+      token: agent.token,
+      body: { query, explain: true },
+    })
+    return body.results.map(({ memory: { title }, signals }) => ({ title, ...signals! }))
+  }
+  /** Titles of what holds a word of the query. */
+  const holding = async (query: string): Promise<string[]> =>
+    (await search(query))
+      .filter(({ lexical }) => lexical > 0)
+      .map(({ title }) => title)
+      .sort()
+
+  test('[RCL-13] a change that fails to commit changes nothing of what is found, and the next one is seen', async () => {
+    const harbour = await calls.make(agent, { title: 'Harbour', content: 'The ferry leaves at seven.' })
+    const museum = await calls.make(agent, { title: 'Museum', content: 'The ferry ticket is valid there.' })
+    await service.app.memory.embedding.idle()
+    assert.deepEqual(await holding('ferry'), ['Harbour', 'Museum'])
+
+    const principal = { kind: 'agent', id: agent.id, tenantId: tenant.id, teamId: null } as Principal
+    const index = openIndex(
+      { dataDir: service.config.dataDir, databaseUrl: service.config.databaseUrl },
+      service.store,
+      ({ id }) => told.push(id),
+    )
+    const tools = { now: service.clock.now, index }
+    const changeAll = async (tx: Db): Promise<void> => {
+      await changeMemory(tx, tools, principal, harbour.id, { title: 'Airport', content: 'The tram leaves at nine.' })
+      await promoteMemory(tx, tools, principal, harbour.id, { scope: 'institutional' })
+      await forgetMemory(tx, tools, principal, museum.id)
+    }
+    await assert.rejects(
+      service.store.tx(async (tx) => {
+        await changeAll(tx)
+        await tx.run('insert into broken values (99)')
+      }),
+    )
+    assert.deepEqual(told, [], 'nothing is to be embedded')
+    assert.deepEqual(await holding('ferry'), ['Harbour', 'Museum'])
+    assert.deepEqual(await holding('tram'), [])
+    assert.deepEqual(
+      (await search('ship')).map(({ similarity }) => similarity > 0.1),
+      [true, true],
+      'the vectors are still those of the texts',
+    )
+    assert.equal((await calls.list(agent, { search: 'ferry' })).total, 2)
+
+    // The log of changes gives this one the numbers that the lost one had.
+    await service.store.tx(changeAll)
+    assert.deepEqual(told, [harbour.id])
+    assert.deepEqual(await holding('ferry'), [])
+    assert.deepEqual(await holding('tram'), ['Airport'])
+    assert.equal((await calls.list(agent, { search: 'ferry' })).total, 0)
+    await index.close()
+  })
+
+  test('[RCL-13] a transaction that shares a commit which fails leaves what is committed to be found, and no more', async () => {
+    const memory = await calls.make(agent, { title: 'Lamp', content: 'The lamp in the hall is broken.' })
+    await service.app.memory.embedding.idle()
+    assert.deepEqual(await holding('lamp'), ['Lamp'])
+    const principal = { kind: 'agent', id: agent.id, tenantId: tenant.id, teamId: null } as Principal
+    const tools = { now: service.clock.now, index: service.app.memory.index }
+    await Promise.allSettled([
+      service.store.tx((tx) =>
+        changeMemory(tx, tools, principal, memory.id, { title: 'Candle', content: 'A candle.' }),
+      ),
+      service.store.tx((tx) => tx.run('insert into broken values (99)')),
+    ])
+    const { title } = (await calls.get(agent, memory.id)).body
+    assert.deepEqual(await holding('lamp candle'), [title])
+  })
+})
