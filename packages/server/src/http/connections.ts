@@ -9,7 +9,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../kernel/clock.ts'
-import { type Failure, invalid, methodNotAllowed, requestTimeout } from '../kernel/failure.ts'
+import { type Failure, invalid, methodNotAllowed, requestTimeout, tooManyAtOnce } from '../kernel/failure.ts'
 import type { Exchange } from './exchange.ts'
 import { rawRefusal } from './raw-refusal.ts'
 import { METHODS } from './route-table.ts'
@@ -37,6 +37,8 @@ export interface Connections {
 
 /** Requests of one connection that are worked on at the same time. */
 const MOST_UNDER_WAY = 8
+/** Requests of one connection that came and are not answered; who pipelines more is answered those and no others. */
+const MOST_IN_HAND = 256
 const TICK_MS = 1_000
 /** A body may take this long to get going, and then comes at this rate, on the average. */
 const BODY_GRACE_S = 5
@@ -120,6 +122,10 @@ export function makeConnections(tools: ConnectionsTools): Connections {
     const connection = connectionOf(request.socket)
     // Answering each of a flood would be the work that it is after.
     if (connection.isEnding) return
+    if (connection.inHand.length >= MOST_IN_HAND) {
+      connection.isEnding = true
+      return endAfterAnswers(connection, tooManyAtOnce('requests of one connection in hand', MOST_IN_HAND))
+    }
     const exchange = makeExchange(request, response)
     connection.inHand.push(exchange)
     busy.add(connection)

@@ -18,7 +18,11 @@ export function loadedWhenUsed(prefix: string, load: () => Promise<Mount>): Moun
   return {
     prefix,
     async handle(exchange, identified) {
-      loading ??= load()
+      // What could not be loaded now is tried again with the next request.
+      loading ??= load().catch((error: unknown) => {
+        loading = null
+        throw error
+      })
       const mount = await loading
       return mount.handle(exchange, identified)
     },

@@ -214,4 +214,15 @@ onBothEngines((engine) => {
     const found = await service.call(`GET /v1/events/${encodeURIComponent(id)}`, { token: tenant.admin })
     assert.equal(found.body.event?.id, id)
   })
+
+  test('[SAFE-16] of 300 requests in one segment 256 are answered, one is refused, and the connection ends', async () => {
+    const connection = await connect()
+    connection.write(get('/v1/agents').repeat(300))
+    const statuses: number[] = []
+    for (let n = 0; n < 257; n++) statuses.push((await connection.reply()).status)
+    assert.deepEqual(new Set(statuses.slice(0, 256)), new Set([401]))
+    assert.equal(statuses[256], 429)
+    await connection.closed
+    await nothingInHand()
+  })
 })
