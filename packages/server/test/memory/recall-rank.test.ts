@@ -185,6 +185,26 @@ test('[RCL-11] the longer memories are, the more the meaning of the whole counts
     const { lex, cos, tok } = blendFor(length)
     assert.ok(Math.abs(lex + cos + tok - 1) < 1e-9)
   }
-  assert.deepEqual(blendFor(30), { lex: 0.3, cos: 0.1, tok: 0.6 })
+  assert.deepEqual(blendFor(30), { lex: 0.3, cos: 0.1, tok: 0.6, passing: 1 })
   assert.ok(blendFor(116).cos > blendFor(60).cos)
+})
+
+test('[RCL-14] of short memories a word in passing yields to meaning; of long ones words count in full', () => {
+  const unit = (angle: number): Float32Array => Float32Array.from([Math.cos(angle), Math.sin(angle)])
+  const query = { vector: unit(0), tokens: new Int8Array(64).fill(15) }
+  const meaning = (angle: number, token: number) => ({
+    vector: unit(angle),
+    tokens: new Int8Array(64).fill(token),
+  })
+  const rare: Words = { idf: [2, 2, 2, 2], averageLength: 10 }
+  const passing = candidate('passing', { frequencies: [2, 0, 0, 0], length: 10, meaning: meaning(1.2, 5) })
+  const meant = candidate('meant', { frequencies: [0, 0, 0, 0], length: 10, meaning: meaning(0.9, 5) })
+  assert.equal(rank(rare, query, [passing, meant], NOW)[0]!.id, 'meant')
+  // What holds all of the query's words is not touched.
+  const full = candidate('full', { frequencies: [2, 2, 2, 2], length: 10, meaning: meaning(1.2, 5) })
+  assert.equal(rank(rare, query, [full, meant], NOW)[0]!.id, 'full')
+  assert.equal(blendFor(116).passing, 0)
+  // Without a meaning there are only the words.
+  const [byWords] = rank(rare, null, [passing, meant], NOW)
+  assert.ok(Math.abs(byWords!.score - 0.6 * byWords!.signals.lexical * 0.985) < 1e-9)
 })

@@ -104,6 +104,18 @@ onBothEngines((engine) => {
     assert.equal(best!.signals!.lexical, 0)
   })
 
+  test('[RCL-14] a memory that means what is asked comes before one that holds a word of it in passing', async () => {
+    const agent = await (await service.tenant()).agent()
+    for (const [title, content] of [
+      ['Coffee beans', 'We are out of coffee beans; the roaster delivers on Monday.'],
+      ['Lentil stew', 'Boil lentils with carrots, celery and garlic in broth for forty minutes and season with cumin.'],
+      ['VPN', 'My vpn is broken again.'],
+    ])
+      await memory.make(agent, { title, content })
+    await embedded()
+    assert.equal(titles(await search(agent, 'What is a recipe for bean soup?'))[0], 'Lentil stew')
+  })
+
   test('[SRCH-7] a memory is found by its words at once, before its meaning is known', async () => {
     const agent = await tenant.agent()
     const made = await memory.make(agent, { title: 'Zyxwvut', content: 'Something about the flibbertigibbet.' })
