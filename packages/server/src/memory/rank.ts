@@ -34,11 +34,19 @@ const BLEND_WITHOUT_TOKENS: Blend = { lex: 0.6, cos: 0.4, tok: 0, passing: 0 }
  * Of messages of a sentence or two the single tokens say most, of pages the vector of the whole does: the two ends were
  * measured at an average of 30 and of 116 words (a title's counted three times), and between them the weights move with
  * the length of what the caller sees. A short message that holds one word of several holds it in passing, more often
- * than not; an abstract holds few of the words of any question (counted there, it costs 0.7 points of nDCG).
+ * than not; an abstract holds few of the words of any question (counted there, it costs 0.7 points of nDCG). Notes of a
+ * single line have too few tokens to compare: of those the vector says more again, or a paraphrase without a word in
+ * common is not found at all.
  */
 export function blendFor(averageLength: number): Blend {
   const long = within((averageLength - 40) / 60)
-  return { lex: 0.3 + 0.075 * long, cos: 0.1 + 0.45 * long, tok: 0.6 - 0.525 * long, passing: 1 - long }
+  const brief = within((28 - averageLength) / 8)
+  return {
+    lex: 0.3 + 0.075 * long + 0.05 * brief,
+    cos: 0.1 + 0.45 * long + 0.25 * brief,
+    tok: 0.6 - 0.525 * long - 0.3 * brief,
+    passing: 1 - long,
+  }
 }
 /** How far, and towards how many of the best, the query moves before cos is taken again. */
 const FEEDBACK = { weight: 0.6, best: 3 } as const
