@@ -2,36 +2,22 @@
 // what it did, so that the next alarm arrives together with the lesson of the last.
 //
 // Run it against a service: node_modules/.bin/node examples/alerts/alerts.ts http://localhost:8080 ak_live_…
-import { randomUUID } from 'node:crypto'
+import { createClient, type AgentCreate, type Client, type Delivery, type KeyMint, type Trace } from '@sensorium/client'
 
-type Json = Record<string, any>
-type Call = (method: string, path: string, body?: unknown) => Promise<Json>
-
-/** Calls the service as whoever the API key belongs to. */
-export async function connect(url: string, apiKey: string): Promise<Call> {
-  const request = async (method: string, path: string, body: unknown, token: string | null): Promise<Json> => {
-    const response = await fetch(`${url}/v1${path}`, {
-      method,
-      headers: {
-        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        // The same key on a retry makes sure that the effect happens once.
-        ...(method === 'POST' ? { 'idempotency-key': randomUUID() } : {}),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    })
-    const answer = response.status === 204 ? {} : ((await response.json()) as Json)
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${answer['error']?.message}`)
-    return answer
-  }
-  const { access_token } = await request('POST', '/auth/token', { api_key: apiKey }, null)
-  return (method, path, body) => request(method, path, body, access_token)
+interface Measured {
+  pump: number
+  celsius: number
 }
 
-async function register(url: string, admin: Call, name: string, scopes: string[]): Promise<{ id: string; call: Call }> {
-  const { id } = await admin('POST', '/agents', { name, delivery_mode: 'poll', client_type: 'other' })
-  const { key } = await admin('POST', `/agents/${id}/keys`, { scopes })
-  return { id, call: await connect(url, key) }
+async function register(
+  url: string,
+  admin: Client,
+  name: AgentCreate['name'],
+  scopes: KeyMint['scopes'],
+): Promise<{ id: string; client: Client }> {
+  const { id } = await admin.agents.register({ name, delivery_mode: 'poll', client_type: 'other' })
+  const { key } = await admin.keys.mint(id, { scopes })
+  return { id, client: createClient({ url, apiKey: key, events: { source: '/plant/north' } }) }
 }
 
 export interface Handled {
@@ -41,66 +27,64 @@ export interface Handled {
   remembered: string[]
 }
 
+/** Takes one delivery out of the mailbox by hand; `client.worker` does the same in a loop. */
+async function nextDelivery(client: Client): Promise<Delivery> {
+  for (;;) {
+    const { deliveries } = await client.deliveries.poll({ limit: 1, wait: 20 })
+    if (deliveries[0]) return deliveries[0]
+  }
+}
+
+async function handleNext(triage: Client): Promise<Handled> {
+  const { id, event_id, payload } = await nextDelivery(triage)
+  const { celsius } = payload['data'] as Measured
+  const enrichment = payload['enrichment'] as { memories: { title: string }[] } | undefined
+  await triage.memory.remember({
+    type: 'episodic',
+    title: `Pump 7 overheated at ${celsius} degrees`,
+    content: 'Opening the coolant valve by hand brought the temperature down in four minutes.',
+    confidence: 0.9,
+    source_event_id: event_id,
+  })
+  await triage.deliveries.ack([id])
+  return { eventId: event_id, celsius, remembered: (enrichment?.memories ?? []).map(({ title }) => title) }
+}
+
 export async function alerts(
   url: string,
   adminKey: string,
-): Promise<{ handled: Handled[]; receipts: Json[]; found: string[] }> {
-  const admin = await connect(url, adminKey)
+): Promise<{ handled: Handled[]; receipts: Trace[]; found: string[] }> {
+  const admin = createClient({ url, apiKey: adminKey })
   const sensor = await register(url, admin, 'Sensor', ['send'])
   const triage = await register(url, admin, 'Triage', ['receive', 'interests:write', 'memory:read', 'memory:write'])
 
-  await triage.call('POST', `/agents/${triage.id}/interests`, {
+  await triage.client.interests.create(triage.id, {
     event_type: 'com.plant.pump.*',
     filter_expression: 'data.celsius > 80 && data.pump == 7',
     priority: 5,
     enrichment_depth: 'light',
   })
 
-  const report = (id: string, celsius: number): Promise<Json> =>
-    sensor.call('POST', '/events', {
-      specversion: '1.0',
-      type: 'com.plant.pump.measured',
-      source: '/plant/north',
-      id,
-      subject: 'pump/7',
-      data: { pump: 7, celsius },
-    })
-
-  /** Waits for one delivery, handles it, acknowledges it. */
-  async function handleNext(): Promise<Handled> {
-    const { deliveries } = await triage.call('GET', '/delivery/poll?limit=1&wait=10')
-    const [{ id, event_id, payload }] = deliveries
-    const handled = {
-      eventId: event_id,
-      celsius: payload.data.celsius,
-      remembered: (payload.enrichment?.memories ?? []).map(({ title }: Json) => title),
-    }
-    await triage.call('POST', '/memories', {
-      type: 'episodic',
-      scope: 'agent',
-      title: `Pump 7 overheated at ${payload.data.celsius} degrees`,
-      content: 'Opening the coolant valve by hand brought the temperature down in four minutes.',
-      confidence: 0.9,
-      source_event_id: event_id,
-    })
-    await triage.call('POST', '/delivery/ack', { delivery_ids: [id] })
-    return handled
+  const sent: string[] = []
+  const report = async (celsius: number): Promise<void> => {
+    const data: Measured = { pump: 7, celsius }
+    const event = await sensor.client.publish({ type: 'com.plant.pump.measured', subject: 'pump/7', data })
+    sent.push(event.event_id)
   }
 
   // The search also wakes the embedding model, which takes a second on the first use.
-  await triage.call('POST', '/memories/search', { query: 'pump' })
+  await triage.client.memory.recall('pump')
 
-  const run = randomUUID().slice(0, 8)
   const handled: Handled[] = []
-  await report(`${run}-1`, 93)
-  handled.push(await handleNext())
-  await report(`${run}-2`, 41) // cool enough: nobody hears of it
-  await report(`${run}-3`, 97)
-  handled.push(await handleNext())
+  await report(93)
+  handled.push(await handleNext(triage.client))
+  await report(41) // cool enough: nobody hears of it
+  await report(97)
+  handled.push(await handleNext(triage.client))
 
-  const receipts = await Promise.all([1, 2, 3].map((n) => sensor.call('GET', `/events/${run}-${n}`)))
-  const { results } = await triage.call('POST', '/memories/search', { query: 'what helps against too much heat?' })
-  return { handled, receipts, found: results.map(({ memory }: Json) => memory.title) }
+  const receipts = await Promise.all(sent.map((id) => sensor.client.events.get(id)))
+  const results = await triage.client.memory.recall('what helps against too much heat?')
+  return { handled, receipts, found: results.map(({ memory }) => memory.title) }
 }
 
 if (import.meta.main) {
