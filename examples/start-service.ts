@@ -1,4 +1,5 @@
-// A service of its own for an example's test: a process, a folder that is thrown away, a known org-admin key.
+// A service of its own for an example's test: a process, a folder that is thrown away, a known org-admin key and
+// operator token.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -8,6 +9,7 @@ import type { TestContext } from 'node:test'
 
 const MAIN = path.resolve(import.meta.dirname, '../packages/server/src/main.ts')
 export const ADMIN_KEY = `ak_live_${'example0'.repeat(4)}`
+export const OPERATOR_TOKEN = 'operator-of-the-examples'
 
 /** Resolves to its address. */
 export async function startService(t: TestContext): Promise<string> {
@@ -19,6 +21,7 @@ export async function startService(t: TestContext): Promise<string> {
       PORT: '0',
       DATA_DIR: folder,
       BOOTSTRAP_ADMIN_KEY: ADMIN_KEY,
+      OPERATOR_TOKEN,
       LOG_LEVEL: 'warn',
     },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,0 +1,17 @@
+// GitHub's events on their way to a real service.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ADMIN_KEY, OPERATOR_TOKEN, startService } from '../start-service.ts'
+import { githubWebhook } from './github-webhook.ts'
+
+test('[DOC-13] what GitHub signs reaches every member of the channel, through its feeds alone', async (t) => {
+  const { accepted, redelivered, forged, heard } = await githubWebhook(await startService(t), ADMIN_KEY, OPERATOR_TOKEN)
+  assert.deepEqual(accepted, [202, 202, 202, 202, 202])
+  assert.equal(redelivered, 200, 'a redelivery is a duplicate')
+  assert.equal(forged, 401)
+  const expected = [
+    { type: 'com.github.issues.opened', subject: 'acme/pumps/issues/5', title: 'Pump 7 runs hot' },
+    { type: 'com.github.push.received', subject: 'acme/pumps', title: 'Cool it' },
+  ]
+  assert.deepEqual(heard, { triage: expected, release: expected })
+})
