@@ -154,7 +154,7 @@ test('a loop runs after every wait, and not before the first', async () => {
   assert.equal(runs, 6)
 })
 
-test('a loop survives a run that fails, and says so', async () => {
+test('a loop survives runs that fail, and does not say so every time', async () => {
   const clock = fakeClock()
   let runs = 0
   const warned: unknown[] = []
@@ -165,7 +165,7 @@ test('a loop survives a run that fails, and says so', async () => {
   })
   await clock.advance(3000)
   assert.equal(runs, 3)
-  assert.equal(warned.length, 3)
+  assert.equal(warned.length, 1)
   await loop.stop()
 })
 

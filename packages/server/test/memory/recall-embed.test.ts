@@ -185,8 +185,8 @@ onBothEngines((engine) => {
     const { memories, model } = JSON.parse(stdout) as { memories: number; model: string }
     assert.ok(memories >= 43)
     assert.equal(model, 'other')
-    assert.match(stderr, /^\[-+\] +0% {2}0 of \d+$/m)
-    assert.match(stderr, /^\[#{30}\] 100% {2}(\d+) of \1$/m)
+    assert.match(stderr, /^\[-+\] +0% {2}0 of \d+ memories$/m)
+    assert.match(stderr, /^\[#{30}\] 100% {2}(\d+) of \1 memories$/m)
     assert.ok(far.asked.length > before)
     assert.ok((await search('feline'))[0]!.signals!.similarity > 0.9)
   })
