@@ -66,6 +66,8 @@ interface Running {
   delivery: Delivery
   since: number
   finished: Promise<void>
+  /** It was delivered again meanwhile: its lease had lapsed, or its acknowledgement was lost. */
+  again: Delivery | null
 }
 
 export function startWorker<Client extends WorkerClient<Client>, D>(
@@ -114,15 +116,18 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
   }
 
   function start(delivery: Delivery): void {
-    if (running.has(delivery.id)) return
+    const earlier = running.get(delivery.id)
+    if (earlier) return void (earlier.again = delivery)
     const finished = carryOut(delivery)
       // It comes again when its lease lapses, and is then acknowledged without being handled.
       .catch((error) => report(error, delivery))
       .finally(() => {
+        const { again } = running.get(delivery.id)!
         running.delete(delivery.id)
+        if (again) start(again)
         freed()
       })
-    running.set(delivery.id, { delivery, since: performance.now(), finished })
+    running.set(delivery.id, { delivery, since: performance.now(), finished, again: null })
   }
 
   async function room(): Promise<number> {
