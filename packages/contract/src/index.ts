@@ -8,6 +8,7 @@ import { interestOperations } from './interests.ts'
 import { memoryOperations } from './memories.ts'
 import { operatorOperations } from './operator.ts'
 import { outboundOperations } from './outbound.ts'
+import { relationshipOperations } from './relationships.ts'
 
 export * from './agents.ts'
 export * from './channels.ts'
@@ -25,6 +26,7 @@ export * from './openapi.ts'
 export * from './operation.ts'
 export * from './operator.ts'
 export * from './outbound.ts'
+export * from './relationships.ts'
 export * from './rules.ts'
 export * from './tags.ts'
 export { Type, type Static, type TSchema } from './shapes.ts'
@@ -37,6 +39,7 @@ export const operations = {
   ...interestOperations,
   ...channelOperations,
   ...memoryOperations,
+  ...relationshipOperations,
   ...operatorOperations,
   ...ingestOperations,
 } as const
