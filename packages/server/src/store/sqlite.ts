@@ -14,10 +14,10 @@ import { performance } from 'node:perf_hooks'
 import { getLoadablePath } from 'sqlite-vec'
 import { makePrivate } from './data-directory.ts'
 import { runEffects, StoreUnavailable, writesNeedTx, type Db, type Observe, type Store, type Value } from './db.ts'
-import { makeSnapshot } from './sqlite-snapshot.ts'
+import { makeSnapshot, type Snapshot } from './sqlite-snapshot.ts'
 import { capabilities, dialect, onConnection, translate } from './sqlite-statements.ts'
-import { watchLog } from './sqlite-wal.ts'
-import { checkSpace, makeWriteWatch } from './write-watch.ts'
+import { watchLog, type WriteAheadLog } from './sqlite-wal.ts'
+import { checkSpace, makeWriteWatch, type WriteWatch } from './write-watch.ts'
 
 /**
  * More than this many, or what takes longer, share no commit: a flood neither holds a commit back for ever nor the
@@ -118,10 +118,25 @@ export function openReader(file: string): Reader {
   }
 }
 
-export function openSqlite(file: string, observe: Observe = () => {}): Store {
-  makePrivate(file)
-  const writer = openConnection(file, false)
-  const reader = openConnection(file, true)
+interface GroupCommit {
+  /**
+   * Runs jobs one after the other and commits them together; a failing job undoes its own savepoint only. Gives back
+   * those that there was no time for.
+   */
+  run(jobs: Job[]): Promise<Job[]>
+  /** Set once the disk refused an fsync. What is on it nobody knows before the next start. */
+  refused(): StoreUnavailable | null
+}
+
+interface GroupCommitParts {
+  writer: DatabaseSync
+  log: WriteAheadLog
+  snapshot: Snapshot
+  writes: WriteWatch
+  observe: Observe
+}
+
+function makeGroupCommit({ writer, log, snapshot, writes, observe }: GroupCommitParts): GroupCommit {
   let failedLater: { error: unknown } | null = null
   const write = onConnection(writer, (error) => (failedLater ??= { error }))
   /** What the transaction under way leaves for the end of its group, and for when that is on disk. */
@@ -132,19 +147,10 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
     runLast: (sql, values) => void last.push({ sql, values }),
     afterCommit: (effect) => void effects.push(effect),
   }
-  const read = onConnection(reader)
-  const log = watchLog(file)
-  const snapshot = makeSnapshot(reader)
-  const listeners = new Map<string, ((payload: string) => void)[]>()
-  const writes = makeWriteWatch()
-  let queue: Job[] = []
-  let draining = false
-  let closed = false
-  /** The disk refused an fsync. What is on it nobody knows before the next start. */
   let refused: StoreUnavailable | null = null
 
-  // Runs jobs one after the other, those there is time for; a failing job undoes its own savepoint only.
-  async function runGroup(jobs: Job[]): Promise<void> {
+  async function run(jobs: Job[]): Promise<Job[]> {
+    let left: Job[] = []
     const settled: (() => void)[] = []
     const atTheEnd: Last[] = []
     const started = performance.now()
@@ -154,7 +160,7 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
       const begun = performance.now()
       for (const [i, job] of jobs.entries()) {
         if (i > 0 && performance.now() - begun > MAX_GROUP_MS) {
-          queue.unshift(...jobs.splice(i))
+          left = jobs.splice(i)
           break
         }
         writer.exec('savepoint job')
@@ -190,7 +196,7 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
       const outage = translate(error)
       writes.ended(outage)
       for (const job of jobs) job.reject(outage)
-      return
+      return left
     }
     try {
       await log.sync()
@@ -199,27 +205,47 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
       // Whether this commit reached the disk nobody knows; later ones are not begun.
       const unsure = new StoreUnavailable(refused.message, { trouble: 'unsure', cause: error })
       for (const job of jobs) job.reject(unsure)
-      return
+      return left
     }
     snapshot.release()
     writes.ended(refusal)
     observe('tx', (performance.now() - started) / 1000)
     for (const settle of settled) settle()
+    return left
   }
+
+  return { run, refused: () => refused }
+}
+
+export function openSqlite(file: string, observe: Observe = () => {}): Store {
+  makePrivate(file)
+  const writer = openConnection(file, false)
+  const reader = openConnection(file, true)
+  const read = onConnection(reader)
+  const log = watchLog(file)
+  const snapshot = makeSnapshot(reader)
+  const listeners = new Map<string, ((payload: string) => void)[]>()
+  const writes = makeWriteWatch()
+  let queue: Job[] = []
+  let draining = false
+  let closed = false
+  const groupCommit = makeGroupCommit({ writer, log, snapshot, writes, observe })
 
   async function drain(): Promise<void> {
     while (queue.length > 0) {
       await log.rest()
       const group = queue.slice(0, MAX_GROUP)
       queue = queue.slice(MAX_GROUP)
-      await runGroup(group)
+      const left = await groupCommit.run(group)
+      queue.unshift(...left)
       // Let the responses out and new requests in before the next commit.
       if (queue.length > 0) await new Promise(setImmediate)
     }
     draining = false
   }
 
-  const trouble = (): StoreUnavailable | null => (closed ? new StoreUnavailable('the store is closed') : refused)
+  const trouble = (): StoreUnavailable | null =>
+    closed ? new StoreUnavailable('the store is closed') : groupCommit.refused()
 
   async function rows<R>(sql: string, values?: readonly Value[]): Promise<R[]> {
     const reason = trouble()
