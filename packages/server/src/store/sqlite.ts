@@ -234,6 +234,11 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
   async function drain(): Promise<void> {
     while (queue.length > 0) {
       await log.rest()
+      const refused = groupCommit.refused()
+      if (refused) {
+        for (const job of queue.splice(0)) job.reject(refused)
+        break
+      }
       const group = queue.slice(0, MAX_GROUP)
       queue = queue.slice(MAX_GROUP)
       const left = await groupCommit.run(group)

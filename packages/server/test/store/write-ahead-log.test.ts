@@ -80,6 +80,20 @@ test('[STO-1] a disk that refuses is an outage, and nothing is believed of it an
   await assert.rejects(store.ping(), StoreUnavailable)
 })
 
+test('[STO-1] what waited behind a commit that the disk refused is not begun', async () => {
+  const asked = Promise.withResolvers<Done>()
+  onSync((_fd, done) => asked.resolve(done))
+  const first = insert(1)
+  const refuse = await asked.promise
+  let begun = false
+  const waiting = store.tx(async () => void (begun = true))
+  onSync(disk)
+  refuse(Object.assign(new Error('i/o error'), { code: 'EIO' }))
+  await assert.rejects(first, StoreUnavailable)
+  await assert.rejects(waiting, StoreUnavailable)
+  assert.equal(begun, false)
+})
+
 test('[STO-1] the log begins anew while writing goes on', async () => {
   const text = 'x'.repeat(60_000)
   const rows = 32
