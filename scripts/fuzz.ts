@@ -1,11 +1,21 @@
 // The long run of the fuzz: `node scripts/fuzz.ts [sqlite|postgres] [requests]`, a million by default, against a service in
-// a process of its own. It fails on a 5xx that is not 503, on anything else that the documents do not describe, and when
-// memory keeps growing: the last tenth may use no more than 1.3 times what was used after the second.
+// a process of its own. It fails on a 5xx that is not 503, on anything else that the documents do not describe, on an
+// operation of the contract that never succeeded, and when memory keeps growing: the last tenth may use no more than 1.3
+// times what was used after the second. FUZZ_SEED repeats a run, FUZZ_PER_SECOND slows it down.
 import { randomInt } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { attack, ENVIRONMENT, inFlight, prepare } from '../packages/server/test/fuzz/attack.ts'
+import {
+  attack,
+  byOperation,
+  byStatus,
+  ENVIRONMENT,
+  inFlight,
+  neverDone,
+  type Counts,
+} from '../packages/server/test/fuzz/attack.ts'
+import { makeWorld } from '../packages/server/test/fuzz/callers.ts'
 import { startPostgres } from '../packages/server/test/support/postgres-server.ts'
 import { startProcess } from '../packages/server/test/support/process.ts'
 
@@ -26,29 +36,30 @@ const memoryMb = (): number =>
   Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${service.pid}/status`, 'utf8'))?.[1] ?? 0) / 1024)
 
 console.log(`${engine}, ${requests} requests, FUZZ_SEED=${seed}`)
-const tools = await prepare(service.url)
+const world = await makeWorld(service.url)
 const problems: string[] = []
 const used: number[] = []
+const counts: Counts = new Map()
 for (let part = 0; part < PARTS && problems.length === 0; part++) {
+  const began = performance.now()
+  const count = Math.ceil(Number(requests) / PARTS)
   problems.push(
-    ...(await attack(Number(new URL(service.url).port), tools, {
+    ...(await attack(Number(new URL(service.url).port), world, {
       seed: seed + part,
-      count: Math.ceil(Number(requests) / PARTS),
+      count,
       seconds: Infinity,
-      say: (text) => console.log(`  ${text}`),
+      perSecond: Number(process.env['FUZZ_PER_SECOND'] ?? Infinity),
+      counts,
       isFine: (status) => status === 503,
     })),
   )
-  // The operator's door is open to it: limits that it has set would refuse the rest.
-  for (const slug of ['acme', 'globex'])
-    await fetch(`${service.url}/operator/tenants/${slug}/settings`, {
-      method: 'PATCH',
-      headers: { authorization: `Bearer ${ENVIRONMENT.OPERATOR_TOKEN}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ rate_limit_agent: null, rate_limit_tenant: null }),
-    })
   used.push(memoryMb())
-  console.log(`part ${part + 1} of ${PARTS}: ${used.at(-1)} MB`)
+  const rate = Math.round(count / ((performance.now() - began) / 1000))
+  console.log(`part ${part + 1} of ${PARTS}: ${used.at(-1)} MB, ${rate} a second; so far ${byStatus(counts)}`)
 }
+for (const line of byOperation(counts)) console.log(line)
+const missing = neverDone(counts)
+if (missing.length > 0) problems.push(`never answered with success: ${missing.join(', ')}`)
 const inHand = await inFlight(service.url)
 if (inHand !== 1) problems.push(`${inHand - 1} requests are still in hand`)
 if (used.length === PARTS && used.at(-1)! > GROWTH * used[1]!)

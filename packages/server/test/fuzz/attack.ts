@@ -1,18 +1,18 @@
 // The attack itself: callers of every kind, and requests until there have been enough of them. The test and the long run
 // (`scripts/fuzz.ts`) share it.
-import assert from 'node:assert/strict'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { openapi, operations } from '@sensorium/contract'
+import { KEY, OPERATOR, type World } from './callers.ts'
 import { makeJudge, type OpenApi } from './judge.ts'
+import { learn } from './learn.ts'
 import { random } from './random.ts'
-import { makeAsk, type Caller, type Tools } from './requests.ts'
-import { openWire, type WireReply } from './wire.ts'
+import { makeAsk, targetsOf } from './requests.ts'
+import { openWire } from './wire.ts'
 
-export const KEY = 'ak_live_0123456789abcdefghijABCDEFGHIJ01'
-export const OPERATOR = 'operator-token-for-the-fuzz'
 const CONNECTIONS = 32
 const MOST_PROBLEMS = 8
-/** As many ids of a kind are remembered; older ones make room. */
-const MOST_KNOWN = 100
+/** The world is put right after so many requests, and at once after one that has set limits. */
+const PUT_RIGHT_EVERY = 2_000
 const document = openapi(Object.values(operations)) as never as OpenApi
 
 /** The environment of a service that is attacked. */
@@ -30,155 +30,85 @@ export interface AttackOptions {
   count: number
   /** It ends after that many, however few requests it has sent. */
   seconds: number
-  say(text: string): void
+  /** It sends no more than so many in a second, on a machine that has other things to do. */
+  perSecond?: number
+  /** How often each operation was answered with which status; added to. */
+  counts: Counts
   /** Statuses that are fine whatever their body says. */
   isFine?(status: number): boolean
 }
 
-/** Callers of every kind, and something of everything to name. */
-export async function prepare(url: string): Promise<Tools> {
-  const call = async (
-    method: string,
-    path: string,
-    token: string | null,
-    body?: unknown,
-  ): Promise<Record<string, string>> => {
-    const answer = await fetch(url + path, {
-      method,
-      headers: {
-        ...(token ? { authorization: `Bearer ${token}` } : {}),
-        ...(body ? { 'content-type': 'application/json' } : {}),
-      },
-      ...(body ? { body: JSON.stringify(body) } : {}),
-    })
-    assert.ok(answer.ok, `${method} ${path} answered ${answer.status}`)
-    return (await answer.json()) as Record<string, string>
-  }
-  const exchange = async (api_key: string): Promise<string> =>
-    (await call('POST', '/v1/auth/token', null, { api_key }))['access_token']!
-  const admin = await exchange(KEY)
-  const untouchable = new Set<string>()
-  const agentToken = async (scopes: string[]): Promise<string> => {
-    const { id } = await call('POST', '/v1/agents', admin, {
-      name: 'Actor',
-      delivery_mode: 'poll',
-      client_type: 'other',
-      team_id: 'red',
-    })
-    const key = await call('POST', `/v1/agents/${id}/keys`, admin, { scopes })
-    untouchable.add(id!).add(key['id']!)
-    return exchange(key['key']!)
-  }
-  const every = [
-    'send',
-    'receive',
-    'memory:read',
-    'memory:write',
-    'admin',
-    'channel:read',
-    'channel:write',
-    'interests:read',
-    'interests:write',
-  ]
-  const agent = await agentToken(every)
-  const weak = await agentToken(['receive'])
-  await call('POST', '/operator/tenants', OPERATOR, { slug: 'globex' })
-  const bearer = (token: string): Caller => ({ authorization: `Bearer ${token}`, opens: 'tenant' })
-  return {
-    callers: [
-      bearer(admin),
-      bearer(admin),
-      bearer(agent),
-      bearer(agent),
-      bearer(agent),
-      bearer(weak),
-      { authorization: `Bearer ${OPERATOR}`, opens: 'operator' },
-      { authorization: null, opens: 'nothing' },
-      ...[
-        'Bearer',
-        'Bearer ',
-        'Bearer x',
-        'Basic YTpi',
-        `Bearer  ${admin}`,
-        `Bearer ${admin} `,
-        `Bearer ${admin.slice(0, -2)}`,
-        `Bearer ${KEY}`,
-        'Bearer eyJhbGciOiJub25lIn0.e30.',
-        'Bearer ü\u00ff',
-        `Bearer ${'a'.repeat(6000)}`,
-      ].map((authorization): Caller => ({ authorization, opens: 'nothing' })),
-    ],
-    known: new Map([['agt', [...untouchable].filter((id) => id.startsWith('agt_'))]]),
-    slugs: ['acme', 'globex', 'new-one', 'nobody'],
-    untouchable,
-    eventIds: ['e-1', 'e-2', 'e-3'],
-    selves: [...untouchable].filter((id) => id.startsWith('agt_')),
-  }
-}
-
-function learn(tools: Tools, reply: WireReply): void {
-  for (const [id] of reply.body
-    .toString('latin1')
-    .matchAll(/\b(?:agt|key|int|chn|mbr|fed|dlv|mem|rel|whk|cnr|adm)_[0-9a-z]{26}\b/g)) {
-    const prefix = id.slice(0, 3)
-    const ids = tools.known.get(prefix) ?? []
-    if (ids.includes(id)) continue
-    tools.known.set(prefix, [id, ...ids].slice(0, MOST_KNOWN))
-  }
-}
+export type Counts = Map<string, Map<string, number>>
 
 export async function attack(
   port: number,
-  tools: Tools,
-  { seed, count, seconds: mostSeconds, say, isFine = () => false }: AttackOptions,
+  world: World,
+  { seed, count, seconds: mostSeconds, perSecond = Infinity, counts, isFine = () => false }: AttackOptions,
 ): Promise<string[]> {
-  const ask = makeAsk(document, tools)
+  const ask = makeAsk(document, world)
   const judge = makeJudge(document)
-  const statuses = new Map<string, number>()
+  const templates = targetsOf(document)
+    .map(({ path }) => path)
+    .filter((path) => path.split('{').length > 2)
   const problems = new Map<string, string>()
   let next = 0
   const began = performance.now()
+  const isOver = (): boolean =>
+    next >= count || problems.size >= MOST_PROBLEMS || performance.now() > began + mostSeconds * 1000
 
   async function attacker(): Promise<void> {
     const wire = openWire(port)
-    while (next < count && problems.size < MOST_PROBLEMS && performance.now() < began + mostSeconds * 1000) {
+    while (!isOver()) {
       const number = next++
+      const early = (number / perSecond) * 1000 - (performance.now() - began)
+      if (early > 0) await sleep(early)
       const asked = ask(random(seed, number))
       let reply = await wire.send(asked.bytes, asked)
       // A kept connection may be closed by the other side just as it is used; a new one may not.
       if (!reply && !wire.timedOut()) reply = await wire.send(asked.bytes, { ...asked, fresh: true })
-      if (reply && reply.status < 300 && reply.body.length < 20_000) learn(tools, reply)
+      if (reply) learn(world, templates, asked, reply)
       const name = asked.operation?.operationId ?? 'other'
-      const status = `${name} ${reply?.status ?? 'none'}`
-      statuses.set(status, (statuses.get(status) ?? 0) + 1)
+      count1(counts, name, String(reply?.status ?? 'none'))
       const problem = reply && isFine(reply.status) ? null : judge(asked, reply)
       // The same fault of the same operation is told once.
       if (problem)
         problems.set(`${name} ${problem.replace(/\d+|req_\w+/g, '#').slice(0, 60)}`, told(number, asked.bytes, problem))
+      const hasSetLimits = name === 'updateTenantSettings' && reply?.status === 200
+      if (hasSetLimits || number % PUT_RIGHT_EVERY === PUT_RIGHT_EVERY - 1) await world.putRight()
     }
     wire.close()
   }
   await Promise.all(Array.from({ length: CONNECTIONS }, attacker))
-
-  const seconds = (performance.now() - began) / 1000
-  say(`${next} requests in ${seconds.toFixed(1)} s, ${Math.round(next / seconds)} a second`)
-  const byClass = Map.groupBy(statuses, ([name]) => name.split(' ')[1]!)
-  say(
-    [...byClass]
-      .sort()
-      .map(([status, list]) => `${status}: ${list.reduce((sum, [, n]) => sum + n, 0)}`)
-      .join(', '),
-  )
-  const reached = new Set([...statuses.keys()].filter((name) => / 2\d\d$/.test(name)).map((name) => name.split(' ')[0]))
-  say(
-    `never answered with success: ${
-      Object.keys(operations)
-        .filter((id) => !reached.has(id))
-        .join(', ') || 'none'
-    }`,
-  )
   return [...problems.values()]
 }
+
+function count1(counts: Counts, operation: string, status: string): void {
+  let statuses = counts.get(operation)
+  if (!statuses) counts.set(operation, (statuses = new Map()))
+  statuses.set(status, (statuses.get(status) ?? 0) + 1)
+}
+
+/** How many responses had which status, of all operations together. */
+export function byStatus(counts: Counts): string {
+  const sums = new Map<string, number>()
+  for (const statuses of counts.values())
+    for (const [status, n] of statuses) sums.set(status, (sums.get(status) ?? 0) + n)
+  return asList(sums)
+}
+
+/** A line for each operation: its statuses and how often. */
+export const byOperation = (counts: Counts): string[] =>
+  [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, statuses]) => `${name.padEnd(24)} ${asList(statuses)}`)
+
+const asList = (statuses: Map<string, number>): string =>
+  [...statuses]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([status, n]) => `${status}: ${n}`)
+    .join(', ')
+
+/** Operations that never got as far as a success: what they do was not attacked. */
+export const neverDone = (counts: Counts): string[] =>
+  Object.keys(operations).filter((id) => ![...(counts.get(id)?.keys() ?? [])].some((status) => status.startsWith('2')))
 
 /** The request as a person can read it: what is long or random in it is cut. */
 const told = (number: number, bytes: Buffer, problem: string): string => {

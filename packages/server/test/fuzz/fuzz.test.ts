@@ -6,7 +6,8 @@ import { randomInt } from 'node:crypto'
 import { test } from 'node:test'
 import { postgres, POSTGRES_URL, sqlite, type Engine } from '../support/engines.ts'
 import { startProcess } from '../support/process.ts'
-import { attack, ENVIRONMENT, inFlight, prepare } from './attack.ts'
+import { attack, byStatus, ENVIRONMENT, inFlight, neverDone, type Counts } from './attack.ts'
+import { makeWorld } from './callers.ts'
 
 /** A machine that is busy with other things sends fewer, rather than for ever. */
 const MOST_SECONDS = 40
@@ -17,8 +18,12 @@ async function fuzz(engine: Engine, count: number, say: (text: string) => void):
   const { env, drop } = await engine.fresh()
   const service = await startProcess({ ...env, ...ENVIRONMENT })
   try {
-    const tools = await prepare(service.url)
-    const problems = await attack(Number(new URL(service.url).port), tools, { seed, count, seconds: MOST_SECONDS, say })
+    const world = await makeWorld(service.url)
+    const counts: Counts = new Map()
+    const port = Number(new URL(service.url).port)
+    const problems = await attack(port, world, { seed, count, seconds: MOST_SECONDS, counts })
+    say(byStatus(counts))
+    say(`never done: ${neverDone(counts).join(', ') || 'none'}`)
     const log = service
       .output()
       .split('\n')

@@ -1,10 +1,14 @@
 // Requests made from the OpenAPI document: most of them nearly right, because what is nearly right gets furthest.
+import { createHmac } from 'node:crypto'
 import type { OpenApi, OpenApiOperation } from './judge.ts'
 import type { Random } from './random.ts'
+import { MEDIA_TYPES, METHODS, ODD_NUMBERS, ODD_SEGMENTS, PAGES, STRANGE_PATHS } from './odd-requests.ts'
 import { brokenBytes, encode, hostile, spoiled, valid, type Schema } from './values.ts'
 
 export interface Asked {
   bytes: Buffer
+  method: string
+  url: string
   /** Unset for what is no operation of the document. */
   operation: OpenApiOperation | null
   /** The answer has no body. */
@@ -24,6 +28,10 @@ export interface Tools {
   callers: readonly Caller[]
   /** Ids seen in answers, by prefix, and what else paths and bodies may name. */
   known: Map<string, string[]>
+  /** Paths with several parameters that lead to something, by their template. */
+  paths: Map<string, string[]>
+  /** Where signed requests go, and what signs them. */
+  webhooks: { path: string; secret: string }[]
   slugs: string[]
   /** Not to be switched off, or nobody could act any more. */
   untouchable: ReadonlySet<string>
@@ -38,141 +46,12 @@ interface Target {
   operation: OpenApiOperation
 }
 
-const ODD_SEGMENTS = [
-  '',
-  '%00',
-  '%0a',
-  '%2e%2e',
-  '..',
-  '%2F',
-  '%2f..%2f',
-  '%ff',
-  '%c0%80',
-  '%ed%a0%80',
-  '%F0%9F%9A%80',
-  '%zz',
-  '%',
-  '%u0041',
-  '__proto__',
-  'constructor',
-  '{id}',
-  ':id',
-  '*',
-  'null',
-  'undefined',
-  '-1',
-  'agt_',
-  'agt_01',
-  'x'.repeat(300),
-  'x'.repeat(6000),
-  'agt_zzzzzzzzzzzzzzzzzzzzzzzzzz',
-  'agt_01hv3k8z9q4m7t2x5c6w8r0s1d',
-  'AGT_01HV3K8Z9Q4M7T2X5C6W8R0S1D',
-  'agt_01hv3k8z9q4m7t2x5c6w8r0s1d%00',
-  "';--",
-  '%27%20or%201',
-  ';',
-  'a;b',
-  '~',
-  '%7e',
-]
-const ODD_NUMBERS = [
-  '',
-  ' ',
-  '%20',
-  '0',
-  '-1',
-  '-0',
-  '+5',
-  '1.5',
-  '1e2',
-  '0x10',
-  'NaN',
-  'Infinity',
-  'null',
-  '101',
-  '201',
-  '999999999999999',
-  '9999999999999999999',
-  '1'.repeat(400),
-  '%00',
-  '1%00',
-  '１',
-  'true',
-  '[]',
-  '{}',
-]
-const MEDIA_TYPES = [
-  'application/json',
-  'application/json; charset=utf-8',
-  'APPLICATION/JSON',
-  'application/json;charset=UTF-8',
-  'application/json; charset=utf-16',
-  'application/json; charset=latin1',
-  'application/json;',
-  ';',
-  '',
-  ' ',
-  '/',
-  'json',
-  'text/plain',
-  'text/html; charset=x',
-  'application/x-www-form-urlencoded',
-  'multipart/form-data; boundary=x',
-  'application/cloudevents+json',
-  'application/cloudevents-batch+json',
-  'application/octet-stream',
-  'application/json, text/plain',
-  '*/*',
-  'application/vnd.x+json',
-  'a/b; c="d',
-  'application/json; a=1; a=2',
-]
-const METHODS = [
-  'GET',
-  'POST',
-  'PATCH',
-  'DELETE',
-  'PUT',
-  'OPTIONS',
-  'HEAD',
-  'TRACE',
-  'PROPFIND',
-  'QUERY',
-  'BREW',
-  'get',
-  'M-SEARCH',
-]
-const STRANGE_PATHS = [
-  '/',
-  '//',
-  '/v1',
-  '/v1/',
-  '/v2/agents',
-  '/v1/agents/',
-  '/V1/agents',
-  '/v1//agents',
-  '/v1/./agents',
-  '/v1/nothing',
-  '/operator',
-  '/operator/x',
-  '/ingest/webhooks',
-  '/ingest/w/x/y',
-  '/healthz/x',
-  '/favicon.ico',
-  '/.env',
-  '/v1/agents#frag',
-  '*',
-  'http://other/v1/agents',
-  '/v1/agents?',
-  '/?',
-]
-const PAGES = ['/healthz', '/readyz', '/openapi.json', '/docs', '/metrics']
-
 const HOT = new Map([
   ['streamDeliveries', 0.2],
-  ['createConnector', 0.05],
+  ['createConnector', 0.15],
 ])
+
+const signature = (secret: string, body: Buffer): string => createHmac('sha256', secret).update(body).digest('hex')
 
 export function targetsOf(document: OpenApi): Target[] {
   return Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -211,14 +90,21 @@ export function makeAsk(document: OpenApi, tools: Tools): (r: Random) => Asked {
     )
   }
 
+  const ENDS = /^(deactivate|revoke|deleteAgent|deleteTenant)/
   function pathOf({ path, operation }: Target, r: Random): string {
+    const leads = tools.paths.get(path)
+    if (leads && r.chance(0.7)) {
+      const lead = r.pick(leads)
+      if (!ENDS.test(operation.operationId) || !lead.split('/').some((part) => tools.untouchable.has(part))) return lead
+    }
     return path.replace(/\{(\w+)\}/g, (_, name: string) => {
       if (r.chance(0.15)) return r.pick(ODD_SEGMENTS)
       // Interests are one's own: the callers' own ids come up more often there.
       const self = name === 'id' && path.includes('/interests') && r.chance(0.7)
       const known = (self ? r.pick(tools.selves) : knownId(name, path, r)) ?? r.pick(ODD_SEGMENTS)
-      const ends = /^(deactivate|revoke)/.test(operation.operationId)
-      return ends && tools.untouchable.has(known) ? 'agt_01hv3k8z9q4m7t2x5c6w8r0s1d' : encodeURIComponent(known)
+      return ENDS.test(operation.operationId) && tools.untouchable.has(known)
+        ? 'agt_01hv3k8z9q4m7t2x5c6w8r0s1d'
+        : encodeURIComponent(known)
     })
   }
 
@@ -393,7 +279,13 @@ export function makeAsk(document: OpenApi, tools: Tools): (r: Random) => Asked {
     if (kind < 0.02) {
       const url = r.chance(0.3) ? r.pick(PAGES) : r.pick(STRANGE_PATHS) + (r.chance(0.2) ? r.pick(ODD_SEGMENTS) : '')
       const method = r.pick(METHODS)
-      return { ...assemble(method, url, headersOf(null, r), null, r), operation: null, head: method === 'HEAD' }
+      return {
+        ...assemble(method, url, headersOf(null, r), null, r),
+        method,
+        url,
+        operation: null,
+        head: method === 'HEAD',
+      }
     }
     let target = r.pick(targets)
     if (!r.chance(HOT.get(target.operation.operationId) ?? 1)) target = r.pick(targets)
@@ -403,11 +295,16 @@ export function makeAsk(document: OpenApi, tools: Tools): (r: Random) => Asked {
     const headers = headersOf(target, r)
     const body = bodyOf(operation, path, r)
     if (body && body.type !== null) headers.push(`Content-Type: ${body.type}`)
-    const url = pathOf(target, r) + queryOf(operation, path, r)
+    const webhook =
+      path.startsWith('/ingest/w/') && tools.webhooks.length > 0 && r.chance(0.5) ? r.pick(tools.webhooks) : null
+    if (webhook) headers.push(`X-Service-Signature: ${signature(webhook.secret, body?.bytes ?? Buffer.alloc(0))}`)
+    const url = webhook ? webhook.path : pathOf(target, r) + queryOf(operation, path, r)
     // Which operation answers a path with a `..` or an empty segment in it is for the server to say.
     const own = method === target.method && !/\/(?:\.\.|%2e%2e|)(?:\/|$|\?)/i.test(url)
     return {
       ...assemble(method, url, headers, body?.bytes ?? null, r),
+      method,
+      url,
       operation: own ? operation : null,
       head: method === 'HEAD',
     }
