@@ -6,6 +6,7 @@ import { eventOperations } from './events.ts'
 import { ingestOperations } from './ingest.ts'
 import { interestOperations } from './interests.ts'
 import { memoryOperations } from './memories.ts'
+import { memoryKeepingOperations } from './memory-keeping.ts'
 import { operatorOperations } from './operator.ts'
 import { outboundOperations } from './outbound.ts'
 import { relationshipOperations } from './relationships.ts'
@@ -22,6 +23,7 @@ export * from './ingest.ts'
 export * from './webhooks.ts'
 export * from './interests.ts'
 export * from './memories.ts'
+export * from './memory-keeping.ts'
 export * from './openapi.ts'
 export * from './operation.ts'
 export * from './operator.ts'
@@ -39,6 +41,7 @@ export const operations = {
   ...interestOperations,
   ...channelOperations,
   ...memoryOperations,
+  ...memoryKeepingOperations,
   ...relationshipOperations,
   ...operatorOperations,
   ...ingestOperations,

@@ -18,6 +18,7 @@ export const RULES: Readonly<Record<string, readonly string[]>> = {
   deleteFeed: ['role_required'],
   updateMemory: ['not_owner'],
   deleteMemory: ['not_owner'],
+  restoreMemory: ['not_owner'],
   promoteMemory: ['not_owner', 'scope_only_widens'],
   createRelationship: ['self_relationship'],
   deleteRelationship: ['not_owner'],

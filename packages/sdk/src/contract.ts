@@ -47,6 +47,8 @@ export const OPERATIONS = {
   updateMemory: 'PATCH /v1/memories/{id}',
   deleteMemory: 'DELETE /v1/memories/{id}',
   promoteMemory: 'POST /v1/memories/{id}/promote',
+  getMemoryHistory: 'GET /v1/memories/{id}/history',
+  restoreMemory: 'POST /v1/memories/{id}/restore',
   createRelationship: 'POST /v1/memories/{id}/relationships',
   listRelationships: 'GET /v1/memories/{id}/relationships',
   deleteRelationship: 'DELETE /v1/memories/{id}/relationships/{rel_id}',
@@ -419,6 +421,20 @@ export interface Operations {
     params: { id: string }
     query: Record<never, never>
     body: MemoryPromote
+    response: Memory
+  }
+  /** Show the versions of a memory, newest first: GET /v1/memories/{id}/history */
+  getMemoryHistory: {
+    params: { id: string }
+    query: Record<never, never>
+    body: undefined
+    response: MemoryHistory
+  }
+  /** Restore a version of a memory: POST /v1/memories/{id}/restore */
+  restoreMemory: {
+    params: { id: string }
+    query: Record<never, never>
+    body: MemoryRestore
     response: Memory
   }
   /** Relate a memory to another: POST /v1/memories/{id}/relationships */
@@ -1140,6 +1156,24 @@ export type MemoryPromote = {
   scope: 'team' | 'institutional'
   /** Required for `team`, refused for `institutional`. */
   team_id?: string | null
+}
+
+export type MemoryHistory = {
+  versions: MemoryVersion[]
+}
+
+export type MemoryVersion = {
+  /** Version 1 is the memory as it was created. */
+  version: number
+  changed_at: string
+  /** The agent or org-admin who made this version. */
+  changed_by: string
+  /** What this version changed, with the new values. Of the oldest version that is kept, all fields. */
+  fields: Record<string, unknown>
+}
+
+export type MemoryRestore = {
+  version: number
 }
 
 export type RelationshipCreate = {

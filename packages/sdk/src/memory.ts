@@ -4,6 +4,7 @@ import type {
   MemoryCreate,
   MemorySearch,
   MemoryUpdate,
+  MemoryVersion,
   Operations,
   RelatedMemory,
   Relationship,
@@ -61,6 +62,12 @@ export function memoryCalls(call: Call) {
       const body = { scope, ...(teamId === undefined ? {} : { team_id: teamId }) }
       return call('promoteMemory', { params: { id }, body }, options)
     },
+    /** The versions that are kept, newest first. */
+    history: async (id: string, options?: CallOptions): Promise<MemoryVersion[]> =>
+      (await call('getMemoryHistory', { params: { id } }, options)).versions,
+    /** Makes a memory again what it was in an older version. */
+    restore: (id: string, version: number, options?: CallOptions): Promise<Memory> =>
+      call('restoreMemory', { params: { id }, body: { version } }, options),
   }
 }
 

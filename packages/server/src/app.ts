@@ -39,6 +39,7 @@ import { ingestOperations } from './operations/ingest.ts'
 import { makeInsertInterest } from './interests/insert.ts'
 import { interestOperations } from './operations/interests.ts'
 import { memoryOperations } from './operations/memories.ts'
+import { memoryKeepingOperations } from './operations/memory-keeping.ts'
 import { operatorOperations } from './operations/operator.ts'
 import { outboundOperations } from './operations/outbound.ts'
 import { makeOperations, type Operations } from './operations/perform.ts'
@@ -230,6 +231,7 @@ export function makeApp(parts: AppParts): App {
       }),
       ...channelOperations(tools),
       ...memoryOperations({ ...tools, quotas, index: memory.index }),
+      ...memoryKeepingOperations({ ...tools, quotas, index: memory.index, store }),
       ...searchOperations({ store, recall: memory.recall, now: clock.now }),
       ...operatorOperations({ ...tools, settings }),
       ...webhookOperations({ ...tools, publicUrl: config.publicUrl }),

@@ -6,6 +6,7 @@ import type { Db } from '../store/db.ts'
 import { holdMemory } from './get.ts'
 import { expiryOf, msOrNull, storable, type MemoryTools } from './remember.ts'
 import { saveMemory, type MemoryRow } from './sql.ts'
+import { keepVersion } from './versions.ts'
 
 type Wanted = Static<typeof MemoryUpdate>
 
@@ -37,6 +38,7 @@ export async function changeMemory(
   if (fields.length === 0) return row
   const changed: MemoryRow = { ...row, ...Object.fromEntries(fields), updated_at: now }
   await saveMemory(tx, changed)
+  await keepVersion(tx, principal.id, row, changed)
   await tools.index.put(tx, changed, row)
   return changed
 }

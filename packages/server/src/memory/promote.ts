@@ -7,6 +7,7 @@ import type { Db } from '../store/db.ts'
 import { holdMemory } from './get.ts'
 import type { MemoryTools } from './remember.ts'
 import { saveMemory, type MemoryRow } from './sql.ts'
+import { keepVersion } from './versions.ts'
 
 type Wanted = Static<typeof MemoryPromote>
 
@@ -65,6 +66,7 @@ export async function promoteMemory(
   }
   const promoted = { ...row, ...to, updated_at: now }
   await saveMemory(tx, promoted)
+  await keepVersion(tx, principal.id, row, promoted)
   await tools.index.put(tx, promoted, row)
   return promoted
 }

@@ -161,28 +161,17 @@ export function touchMemories(tx: Db, tenantId: string, ids: readonly string[], 
   )
 }
 
+/** What no verb changes. */
+const FIXED = new Set<keyof MemoryRow>(['tenant_id', 'id', 'agent_id', 'created_at', 'accessed_at'])
+const CHANGING = MEMORY.filter((name) => !FIXED.has(name))
+
 /** Writes what can change about a memory. */
 export const saveMemory = (tx: Db, row: MemoryRow): Promise<number> =>
-  tx.run(
-    `update memories set team_id = ?, scope = ?, status = ?, title = ?, content = ?, confidence = ?, importance = ?, metadata = ?,
-            freshness_date = ?, expires_at = ?, updated_at = ?
-      where tenant_id = ? and id = ?`,
-    [
-      row.team_id,
-      row.scope,
-      row.status,
-      row.title,
-      row.content,
-      row.confidence,
-      row.importance,
-      row.metadata,
-      row.freshness_date,
-      row.expires_at,
-      row.updated_at,
-      row.tenant_id,
-      row.id,
-    ],
-  )
+  tx.run(`update memories set ${CHANGING.map((name) => `${name} = ?`).join(', ')} where tenant_id = ? and id = ?`, [
+    ...CHANGING.map((name) => row[name]),
+    row.tenant_id,
+    row.id,
+  ])
 
 /**
  * A page of the memories that meet one of the conditions on `m`, which must not overlap, newest first, and how many

@@ -18,7 +18,7 @@ import { read, write, type Binding } from './binding.ts'
 /** Metadata of more characters than this is no beginning of anything. */
 const LONG_METADATA = 65_536
 
-function shown(status: number, row: MemoryRow, { brief }: CallOptions): OperationResponse {
+export function shown(status: number, row: MemoryRow, { brief }: CallOptions): OperationResponse {
   const isCut = brief === true && row.metadata.length > LONG_METADATA
   return { status, text: memoryJson(isCut ? { ...row, metadata: '{}' } : row), resourceId: row.id }
 }

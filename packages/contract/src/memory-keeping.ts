@@ -1,0 +1,63 @@
+// How memories are kept over time: their history, and the way back.
+import { Memory } from './memories.ts'
+import { operation } from './operation.ts'
+import { Type, type Static, dateTime, id, jsonObject } from './shapes.ts'
+
+/** Versions of a memory that are kept. */
+const MAX_VERSIONS = 100
+
+export const MemoryVersion = Type.Object(
+  {
+    version: Type.Integer({ minimum: 1, examples: [2], description: 'Version 1 is the memory as it was created.' }),
+    changed_at: dateTime(),
+    changed_by: id('agt', { description: 'The agent or org-admin who made this version.' }),
+    fields: jsonObject({
+      examples: [{ title: 'Deploys on Friday fail', confidence: 0.9 }],
+      description: 'What this version changed, with the new values. Of the oldest version that is kept, all fields.',
+    }),
+  },
+  { $id: 'MemoryVersion' },
+)
+export type MemoryVersion = Static<typeof MemoryVersion>
+
+export const MemoryRestore = Type.Object(
+  { version: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, examples: [1] }) },
+  { $id: 'MemoryRestore' },
+)
+
+const tag = 'Memories'
+const reading = { scope: 'memory:read' } as const
+const writing = { scope: 'memory:write' } as const
+
+export const memoryKeepingOperations = {
+  getMemoryHistory: operation({
+    id: 'getMemoryHistory',
+    summary: 'Show the versions of a memory, newest first',
+    description:
+      `For whoever sees the memory. The newest ${MAX_VERSIONS} are kept, with at most 1 MiB of what changes replaced; ` +
+      'the last change is always there.',
+    tag,
+    method: 'GET',
+    path: '/memories/{id}/history',
+    access: reading,
+    success: {
+      200: {
+        description: 'The versions that are kept',
+        schema: Type.Object({ versions: Type.Array(MemoryVersion) }, { $id: 'MemoryHistory' }),
+      },
+    },
+  }),
+  restoreMemory: operation({
+    id: 'restoreMemory',
+    summary: 'Restore a version of a memory',
+    description:
+      'For its owner and for org-admins. Makes a new version with the fields of the old one; scope and team stay, and an ' +
+      'expiry that has passed is not restored.',
+    tag,
+    method: 'POST',
+    path: '/memories/{id}/restore',
+    access: writing,
+    body: MemoryRestore,
+    success: { 200: { description: 'The memory', schema: Memory } },
+  }),
+} as const

@@ -1,0 +1,46 @@
+// The versions of a memory, newest first, for whoever sees the memory.
+import type { Principal } from '../auth/principal.ts'
+import { iso, isoOrNull } from '../kernel/clock.ts'
+import { notFound } from '../kernel/failure.ts'
+import type { Store } from '../store/db.ts'
+import { requireMemory } from './get.ts'
+import { lockSeenMemory } from './sql.ts'
+import { bytesOfVersions, readVersions, type Version, type Versioned } from './versions.ts'
+import type { JsonBody } from './wire.ts'
+
+/** More than this is made while it is read. */
+const LARGE = 1_048_576
+
+function fieldJson(state: Versioned, name: keyof Versioned): string {
+  if (name === 'metadata') return `"metadata":${state.metadata}`
+  const value = state[name]
+  const isTime = name === 'expires_at' || name === 'freshness_date'
+  return `"${name}":${JSON.stringify(isTime ? isoOrNull(value as number | null) : value)}`
+}
+
+function versionJson({ version, changedAt, changedBy, changed, state }: Version): string {
+  const head = JSON.stringify({ version, changed_at: iso(changedAt), changed_by: changedBy })
+  return `${head.slice(0, -1)},"fields":{${changed.map((name) => fieldJson(state, name)).join(',')}}}`
+}
+
+async function* pieces(store: Store, principal: Principal, id: string, now: number): AsyncGenerator<string> {
+  const versions = await store.tx(async (tx) => {
+    const memory = await lockSeenMemory(tx, principal, id, now)
+    if (!memory) throw notFound('memory', id)
+    return readVersions(tx, memory)
+  })
+  yield '{"versions":['
+  for (const [i, version] of versions.entries()) yield `${i === 0 ? '' : ','}${versionJson(version)}`
+  yield ']}'
+}
+
+export async function historyOf(store: Store, principal: Principal, id: string, now: number): Promise<JsonBody> {
+  const memory = await requireMemory(store, principal, id, now)
+  const { title, content, metadata } = memory
+  const bytes = title.length + content.length + metadata.length + (await bytesOfVersions(store, memory))
+  const body = pieces(store, principal, id, now)
+  if (bytes > LARGE) return { pieces: body }
+  let text = ''
+  for await (const piece of body) text += piece
+  return { text }
+}

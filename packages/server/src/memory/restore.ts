@@ -1,0 +1,31 @@
+// A memory becomes again what it was in an older version. That is a change like any other, and the newest version.
+// Who sees it stays: a scope only widens. An expiry that has passed meanwhile is not brought back.
+import type { Principal } from '../auth/principal.ts'
+import { notFound } from '../kernel/failure.ts'
+import type { Db } from '../store/db.ts'
+import { holdMemory } from './get.ts'
+import type { MemoryTools } from './remember.ts'
+import { saveMemory, type MemoryRow } from './sql.ts'
+import { keepVersion, readVersions, VERSIONED } from './versions.ts'
+
+export async function restoreMemory(
+  tx: Db,
+  tools: Pick<MemoryTools, 'now' | 'index'>,
+  principal: Principal,
+  id: string,
+  version: number,
+): Promise<MemoryRow> {
+  const now = tools.now()
+  const row = await holdMemory(tx, principal, id, now)
+  const wanted = (await readVersions(tx, row)).find((kept) => kept.version === version)
+  if (!wanted) throw notFound('memory_version', String(version))
+  const { scope: _, team_id: __, expires_at, ...fields } = wanted.state
+  const hasPassed = expires_at !== null && expires_at <= now
+  const as = { ...fields, expires_at: hasPassed ? row.expires_at : expires_at }
+  const restored: MemoryRow = { ...row, ...as, updated_at: now }
+  if (VERSIONED.every((name) => restored[name] === row[name])) return row
+  await saveMemory(tx, restored)
+  await keepVersion(tx, principal.id, row, restored)
+  await tools.index.put(tx, restored, row)
+  return restored
+}
