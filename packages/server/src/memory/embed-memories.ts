@@ -14,7 +14,7 @@ import type { Logger } from '../kernel/logger.ts'
 import type { Store } from '../store/db.ts'
 import type { Embedded, Embedder } from './embed/embedding.ts'
 import { EmbeddingRefused } from './embed/service.ts'
-import { makeClaims, type Name, type Text } from './embedding-claims.ts'
+import { makeClaims, type ClaimedText, type MemoryName } from './embedding-claims.ts'
 import type { MemoryIndex } from './index/memory-index.ts'
 
 /** Vectors of this many memories are written in one transaction: over it the embedded store would hold up events. */
@@ -54,18 +54,18 @@ export interface EmbeddingTools {
   embedded?: (memories: number) => void
 }
 
-interface Wanted extends Name {
+interface ToEmbed extends MemoryName {
   agentId: string
 }
 
 /** Memories in the order of turns. */
 function turnsQueue() {
-  const queue = fairQueue<Waiting<Wanted, void>>()
+  const queue = fairQueue<Waiting<ToEmbed, void>>()
   return {
     get size() {
       return queue.size
     },
-    push: (waiting: Waiting<Wanted, void>) => queue.push(waiting.item.tenantId, waiting.item.agentId, waiting),
+    push: (waiting: Waiting<ToEmbed, void>) => queue.push(waiting.item.tenantId, waiting.item.agentId, waiting),
     take: queue.take,
   }
 }
@@ -75,7 +75,7 @@ async function keepVectors(
   store: Store,
   index: MemoryIndex,
   model: string,
-  batch: readonly Text[],
+  batch: readonly ClaimedText[],
   windows: readonly Embedded[][],
 ): Promise<number> {
   let kept = 0
@@ -91,17 +91,37 @@ async function keepVectors(
   return kept
 }
 
+/** What was woken and is not embedded yet, by tenant. */
+function makeWaiting() {
+  const byTenant = new Map<string, Set<Promise<void>>>()
+  return {
+    get tenants() {
+      return byTenant.size
+    },
+    of: (tenantId: string): ReadonlySet<Promise<void>> | undefined => byTenant.get(tenantId),
+    all: (): Promise<void>[] => [...byTenant.values()].flatMap((works) => [...works]),
+    add(tenantId: string, work: Promise<void>): void {
+      const works = byTenant.get(tenantId) ?? new Set()
+      byTenant.set(tenantId, works.add(work))
+      void work.finally(() => {
+        works.delete(work)
+        if (works.size === 0) byTenant.delete(tenantId)
+      })
+    },
+  }
+}
+
 export function makeEmbedding({ store, index, embedder, clock, log, embedded = () => {} }: EmbeddingTools): Embedding {
   const { model, batch } = embedder
   const claims = makeClaims({ store, model, batch, clock, log })
-  /** What was woken and is not embedded yet, by tenant. */
-  const waitingOf = new Map<string, Set<Promise<void>>>()
+  const waiting = makeWaiting()
+  /** How many of them are one agent's. */
   const countOf = new Map<string, number>()
   let closed = false
   let lastRun: Promise<unknown> = Promise.resolve()
 
   /** Embeds a batch; what fails is given back for later. */
-  async function embed(texts: readonly Text[]): Promise<number> {
+  async function embed(texts: readonly ClaimedText[]): Promise<number> {
     if (texts.length === 0) return 0
     const letGo = claims.hold(texts)
     try {
@@ -130,44 +150,33 @@ export function makeEmbedding({ store, index, embedder, clock, log, embedded = (
     }
   }
 
-  async function run(wanted: readonly Wanted[]): Promise<undefined[]> {
+  async function run(memories: readonly ToEmbed[]): Promise<undefined[]> {
     try {
-      if (!closed) await embed(await claims.named(wanted))
+      if (!closed) await embed(await claims.named(memories))
     } catch (error) {
       if (!closed) log.warn({ err: error }, 'embedding failed')
     }
-    return wanted.map(() => undefined)
+    return memories.map(() => undefined)
   }
 
-  const short = makeBatches<Wanted, void>({ run, lanes: AHEAD, maxItems: batch, queue: turnsQueue() })
-  const long = makeBatches<Wanted, void>({ run, lanes: AHEAD, maxItems: 1, queue: turnsQueue() })
+  const short = makeBatches<ToEmbed, void>({ run, lanes: AHEAD, maxItems: batch, queue: turnsQueue() })
+  const long = makeBatches<ToEmbed, void>({ run, lanes: AHEAD, maxItems: 1, queue: turnsQueue() })
 
-  async function add(lane: typeof short, wanted: Wanted): Promise<void> {
-    const agent = `${wanted.tenantId} ${wanted.agentId}`
-    const waiting = countOf.get(agent) ?? 0
-    if (waiting >= MAX_WAITING) return // the run finds it
-    countOf.set(agent, waiting + 1)
-    await lane.add(wanted)
+  async function add(lane: typeof short, memory: ToEmbed): Promise<void> {
+    const agent = `${memory.tenantId} ${memory.agentId}`
+    const count = countOf.get(agent) ?? 0
+    if (count >= MAX_WAITING) return // the run finds it
+    countOf.set(agent, count + 1)
+    await lane.add(memory)
     const left = countOf.get(agent)! - 1
     if (left > 0) countOf.set(agent, left)
     else countOf.delete(agent)
   }
 
-  function track(tenantId: string, work: Promise<void>): void {
-    const waiting = waitingOf.get(tenantId) ?? new Set()
-    waitingOf.set(tenantId, waiting.add(work))
-    void work.finally(() => {
-      waiting.delete(work)
-      if (waiting.size === 0) waitingOf.delete(tenantId)
-    })
-  }
-
-  const underWay = (): Promise<void>[] => [...waitingOf.values()].flatMap((waiting) => [...waiting])
-
   async function runLeft(batches: number): Promise<number> {
     let total = 0
     // One batch in any case; while the queue has work it goes by turns, and the rest of what was left can wait.
-    for (let done = 0; done < batches && (done === 0 || waitingOf.size === 0); done++) {
+    for (let done = 0; done < batches && (done === 0 || waiting.tenants === 0); done++) {
       const texts = await claims.left()
       if (texts.length === 0 || closed) break
       const kept = await embed(texts)
@@ -180,7 +189,7 @@ export function makeEmbedding({ store, index, embedder, clock, log, embedded = (
 
   return {
     wake(tenantId, agentId, memoryId, length) {
-      if (!closed) track(tenantId, add(length <= SHORT ? short : long, { tenantId, agentId, memoryId }))
+      if (!closed) waiting.add(tenantId, add(length <= SHORT ? short : long, { tenantId, agentId, memoryId }))
     },
     runOnce(batches = Infinity) {
       // One at a time: who asks while a run is under way also waits for what that run has claimed.
@@ -189,18 +198,18 @@ export function makeEmbedding({ store, index, embedder, clock, log, embedded = (
       return run
     },
     async idle() {
-      while (waitingOf.size > 0) await Promise.all(underWay())
+      while (waiting.tenants > 0) await Promise.all(waiting.all())
       await lastRun
     },
     async soon(tenantId) {
-      const waiting = waitingOf.get(tenantId)
-      if (!waiting || waiting.size > FEW) return
-      await Promise.race([Promise.allSettled(waiting), new Promise((resolve) => setTimeout(resolve, SOON_MS).unref())])
+      const works = waiting.of(tenantId)
+      if (!works || works.size > FEW) return
+      await Promise.race([Promise.allSettled(works), new Promise((resolve) => setTimeout(resolve, SOON_MS).unref())])
     },
     async close() {
       closed = true
       await embedder.close()
-      await Promise.allSettled(underWay())
+      await Promise.allSettled(waiting.all())
       await lastRun
       claims.close()
     },

@@ -20,26 +20,26 @@ const FREE = '(claimed_until <= ? or claimed_until > ?) and (retry_at <= ? or re
 // Nodes differ a little in what time it is.
 const freeAt = (now: number): number[] => [now, now + 2 * CLAIM_MS, now, now + REFUSED_MS + CLAIM_MS]
 
-export interface Name {
+export interface MemoryName {
   tenantId: string
   memoryId: string
 }
 
 /** A claimed memory with its text. */
-export interface Text extends Name {
+export interface ClaimedText extends MemoryName {
   version: number
   text: string
 }
 
 export interface Claims {
   /** Claims those of the named that wait to be embedded and are nobody's. */
-  named(names: readonly Name[]): Promise<Text[]>
+  named(names: readonly MemoryName[]): Promise<ClaimedText[]>
   /** Claims what any crash, outage or change of model left behind, tenants in turn. */
-  left(): Promise<Text[]>
+  left(): Promise<ClaimedText[]>
   /** Holds what was claimed until the returned function is called. */
-  hold(batch: readonly Text[]): () => void
+  hold(batch: readonly ClaimedText[]): () => void
   /** Gives a batch back: for whoever comes next, or after a rest. */
-  release(batch: readonly Text[], why: 'closing' | 'failed' | 'refused'): Promise<void>
+  release(batch: readonly ClaimedText[], why: 'closing' | 'failed' | 'refused'): Promise<void>
   close(): void
 }
 
@@ -52,7 +52,7 @@ export interface ClaimTools {
   log: Logger
 }
 
-interface Claimed {
+interface ClaimedRow {
   tenant_id: string
   memory_id: string
   version: number
@@ -63,7 +63,7 @@ const REST_MS = { closing: 0, failed: RETRY_MS, refused: REFUSED_MS } as const
 const TENANTS = 16
 
 /** The texts of what was claimed in a tenant. */
-async function readTexts(db: Db, tenantId: string, claimed: readonly Claimed[]): Promise<Text[]> {
+async function readTexts(db: Db, tenantId: string, claimed: readonly ClaimedRow[]): Promise<ClaimedText[]> {
   const versions = new Map(claimed.map(({ memory_id, version }) => [memory_id, version]))
   // The texts of given memories, live or not.
   const memories = await db.rows<{ id: string; title: string; content: string }>(
@@ -78,42 +78,47 @@ async function readTexts(db: Db, tenantId: string, claimed: readonly Claimed[]):
   }))
 }
 
+const byTenant = <T extends MemoryName>(names: readonly T[]): [string, T[]][] =>
+  Object.entries(Object.groupBy(names, ({ tenantId }) => tenantId)) as [string, T[]][]
+
+async function claim(
+  tx: Db,
+  model: string,
+  now: number,
+  tenantId: string,
+  ids: readonly string[],
+): Promise<ClaimedText[]> {
+  // Claims given memories that wait to be embedded and are nobody's; locks them; answers those it got.
+  const claimed = await tx.rows<ClaimedRow>(
+    `update memory_recall set claimed_until = ?
+      where tenant_id = ? and ${tx.dialect.inList('memory_id')} and embedded <> ? and ${FREE}
+     returning tenant_id, memory_id, version`,
+    [now + CLAIM_MS, tenantId, tx.dialect.list(ids), model, ...freeAt(now)],
+  )
+  return claimed.length === 0 ? [] : readTexts(tx, tenantId, claimed)
+}
+
+/** Tenants that have something left, beginning after the one that had its turn last. */
+async function tenantsLeft(db: Pick<Db, 'rows'>, model: string, now: number, last: string): Promise<string[]> {
+  const after = async (tenant: string): Promise<string[]> => {
+    // Tenants with memories that this model has not embedded and nobody has claimed, in their order.
+    const rows = await db.rows<{ tenant_id: string }>(
+      `select distinct tenant_id from memory_recall
+        where (embedded < ? or embedded > ?) and ${FREE} and tenant_id > ?
+        order by tenant_id limit ?`,
+      [model, model, ...freeAt(now), tenant, TENANTS],
+    )
+    return rows.map(({ tenant_id }) => tenant_id)
+  }
+  const next = await after(last)
+  return next.length > 0 || last === '' ? next : after('')
+}
+
 export function makeClaims({ store, model, batch, clock, log }: ClaimTools): Claims {
-  const held = new Set<readonly Text[]>()
+  const held = new Set<readonly ClaimedText[]>()
   let timer: NodeJS.Timeout | undefined
   /** The tenant that had its turn last. */
   let lastTenant = ''
-
-  const byTenant = <T extends Name>(names: readonly T[]): [string, T[]][] =>
-    Object.entries(Object.groupBy(names, ({ tenantId }) => tenantId)) as [string, T[]][]
-
-  async function claim(tx: Db, tenantId: string, ids: readonly string[]): Promise<Text[]> {
-    const now = clock.now()
-    // Claims given memories that wait to be embedded and are nobody's; locks them; answers those it got.
-    const claimed = await tx.rows<Claimed>(
-      `update memory_recall set claimed_until = ?
-        where tenant_id = ? and ${tx.dialect.inList('memory_id')} and embedded <> ? and ${FREE}
-       returning tenant_id, memory_id, version`,
-      [now + CLAIM_MS, tenantId, tx.dialect.list(ids), model, ...freeAt(now)],
-    )
-    return claimed.length === 0 ? [] : readTexts(tx, tenantId, claimed)
-  }
-
-  /** Tenants that have something left, beginning after the one that had its turn last. */
-  async function tenantsLeft(): Promise<string[]> {
-    const after = async (tenant: string): Promise<string[]> => {
-      // Tenants with memories that this model has not embedded and nobody has claimed, in their order.
-      const rows = await store.rows<{ tenant_id: string }>(
-        `select distinct tenant_id from memory_recall
-          where (embedded < ? or embedded > ?) and ${FREE} and tenant_id > ?
-          order by tenant_id limit ?`,
-        [model, model, ...freeAt(clock.now()), tenant, TENANTS],
-      )
-      return rows.map(({ tenant_id }) => tenant_id)
-    }
-    const next = await after(lastTenant)
-    return next.length > 0 || lastTenant === '' ? next : after('')
-  }
 
   async function renew(): Promise<void> {
     try {
@@ -134,16 +139,16 @@ export function makeClaims({ store, model, batch, clock, log }: ClaimTools): Cla
   return {
     named: (names) =>
       store.tx(async (tx) => {
-        const claimed: Text[] = []
+        const claimed: ClaimedText[] = []
         for (const [tenantId, group] of byTenant(names)) {
           const ids = group.map(({ memoryId }) => memoryId)
-          claimed.push(...(await claim(tx, tenantId, ids)))
+          claimed.push(...(await claim(tx, model, clock.now(), tenantId, ids)))
         }
         return claimed
       }),
     async left() {
-      const tenants = await tenantsLeft()
-      const claimed: Text[] = []
+      const tenants = await tenantsLeft(store, model, clock.now(), lastTenant)
+      const claimed: ClaimedText[] = []
       const share = Math.ceil(batch / Math.max(1, tenants.length))
       for (const tenantId of tenants) {
         // Some of what is left in a tenant, never embedded ones first. Unlocked: the claim decides.
@@ -154,7 +159,7 @@ export function makeClaims({ store, model, batch, clock, log }: ClaimTools): Cla
           [tenantId, model, model, ...freeAt(clock.now()), share],
         )
         const ids = some.map(({ memory_id }) => memory_id)
-        claimed.push(...(await store.tx((tx) => claim(tx, tenantId, ids))))
+        claimed.push(...(await store.tx((tx) => claim(tx, model, clock.now(), tenantId, ids))))
         lastTenant = tenantId
       }
       return claimed

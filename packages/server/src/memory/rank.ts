@@ -16,7 +16,7 @@
 // differ by less than the noise. The factors multiply, because an addition would lift what is certain or new above what
 // answers the question: random values cost half a point of nDCG this way, four points added. Each weight of words alone
 // or meaning alone loses 5 to 20.
-import { withoutBreath, type Breathe } from '../kernel/breathe.ts'
+import { neverYield, type YieldCpu } from '../kernel/yield-cpu.ts'
 import { coverage, lexical, type Words } from './bm25.ts'
 import { TOKEN_SIZE } from './embed/tokens.ts'
 
@@ -163,12 +163,12 @@ export function rank(
   query: Meaning | null,
   candidates: readonly Candidate[],
   now: number,
-  breathe: Breathe = withoutBreath,
+  yieldCpu: YieldCpu = neverYield,
 ): Ranked[] {
   const blend = query && query.tokens.length > 0 ? blendFor(words.averageLength) : BLEND_WITHOUT_TOKENS
   const weights = query === null ? [] : tokenWeights(words, query)
   const scored = candidates.map((candidate) => {
-    breathe()
+    yieldCpu()
     const lex = lexical(words, candidate.frequencies, candidate.length)
     const meaning = query === null ? null : candidate.meaning
     const cos = meaning ? Math.max(0, dot(query!.vector, meaning.vector)) : 0

@@ -6,7 +6,7 @@ import { idf, idfSql, saturationSql, type Words } from '../bm25.ts'
 import { bitsOf, floatsOf, signedOf } from '../embed/embedding.ts'
 import { wantedSql } from './filter-conditions.ts'
 import type { Finder, SearchQuery } from './memory-index.ts'
-import { pgvector, type Window } from './pgvector.ts'
+import { pgvector, type Pgvector, type Window } from './pgvector.ts'
 import { dot, PICKED, rank, type Candidate, type Weights } from '../rank.ts'
 import { seenBy } from '../see.ts'
 
@@ -47,120 +47,12 @@ interface WordRow {
 /** `small` is how many windows a tenant may have before pgvector's HNSW is used. */
 export function postgresFinder(store: Store, small?: number): Finder {
   const extension = pgvector(store, small)
-
-  async function byWords(search: SearchQuery) {
-    const { viewer, terms } = search
-    const seen = seenBy(search.viewer, search.now)
-    const wanted = wantedSql(search)
-    const earned = saturationSql('h.frequency', 'h.length', 'o.average')
-    // One statement: how many memories the viewer sees and their mean length, how many of them hold each word of the
-    // query, and the words of the best that are wanted.
-    const rows = await store.rows<WordRow>(
-      `with hits as materialized (
-         select w.word, w.memory_id, w.frequency, w.length, (${wanted.sql}) as wanted
-         from memory_words w join memories m on m.tenant_id = w.tenant_id and m.id = w.memory_id
-         where w.tenant_id = ? and w.word = any(?::text[]) and ${seen.sql}
-       ), overall as (
-         select count(*) as n, coalesce(avg(r.length), 0)::double precision as average
-         from memories m join memory_recall r on r.tenant_id = m.tenant_id and r.memory_id = m.id where m.tenant_id = ? and ${seen.sql}
-       ), holding as (
-         select word, count(*) as n, ${idfSql('max(o.n)', 'count(*)')} as weight
-         from hits cross join overall o group by word
-       ), best as (
-         select h.memory_id
-         from hits h join holding d on d.word = h.word cross join overall o where h.wanted group by h.memory_id
-         order by sum(d.weight * ${earned.sql}) desc, h.memory_id collate "C" desc
-         limit ?
-       )
-       select 'all' as kind, null as word, null as memory_id, n as amount, average from overall
-       union all select 'word', word, null, n, null from holding
-       union all select 'hit', h.word, h.memory_id, h.frequency, null from best join hits h on h.memory_id = best.memory_id`,
-      [
-        ...wanted.values,
-        viewer.tenantId,
-        terms,
-        ...seen.values,
-        viewer.tenantId,
-        ...seen.values,
-        ...earned.values,
-        PICKED,
-      ],
-    )
-    const overall = rows.find(({ kind }) => kind === 'all')!
-    const memories = overall.amount!
-    const holding = new Map(rows.filter(({ kind }) => kind === 'word').map(({ word, amount }) => [word, amount!]))
-    const words: Words = {
-      idf: terms.map((term) => idf(memories, holding.get(term) ?? 0)),
-      averageLength: overall.average!,
-    }
-    const place = new Map(terms.map((term, i) => [term, i]))
-    const frequencies = new Map<string, Float64Array>()
-    for (const { kind, word, memory_id, amount } of rows) {
-      if (kind !== 'hit') continue
-      const counts = frequencies.get(memory_id!) ?? new Float64Array(terms.length)
-      counts[place.get(word!)!] = amount!
-      frequencies.set(memory_id!, counts)
-    }
-    return { words, frequencies, memories }
-  }
-
-  async function byMeaning(search: SearchQuery, many: number): Promise<Window[]> {
-    const { viewer, meaning, model } = search
-    if (meaning === null) return []
-    const near = await extension.nearest(search, many)
-    if (near) return near
-    const seen = seenBy(search.viewer, search.now)
-    const wanted = wantedSql(search)
-    // The windows of wanted memories that share the most signs with the query, with their vectors, which are read after
-    // the choice.
-    return store.rows<Window>(
-      `select memory_id, part, encode(vector, 'base64') as vector from (
-         select v.memory_id, v.part, v.vector from memory_vectors v join memories m on m.tenant_id = v.tenant_id and m.id = v.memory_id
-         where v.tenant_id = ? and v.model = ? and bit_length(v.signature) = ? and ${seen.sql} and ${wanted.sql}
-         order by bit_count(v.signature # ?::bit varying), v.memory_id collate "C", v.part limit ?
-       ) w`,
-      [viewer.tenantId, model, meaning.vector.length, ...seen.values, ...wanted.values, bitsOf(meaning.vector), many],
-    )
-  }
-
-  /** The windows of given memories that share the most signs with the query. */
-  const windowsOf = ({ viewer, meaning, model }: SearchQuery, ids: readonly string[]): Promise<Window[]> =>
-    meaning === null || ids.length === 0
-      ? Promise.resolve([])
-      : store.rows<Window>(
-          `select memory_id, part, encode(vector, 'base64') as vector from (
-             select memory_id, part, vector, row_number() over (partition by memory_id order by bit_count(signature # ?::bit varying)) as nearest
-             from memory_vectors where tenant_id = ? and model = ? and bit_length(signature) = ? and memory_id = any(?::text[])
-           ) w where nearest <= ?`,
-          [bitsOf(meaning.vector), viewer.tenantId, model, meaning.vector.length, ids, WINDOWS],
-        )
-
-  interface CandidateRow {
-    id: string
-    length: number
-    /** In the order of WEIGHTS. */
-    weights: number[]
-    /** base64 */
-    tokens: string | null
-  }
-
-  /** What weighs on the score of given memories, and the tokens of one window each. */
-  const load = (tenantId: string, ids: readonly string[], parts: readonly string[]): Promise<CandidateRow[]> =>
-    store.rows<CandidateRow>(
-      `select m.id, r.length, array[${weightColumns}]::double precision[] as weights, encode(v.tokens, 'base64') as tokens
-       from unnest(?::text[], ?::integer[]) as w (id, part)
-       join memories m on m.tenant_id = ? and m.id = w.id
-       join memory_recall r on r.tenant_id = m.tenant_id and r.memory_id = m.id
-       left join memory_vectors v on v.tenant_id = m.tenant_id and v.memory_id = m.id and v.part = w.part`,
-      [ids, parts, tenantId],
-    )
-
   return {
     async find(search) {
       const { meaning, viewer, now, limit } = search
       // One after the other: a search takes one processor of the server, and leaves the others to the events.
-      const { words, frequencies, memories } = await byWords(search)
-      const picked = await byMeaning(search, rescored(memories, words.averageLength))
+      const { words, frequencies, memories } = await byWords(store, search)
+      const picked = await byMeaning(store, extension, search, rescored(memories, words.averageLength))
       const best = new Map<string, { part: number; vector: Float32Array; cos: number }>()
       const note = ({ memory_id, part, vector }: Window): void => {
         const floats = floatsOf(Buffer.from(vector, 'base64'))
@@ -174,12 +66,14 @@ export function postgresFinder(store: Store, small?: number): Finder {
         .map(([id]) => id)
       ;(
         await windowsOf(
+          store,
           search,
           [...frequencies.keys()].filter((id) => !best.has(id)),
         )
       ).forEach(note)
       const ids = [...new Set([...frequencies.keys(), ...nearest])]
       const rows = await load(
+        store,
         viewer.tenantId,
         ids,
         ids.map((id) => String(best.get(id)?.part ?? -1)),
@@ -202,3 +96,115 @@ export function postgresFinder(store: Store, small?: number): Finder {
     },
   }
 }
+
+async function byWords(store: Store, search: SearchQuery) {
+  const { viewer, terms } = search
+  const seen = seenBy(search.viewer, search.now)
+  const wanted = wantedSql(search)
+  const earned = saturationSql('h.frequency', 'h.length', 'o.average')
+  // One statement: how many memories the viewer sees and their mean length, how many of them hold each word of the
+  // query, and the words of the best that are wanted.
+  const rows = await store.rows<WordRow>(
+    `with hits as materialized (
+       select w.word, w.memory_id, w.frequency, w.length, (${wanted.sql}) as wanted
+       from memory_words w join memories m on m.tenant_id = w.tenant_id and m.id = w.memory_id
+       where w.tenant_id = ? and w.word = any(?::text[]) and ${seen.sql}
+     ), overall as (
+       select count(*) as n, coalesce(avg(r.length), 0)::double precision as average
+       from memories m join memory_recall r on r.tenant_id = m.tenant_id and r.memory_id = m.id where m.tenant_id = ? and ${seen.sql}
+     ), holding as (
+       select word, count(*) as n, ${idfSql('max(o.n)', 'count(*)')} as weight
+       from hits cross join overall o group by word
+     ), best as (
+       select h.memory_id
+       from hits h join holding d on d.word = h.word cross join overall o where h.wanted group by h.memory_id
+       order by sum(d.weight * ${earned.sql}) desc, h.memory_id collate "C" desc
+       limit ?
+     )
+     select 'all' as kind, null as word, null as memory_id, n as amount, average from overall
+     union all select 'word', word, null, n, null from holding
+     union all select 'hit', h.word, h.memory_id, h.frequency, null from best join hits h on h.memory_id = best.memory_id`,
+    [
+      ...wanted.values,
+      viewer.tenantId,
+      terms,
+      ...seen.values,
+      viewer.tenantId,
+      ...seen.values,
+      ...earned.values,
+      PICKED,
+    ],
+  )
+  const overall = rows.find(({ kind }) => kind === 'all')!
+  const memories = overall.amount!
+  const holding = new Map(rows.filter(({ kind }) => kind === 'word').map(({ word, amount }) => [word, amount!]))
+  const words: Words = {
+    idf: terms.map((term) => idf(memories, holding.get(term) ?? 0)),
+    averageLength: overall.average!,
+  }
+  const place = new Map(terms.map((term, i) => [term, i]))
+  const frequencies = new Map<string, Float64Array>()
+  for (const { kind, word, memory_id, amount } of rows) {
+    if (kind !== 'hit') continue
+    const counts = frequencies.get(memory_id!) ?? new Float64Array(terms.length)
+    counts[place.get(word!)!] = amount!
+    frequencies.set(memory_id!, counts)
+  }
+  return { words, frequencies, memories }
+}
+
+async function byMeaning(store: Store, extension: Pgvector, search: SearchQuery, many: number): Promise<Window[]> {
+  const { viewer, meaning, model } = search
+  if (meaning === null) return []
+  const near = await extension.nearest(search, many)
+  if (near) return near
+  const seen = seenBy(search.viewer, search.now)
+  const wanted = wantedSql(search)
+  // The windows of wanted memories that share the most signs with the query, with their vectors, which are read after
+  // the choice.
+  return store.rows<Window>(
+    `select memory_id, part, encode(vector, 'base64') as vector from (
+       select v.memory_id, v.part, v.vector from memory_vectors v join memories m on m.tenant_id = v.tenant_id and m.id = v.memory_id
+       where v.tenant_id = ? and v.model = ? and bit_length(v.signature) = ? and ${seen.sql} and ${wanted.sql}
+       order by bit_count(v.signature # ?::bit varying), v.memory_id collate "C", v.part limit ?
+     ) w`,
+    [viewer.tenantId, model, meaning.vector.length, ...seen.values, ...wanted.values, bitsOf(meaning.vector), many],
+  )
+}
+
+/** The windows of given memories that share the most signs with the query. */
+const windowsOf = (store: Store, { viewer, meaning, model }: SearchQuery, ids: readonly string[]): Promise<Window[]> =>
+  meaning === null || ids.length === 0
+    ? Promise.resolve([])
+    : store.rows<Window>(
+        `select memory_id, part, encode(vector, 'base64') as vector from (
+           select memory_id, part, vector, row_number() over (partition by memory_id order by bit_count(signature # ?::bit varying)) as nearest
+           from memory_vectors where tenant_id = ? and model = ? and bit_length(signature) = ? and memory_id = any(?::text[])
+         ) w where nearest <= ?`,
+        [bitsOf(meaning.vector), viewer.tenantId, model, meaning.vector.length, ids, WINDOWS],
+      )
+
+interface CandidateRow {
+  id: string
+  length: number
+  /** In the order of WEIGHTS. */
+  weights: number[]
+  /** base64 */
+  tokens: string | null
+}
+
+/** What weighs on the score of given memories, and the tokens of one window each. */
+const load = (
+  store: Store,
+  tenantId: string,
+  ids: readonly string[],
+  parts: readonly string[],
+): Promise<CandidateRow[]> =>
+  store.rows<CandidateRow>(
+    `select m.id, r.length, array[${weightColumns}]::double precision[] as weights, encode(v.tokens, 'base64') as tokens
+     from unnest(?::text[], ?::integer[]) as w (id, part)
+     join memories m on m.tenant_id = ? and m.id = w.id
+     join memory_recall r on r.tenant_id = m.tenant_id and r.memory_id = m.id
+     left join memory_vectors v on v.tenant_id = m.tenant_id and v.memory_id = m.id and v.part = w.part`,
+    [ids, parts, tenantId],
+  )

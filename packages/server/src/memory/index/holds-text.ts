@@ -1,6 +1,6 @@
 // Inside the search thread: which memories hold a text, read in their folded title and content.
 import { indexOfLinear } from '@sensorium/cel'
-import type { Breathe } from '../../kernel/breathe.ts'
+import type { YieldCpu } from '../../kernel/yield-cpu.ts'
 import type { Db } from '../../store/db.ts'
 
 /** Those of given memories whose text holds the needle, in the same order. */
@@ -9,7 +9,7 @@ export async function idsHolding(
   tenantId: string,
   ids: readonly string[],
   needle: string,
-  breathe: Breathe,
+  yieldCpu: YieldCpu,
 ): Promise<string[]> {
   // The folded texts of given memories.
   const texts = await db.rows<{ id: string; title: string; content: string }>(
@@ -18,7 +18,7 @@ export async function idsHolding(
   )
   const held = new Set<string>()
   for (const { id, title, content } of texts) {
-    breathe()
+    yieldCpu()
     if (indexOfLinear(title, needle) >= 0 || indexOfLinear(content, needle) >= 0) held.add(id)
   }
   return ids.filter((id) => held.has(id))

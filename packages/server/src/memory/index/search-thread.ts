@@ -1,7 +1,7 @@
 // The search thread: finds and ranks, and looks through texts, on connections of its own. Over many memories that takes
 // tens of milliseconds of computing, which the thread that carries the events does not have.
 import { parentPort, workerData } from 'node:worker_threads'
-import { makeBreathe } from '../../kernel/breathe.ts'
+import { makeYieldCpu } from '../../kernel/yield-cpu.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { StoreUnavailable, type Db, type Value } from '../../store/db.ts'
 import { idsHolding } from './holds-text.ts'
@@ -28,12 +28,12 @@ type Opened = { ask(question: Question): Promise<Asked[keyof Asked]['answer']>; 
 /** Searches at once on PostgreSQL: more would take the processors from the events. */
 const CONNECTIONS = 2
 
-const breathe = makeBreathe()
+const yieldCpu = makeYieldCpu()
 
 function answerWith(db: Db, finder: Finder, { kind, about }: Question): Promise<Asked[keyof Asked]['answer']> {
   if (kind === 'find') return finder.find(about)
   if (kind === 'rows') return db.rows(about.sql, about.values)
-  return idsHolding(db, about.tenantId, about.ids, about.needle, breathe)
+  return idsHolding(db, about.tenantId, about.ids, about.needle, yieldCpu)
 }
 
 async function open(where: Where): Promise<Opened> {

@@ -7,7 +7,7 @@
 //
 // A memory keeps its place while the columns live. The windows of a changed text are left behind; when they are many
 // the columns are read anew (tenant-cache.ts).
-import type { Breathe } from '../../kernel/breathe.ts'
+import type { YieldCpu } from '../../kernel/yield-cpu.ts'
 import type { Weights } from '../rank.ts'
 import { Postings } from './postings.ts'
 import { maySee, type Viewer, type Visibility } from '../see.ts'
@@ -219,7 +219,7 @@ export class TenantColumns {
    * add up to the most when each counts with the vector's own number. Better by far than counting equal signs, and no
    * dearer: a table holds the sum for each value of each byte.
    */
-  nearest(vector: Float32Array, view: View, many: number, breathe: Breathe): Window[] {
+  nearest(vector: Float32Array, view: View, many: number, yieldCpu: YieldCpu): Window[] {
     const size = this.signatureSize
     if (size !== Math.ceil(vector.length / 8)) return []
     const sums = sumsOf(vector, size)
@@ -229,7 +229,7 @@ export class TenantColumns {
     const bucketOf = new Int16Array(this.windows)
     const histogram = new Int32Array(BUCKETS)
     for (let i = 0; i < this.windows; i++) {
-      if (i % STRETCH === 0) breathe()
+      if (i % STRETCH === 0) yieldCpu()
       const place = this.windowPlaces[i]!
       bucketOf[i] = -1
       if (place < 0 || view.mask[place] !== WANTED) continue

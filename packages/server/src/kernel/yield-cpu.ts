@@ -7,13 +7,13 @@
 const STRETCH_MS = 0.4
 const REST_MS = 0.1
 
-export type Breathe = () => void
+export type YieldCpu = () => void
 
 /**
  * To be called often; it sleeps when a stretch is over. For threads of their own only: it stops everything else in
  * them.
  */
-export function makeBreathe(): Breathe {
+export function makeYieldCpu(): YieldCpu {
   const never = new Int32Array(new SharedArrayBuffer(4))
   let since = performance.now()
   return () => {
@@ -24,4 +24,4 @@ export function makeBreathe(): Breathe {
 }
 
 /** For callers that need not. */
-export const withoutBreath: Breathe = () => {}
+export const neverYield: YieldCpu = () => {}
