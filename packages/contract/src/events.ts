@@ -38,6 +38,26 @@ export const Event = Type.Object(
     time: Type.Optional(dateTime()),
     datacontenttype: Type.Optional(Type.String({ examples: ['application/json'] })),
     subject: Type.Optional(Type.String({ examples: ['order/1'] })),
+    recipient: Type.Optional(
+      Type.String({
+        examples: ['agt_01hv3k8z9q4m7t2x5c6w8r0s1d'],
+        description:
+          'An agent, or a channel that the sender is a member of. The agent, or every other member, receives the event besides whoever matches.',
+      }),
+    ),
+    replyto: Type.Optional(
+      Type.String({
+        examples: ['agt_01hv3k8z9q4m7t2x5c6w8r0s1d'],
+        description: 'The `recipient` that a reply to this event should have. Kept as it came.',
+      }),
+    ),
+    correlationid: Type.Optional(
+      Type.String({
+        examples: ['order-1-created'],
+        description:
+          'What a reply belongs to: the `correlationid` of the question, or its id if it has none. Kept as it came.',
+      }),
+    ),
     data: Type.Optional(Type.Unknown({ description: 'Any JSON. Filters are evaluated against it.' })),
   },
   {
@@ -77,14 +97,15 @@ const BatchResults = Type.Object(
 
 const Matched = Type.Object(
   {
-    kind: oneOf(['interest', 'feed', 'test_event']),
+    kind: oneOf(['interest', 'feed', 'recipient', 'test_event']),
     id: Type.Unsafe<string | null>({ type: ['string', 'null'], examples: ['int_01hv3k8z9q4m7t2x5c6w8r0s1d'] }),
     channel_id: Type.Optional(id('chn')),
   },
   {
     $id: 'Matched',
     examples: [{ kind: 'interest', id: 'int_01hv3k8z9q4m7t2x5c6w8r0s1d' }],
-    description: 'What made a delivery: an interest, a channel feed, or a test event sent to the agent.',
+    description:
+      'What made a delivery: an interest, a channel feed, the `recipient` of the event (`id` is the agent or channel that it names), or a test event sent to the agent.',
   },
 )
 export type Matched = Static<typeof Matched>
@@ -132,7 +153,7 @@ export type Receipt = Static<typeof Receipt>
 
 const Reason = Type.Object(
   {
-    kind: oneOf(['agent', 'interest', 'feed']),
+    kind: oneOf(['agent', 'interest', 'feed', 'recipient']),
     id: Type.String({ examples: ['int_01hv3k8z9q4m7t2x5c6w8r0s1d'] }),
     channel_id: Type.Optional(id('chn')),
     matches: Type.Boolean(),

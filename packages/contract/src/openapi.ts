@@ -69,7 +69,8 @@ function errorsOf(operation: Operation): ErrorCode[] {
   // Of any request the headers may be malformed.
   const codes: ErrorCode[] = ['validation_failed']
   const readsBody = operation.body !== undefined || operation.consumes !== undefined
-  if (operation.id === 'publishEvent' || operation.id === 'explainEvent') codes.push('invalid_event')
+  // An event may name its recipient.
+  if (operation.id === 'publishEvent' || operation.id === 'explainEvent') codes.push('invalid_event', 'not_found')
   if (scope !== 'any' && scope !== 'public' && scope !== 'operator') codes.push('insufficient_scope')
   codes.push('authentication_failed', 'rate_limited', 'internal_error', 'service_unavailable')
   if (operation.path.includes('{')) codes.push('not_found')

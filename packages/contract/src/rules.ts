@@ -2,7 +2,8 @@
 // holds the two together.
 
 export const RULES: Readonly<Record<string, readonly string[]>> = {
-  publishEvent: ['causation_too_deep', 'reserved_event_id', 'quota_exceeded'],
+  publishEvent: ['agent_inactive', 'not_a_member', 'causation_too_deep', 'reserved_event_id', 'quota_exceeded'],
+  explainEvent: ['agent_inactive', 'not_a_member'],
   registerAgent: ['quota_exceeded'],
   putAgent: ['quota_exceeded'],
   putChannel: ['channel_type_fixed', 'role_required'],

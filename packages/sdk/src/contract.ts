@@ -750,6 +750,12 @@ export type Event = {
   time?: string
   datacontenttype?: string
   subject?: string
+  /** An agent, or a channel that the sender is a member of. The agent, or every other member, receives the event besides whoever matches. */
+  recipient?: string
+  /** The `recipient` that a reply to this event should have. Kept as it came. */
+  replyto?: string
+  /** What a reply belongs to: the `correlationid` of the question, or its id if it has none. Kept as it came. */
+  correlationid?: string
   /** Any JSON. Filters are evaluated against it. */
   data?: unknown
   [extension: string]: unknown
@@ -795,9 +801,9 @@ export type Receipt = {
   dlq_reason: string | null
 }
 
-/** What made a delivery: an interest, a channel feed, or a test event sent to the agent. */
+/** What made a delivery: an interest, a channel feed, the `recipient` of the event (`id` is the agent or channel that it names), or a test event sent to the agent. */
 export type Matched = {
-  kind: 'interest' | 'feed' | 'test_event'
+  kind: 'interest' | 'feed' | 'recipient' | 'test_event'
   id: string | null
   channel_id?: string
 }
@@ -821,7 +827,7 @@ export type Explanation = {
 }
 
 export type Reason = {
-  kind: 'agent' | 'interest' | 'feed'
+  kind: 'agent' | 'interest' | 'feed' | 'recipient'
   id: string
   channel_id?: string
   matches: boolean

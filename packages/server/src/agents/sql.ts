@@ -1,7 +1,7 @@
 // The rows of agents. Every query names the tenant.
 import type { Agent } from '@sensorium/contract'
 import { iso } from '../kernel/clock.ts'
-import { one, type Db, type Value } from '../store/db.ts'
+import { one, type Db, type Reads, type Value } from '../store/db.ts'
 
 export interface AgentRow {
   tenant_id: string
@@ -71,6 +71,13 @@ export const insertAgent = (db: Db, row: AgentRow): Promise<number> =>
 const FIND = `select ${COLUMNS} from agents where tenant_id = ? and id = ?`
 
 export const findAgent = (db: Db, tenantId: string, id: string) => db.lookUp<AgentRow>(FIND, [tenantId, id])
+
+/** Those of the ids that are agents of the tenant. */
+export const readStandingAgents = (db: Reads, tenantId: string, ids: string[]) =>
+  db.rows<{ id: string }>(`select id from agents where tenant_id = ? and ${db.dialect.inList('id')}`, [
+    tenantId,
+    db.dialect.list(ids),
+  ])
 
 /** The agent, held against other writers until the transaction ends. */
 export const lockAgent = (db: Db, tenantId: string, id: string) =>

@@ -1,7 +1,7 @@
 // The rows of channels, their members and their feeds. Every query names the tenant.
 import type { Channel, ChannelType, Feed, Member, MemberRole, ParticipantType } from '@sensorium/contract'
 import { iso } from '../kernel/clock.ts'
-import { one, type Db, type Value } from '../store/db.ts'
+import { one, type Db, type Reads, type Value } from '../store/db.ts'
 import type { Participant } from './rules.ts'
 
 export interface ChannelRow {
@@ -108,6 +108,13 @@ export const lockChannelByExternalId = (db: Db, tenantId: string, externalId: st
 
 export const findChannel = (db: Db, tenantId: string, id: string) =>
   one<ChannelRow>(db, `select ${CHANNEL} from channels where tenant_id = ? and id = ?`, [tenantId, id])
+
+/** Those of the ids that are channels of the tenant, and of which type. */
+export const readStandingChannels = (db: Reads, tenantId: string, ids: string[]) =>
+  db.rows<{ id: string; type: ChannelType }>(
+    `select id, type from channels where tenant_id = ? and ${db.dialect.inList('id')}`,
+    [tenantId, db.dialect.list(ids)],
+  )
 
 /** The channel, held against every other change of its members until the transaction ends. */
 export const lockChannel = (db: Db, tenantId: string, id: string) =>

@@ -53,12 +53,12 @@ export async function lockDeadLetter(
   tx: Db,
   scope: DeadLetterScope,
   id: string,
-): Promise<{ mailbox: Mailbox; envelope: string }> {
+): Promise<{ mailbox: Mailbox; envelope: string; matched: string }> {
   const { where, values } = whereOf(scope)
   const row = isId('delivery', id)
-    ? await one<{ recipient_id: string; event_id: string }>(
+    ? await one<{ recipient_id: string; event_id: string; matched: string }>(
         tx,
-        `select d.recipient_id, d.event_id from deliveries d where ${where} and d.id = ? ${tx.dialect.forUpdate}`,
+        `select d.recipient_id, d.event_id, d.matched from deliveries d where ${where} and d.id = ? ${tx.dialect.forUpdate}`,
         [...values, id],
       )
     : undefined
@@ -67,7 +67,8 @@ export async function lockDeadLetter(
     scope.tenantId,
     row.event_id,
   ])
-  return { mailbox: { tenantId: scope.tenantId, recipientId: row.recipient_id }, envelope: event!.envelope }
+  const mailbox = { tenantId: scope.tenantId, recipientId: row.recipient_id }
+  return { mailbox, envelope: event!.envelope, matched: row.matched }
 }
 
 /** Starts a dead letter over: due at once, no attempt yet. `fresh` is what applies today; null leaves it as it was. */

@@ -13,6 +13,8 @@ export interface PreparedEvent {
   source: string
   subject: string | null
   causationId: string | null
+  /** Its `recipient` attribute as it came, null where it has none; `addressee.ts` says what may stand there. */
+  recipient: unknown
   envelope: Envelope
   text: string
 }
@@ -34,7 +36,7 @@ export function prepareEvent(envelope: unknown, text: string): PreparedEvent {
   if (typeof envelope !== 'object' || envelope === null || Array.isArray(envelope))
     throw invalidEvent('body', envelope, 'a CloudEvents envelope, a JSON object')
   const event = envelope as Envelope
-  const { specversion, type, source, id, time, subject, datacontenttype, dataschema, causationid } = event
+  const { specversion, type, source, id, time, subject, datacontenttype, dataschema, causationid, recipient } = event
   if (specversion !== '1.0') throw invalidEvent('specversion', specversion, 'the string 1.0')
   if (typeof type !== 'string' || !TYPE.test(type))
     throw invalidEvent('type', type, 'a string of 1 to 255 printable characters without spaces')
@@ -62,6 +64,7 @@ export function prepareEvent(envelope: unknown, text: string): PreparedEvent {
     source,
     subject: subject === undefined ? null : subject,
     causationId: isText(causationid, MAX_EVENT_ID) ? causationid : null,
+    recipient: recipient ?? null,
     envelope: event,
     text,
   }

@@ -10,8 +10,9 @@ import { describeResult, type FilterResult } from '../routing/filter.ts'
 import { compileGlob } from '../routing/glob.ts'
 import { EVENT_STEPS, matchAtOnce } from '../routing/match.ts'
 import type { Router } from '../routing/router.ts'
-import type { RoutingTable, Subscription } from '../routing/table.ts'
+import type { Match, RoutingTable, Subscription } from '../routing/table.ts'
 import type { Db } from '../store/db.ts'
+import { addAddressee, findAddressees, refuseAddressee, type Addressee } from './addressee.ts'
 import { prepareEvent, type PreparedEvent } from './envelope.ts'
 import { shownSubscription } from './matched.ts'
 
@@ -26,6 +27,9 @@ export interface ExplainRequest {
 }
 
 const MAX_REASONS = 200
+
+const addressed = ({ addressedAs }: Match): Matched[] =>
+  addressedAs === undefined ? [] : [{ kind: 'recipient', id: addressedAs }]
 
 /** The words that tell nothing of the filter's text: an error names its fields, a value may be computed from them. */
 function describeHidden({ result, ...rest }: FilterResult): string {
@@ -57,6 +61,21 @@ function makeReasons(event: PreparedEvent, { matching }: Router, maySeeFilter: (
     const described = isShown ? describeResult(result) : describeHidden(result)
     return { ...base, matches, explanation: `the type matches ${subscription.glob}; ${described}` }
   }
+}
+
+/** Whether the event is delivered to the agent because it is addressed to it, or to a channel of its. */
+function reasonOfAddress(table: RoutingTable, { kind, id }: Addressee, senderId: string, agentId: string): Reason {
+  const reason = (matches: boolean, explanation: string): Reason => ({ kind: 'recipient', id, matches, explanation })
+  if (kind === 'agent')
+    return id === agentId
+      ? reason(true, 'the event is addressed to the agent')
+      : reason(false, 'the event is addressed to another agent')
+  if (!table.members.get(id)?.includes(agentId))
+    return reason(false, 'the event is addressed to a channel that the agent is not a member of')
+  if (agentId === senderId) return reason(false, 'the event is addressed to a channel, and the agent is its sender')
+  if (table.inactive.has(agentId))
+    return reason(false, 'the event is addressed to a channel of the agent, and the agent is inactive')
+  return reason(true, 'the event is addressed to a channel that the agent is a member of')
 }
 
 function reasonsFor(table: RoutingTable, agentId: string, reasonOf: (subscription: Subscription) => Reason): Reason[] {
@@ -103,7 +122,11 @@ export async function explainEvent(
   if (request.agent_id !== undefined) await requireAgent(db, tenantId, request.agent_id)
   await router.prepare([tenantId])
   const table = (await router.tables(db, [tenantId])).get(tenantId)!
+  const addressee = (await findAddressees(db, tenantId, caller.id, [event])).get(event)
+  const refused = addressee ? refuseAddressee(table, addressee, caller.id) : null
+  if (refused) throw refused
   const { matches } = matchAtOnce(table, event.envelope, router.matching)
+  if (addressee) addAddressee(table, addressee as Addressee, caller.id, matches)
   const seen = new Map<string, boolean>()
   for (const { matched } of matches.values()) {
     for (const { channelId } of matched)
@@ -114,11 +137,12 @@ export async function explainEvent(
     s.channelId === null || seen.get(s.channelId) ? shownSubscription(s) : { kind: 'feed', id: null }
   const recipients = [...matches.values()].map((match) => ({
     agent_id: match.recipientId,
-    via: match.matched.map(via),
+    via: [...addressed(match), ...match.matched.map(via)],
     priority: match.priority,
   }))
   if (request.agent_id === undefined) return { recipients }
   const reasons: Reason[] = []
+  if (addressee) reasons.push(reasonOfAddress(table, addressee as Addressee, caller.id, request.agent_id))
   const maySeeFilter = (s: Subscription): boolean =>
     s.kind === 'feed' ? holds(caller, 'channel:read') : s.agentId === caller.id || holds(caller, 'interests:read')
   for (const reason of reasonsFor(table, request.agent_id, makeReasons(event, router, maySeeFilter))) {

@@ -1,15 +1,24 @@
-// What made a delivery, as it is kept in its row: ids of interests and of feeds with their channels, in a short text.
+// What made a delivery, as it is kept in its row: ids of interests and of feeds with their channels, in a short text, and
+// before them whether it was a test event or addressed to its receiver.
 import type { Matched } from '@sensorium/contract'
 import type { Subscription } from '../routing/table.ts'
 
 export const TEST_EVENT = 'test'
+const ADDRESSED = 'recipient:'
 /** A delivery that a hundred feeds lead to needs no hundred names. */
 const MAX_NAMED = 10
 
-export function matchedText(subscriptions: readonly Subscription[], also?: typeof TEST_EVENT): string {
+/** `also` is `TEST_EVENT`, or what `addressedAs` gives. */
+export function matchedText(subscriptions: readonly Subscription[], also?: string): string {
   const names = subscriptions.slice(0, MAX_NAMED).map((s) => (s.kind === 'feed' ? `${s.id}@${s.channelId}` : s.id))
   return [...(also ? [also] : []), ...names].join(' ')
 }
+
+export const addressedAs = (recipient: string): string => `${ADDRESSED}${recipient}`
+
+/** The part that says whom the event was addressed to, of a text that was kept. */
+export const addressedPart = (text: string): string | undefined =>
+  text.split(' ').find((name) => name.startsWith(ADDRESSED))
 
 export const shownSubscription = (s: Subscription): Matched =>
   s.kind === 'feed' ? { kind: 'feed', id: s.id, channel_id: s.channelId! } : { kind: 'interest', id: s.id }
@@ -20,6 +29,7 @@ export const shownMatched = (text: string): Matched[] =>
     .filter(Boolean)
     .map((name): Matched => {
       if (name === TEST_EVENT) return { kind: 'test_event', id: null }
+      if (name.startsWith(ADDRESSED)) return { kind: 'recipient', id: name.slice(ADDRESSED.length) }
       const [id, channel] = name.split('@') as [string, string | undefined]
       return channel === undefined ? { kind: 'interest', id } : { kind: 'feed', id, channel_id: channel }
     })

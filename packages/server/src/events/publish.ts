@@ -59,7 +59,7 @@ interface Ready extends RoutedSubmission {
 
 export function makePublish({ store, router, wakeups, makeId, clock }: PublishTools): Publish {
   const admission = makeAdmission()
-  const route = makeRouteEvents(router)
+  const route = makeRouteEvents(router, store)
   const writeGroup = makeWriteGroup(router, makeId, clock)
   const queue = fairQueue<Waiting<Ready, PublishOutcome[]>>()
   const batches = makeBatches<Ready, PublishOutcome[]>({

@@ -8,7 +8,7 @@ import { lapseOne } from '../delivery/lapse.ts'
 import { lockDeadLetter, revive, type DeadLetterScope } from '../delivery/dead-letters.ts'
 import type { Wakeups } from '../delivery/wake.ts'
 import type { Db } from '../store/db.ts'
-import { matchedText } from './matched.ts'
+import { addressedPart, matchedText } from './matched.ts'
 
 export async function replayDeadLetter(
   tx: Db,
@@ -19,7 +19,7 @@ export async function replayDeadLetter(
   policy: DeliveryPolicy,
 ): Promise<void> {
   if (isId('delivery', id)) await lapseOne(tx, scope.tenantId, id, now, policy)
-  const { mailbox, envelope } = await lockDeadLetter(tx, scope, id)
+  const { mailbox, envelope, matched } = await lockDeadLetter(tx, scope, id)
   const table = (await router.tables(tx, [scope.tenantId])).get(scope.tenantId)!
   const { matches } = matchAtOnce(table, JSON.parse(envelope) as Envelope, router.matching)
   const match = matches.get(mailbox.recipientId)
@@ -27,7 +27,13 @@ export async function replayDeadLetter(
     tx,
     mailbox,
     id,
-    match ? { priority: match.priority, enrichment: match.enrichment, matched: matchedText(match.matched) } : null,
+    match
+      ? {
+          priority: match.priority,
+          enrichment: match.enrichment,
+          matched: matchedText(match.matched, addressedPart(matched)),
+        }
+      : null,
   )
   tx.afterCommit(() => wakeups.wake([mailbox.recipientId]))
 }

@@ -7,7 +7,10 @@ import { ruleBroken, unavailable, type Failure } from '../kernel/failure.ts'
 import { matchInSlices, type MatchTools } from '../routing/match.ts'
 import type { Router } from '../routing/router.ts'
 import type { Match, RoutingTable } from '../routing/table.ts'
+import type { Reads } from '../store/db.ts'
+import { addAddressee, findAddressees, NOBODY, refuseAddressee, type Addressee, type Addressees } from './addressee.ts'
 import type { PreparedEvent } from './envelope.ts'
+import { storedAmong } from './sql.ts'
 
 /** A turn of the event loop gives this much to routing that is not done at once. */
 const TURN_MS = 4
@@ -36,6 +39,7 @@ export interface Routed {
   stamp: string
   events: RoutedEvent[]
   steps: number
+  addressees: Addressees
 }
 
 /** Ids that begin with a source of the tenant and a colon are made from what comes through it. */
@@ -49,16 +53,26 @@ export function reservedId({ id }: PreparedEvent, sources: ReadonlySet<string>):
   })
 }
 
-export function* routeInSlices(table: RoutingTable, given: ToRoute, tools: MatchTools): Generator<void, Routed> {
-  const routed: Routed = { version: table.version, stamp: table.stamp, events: [], steps: 0 }
+export function* routeInSlices(
+  table: RoutingTable,
+  given: ToRoute,
+  addressees: Addressees,
+  tools: MatchTools,
+): Generator<void, Routed> {
+  const routed: Routed = { version: table.version, stamp: table.stamp, events: [], steps: 0, addressees }
   let inSlice = 0
   for (const event of given.events) {
-    const refused = given.isIngested ? null : reservedId(event, table.sources)
+    const addressee = event.recipient === null ? undefined : addressees.get(event)
+    const refused =
+      (given.isIngested ? null : reservedId(event, table.sources)) ??
+      (addressee ? refuseAddressee(table, addressee, given.senderId) : null)
     if (refused) {
       routed.events.push({ matches: [], refused })
       continue
     }
-    const { matches, steps } = yield* matchInSlices(table, event.envelope, tools)
+    const found = yield* matchInSlices(table, event.envelope, tools)
+    const { matches } = found
+    const steps = found.steps + (addressee ? addAddressee(table, addressee as Addressee, given.senderId, matches) : 0)
     routed.events.push({ matches: [...matches.values()], refused: null })
     routed.steps += steps
     inSlice += steps
@@ -78,7 +92,7 @@ interface Job {
 
 export type RouteEvents = (given: ToRoute) => Promise<Routed>
 
-export function makeRouteEvents(router: Router): RouteEvents {
+export function makeRouteEvents(router: Router, db: Reads): RouteEvents {
   const queue = fairQueue<Job>()
   let scheduled = false
 
@@ -104,9 +118,12 @@ export function makeRouteEvents(router: Router): RouteEvents {
     }
   }
 
-  return async (given) => {
-    const table = (await router.prepare([given.tenantId])).get(given.tenantId)!
-    const slices = routeInSlices(table, given, router.matching)
+  async function route(given: ToRoute): Promise<Routed> {
+    const { tenantId, senderId, events } = given
+    const isAddressed = events.some(({ recipient }) => recipient !== null)
+    const addressees = isAddressed ? await findAddressees(db, tenantId, senderId, events) : NOBODY
+    const table = (await router.prepare([tenantId])).get(tenantId)!
+    const slices = routeInSlices(table, given, addressees, router.matching)
     // Nearly everything is done in its first slice.
     const first = slices.next()
     if (first.done) return first.value
@@ -115,6 +132,24 @@ export function makeRouteEvents(router: Router): RouteEvents {
       schedule()
     })
   }
+
+  return async (given) => {
+    const routed = await route(given)
+    if (routed.addressees.size > 0) await letDuplicatesPass(db, given, routed)
+    return routed
+  }
+}
+
+/** Who retries an event that was accepted hears that it is a duplicate, even if its recipient could not be had today. */
+async function letDuplicatesPass(db: Reads, { tenantId, events }: ToRoute, routed: Routed): Promise<void> {
+  const isUnreachable = (event: PreparedEvent, i: number): boolean =>
+    routed.events[i]!.refused !== null && routed.addressees.has(event)
+  const ids = events.filter(isUnreachable).map(({ id }) => id)
+  if (ids.length === 0) return
+  const stored = await storedAmong(db, tenantId, ids)
+  events.forEach((event, i) => {
+    if (isUnreachable(event, i) && stored.has(event.id)) routed.events[i] = { matches: [], refused: null }
+  })
 }
 
 /** Nobody reads this: the client closed its connection. */

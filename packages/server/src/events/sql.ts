@@ -1,5 +1,5 @@
 // The rows of events. Every query names the tenant.
-import { one, type Db, type Insert } from '../store/db.ts'
+import { one, type Db, type Insert, type Reads } from '../store/db.ts'
 
 export interface NewEventRow {
   tenant_id: string
@@ -82,7 +82,7 @@ export const findEvent = (db: Db, tenantId: string, id: string) =>
   )
 
 /** The ids among these that a tenant's event has, emptied ones included. Locks nothing. */
-export async function storedAmong(db: Db, tenantId: string, ids: string[]): Promise<Set<string>> {
+export async function storedAmong(db: Reads, tenantId: string, ids: string[]): Promise<Set<string>> {
   const rows = await db.rows<{ id: string }>(
     `select id from events where tenant_id = ? and ${db.dialect.inList('id')}`,
     [tenantId, db.dialect.list(ids)],

@@ -10,8 +10,8 @@ import type { Db } from '../store/db.ts'
 import { meter, STORED_BYTES, type Metric } from '../tenants/usage.ts'
 import { ancestorsOf, MAX_ANCESTORS, tooDeep } from './causation.ts'
 import type { PreparedEvent } from './envelope.ts'
-import { matchedText, TEST_EVENT } from './matched.ts'
-import { reservedId, routeInSlices, type Routed } from './route-events.ts'
+import { addressedAs, matchedText, TEST_EVENT } from './matched.ts'
+import { routeInSlices, type Routed } from './route-events.ts'
 import { insertEvents, type NewEventRow } from './sql.ts'
 import type { PublishOutcome, Submission } from './submission.ts'
 
@@ -88,17 +88,15 @@ export function makeWriteGroup(router: Router, makeId: MakeId, clock: Clock): Wr
   function upToDate({ submission, routed }: RoutedSubmission, tables: Tables, mayReroute: boolean): Routed {
     const table = tables.get(submission.tenantId)!
     if (routed.version === table.version && routed.stamp === table.stamp) return routed
+    if (mayReroute && routed.steps > CHEAP_STEPS) throw new RoutingMoved()
+    const slices = routeInSlices(table, submission, routed.addressees, router.matching)
+    let next = slices.next()
+    while (!next.done) next = slices.next()
+    const again = next.value
     // What was refused is not among the rows that went out, and what was not is.
-    const isMoved = submission.events.some(
-      (event, i) =>
-        !submission.isIngested && (reservedId(event, table.sources) !== null) !== (routed.events[i]!.refused !== null),
-    )
-    if (isMoved || (mayReroute && routed.steps > CHEAP_STEPS)) throw new RoutingMoved()
-    const slices = routeInSlices(table, submission, router.matching)
-    for (;;) {
-      const next = slices.next()
-      if (next.done) return next.value
-    }
+    const isMoved = again.events.some(({ refused }, i) => (refused === null) !== (routed.events[i]!.refused === null))
+    if (isMoved) throw new RoutingMoved()
+    return again
   }
 
   function deliveriesOf(
@@ -118,12 +116,18 @@ export function makeWriteGroup(router: Router, makeId: MakeId, clock: Clock): Wr
       event_id: event.id,
       priority: match.priority,
       enrichment: match.enrichment,
-      matched: match.recipientId === alsoTo ? matchedText(match.matched, TEST_EVENT) : matchedText(match.matched),
+      matched: matchedText(match.matched, alsoOf(match, alsoTo)),
       created_at: now,
     }))
   }
 
   return write
+}
+
+/** Why it is delivered, besides the subscriptions that match. */
+function alsoOf({ recipientId, addressedAs: recipient }: Match, alsoTo: string | undefined): string | undefined {
+  if (recipientId === alsoTo) return TEST_EVENT
+  return recipient === undefined ? undefined : addressedAs(recipient)
 }
 
 function eventRows(

@@ -26,6 +26,8 @@ export interface Match {
   priority: number
   enrichment: EnrichmentDepth
   matched: Subscription[]
+  /** The `recipient` of the event, an agent or a channel, if it was addressed to this receiver. */
+  addressedAs?: string
 }
 
 /** The subscriptions under one pattern that have the same filter. */

@@ -45,12 +45,20 @@ onBothEngines((engine) => {
   const counted = (id: string, sum: string) =>
     eventually(`${id} counts ${sum}`, async () => sumOf(await shown(id)) === sum && shown(id))
 
-  test('[AMQP-2] [AMQP-3] [AMQP-4] [AMQP-5] [AMQP-8] JSON is mapped, CloudEvents pass, the rest is rejected; the same again is a duplicate', {
+  test('[AMQP-2] [AMQP-3] [AMQP-4] [AMQP-5] [AMQP-8] [RCP-9] JSON is mapped, CloudEvents pass, the rest is rejected; the same again is a duplicate', {
     skip,
   }, async () => {
     const agent = await listener(service, tenant)
     const queue = newQueue()
-    const cloudEvent = { specversion: '1.0', type: 'com.example.structured', id: 'S-1', source: '/s', data: { n: 1 } }
+    const bystander = await tenant.agent()
+    const cloudEvent = {
+      specversion: '1.0',
+      type: 'com.example.structured',
+      id: 'S-1',
+      source: '/s',
+      recipient: bystander.id,
+      data: { n: 1 },
+    }
     const messages = [
       jsonMessage({ entity: 'order', action: 'created', id: 'o-1' }),
       jsonMessage({ entity: 'order', action: 'counted' }, { message_id: 'm-1' }),
@@ -95,6 +103,8 @@ onBothEngines((engine) => {
       payloads.find((payload) => payload['id'] === 'S-1'),
       cloudEvent,
     )
+    const addressed = await service.call('GET /v1/delivery/poll', { token: bystander.token })
+    assert.equal(addressed.body.count, 0)
     assert.deepEqual(payloads.find((payload) => payload['id'] === 'B-1')!['data'], { n: 1 })
     const [row] = await service.store.rows<{ sender_id: string }>(
       "select sender_id from events where tenant_id = ? and id = 'erp:o-1'",

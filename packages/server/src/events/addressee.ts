@@ -1,0 +1,90 @@
+// Whom an event is addressed to by its `recipient` attribute: an agent, or a channel and through it every member but the
+// sender. They receive it besides whoever matches.
+//
+// 1. That the agent or the channel exists is read before the transaction. Who is a member and who is inactive the routing
+//    table says, which the transaction compares with what is committed.
+// 2. What came through a webhook or a connector has no sender in the tenant. Its attribute stays in the event and
+//    addresses nobody: who can write to a queue does not choose whose mailbox it fills.
+import { ID_PREFIXES, isId, type ChannelType } from '@sensorium/contract'
+import { readStandingChannels } from '../channels/sql.ts'
+import { readStandingAgents } from '../agents/sql.ts'
+import { maySee } from '../channels/rules.ts'
+import { Failure, invalidEvent, notFound, ruleBroken } from '../kernel/failure.ts'
+import type { Match, RoutingTable } from '../routing/table.ts'
+import type { Reads } from '../store/db.ts'
+import type { PreparedEvent } from './envelope.ts'
+
+/** Noting a recipient costs what it costs a subscription. */
+const RECIPIENT_STEPS = 10
+
+export type Addressee = { kind: 'agent'; id: string } | { kind: 'channel'; id: string; type: ChannelType }
+
+/** Of the events that are addressed: to whom, or why they cannot be. */
+export type Addressees = ReadonlyMap<PreparedEvent, Addressee | Failure>
+
+export const NOBODY: Addressees = new Map()
+
+const isParticipant = (senderId: string): boolean => isId('agent', senderId) || isId('org_admin', senderId)
+
+const unknown = (recipient: string): Failure =>
+  notFound(recipient.startsWith(`${ID_PREFIXES.channel}_`) ? 'channel' : 'agent', recipient)
+
+export async function findAddressees(
+  db: Reads,
+  tenantId: string,
+  senderId: string,
+  events: readonly PreparedEvent[],
+): Promise<Addressees> {
+  const addressed = events.filter(({ recipient }) => recipient !== null)
+  if (addressed.length === 0 || !isParticipant(senderId)) return NOBODY
+  const named = [...new Set(addressed.map(({ recipient }) => recipient))].filter((id) => typeof id === 'string')
+  const [agentIds, channelIds] = [named.filter((id) => isId('agent', id)), named.filter((id) => isId('channel', id))]
+  const found = new Map<string, Addressee>()
+  if (agentIds.length > 0)
+    for (const { id } of await readStandingAgents(db, tenantId, agentIds)) found.set(id, { kind: 'agent', id })
+  if (channelIds.length > 0)
+    for (const { id, type } of await readStandingChannels(db, tenantId, channelIds))
+      found.set(id, { kind: 'channel', id, type })
+  return new Map(
+    addressed.map((event) => {
+      const { recipient } = event
+      if (typeof recipient !== 'string')
+        return [event, invalidEvent('recipient', recipient, 'the id of an agent or of a channel')]
+      return [event, found.get(recipient) ?? unknown(recipient)]
+    }),
+  )
+}
+
+/** Why the event cannot be delivered to them, by what the tenant's routing says. */
+export function refuseAddressee(table: RoutingTable, addressee: Addressee | Failure, senderId: string): Failure | null {
+  if (addressee instanceof Failure) return addressee
+  const { kind, id } = addressee
+  if (kind === 'agent') {
+    if (!table.inactive.has(id)) return null
+    return ruleBroken('agent_inactive', 'An inactive agent receives no event', { agent_id: id })
+  }
+  if (table.members.get(id)?.includes(senderId)) return null
+  const type = isId('org_admin', senderId) ? 'org_admin' : 'agent'
+  if (!maySee(addressee.type, { type, id: senderId, role: null })) return unknown(id)
+  return ruleBroken('not_a_member', 'Only a member of a channel posts to it', { channel_id: id })
+}
+
+/** Adds them to who matches. Returns what it took, in steps. */
+export function addAddressee(
+  table: RoutingTable,
+  addressee: Addressee,
+  senderId: string,
+  matches: Map<string, Match>,
+): number {
+  const receivers =
+    addressee.kind === 'agent'
+      ? [addressee.id]
+      : (table.members.get(addressee.id) ?? []).filter((id) => id !== senderId && !table.inactive.has(id))
+  for (const recipientId of receivers) {
+    const match = matches.get(recipientId)
+    if (match) match.addressedAs = addressee.id
+    else
+      matches.set(recipientId, { recipientId, priority: 0, enrichment: 'none', matched: [], addressedAs: addressee.id })
+  }
+  return receivers.length * RECIPIENT_STEPS
+}
