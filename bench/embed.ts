@@ -129,6 +129,7 @@ async function fill(
           source_id: null,
           source_url: null,
           source_event_id: null,
+          external_id: null,
           freshness_date: null,
           expires_at: null,
           created_at: now,

@@ -4,6 +4,7 @@ import {
   Type,
   type Static,
   dateTime,
+  externalId,
   filledText,
   fraction,
   id,
@@ -56,6 +57,7 @@ const fields = {
   source_id: nullableText(1024, { examples: ['T-1001'] }),
   source_url: nullableUri(),
   source_event_id: nullableText(512, { examples: ['order-1-created'], description: 'The event it derives from.' }),
+  external_id: externalId('The id in a system of yours: one live memory of its owner has it.'),
   freshness_date: nullableDateTime({ description: 'When what it says was last known to be true.' }),
 }
 
@@ -78,6 +80,7 @@ export const Memory = Type.Object(
     source_id: fields.source_id,
     source_url: fields.source_url,
     source_event_id: fields.source_event_id,
+    external_id: Type.Optional(fields.external_id),
     freshness_date: fields.freshness_date,
     expires_at: nullableDateTime(),
     created_at: dateTime(),
@@ -103,6 +106,7 @@ export const MemoryCreate = Type.Object(
     source_id: Type.Optional(fields.source_id),
     source_url: Type.Optional(fields.source_url),
     source_event_id: Type.Optional(fields.source_event_id),
+    external_id: Type.Optional(fields.external_id),
     freshness_date: Type.Optional(fields.freshness_date),
     expires_at: Type.Optional(expiresAt()),
   },

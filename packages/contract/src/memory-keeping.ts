@@ -1,5 +1,5 @@
-// How memories are kept over time: their history, and the way back.
-import { Memory } from './memories.ts'
+// How memories are kept over time: by an id of somebody else's, with a history and the way back.
+import { Memory, MemoryCreate } from './memories.ts'
 import { operation } from './operation.ts'
 import { Type, type Static, dateTime, id, jsonObject } from './shapes.ts'
 
@@ -30,6 +30,24 @@ const reading = { scope: 'memory:read' } as const
 const writing = { scope: 'memory:write' } as const
 
 export const memoryKeepingOperations = {
+  putMemory: operation({
+    id: 'putMemory',
+    summary: 'Create or change a memory by its external id',
+    description:
+      'Among the memories that the caller owns. Makes the memory what the body says: what is left out is as a new memory has ' +
+      'it. A scope only widens. Doing it twice changes nothing.',
+    tag,
+    method: 'PUT',
+    path: '/memories/by-external-id/{external_id}',
+    access: writing,
+    bodyLimit: 'memory',
+    body: MemoryCreate,
+    asText: ['metadata'],
+    success: {
+      200: { description: 'The memory, changed or as it was', schema: Memory },
+      201: { description: 'The new memory', schema: Memory },
+    },
+  }),
   getMemoryHistory: operation({
     id: 'getMemoryHistory',
     summary: 'Show the versions of a memory, newest first',

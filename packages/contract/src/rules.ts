@@ -19,6 +19,7 @@ export const RULES: Readonly<Record<string, readonly string[]>> = {
   deleteFeed: ['role_required'],
   updateMemory: ['not_owner'],
   deleteMemory: ['not_owner'],
+  putMemory: ['scope_only_widens', 'quota_exceeded'],
   restoreMemory: ['not_owner'],
   promoteMemory: ['not_owner', 'scope_only_widens'],
   createRelationship: ['self_relationship'],

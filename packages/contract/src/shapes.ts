@@ -80,11 +80,8 @@ export const id = (prefix: string, notes: Notes = {}) =>
   Type.String({ examples: [`${prefix}_01hv3k8z9q4m7t2x5c6w8r0s1d`], ...notes })
 
 /** The name that a thing has in somebody else's system. */
-export const externalId = () =>
-  filledText(255, {
-    examples: ['crm-4711'],
-    description: 'The id in a system of yours: one thing of its kind in the tenant has it.',
-  })
+export const externalId = (description = 'The id in a system of yours: one thing of its kind in the tenant has it.') =>
+  filledText(255, { examples: ['crm-4711'], description })
 
 /** `offset` and `limit` as every list takes them. */
 export const page = {

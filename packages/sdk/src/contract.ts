@@ -47,6 +47,7 @@ export const OPERATIONS = {
   updateMemory: 'PATCH /v1/memories/{id}',
   deleteMemory: 'DELETE /v1/memories/{id}',
   promoteMemory: 'POST /v1/memories/{id}/promote',
+  putMemory: 'PUT /v1/memories/by-external-id/{external_id}',
   getMemoryHistory: 'GET /v1/memories/{id}/history',
   restoreMemory: 'POST /v1/memories/{id}/restore',
   createRelationship: 'POST /v1/memories/{id}/relationships',
@@ -421,6 +422,13 @@ export interface Operations {
     params: { id: string }
     query: Record<never, never>
     body: MemoryPromote
+    response: Memory
+  }
+  /** Create or change a memory by its external id: PUT /v1/memories/by-external-id/{external_id} */
+  putMemory: {
+    params: { external_id: string }
+    query: Record<never, never>
+    body: MemoryCreate
     response: Memory
   }
   /** Show the versions of a memory, newest first: GET /v1/memories/{id}/history */
@@ -1074,6 +1082,8 @@ export type Memory = {
   source_url: string | null
   /** The event it derives from. */
   source_event_id: string | null
+  /** The id in a system of yours: one live memory of its owner has it. */
+  external_id?: string
   /** When what it says was last known to be true. */
   freshness_date: string | null
   expires_at: string | null
@@ -1100,6 +1110,8 @@ export type MemoryCreate = {
   source_url?: string | null
   /** The event it derives from. */
   source_event_id?: string | null
+  /** The id in a system of yours: one live memory of its owner has it. */
+  external_id?: string
   /** When what it says was last known to be true. */
   freshness_date?: string | null
   expires_at?: string | null

@@ -24,6 +24,13 @@ export function memoryCalls(call: Call) {
   return {
     remember: (memory: NewMemory, options?: CallOptions): Promise<Memory> =>
       call('createMemory', { body: { type: 'semantic', scope: 'agent', ...memory } }, options),
+    /** Makes the memory of the caller with this external id, or makes it what is given. */
+    put: (externalId: string, memory: NewMemory, options?: CallOptions): Promise<Memory> =>
+      call(
+        'putMemory',
+        { params: { external_id: externalId }, body: { type: 'semantic', scope: 'agent', ...memory } },
+        options,
+      ),
     /** The best matches for a question in natural language, best first. */
     recall: async (query: string | MemorySearch, options?: CallOptions): Promise<SearchResult[]> => {
       const body = typeof query === 'string' ? { query } : query

@@ -44,6 +44,17 @@ function placeOf({ scope, team_id = null }: Wanted): Place {
   return { scope, team_id: team_id?.toWellFormed() ?? null }
 }
 
+/** Throws unless a memory of this place may have that one. */
+export function requireWider({ id, scope, team_id }: MemoryRow, to: Place): void {
+  if (judge({ scope, team_id }, to) !== 'refused') return
+  const from = scope === 'team' ? `the team ${team_id}` : `the scope ${scope}`
+  throw ruleBroken('scope_only_widens', `This memory has ${from}; promoting goes to a wider scope only`, {
+    memory_id: id,
+    scope,
+    team_id,
+  })
+}
+
 export async function promoteMemory(
   tx: Db,
   tools: Pick<MemoryTools, 'now' | 'index'>,
@@ -54,16 +65,8 @@ export async function promoteMemory(
   const now = tools.now()
   const to = placeOf(wanted)
   const row = await holdMemory(tx, principal, id, now)
-  const verdict = judge(row, to)
-  if (verdict === 'same') return row
-  if (verdict === 'refused') {
-    const from = row.scope === 'team' ? `the team ${row.team_id}` : `the scope ${row.scope}`
-    throw ruleBroken('scope_only_widens', `This memory has ${from}; promoting goes to a wider scope only`, {
-      memory_id: id,
-      scope: row.scope,
-      team_id: row.team_id,
-    })
-  }
+  requireWider(row, to)
+  if (judge(row, to) === 'same') return row
   const promoted = { ...row, ...to, updated_at: now }
   await saveMemory(tx, promoted)
   await keepVersion(tx, principal.id, row, promoted)

@@ -8,14 +8,16 @@
 import { DEFAULT_CONFIDENCE, DEFAULT_IMPORTANCE, type MemoryCreate, type Static } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import { iso } from '../kernel/clock.ts'
-import { invalid } from '../kernel/failure.ts'
+import { invalid, taken } from '../kernel/failure.ts'
 import type { MakeId } from '../kernel/ids.ts'
 import { jsonText } from '../kernel/json-members.ts'
 import type { Quotas } from '../tenants/quotas.ts'
 import type { Db } from '../store/db.ts'
 import { meter, STORED_BYTES } from '../tenants/usage.ts'
 import type { MemoryIndex } from './index/memory-index.ts'
-import { insertMemory, type MemoryRow } from './sql.ts'
+import { expire } from './expire.ts'
+import { isLive } from './see.ts'
+import { insertMemory, lockByExternalId, type MemoryRow } from './sql.ts'
 
 type Wanted = Static<typeof MemoryCreate>
 
@@ -60,14 +62,9 @@ function teamOf(principal: Principal, { scope, team_id }: Wanted): string | null
   return team
 }
 
-export async function remember(
-  tx: Db,
-  { makeId, now, index, quotas }: MemoryTools,
-  principal: Principal,
-  wanted: Wanted,
-): Promise<MemoryRow> {
-  const at = now()
-  const row: MemoryRow = {
+/** A new memory of the caller, as its row will be. */
+export function newMemory(principal: Principal, makeId: MakeId, at: number, wanted: Wanted): MemoryRow {
+  return {
     tenant_id: principal.tenantId,
     id: makeId('memory'),
     agent_id: principal.id,
@@ -85,20 +82,48 @@ export async function remember(
     source_id: storableOrNull(wanted.source_id),
     source_url: wanted.source_url ?? null,
     source_event_id: storableOrNull(wanted.source_event_id),
+    external_id: storableOrNull(wanted.external_id),
     freshness_date: msOrNull(wanted.freshness_date),
     expires_at: expiryOf(wanted.expires_at, at),
     created_at: at,
     updated_at: at,
     accessed_at: at,
   }
+}
+
+/**
+ * Keeps a new memory. Answers null, or the memory of the same owner that has its external id already; one that is past
+ * its expiry gives the id back.
+ */
+export async function keepNew(
+  tx: Db,
+  { index, quotas }: Pick<MemoryTools, 'index' | 'quotas'>,
+  principal: Principal,
+  row: MemoryRow,
+): Promise<MemoryRow | null> {
+  const at = row.created_at
   const bytes = [row.title, row.content, row.metadata].reduce((sum, text) => sum + Buffer.byteLength(text), 0)
   await quotas.makeRoom(tx, row.tenant_id, 'memories')
   await quotas.makeRoomForBytes(row.tenant_id, bytes)
-  await insertMemory(tx, row)
+  while ((await insertMemory(tx, row)) === 0) {
+    const holder = await lockByExternalId(tx, principal, row.external_id!)
+    if (holder && isLive(holder, at)) {
+      quotas.release(row.tenant_id, 0, bytes)
+      return holder
+    }
+    if (holder) await expire(tx, index, holder)
+  }
   await index.put(tx, row)
   meter(tx, at, [
     [row.tenant_id, 'memories', 1],
     [row.tenant_id, STORED_BYTES, bytes],
   ])
+  return null
+}
+
+export async function remember(tx: Db, tools: MemoryTools, principal: Principal, wanted: Wanted): Promise<MemoryRow> {
+  const row = newMemory(principal, tools.makeId, tools.now(), wanted)
+  const holder = await keepNew(tx, tools, principal, row)
+  if (holder) throw taken('This external id', holder.id)
   return row
 }

@@ -22,6 +22,7 @@ export interface MemoryRow {
   source_id: string | null
   source_url: string | null
   source_event_id: string | null
+  external_id: string | null
   freshness_date: number | null
   expires_at: number | null
   created_at: number
@@ -59,6 +60,7 @@ const MEMORY = [
   'source_id',
   'source_url',
   'source_event_id',
+  'external_id',
   'freshness_date',
   'expires_at',
   'created_at',
@@ -113,9 +115,13 @@ export function listedColumns(m: string): string {
   return `${MEMORY.map(column).join(', ')}, ${bytes} as bytes`
 }
 
+/**
+ * Inserts unless the external id is taken; answers how many rows were written. On PostgreSQL it waits for a competing
+ * insert.
+ */
 export const insertMemory = (db: Db, row: MemoryRow): Promise<number> =>
   db.run(
-    `insert into memories (${MEMORY.join(', ')}) values (${MEMORY.map(() => '?').join(', ')})`,
+    `insert into memories (${MEMORY.join(', ')}) values (${MEMORY.map(() => '?').join(', ')}) on conflict do nothing`,
     MEMORY.map((name) => row[name]),
   )
 
@@ -137,6 +143,15 @@ export function lockSeenMemory(tx: Db, viewer: Viewer, id: string, now: number):
     [...seen.values, id],
   )
 }
+
+/** The memory of an owner that has the external id, past its expiry or not; held until the transaction ends. */
+export const lockByExternalId = (tx: Db, owner: Viewer, externalId: string): Promise<MemoryRow | undefined> =>
+  one<MemoryRow>(
+    tx,
+    `select ${memoryColumns('m')} from memories m
+      where m.tenant_id = ? and m.agent_id = ? and m.external_id = ? and m.status = 'active' ${tx.dialect.forUpdate}`,
+    [owner.tenantId, owner.id, externalId],
+  )
 
 /** Marks the memory as read now, if the viewer sees it, and answers it as it then is. */
 export function touchSeenMemory(tx: Db, viewer: Viewer, id: string, now: number): Promise<MemoryRow | undefined> {
@@ -162,7 +177,7 @@ export function touchMemories(tx: Db, tenantId: string, ids: readonly string[], 
 }
 
 /** What no verb changes. */
-const FIXED = new Set<keyof MemoryRow>(['tenant_id', 'id', 'agent_id', 'created_at', 'accessed_at'])
+const FIXED = new Set<keyof MemoryRow>(['tenant_id', 'id', 'agent_id', 'external_id', 'created_at', 'accessed_at'])
 const CHANGING = MEMORY.filter((name) => !FIXED.has(name))
 
 /** Writes what can change about a memory. */

@@ -34,6 +34,7 @@ export function memoryJson(row: MemoryRow): string {
     source_id: row.source_id,
     source_url: row.source_url,
     source_event_id: row.source_event_id,
+    ...(row.external_id === null ? {} : { external_id: row.external_id }),
     freshness_date: isoOrNull(row.freshness_date),
     expires_at: isoOrNull(row.expires_at),
     created_at: iso(row.created_at),

@@ -96,6 +96,7 @@ async function fill(store: Store, index: MemoryIndex): Promise<void> {
           source_id: null,
           source_url: null,
           source_event_id: null,
+          external_id: null,
           freshness_date: null,
           expires_at: null,
           created_at: NOW,

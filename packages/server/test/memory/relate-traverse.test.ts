@@ -93,6 +93,7 @@ const memoryRow = (tenant: string, id: string, more: Partial<MemoryRow> = {}): M
   source_id: null,
   source_url: null,
   source_event_id: null,
+  external_id: null,
   freshness_date: null,
   created_at: START,
   updated_at: START,

@@ -100,6 +100,7 @@ onBothEngines((engine) => {
               source_id: null,
               source_url: null,
               source_event_id: null,
+              external_id: null,
               freshness_date: null,
               created_at: 1,
               updated_at: 1,

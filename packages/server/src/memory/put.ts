@@ -1,0 +1,39 @@
+// A memory by the id it has in somebody else's system, among those that the caller owns: made where there is none, and
+// otherwise made what the body says. What the body leaves out is as a new memory has it.
+import type { MemoryCreate, Static } from '@sensorium/contract'
+import type { Principal } from '../auth/principal.ts'
+import { externalIdOf } from '../kernel/external-id.ts'
+import type { Db } from '../store/db.ts'
+import { requireWider } from './promote.ts'
+import { keepNew, newMemory, type MemoryTools } from './remember.ts'
+import { isLive } from './see.ts'
+import { lockByExternalId, saveMemory, type MemoryRow } from './sql.ts'
+import { keepVersion, VERSIONED } from './versions.ts'
+
+export interface PutMemory {
+  memory: MemoryRow
+  outcome: 'made' | 'changed' | 'same'
+}
+
+export async function putMemory(
+  tx: Db,
+  tools: MemoryTools,
+  principal: Principal,
+  externalId: string,
+  wanted: Static<typeof MemoryCreate>,
+): Promise<PutMemory> {
+  const external_id = externalIdOf(externalId, wanted)
+  const row = newMemory(principal, tools.makeId, tools.now(), { ...wanted, external_id })
+  // Looked for first: who puts all it knows again finds most of it there.
+  const known = await lockByExternalId(tx, principal, external_id)
+  const found = known && isLive(known, row.created_at) ? known : await keepNew(tx, tools, principal, row)
+  if (!found) return { memory: row, outcome: 'made' }
+  if (VERSIONED.every((name) => found[name] === row[name])) return { memory: found, outcome: 'same' }
+  requireWider(found, row)
+  const { id, created_at, accessed_at } = found
+  const memory: MemoryRow = { ...row, id, created_at, accessed_at }
+  await saveMemory(tx, memory)
+  await keepVersion(tx, principal.id, found, memory)
+  await tools.index.put(tx, memory, found)
+  return { memory, outcome: 'changed' }
+}
