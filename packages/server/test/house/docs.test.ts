@@ -95,9 +95,11 @@ test('every operation is in docs/reference.md with what it needs', () => {
 
 test('every metric of ours is in docs/operations.md', () => {
   const page = read('docs/operations.md')
-  const names = ['packages/server/src/app.ts', 'packages/server/src/http/metrics.ts'].flatMap(
-    (file) => read(file).match(/\bsensorium_[a-z_]+/g) ?? [],
-  )
+  const names = [
+    'packages/server/src/app.ts',
+    'packages/server/src/parts.ts',
+    'packages/server/src/http/metrics.ts',
+  ].flatMap((file) => read(file).match(/\bsensorium_[a-z_]+/g) ?? [])
   assert.ok(names.length > 10)
   assert.deepEqual(
     [...new Set(names)].filter((name) => !page.includes(`\`${name}\``)),

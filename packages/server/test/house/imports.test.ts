@@ -34,7 +34,7 @@ const LAYERS: readonly (readonly string[])[] = [
   FEATURES,
   ['operations'],
   TRANSPORTS,
-  ['app.ts', 'background.ts', 'bootstrap.ts'],
+  ['app.ts', 'parts.ts', 'background.ts', 'bootstrap.ts'],
   ['main.ts', 'cli/main.ts'], // where a process begins: one of the service, one of the command line
 ]
 

@@ -1,0 +1,179 @@
+// The parts of the service, made top to bottom and each given what it needs; app.ts joins them to what is called.
+import { CONNECTOR_STATES } from '@sensorium/contract'
+import { makeIdentify } from './auth/identify.ts'
+import type { Config } from './config.ts'
+import { makeClaim } from './delivery/claim.ts'
+import { makePolicyOf } from './delivery/policy.ts'
+import { makeWakeups } from './delivery/wake.ts'
+import { makeEnrich } from './enrichment/enrich.ts'
+import { makePublish } from './events/publish.ts'
+import { makeRetain } from './events/retain.ts'
+import { withinQuota } from './events/within-quota.ts'
+import type { Metrics } from './http/metrics.ts'
+import { OUTCOMES } from './ingest/connectors/sql.ts'
+import { makeSupervisor } from './ingest/connectors/supervise.ts'
+import { makeWebhookLimits, REFUSED_WEBHOOKS_WINDOW_S } from './ingest/webhooks/limits.ts'
+import { makeReceive } from './ingest/webhooks/receive.ts'
+import type { Clock } from './kernel/clock.ts'
+import { idMaker } from './kernel/ids.ts'
+import type { Logger } from './kernel/logger.ts'
+import type { Secrets } from './kernel/secrets.ts'
+import { makeMemory } from './memory/make-memory.ts'
+import { makeLimitsOf } from './operations/admit.ts'
+import { FAILED_EXCHANGES_WINDOW_S } from './operations/auth.ts'
+import { makeIdempotency } from './operations/idempotency.ts'
+import { makeRateLimiter } from './operations/rate-limit.ts'
+import { makePost } from './outbound/post.ts'
+import { makePush } from './outbound/push.ts'
+import { makeResolve } from './outbound/resolve.ts'
+import { isPublicAddress, safeAddress } from './outbound/safe-address.ts'
+import { makeStreams } from './outbound/streams.ts'
+import { makeRouter } from './routing/router.ts'
+import { makeAnnouncements } from './store/announce.ts'
+import type { Store } from './store/db.ts'
+import { makeQuotas } from './tenants/quotas.ts'
+import { makeSettingsCache } from './tenants/settings.ts'
+
+/** What the parts are made of. */
+export interface Foundation {
+  config: Config
+  store: Store
+  secrets: Secrets
+  clock: Clock
+  log: Logger
+  metrics: Metrics
+}
+
+/** Every part of the service. A metric stands beside the part that it counts. */
+export function makeParts(foundation: Foundation) {
+  const basics = makeBasics(foundation)
+  const limits = makeLimits(basics)
+  const mailboxes = makeMailboxes(basics)
+  return {
+    ...basics,
+    ...limits,
+    ...mailboxes,
+    ...makeOutbound({ ...basics, ...mailboxes }),
+    ...makeIngest({ ...basics, ...limits, ...mailboxes }),
+  }
+}
+
+export type Parts = ReturnType<typeof makeParts>
+type Basics = ReturnType<typeof makeBasics>
+type Limits = ReturnType<typeof makeLimits>
+type Mailboxes = ReturnType<typeof makeMailboxes>
+
+function makeBasics(foundation: Foundation) {
+  const { config, store, secrets, clock, log, metrics } = foundation
+  const announcements = makeAnnouncements(store, clock.now)
+  // What the operator set for a tenant, and the environment for the rest.
+  const settings = makeSettingsCache(store)
+  const embedded = metrics.counter(
+    'sensorium_memories_embedded_total',
+    'Memories whose meaning was embedded on this node',
+  )
+  return {
+    ...foundation,
+    announcements,
+    tools: { makeId: idMaker(clock.now), secrets, announce: announcements.announce, now: clock.now },
+    identify: makeIdentify(store, announcements, secrets.tokenKey, clock),
+    idempotency: makeIdempotency(store, secrets, clock.now),
+    settings,
+    quotas: makeQuotas(store, clock, settings.of),
+    // Memories are found by their words at once, by their meaning as soon as the model has read them.
+    memory: makeMemory({ config, store, clock, log, embedded: (memories) => embedded.inc(memories) }),
+  }
+}
+
+/** How much anybody may ask for. */
+function makeLimits({ config, store, clock, settings }: Basics) {
+  // Several nodes can share a limit only through a store that they share.
+  const shared = store.isShared ? store : null
+  return {
+    limitsOf: makeLimitsOf(config, settings.of),
+    limiter: makeRateLimiter(config.rateLimitWindowS, clock, shared),
+    failedExchanges: makeRateLimiter(FAILED_EXCHANGES_WINDOW_S, clock, shared),
+    refusedWebhooks: makeRateLimiter(REFUSED_WEBHOOKS_WINDOW_S, clock, shared),
+  }
+}
+
+/** From an event to a delivery: the router says who, the publisher writes, the wake-ups shorten the wait of who polls. */
+function makeMailboxes({ config, store, clock, log, metrics, memory, settings, quotas, tools }: Basics) {
+  const overBudget = metrics.counter(
+    'sensorium_filters_over_budget_total',
+    'Filters that took too much work and counted as no match',
+  )
+  const router = makeRouter(store, () => overBudget.inc())
+  const wakeups = makeWakeups(store)
+  const policyOf = makePolicyOf(config, settings.of)
+  const enrich = makeEnrich({ store, recall: memory.recall, clock, log })
+  return {
+    router,
+    wakeups,
+    policyOf,
+    publish: withinQuota(store, makePublish({ store, router, wakeups, makeId: tools.makeId, clock }), quotas),
+    claim: makeClaim({ store, clock, wakeups, policyOf, enrich }),
+    retain: makeRetain(store, clock.now, (tenantId) => settings.of(tenantId).retention_days ?? config.retentionDays),
+  }
+}
+
+/** What is ready goes out by itself to who is pushed to, and to whoever has a stream open. */
+function makeOutbound(parts: Basics & Mailboxes) {
+  const { config, store, secrets, clock, log, metrics, announcements, identify, claim, wakeups, policyOf } = parts
+  const streams = makeStreams({ store, claim, wakeups, identify, clock, log, policyOf })
+  const pushSeconds = metrics.histogram('sensorium_push_seconds', 'Pushes by outcome, and how long the endpoint took', [
+    'outcome',
+  ])
+  const mayReach = config.pushAllowPrivate ? () => true : isPublicAddress
+  const push = makePush({
+    store,
+    claim,
+    wakeups,
+    secrets,
+    clock,
+    log,
+    policyOf,
+    post: makePost(clock, safeAddress(makeResolve(clock.elapsed), mayReach)),
+    announcements,
+    observe: (outcome, seconds) => pushSeconds.observe({ outcome }, seconds),
+  })
+  metrics.gauge('sensorium_push_under_way', 'Pushes under way', push.underWay)
+  metrics.gauge(
+    'sensorium_push_endpoints_open',
+    'Endpoints that failed too often and are left alone for a while',
+    push.open,
+  )
+  metrics.gauge('sensorium_streams', 'Open streams', streams.count)
+  return { streams, push }
+}
+
+/** What comes from outside is published like the rest. */
+function makeIngest(parts: Basics & Limits & Mailboxes) {
+  const { config, store, secrets, clock, log, metrics, announcements, publish, limiter, limitsOf } = parts
+  const limits = makeWebhookLimits({
+    refusals: parts.refusedWebhooks,
+    requests: limiter,
+    tenantLimitOf: (tenantId) => limitsOf(tenantId).tenant,
+  })
+  const messages = metrics.counter(
+    'sensorium_connector_messages_total',
+    'Messages of AMQP connectors on this node, by what became of them',
+    ['outcome'],
+  )
+  for (const outcome of OUTCOMES) messages.inc({ outcome }, 0)
+  const supervisor = makeSupervisor({
+    store,
+    secrets,
+    publish,
+    clock,
+    log,
+    maxEventBytes: config.maxEventBytes,
+    announcements,
+    count: (outcome) => messages.inc({ outcome }),
+  })
+  metrics.gauges('sensorium_connectors', 'AMQP connectors that this node runs, by state', 'state', () => ({
+    ...Object.fromEntries(CONNECTOR_STATES.map((state) => [state, 0])),
+    ...supervisor.states(),
+  }))
+  return { receive: makeReceive({ store, secrets, publish, now: clock.now, limits }), supervisor }
+}
