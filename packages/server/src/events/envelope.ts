@@ -8,6 +8,8 @@ import type { Envelope } from '../routing/filter.ts'
 
 /** An event that may be published. `text` is the envelope as JSON: as it came, where it came as JSON. */
 export interface PreparedEvent {
+  /** The envelope is without its data, which is only in the text: its value may take twenty times the memory. */
+  isLong: boolean
   id: string
   type: string
   source: string
@@ -32,7 +34,7 @@ const isText = (value: unknown, max: number): value is string =>
   value.isWellFormed()
 
 /** Checks an envelope and takes it apart; throws invalid_event for the first thing that is wrong. */
-export function prepareEvent(envelope: unknown, text: string): PreparedEvent {
+export function prepareEvent(envelope: unknown, text: string, isLong = false): PreparedEvent {
   if (typeof envelope !== 'object' || envelope === null || Array.isArray(envelope))
     throw invalidEvent('body', envelope, 'a CloudEvents envelope, a JSON object')
   const event = envelope as Envelope
@@ -59,6 +61,7 @@ export function prepareEvent(envelope: unknown, text: string): PreparedEvent {
     if ('data' in event) throw invalidEvent('data_base64', base64, 'data or data_base64, not both')
   }
   return {
+    isLong,
     id,
     type,
     source,
@@ -96,6 +99,15 @@ export function withoutOurs(event: PreparedEvent): PreparedEvent {
   return event
 }
 
+export const isJsonType = (mediaType: string): boolean =>
+  mediaType === '' || mediaType === 'application/json' || mediaType.endsWith('+json')
+
+/** The text of an envelope whose data came apart from its attributes, as JSON. */
+export function textWithData(attributes: Readonly<Record<string, unknown>>, data: string): string {
+  const text = JSON.stringify(attributes)
+  return `${text.slice(0, -1)}${text === '{}' ? '' : ','}"data":${data}}`
+}
+
 /** An event whose attributes and data came apart, the binary mode of every wire. JSON data is kept as it came. */
 export function eventWithData(
   attributes: Readonly<Record<string, unknown>>,
@@ -103,14 +115,11 @@ export function eventWithData(
   raw: Buffer,
 ): PreparedEvent {
   if (raw.length === 0) return prepareEvent(attributes, JSON.stringify(attributes))
-  if (mediaType === '' || mediaType === 'application/json' || mediaType.endsWith('+json')) {
+  if (isJsonType(mediaType)) {
     const parsed = parseJson(raw, -1)
     if (!parsed.ok) throw invalidEvent('data', raw.toString('utf8', 0, 400), parsed.problem)
-    const text = JSON.stringify(attributes)
-    return prepareEvent(
-      { ...attributes, data: withExactNumbers(parsed.text, parsed.value) },
-      `${text.slice(0, -1)}${text === '{}' ? '' : ','}"data":${parsed.text}}`,
-    )
+    const data = withExactNumbers(parsed.text, parsed.value)
+    return prepareEvent({ ...attributes, data }, textWithData(attributes, parsed.text))
   }
   // Text is a string only where it is UTF-8, and says nothing else of itself.
   const full =

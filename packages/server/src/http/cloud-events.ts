@@ -2,13 +2,23 @@
 // envelope is kept as it came: numbers too long for JavaScript, the order of keys and the bytes of strings all survive.
 import type { IncomingHttpHeaders } from 'node:http'
 import { Failure, invalidEvent, tooLarge } from '../kernel/failure.ts'
-import { eventWithData, prepareEvent, withoutOurs, type PreparedEvent } from '../events/envelope.ts'
-import { withExactNumbers } from '../kernel/json.ts'
-import { parseJson } from './body.ts'
+import {
+  eventWithData,
+  isJsonType,
+  prepareEvent,
+  textWithData,
+  withoutOurs,
+  type PreparedEvent,
+} from '../events/envelope.ts'
+import type { ParsedJson } from '../kernel/json.ts'
+import { readMembers } from '../kernel/json-members.ts'
+import { isLong, parseBody } from '../kernel/json-steps.ts'
 
 export const BATCH_TYPE = 'application/cloudevents-batch+json'
 const STRUCTURED_TYPE = 'application/cloudevents+json'
 const MAX_BATCH = 100
+/** Bytes between two pauses: some two milliseconds. */
+const SPLIT_STRETCH = 1_048_576
 
 /** Binary mode: the attributes are headers, whatever the media type of the body, which is the data. */
 export const isBinaryMode = (headers: IncomingHttpHeaders, mediaType: string): boolean =>
@@ -16,14 +26,28 @@ export const isBinaryMode = (headers: IncomingHttpHeaders, mediaType: string): b
   mediaType !== BATCH_TYPE &&
   Object.keys(headers).some((name) => name.startsWith('ce-'))
 
-export function readEvent(headers: IncomingHttpHeaders, mediaType: string, raw: Buffer): PreparedEvent {
-  return withoutOurs(isBinaryMode(headers, mediaType) ? binaryEvent(headers, mediaType, raw) : structuredEvent(raw))
+/** The data of a long event is checked, and read when a filter asks for it. */
+const LONG_EVENT = { exactNumbers: true, leaveOut: 'data' } as const
+const SHORT_EVENT = { exactNumbers: true } as const
+const NO_MEMBERS = { names: new Set<string>(), asText: new Set<string>() }
+
+type Prepared = PreparedEvent | Promise<PreparedEvent>
+
+export function readEvent(headers: IncomingHttpHeaders, mediaType: string, raw: Buffer): Prepared {
+  const event = isBinaryMode(headers, mediaType) ? binaryEvent(headers, mediaType, raw) : structuredEvent(raw)
+  return event instanceof Promise ? event.then(withoutOurs) : withoutOurs(event)
 }
 
-function structuredEvent(raw: Buffer): PreparedEvent {
-  const parsed = parseJson(raw)
-  if (!parsed.ok) throw invalidEvent('body', raw.toString('utf8', 0, 400), parsed.problem)
-  return prepareEvent(withExactNumbers(parsed.text, parsed.value), parsed.text)
+const parseEnvelope = (raw: Buffer): ParsedJson | Promise<ParsedJson> =>
+  parseBody(raw, isLong(raw) ? LONG_EVENT : SHORT_EVENT)
+
+function structuredEvent(raw: Buffer): Prepared {
+  const prepare = (parsed: ParsedJson): PreparedEvent => {
+    if (!parsed.ok) throw invalidEvent('body', raw.toString('utf8', 0, 400), parsed.problem)
+    return prepareEvent(parsed.value, parsed.text, isLong(raw))
+  }
+  const parsed = parseEnvelope(raw)
+  return parsed instanceof Promise ? parsed.then(prepare) : prepare(parsed)
 }
 
 // The HTTP binding sends characters beyond ASCII, quotes, spaces and percent signs as percent escapes.
@@ -35,7 +59,7 @@ function attribute(name: string, value: string): string {
   }
 }
 
-function binaryEvent(headers: IncomingHttpHeaders, mediaType: string, raw: Buffer): PreparedEvent {
+function binaryEvent(headers: IncomingHttpHeaders, mediaType: string, raw: Buffer): Prepared {
   const envelope: Record<string, unknown> = {}
   for (const [header, value] of Object.entries(headers)) {
     if (!header.startsWith('ce-') || header.length === 3) continue
@@ -46,30 +70,44 @@ function binaryEvent(headers: IncomingHttpHeaders, mediaType: string, raw: Buffe
   }
   const contentType = headers['content-type']
   if (contentType !== undefined) envelope['datacontenttype'] = contentType
-  return eventWithData(envelope, mediaType, raw)
+  return isLong(raw) && isJsonType(mediaType) ? longBinaryEvent(envelope, raw) : eventWithData(envelope, mediaType, raw)
+}
+
+async function longBinaryEvent(attributes: Record<string, unknown>, raw: Buffer): Promise<PreparedEvent> {
+  // One level less: the data stands inside an envelope.
+  const checked = await readMembers(raw, NO_MEMBERS, -1)
+  if (!checked.ok) throw invalidEvent('data', raw.toString('utf8', 0, 400), checked.problem)
+  return prepareEvent({ ...attributes, data: undefined }, textWithData(attributes, raw.toString('utf8')), true)
 }
 
 /** The events of a batch in order; one that is wrong is a Failure in its place. */
-export function readBatch(raw: Buffer, maxEventBytes: number): (PreparedEvent | Failure)[] {
+export async function readBatch(raw: Buffer, maxEventBytes: number): Promise<(PreparedEvent | Failure)[]> {
   const refuse = (expected: string): Failure => invalidEvent('body', raw.toString('utf8', 0, 400), expected)
-  const parts = splitArray(raw)
+  const parts = await splitArray(raw)
   if (parts === null || parts.length === 0 || parts.length > MAX_BATCH) {
     // Is it JSON at all? The answer differs in what it says was expected.
-    const parsed = parseJson(raw, 1)
-    throw refuse(parsed.ok ? `an array of 1 to ${MAX_BATCH} CloudEvents` : parsed.problem)
+    const checked = await readMembers(raw, NO_MEMBERS, 1)
+    throw refuse(checked.ok ? `an array of 1 to ${MAX_BATCH} CloudEvents` : checked.problem)
   }
-  return parts.map((part) => {
-    const parsed = parseJson(part)
+  const events: (PreparedEvent | Failure)[] = []
+  for (const part of parts) {
+    const parsed = await parseEnvelope(part)
     if (!parsed.ok && !parsed.problem.includes('deep')) throw refuse(parsed.problem)
-    try {
-      if (part.length > maxEventBytes) throw tooLarge(part.length, maxEventBytes)
-      if (!parsed.ok) throw invalidEvent('data', null, parsed.problem)
-      return withoutOurs(prepareEvent(withExactNumbers(parsed.text, parsed.value), parsed.text))
-    } catch (error) {
-      if (error instanceof Failure) return error
-      throw error
-    }
-  })
+    events.push(eventOf(part, parsed, maxEventBytes))
+    await new Promise(setImmediate)
+  }
+  return events
+}
+
+function eventOf(part: Buffer, parsed: ParsedJson, maxBytes: number): PreparedEvent | Failure {
+  try {
+    if (part.length > maxBytes) throw tooLarge(part.length, maxBytes)
+    if (!parsed.ok) throw invalidEvent('data', null, parsed.problem)
+    return withoutOurs(prepareEvent(parsed.value, parsed.text, isLong(part)))
+  } catch (error) {
+    if (error instanceof Failure) return error
+    throw error
+  }
 }
 
 const isSpace = (c: number | undefined): boolean => c === 0x20 || c === 0x0a || c === 0x0d || c === 0x09
@@ -78,7 +116,7 @@ const isSpace = (c: number | undefined): boolean => c === 0x20 || c === 0x0a || 
  * The elements of a JSON array as bytes, found by their commas; null where the outside is no array. Each is parsed
  * later.
  */
-export function splitArray(bytes: Buffer): Buffer[] | null {
+export async function splitArray(bytes: Buffer): Promise<Buffer[] | null> {
   let start = 0
   let end = bytes.length
   while (isSpace(bytes[start])) start++
@@ -87,14 +125,20 @@ export function splitArray(bytes: Buffer): Buffer[] | null {
   const parts: Buffer[] = []
   let depth = 0
   let from = start + 1
+  let pauseAt = SPLIT_STRETCH
   for (let i = start + 1; i < end - 1; i++) {
     const c = bytes[i]!
+    if (i >= pauseAt) {
+      pauseAt = i + SPLIT_STRETCH
+      await new Promise(setImmediate)
+    }
     if (c === 0x22) for (i++; i < end - 1 && bytes[i] !== 0x22; i++) i += bytes[i] === 0x5c ? 1 : 0
     else if (c === 0x7b || c === 0x5b) depth++
     else if (c === 0x7d || c === 0x5d) depth--
     else if (c === 0x2c && depth === 0) {
       parts.push(trimmed(bytes, from, i))
       from = i + 1
+      if (parts.length > MAX_BATCH) return parts
     }
   }
   const last = trimmed(bytes, from, end - 1)

@@ -4,7 +4,8 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Operation } from '@sensorium/contract'
 import { type Failure, invalid, unsupportedMediaType } from '../kernel/failure.ts'
 import { readMembers } from '../kernel/json-members.ts'
-import { escapesSurrogates, mediaType, parseJson, wellFormed, withExactNumbers } from '../kernel/json.ts'
+import { mediaType, type ParsedJson } from '../kernel/json.ts'
+import { parseBody } from '../kernel/json-steps.ts'
 import type { Payload } from '../operations/call.ts'
 import { hashBody, hashLarge } from '../operations/idempotency.ts'
 import { exampleOf } from '../operations/validate.ts'
@@ -41,11 +42,14 @@ function readValueOf(operation: Operation, limits: BodyLimits): ReadValue {
       return read.value
     }
   }
+  const options = { exactNumbers: operation.exactNumbers ?? false, wellFormed: true }
   return (raw) => {
-    const parsed = parseJson(raw)
-    if (!parsed.ok) throw broken(raw, parsed.problem)
-    const value = operation.exactNumbers ? withExactNumbers(parsed.text, parsed.value) : parsed.value
-    return escapesSurrogates(raw) ? wellFormed(value) : value
+    const whole = (parsed: ParsedJson): unknown => {
+      if (!parsed.ok) throw broken(raw, parsed.problem)
+      return parsed.value
+    }
+    const parsed = parseBody(raw, options)
+    return parsed instanceof Promise ? parsed.then(whole) : whole(parsed)
   }
 }
 

@@ -1,6 +1,7 @@
 // Writes a response. A long one is written in slices, each after the one before was taken, so that a slow reader costs
 // the memory of a slice and its progress can be seen; one that comes in pieces is never whole in memory.
 import type { ServerResponse } from 'node:http'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Exchange, JSON_TYPE } from './exchange.ts'
 
 type Headers = Readonly<Record<string, string>> | undefined
@@ -64,9 +65,13 @@ export async function sendPieces(exchange: Exchange, status: number, headers: He
   finish(exchange, exchange.method === 'HEAD' ? undefined : text)
 }
 
+// A reader that is as fast as we are takes a slice while it is written, and no turn of the event loop would pass: so one
+// is made to pass after each.
 async function writeSlices(response: ServerResponse, bytes: Buffer): Promise<void> {
-  for (let at = 0; at < bytes.length && !response.destroyed; at += SLICE_BYTES)
+  for (let at = 0; at < bytes.length && !response.destroyed; at += SLICE_BYTES) {
     if (!response.write(bytes.subarray(at, at + SLICE_BYTES))) await taken(response)
+    await nextTurn()
+  }
 }
 
 /** Resolves when the reader has caught up, or is gone. */

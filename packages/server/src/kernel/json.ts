@@ -122,7 +122,7 @@ export function wellFormed(value: unknown): unknown {
 /**
  * Whether a JSON text escapes a surrogate: without one there is nothing to repair, and nearly every text is without.
  */
-export const escapesSurrogates = (bytes: Buffer): boolean => bytes.includes('\\ud') || bytes.includes('\\uD')
+export const escapesSurrogates = (json: Buffer | string): boolean => json.includes('\\ud') || json.includes('\\uD')
 
 /**
  * `application/json; charset=utf-8` is `application/json`; another charset is none of ours. By hand: a regular

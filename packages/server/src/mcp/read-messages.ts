@@ -1,7 +1,7 @@
 // What a client of MCP sent, as a value: bounded before it is parsed, in size and in depth, like every other body.
 import { readBody } from '../http/body.ts'
 import type { Exchange } from '../http/exchange.ts'
-import { parseJson } from '../kernel/json.ts'
+import { parseBody } from '../kernel/json-steps.ts'
 
 /** Around the arguments of a tool stand the message and its parameters. */
 const ENVELOPE_DEPTH = 2
@@ -25,7 +25,7 @@ export async function readMessages(exchange: Exchange, maxBytes: number): Promis
   if (!exchange.hasBody) return undefined
   const bytes = await readBody(exchange, maxBytes)
   if (exchange.method !== 'POST' || bytes.length === 0) return undefined
-  const parsed = parseJson(bytes, ENVELOPE_DEPTH)
+  const parsed = await parseBody(bytes, { extraDepth: ENVELOPE_DEPTH })
   if (!parsed.ok) return { ok: false, code: -32700, problem: `Parse error: expected ${parsed.problem}` }
   const { value } = parsed
   const messages = Array.isArray(value) ? value : [value]

@@ -1,7 +1,8 @@
 // The JSON of a webhook whose signature verified, in the ways that providers send it. Pure.
 import type { IncomingHttpHeaders } from 'node:http'
 import { invalid, unsupportedMediaType } from '../../kernel/failure.ts'
-import { mediaType, parseJson } from '../../kernel/json.ts'
+import { mediaType } from '../../kernel/json.ts'
+import { parseBody } from '../../kernel/json-steps.ts'
 import { PRESETS } from './presets.ts'
 
 const JSON_TYPE = 'application/json'
@@ -15,7 +16,7 @@ export interface Body {
 }
 
 /** Throws what the sender is told, who signed and may know. */
-export function readBody(headers: IncomingHttpHeaders, sent: Buffer, preset: string | null): Body {
+export async function readBody(headers: IncomingHttpHeaders, sent: Buffer, preset: string | null): Promise<Body> {
   const contentType = headers['content-type']
   const type = mediaType(contentType)
   const field = preset === null ? null : (PRESETS[preset]?.formField ?? null)
@@ -23,7 +24,7 @@ export function readBody(headers: IncomingHttpHeaders, sent: Buffer, preset: str
   if (!supported.includes(type)) throw unsupportedMediaType(contentType ?? '', supported)
   const raw = type === FORM_TYPE ? fieldOf(sent, field!) : sent
   // One level less: the body stands inside an envelope.
-  const parsed = parseJson(raw, -1)
+  const parsed = await parseBody(raw, { extraDepth: -1 })
   if (parsed.ok) return { body: parsed.value, raw }
   const value = raw.toString('utf8', 0, 1000)
   throw invalid({ field: 'body', value, expected: parsed.problem, example: EXAMPLE })

@@ -88,7 +88,8 @@ export function makeReceive({ store, secrets, publish, now, limits, hmac = hmacS
     })
     await limits.verified(webhook.tenant_id)
     const { headers } = arrived
-    const event = mapperOf(webhook).map({ ...readBody(headers, arrived.raw, webhook.preset), headers, now: time })
+    const body = await readBody(headers, arrived.raw, webhook.preset)
+    const event = mapperOf(webhook).map({ ...body, headers, now: time })
     const [outcome] = await publish({
       tenantId: webhook.tenant_id,
       senderId: webhook.id,

@@ -1,0 +1,224 @@
+// Parses a large JSON text in steps, with a pause for everybody else after each: JSON.parse of a megabyte of `{}` holds
+// the event loop for 50 to 200 ms. The text is scanned once, and parsed by JSON.parse in stretches between commas; what
+// is larger than a stretch is put together from its parts.
+import { isUtf8 } from 'node:buffer'
+import { escapesSurrogates, MAX_DEPTH, type ParsedJson, parseJson, wellFormed, withExactNumbers } from './json.ts'
+import {
+  Broken,
+  CLOSE_ARRAY,
+  CLOSE_OBJECT,
+  COMMA,
+  type Cursor,
+  fail,
+  OPEN_ARRAY,
+  OPEN_OBJECT,
+  skipName,
+  skipScalar,
+  skipSpace,
+  skipValue,
+} from './json-scan.ts'
+
+export interface ParseOptions {
+  /** Allows for an envelope around what the limit of depth is about, or takes from it. */
+  extraDepth?: number
+  /** Whole numbers that a double cannot hold become bigint. */
+  exactNumbers?: boolean
+  /** Halves of surrogate pairs are replaced, as every encoder would. */
+  wellFormed?: boolean
+  /** The member of this name is checked and not read: it is there, and undefined. */
+  leaveOut?: string
+}
+
+/** About two milliseconds of the smallest values there are. */
+const STRETCH = 32_768
+
+/** An object or array whose end is not seen yet. */
+interface Open {
+  isObject: boolean
+  /** Its members so far; null while all of it is still text. */
+  value: unknown[] | Record<string, unknown> | null
+  /** Where the text begins that is not in `value`. */
+  from: number
+  /** The last comma in that text, -1 where it has none. */
+  commaAt: number
+  /** There is no such text: the member before was put together from its parts, and is in `value`. */
+  isRead: boolean
+  /** The name of the member under way, in an object. */
+  name: [start: number, end: number]
+}
+
+function readText(text: string, { exactNumbers, wellFormed: mend }: ParseOptions): unknown {
+  const value: unknown = JSON.parse(text)
+  const exact = exactNumbers ? withExactNumbers(text, value) : value
+  return mend && escapesSurrogates(text) ? wellFormed(exact) : exact
+}
+
+// As JSON.parse has it: of two members of the same name the last counts, and `__proto__` is a name like others.
+function setMember(holder: Record<string, unknown>, name: string, value: unknown): void {
+  if (name === '__proto__')
+    Object.defineProperty(holder, name, { value, enumerable: true, configurable: true, writable: true })
+  else holder[name] = value
+}
+
+class Steps {
+  readonly #bytes: Buffer
+  readonly #options: ParseOptions
+  readonly #open: Open[] = []
+
+  constructor(bytes: Buffer, options: ParseOptions) {
+    this.#bytes = bytes
+    this.#options = options
+  }
+
+  *run(): Generator<void, unknown> {
+    const bytes = this.#bytes
+    const open = this.#open
+    const cursor: Cursor = { at: 0, pauseAt: STRETCH }
+    skipSpace(bytes, cursor)
+    /** The value at the cursor is behind it already. */
+    let isPassed = false
+    for (;;) {
+      if (!isPassed && this.#goInto(cursor)) {
+        isPassed = yield* this.#member(cursor)
+        continue
+      }
+      const top = open.at(-1)
+      if (!top) return this.#end(cursor, readText(bytes.toString('utf8', 0, cursor.at), this.#options))
+      skipSpace(bytes, cursor)
+      const next = bytes[cursor.at++]
+      if (next === COMMA) {
+        this.#comma(top, cursor.at)
+        if (cursor.at >= cursor.pauseAt) {
+          this.#readAll()
+          cursor.pauseAt = cursor.at + STRETCH
+          yield
+        }
+        isPassed = yield* this.#member(cursor)
+        continue
+      }
+      if (next !== (top.isObject ? CLOSE_OBJECT : CLOSE_ARRAY)) fail()
+      open.pop()
+      isPassed = true
+      if (open.length === 0 && top.value !== null) return this.#end(cursor, this.#closed(top, cursor.at - 1))
+      if (top.value !== null) this.#addTo(open.at(-1)!, this.#closed(top, cursor.at - 1))
+    }
+  }
+
+  /** Into an object or array: true. Past a scalar, or something empty: false. */
+  #goInto(cursor: Cursor): boolean {
+    const bytes = this.#bytes
+    const c = bytes[cursor.at]
+    if (c !== OPEN_OBJECT && c !== OPEN_ARRAY) {
+      skipScalar(bytes, cursor)
+      return false
+    }
+    if (this.#open.length >= MAX_DEPTH + (this.#options.extraDepth ?? 0)) fail(`JSON nested at most ${MAX_DEPTH} deep`)
+    cursor.at++
+    skipSpace(bytes, cursor)
+    const isObject = c === OPEN_OBJECT
+    if (bytes[cursor.at] === (isObject ? CLOSE_OBJECT : CLOSE_ARRAY)) {
+      cursor.at++
+      return false
+    }
+    this.#open.push({ isObject, value: null, from: cursor.at, commaAt: -1, isRead: false, name: [0, 0] })
+    return true
+  }
+
+  /** To the value of the next member: past its name, in an object. True where the value itself is left out, and behind. */
+  *#member(cursor: Cursor): Generator<void, boolean> {
+    const bytes = this.#bytes
+    const top = this.#open.at(-1)!
+    skipSpace(bytes, cursor)
+    if (!top.isObject) return false
+    top.name = skipName(bytes, cursor)
+    const { leaveOut } = this.#options
+    if (leaveOut === undefined || this.#open.length > 1 || this.#nameOf(top) !== leaveOut) return false
+    this.#readAll()
+    yield* skipValue(bytes, cursor, 1)
+    this.#addTo(top, undefined)
+    return true
+  }
+
+  #comma(top: Open, after: number): void {
+    top.commaAt = after - 1
+    if (!top.isRead) return
+    top.isRead = false
+    top.from = after
+    top.commaAt = -1
+  }
+
+  /** Turns the members that are complete into values, of everything that is open. */
+  #readAll(): void {
+    for (const one of this.#open) {
+      one.value ??= one.isObject ? {} : []
+      if (one.commaAt === -1) continue
+      this.#read(one, one.commaAt)
+      one.from = one.commaAt + 1
+      one.commaAt = -1
+    }
+  }
+
+  #read(one: Open, end: number): void {
+    const text = this.#bytes.toString('utf8', one.from, end)
+    if (one.isObject) {
+      const part = readText(`{${text}}`, this.#options) as Record<string, unknown>
+      for (const name of Object.keys(part)) setMember(one.value as Record<string, unknown>, name, part[name])
+    } else {
+      const part = readText(`[${text}]`, this.#options) as unknown[]
+      for (let i = 0; i < part.length; i++) (one.value as unknown[]).push(part[i])
+    }
+  }
+
+  #closed(one: Open, end: number): unknown {
+    if (!one.isRead) this.#read(one, end)
+    return one.value
+  }
+
+  #addTo(parent: Open, value: unknown): void {
+    if (parent.isObject) setMember(parent.value as Record<string, unknown>, this.#nameOf(parent), value)
+    else (parent.value as unknown[]).push(value)
+    parent.isRead = true
+  }
+
+  #nameOf({ name: [start, end] }: Open): string {
+    return JSON.parse(this.#bytes.toString('utf8', start, end)) as string
+  }
+
+  #end(cursor: Cursor, value: unknown): unknown {
+    skipSpace(this.#bytes, cursor)
+    if (cursor.at < this.#bytes.length) fail()
+    return value
+  }
+}
+
+/** The steps themselves, for whoever takes turns with others. Throws what is no JSON. */
+export const parseSteps = (bytes: Buffer, options: ParseOptions = {}): Generator<void, unknown> =>
+  new Steps(bytes, options).run()
+
+function parseAtOnce(bytes: Buffer, options: ParseOptions): ParsedJson {
+  const parsed = parseJson(bytes, options.extraDepth)
+  if (!parsed.ok) return parsed
+  const exact = options.exactNumbers ? withExactNumbers(parsed.text, parsed.value) : parsed.value
+  return { ...parsed, value: options.wellFormed && escapesSurrogates(bytes) ? wellFormed(exact) : exact }
+}
+
+export const isLong = (bytes: Buffer): boolean => bytes.length > STRETCH
+
+/** Parses a body: at once where it is short, else in steps. Accepts what JSON.parse accepts, to the same value. */
+export const parseBody = (bytes: Buffer, options: ParseOptions = {}): ParsedJson | Promise<ParsedJson> =>
+  isLong(bytes) ? parseLong(bytes, options) : parseAtOnce(bytes, options)
+
+async function parseLong(bytes: Buffer, options: ParseOptions): Promise<ParsedJson> {
+  if (!isUtf8(bytes)) return { ok: false, problem: 'JSON in UTF-8' }
+  const steps = parseSteps(bytes, options)
+  try {
+    for (;;) {
+      const step = steps.next()
+      if (step.done) return { ok: true, value: step.value, text: bytes.toString('utf8') }
+      await new Promise(setImmediate)
+    }
+  } catch (error) {
+    if (error instanceof Broken) return { ok: false, problem: error.message }
+    throw error
+  }
+}

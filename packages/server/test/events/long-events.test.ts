@@ -1,0 +1,108 @@
+// Events over 32 KiB: their data is parsed only for filters, a piece at a time, and means what it always meant.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { NOBODY } from '../../src/events/addressee.ts'
+import { prepareEvent } from '../../src/events/envelope.ts'
+import { routeInSlices } from '../../src/events/route-events.ts'
+import { makeFilters } from '../../src/routing/filters.ts'
+import { RoutingTable } from '../../src/routing/table.ts'
+import { onBothEngines } from '../support/engines.ts'
+import { startService, type Service, type TestAgent } from '../support/service.ts'
+
+const PADDING = 'x'.repeat(40_000)
+
+onBothEngines((engine) => {
+  let service: Service
+  let agent: TestAgent
+  before(async () => {
+    service = await startService(engine)
+    agent = await (await service.tenant()).agent()
+    for (const filter_expression of ['data.n == 9007199254740993', 'event.colour == "red" && data.list.size() == 2'])
+      await service.call(`POST /v1/agents/${agent.id}/interests`, {
+        token: agent.token,
+        body: { event_type: 'long.*', filter_expression, priority: 1, enrichment_depth: 'none' },
+      })
+  })
+  after(() => service.stop())
+
+  const send = (raw: string, headers: Record<string, string> = {}) =>
+    service.call('POST /v1/events', {
+      token: agent.token,
+      raw,
+      headers: { 'content-type': 'application/cloudevents+json', ...headers },
+    })
+  const envelope = (id: string, rest: string): string =>
+    `{"specversion":"1.0","type":"long.one","source":"/a","id":"${id}",${rest}}`
+
+  test('[SAFE-18] a filter sees the whole of a long event, in every mode, and it goes out as it came', async () => {
+    const data = ` { "n":9007199254740993, "pad": "${PADDING}" } `
+    const structured = envelope('l-1', `"data":${data}`)
+    assert.deepEqual((await send(structured)).body, { event_id: 'l-1', status: 'accepted', recipients: 1 })
+    const attribute = envelope('l-2', `"data":{"list":[1,2],"pad":"${PADDING}"},"colour":"red"`)
+    assert.equal((await send(attribute)).body.recipients, 1)
+    const none = envelope('l-3', `"data":{"n":9007199254740992,"pad":"${PADDING}"}`)
+    assert.equal((await send(none)).body.recipients, 0)
+    const binary = await send(data, {
+      'content-type': 'application/json',
+      'ce-specversion': '1.0',
+      'ce-type': 'long.two',
+      'ce-source': '/a',
+      'ce-id': 'l-4',
+    })
+    assert.equal(binary.body.recipients, 1, binary.text)
+    const batch = `[${envelope('l-5', `"data":${data}`)},${none},${envelope('l-6', '"data":{"n":9007199254740993}')}]`
+    const { body } = await send(batch, { 'content-type': 'application/cloudevents-batch+json' })
+    assert.deepEqual(
+      body.results.map((result: { status: string; recipients?: number }) => [result.status, result.recipients]),
+      [
+        ['accepted', 1],
+        ['duplicate', undefined],
+        ['accepted', 1],
+      ],
+    )
+    const polled = await service.call('GET /v1/delivery/poll', { token: agent.token })
+    assert.ok(polled.text.includes(`"payload":${structured},`))
+    assert.deepEqual(
+      polled.body.deliveries.map(({ event_id }: { event_id: string }) => event_id),
+      ['l-1', 'l-2', 'l-4', 'l-5', 'l-6'],
+    )
+  })
+
+  test('[SAFE-18] a long event is refused for what a short one is refused for', async () => {
+    const pad = `"pad":"${PADDING}"`
+    for (const [raw, field] of [
+      [envelope('r-1', `"data":{${pad},}`), 'body'],
+      [envelope('r-1', `"data":${'['.repeat(64)}"${PADDING}"${']'.repeat(64)}`), 'body'],
+      [envelope('r-1', `"data":{${pad}},"original":1`), 'original'],
+      [envelope('r-1', `"data":{${pad}},"data_base64":"AAAA"`), 'data_base64'],
+      [envelope('', `"data":{${pad}}`), 'id'],
+      [`[${pad.slice(6)}]`, 'body'],
+    ] as const) {
+      const reply = await send(raw)
+      assert.deepEqual([reply.status, reply.body.error?.details.field], [400, field], reply.text)
+    }
+  })
+})
+
+const ATTRIBUTES = { specversion: '1.0', type: 'a.b', source: '/a', id: 'x', data: undefined }
+
+/** Routes one long event, and counts the slices it took. */
+function route(filter: string | null, text: string): { slices: number; recipients: number } {
+  const table = new RoutingTable()
+  const base = { kind: 'interest', id: 'int_1', agentId: 'agt_1', channelId: null, glob: 'a.*' } as const
+  table.put({ ...base, filter, priority: 0, enrichment: 'none' })
+  const given = { tenantId: 't', senderId: 's', events: [prepareEvent(ATTRIBUTES, text, true)] }
+  const routing = routeInSlices(table, given, NOBODY, { filters: makeFilters(), overBudget: () => {} })
+  for (let slices = 1; ; slices++) {
+    const next = routing.next()
+    if (next.done) return { slices, recipients: next.value.events[0]!.matches.length }
+  }
+}
+
+test('[SAFE-18] the data of a long event is parsed in slices, and not at all where no filter asks for it', () => {
+  const text = `{"type":"a.b","data":[${Array(300_000).fill('{}').join(',')}]}`
+  const { slices, recipients } = route('data.size() == 300000', text)
+  assert.equal(recipients, 1)
+  assert.ok(slices > 20, `${slices} slices`)
+  assert.deepEqual(route(null, 'nobody reads this'), { slices: 1, recipients: 1 })
+})

@@ -1,0 +1,86 @@
+// A large JSON text is parsed in steps, and means what JSON.parse says it means.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { MAX_DEPTH } from '../../src/kernel/json.ts'
+import { parseBody, type ParseOptions } from '../../src/kernel/json-steps.ts'
+
+/** Long enough to be read in steps, whatever the rest is. */
+const PADDING = `"${'x'.repeat(33_000)}"`
+
+async function parse(text: string, options: ParseOptions = {}): Promise<unknown> {
+  const parsed = await parseBody(Buffer.from(text), options)
+  return parsed.ok ? parsed.value : parsed
+}
+
+test('[SAFE-17] what JSON.parse accepts is read to the same value, wherever the text is cut', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.json({ maxDepth: 5 }), { minLength: 1, maxLength: 6 }), async (parts) => {
+      const space = ' \n\t\r'
+      // A comma after each long text ends a step, at every depth there is.
+      const nested = parts.reduce(
+        (inner, part, i) =>
+          i % 2 === 0
+            ? `[${space}${part},${PADDING}${space},${inner},${part}]`
+            : `{"a":${part},"b":${PADDING},"__proto__":${inner},"a":${part}${space}}`,
+        '0',
+      )
+      assert.deepEqual(await parse(nested), JSON.parse(nested))
+    }),
+    { numRuns: 60 },
+  )
+})
+
+test('[SAFE-17] what JSON.parse refuses is refused: every text with a character taken away or exchanged', async () => {
+  const whole = '{"a":"\\u00e9","n":-12.5e+3,"m":{"x":[true,null,{}],"y":"é"},"o":[[],0.1]}'
+  const accepts = (text: string): boolean => {
+    try {
+      JSON.parse(text)
+      return true
+    } catch {
+      return false
+    }
+  }
+  for (let i = 0; i < whole.length; i++)
+    for (const other of ['', whole[i]! + whole[i]!, ...',:"{}[]\\0-.ex ']) {
+      const text = `[${PADDING},${whole.slice(0, i)}${other}${whole.slice(i + 1)},${PADDING}]`
+      assert.equal((await parseBody(Buffer.from(text))).ok, accepts(text), text.replaceAll(PADDING, '…'))
+    }
+  for (const text of ['', ',', '1', '{}', '[]', '[1,]', '{"a":1,}', '"', '[1}']) {
+    const long = text + ' '.repeat(33_000)
+    assert.equal((await parseBody(Buffer.from(long))).ok, accepts(long), text)
+    const tail = `[${PADDING},1]${text}`
+    assert.equal((await parseBody(Buffer.from(tail))).ok, accepts(tail), `after the end: ${text}`)
+  }
+})
+
+test('[SAFE-17] depth is bounded, long numbers are exact and halves of pairs replaced, in steps too', async () => {
+  const nested = (depth: number): string => `${'['.repeat(depth)}${PADDING}${']'.repeat(depth)}`
+  assert.ok((await parseBody(Buffer.from(nested(MAX_DEPTH)))).ok)
+  assert.ok(!(await parseBody(Buffer.from(nested(MAX_DEPTH + 1)))).ok)
+  assert.ok((await parseBody(Buffer.from(nested(MAX_DEPTH + 1)), { extraDepth: 1 })).ok)
+  const text = `{"n":9007199254740993,"p":${PADDING},"half":"\\ud800","m":[9007199254740993]}`
+  const value = (await parse(text, { exactNumbers: true, wellFormed: true })) as Record<string, unknown>
+  assert.deepEqual({ ...value, p: 0 }, { n: 9007199254740993n, p: 0, half: '\ufffd', m: [9007199254740993n] })
+})
+
+test('[SAFE-17] a member that is left out is checked and not read', async () => {
+  const text = `{"a":1,"data":[${PADDING},{"data":2}],"b":{"data":3},"c":${PADDING}}`
+  const value = (await parse(text, { leaveOut: 'data' })) as Record<string, unknown>
+  assert.deepEqual({ ...value, c: 0 }, { a: 1, data: undefined, b: { data: 3 }, c: 0 })
+  assert.ok('data' in value)
+  assert.ok(!(await parseBody(Buffer.from(text.replace('"data":2', '"data":')), { leaveOut: 'data' })).ok)
+})
+
+test('[SAFE-17] others have their turn while a megabyte of the smallest values is parsed', async () => {
+  const text = `[${Array(300_000).fill('{}').join(',')}]`
+  let turns = 0
+  let isOver = false
+  const others = (async () => {
+    for (; !isOver; turns++) await new Promise(setImmediate)
+  })()
+  assert.equal(((await parse(text)) as unknown[]).length, 300_000)
+  isOver = true
+  await others
+  assert.ok(turns >= 20, `${turns} turns`)
+})
