@@ -8,6 +8,8 @@ export const EVENT_MEDIA_TYPES = [
   'application/cloudevents-batch+json',
 ] as const
 export const MAX_EVENT_ID = 512
+/** The type of a post to a channel that has none of its own. */
+export const POSTED_TYPE = 'com.sensorium.channel.posted'
 
 export const EVENT_EXAMPLE = {
   specversion: '1.0',

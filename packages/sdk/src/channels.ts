@@ -1,9 +1,10 @@
 // Channels, their members and their feeds.
 import type { Channel, ChannelCreate, FeedCreate, MemberAdd, Operations } from './contract.ts'
+import type { EventCalls, NewEvent } from './events.ts'
 import { eachOf } from './pages.ts'
 import type { Call, CallOptions } from './request.ts'
 
-export function channelCalls(call: Call) {
+export function channelCalls(call: Call, publish: EventCalls['publish']) {
   return {
     list: (query: Operations['listChannels']['query'] = {}, options?: CallOptions) =>
       call('listChannels', { query }, options),
@@ -14,6 +15,8 @@ export function channelCalls(call: Call) {
       }),
     create: (body: ChannelCreate, options?: CallOptions) => call('createChannel', { body }, options),
     get: (id: string, options?: CallOptions) => call('getChannel', { params: { id } }, options),
+    /** Publishes an event that every other member of the channel receives. */
+    post: (id: string, event: NewEvent, options?: CallOptions) => publish({ ...event, recipient: id }, options),
     members: (id: string, options?: CallOptions) => call('listMembers', { params: { id } }, options),
     addMember: (id: string, body: MemberAdd, options?: CallOptions) =>
       call('addMember', { params: { id }, body }, options),

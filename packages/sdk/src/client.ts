@@ -68,7 +68,7 @@ function assemble(parts: Parts, defaults: EventDefaults): Client {
     agents: agentCalls(call),
     keys: keyCalls(call),
     interests: interestCalls(call),
-    channels: channelCalls(call),
+    channels: channelCalls(call, events.publish),
     memory: memoryCalls(call),
     publish: events.publish,
     agent: () => tokens.agent(),

@@ -14,6 +14,10 @@ export interface EventCalls {
   publish(event: NewEvent, options?: CallOptions): Promise<Published>
   /** Publishes up to 100 events in one call; each stands or falls alone, and the results are in their order. */
   publishBatch(events: readonly NewEvent[], options?: CallOptions): Promise<(Published | { error: ErrorBody })[]>
+  /**
+   * Publishes a reply: addressed to the `replyto` of the question, with its `correlationid`, or its id if it has none.
+   */
+  reply(question: Event, event: NewEvent, options?: CallOptions): Promise<Published>
   /** The event and, for each recipient, how far its delivery came. */
   get(id: string, options?: CallOptions): Promise<Operations['getEvent']['response']>
   /** Who would receive it, and why; stores nothing. */
@@ -39,9 +43,15 @@ export function eventCalls(
 ): EventCalls {
   const envelope = async (event: NewEvent): Promise<Event> =>
     envelopeOf(event, defaults, (event.source ?? defaults.source) ? undefined : await agentId())
+  const publish: EventCalls['publish'] = async (event, options) =>
+    (await call('publishEvent', { body: await envelope(event) }, options)) as Published
   return {
-    publish: async (event, options) =>
-      (await call('publishEvent', { body: await envelope(event) }, options)) as Published,
+    publish,
+    async reply(question, event, options) {
+      if (!question.replyto) throw new TypeError('the event asks for no reply: it has no replyto')
+      const correlationid = question.correlationid ?? question.id
+      return publish({ recipient: question.replyto, correlationid, causationid: question.id, ...event }, options)
+    },
     async publishBatch(events, options) {
       // The contract shows the body of one; a batch is a list of them under a media type of its own.
       const body = (await Promise.all(events.map(envelope))) as unknown as Event

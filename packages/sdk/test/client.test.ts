@@ -32,6 +32,30 @@ onBothEngines((engine) => {
     assert.equal(receipt.deliveries[0]?.state, 'acknowledged')
   })
 
+  test('[SDK-17] a post reaches the other members of a channel, and a reply the one who asked', async () => {
+    const [asking, asked] = [await tenant.agent(), await tenant.agent()]
+    const [mine, theirs] = [asking, asked].map(({ key }) => createClient({ url: service.url, apiKey: key }))
+    const room = await mine!.channels.create({ name: 'Room', type: 'open' })
+    await theirs!.channels.addMember(room.id, { participant_type: 'agent', participant_id: asked.id })
+    const post = { type: 'question.asked', replyto: asking.id, data: { text: 'Who is on call?' } }
+    const { event_id, recipients } = await mine!.channels.post(room.id, post)
+    assert.equal(recipients, 1)
+    const answered = new Promise<void>((resolve, reject) => {
+      const worker = theirs!.worker({
+        async handle({ event, client }) {
+          await client.events.reply(event, { type: 'question.answered', data: { text: 'I am' } })
+          await assert.rejects(client.events.reply({ ...event, replyto: '' }, { type: 'x' }), TypeError)
+          void worker.stop().then(resolve, reject)
+        },
+        onError: reject,
+      })
+    })
+    await answered
+    const [reply] = (await mine!.deliveries.poll({ wait: 5 })).deliveries
+    const { recipient, correlationid, causationid } = reply!.payload
+    assert.deepEqual([recipient, correlationid, causationid], [asking.id, event_id, event_id])
+  })
+
   test('[SDK-1] a client made from a token works without a key, and without either there is none', async () => {
     const agent = await tenant.agent()
     const client = createClient({ url: service.url, token: agent.token })

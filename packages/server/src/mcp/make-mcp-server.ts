@@ -24,7 +24,8 @@ const MEMORY_URI = 'sensorium://memories/'
 
 const INSTRUCTIONS = `Sensorium brings you events and keeps what you learn.
 Events arrive in your mailbox: check_mailbox, handle each one, then acknowledge it. Before you act, recall what you know;
-after you have learnt something, remember it. Use subscribe to choose what arrives, and publish_event to tell others.`
+after you have learnt something, remember it. Use subscribe to choose what arrives, publish_event to tell others, and post_to_channel
+to talk to the members of a channel. An event with reply_to asks you for a reply.`
 
 /** The schemas once, and not for every request. */
 const prepared = TOOLS.map((tool) => ({

@@ -33,6 +33,9 @@ export const DeliverySummary = Type.Object({
   source: Type.String(),
   subject: optional(Type.String()),
   time: optional(Type.String()),
+  recipient: optional(text('The agent or channel that it was addressed to.')),
+  reply_to: optional(text('Where a reply should go: the recipient for publish_event.')),
+  correlation_id: optional(text('To be repeated in a reply.')),
   attempt: Type.Integer(),
   data: optional(Type.Unknown({ description: 'The data of the event; its text, cut off, where it is long.' })),
   data_is_cut: optional(Type.Boolean({ description: 'trace_event has all of it.' })),
@@ -40,7 +43,9 @@ export const DeliverySummary = Type.Object({
 })
 
 export function deliverySummary({ id, event_id, attempt_count, payload }: Delivery) {
-  const { type, source, subject, time, data, enrichment } = payload as Record<string, unknown>
+  const { type, source, data, enrichment, ...attributes } = payload as Record<string, unknown>
+  const named = (name: string, attribute: string): Record<string, string> =>
+    typeof attributes[attribute] === 'string' ? { [name]: attributes[attribute] } : {}
   const written = data === undefined ? '' : JSON.stringify(data)
   const isLong = written.length > LONGEST_DATA
   const memories = (enrichment as { memories?: unknown[] } | undefined)?.memories
@@ -49,8 +54,11 @@ export function deliverySummary({ id, event_id, attempt_count, payload }: Delive
     event_id,
     type: String(type),
     source: String(source),
-    ...(typeof subject === 'string' ? { subject } : {}),
-    ...(typeof time === 'string' ? { time } : {}),
+    ...named('subject', 'subject'),
+    ...named('time', 'time'),
+    ...named('recipient', 'recipient'),
+    ...named('reply_to', 'replyto'),
+    ...named('correlation_id', 'correlationid'),
     attempt: attempt_count,
     ...(data === undefined ? {} : { data: isLong ? snippet(written, LONGEST_DATA) : data }),
     ...(isLong ? { data_is_cut: true } : {}),

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import os from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
+import { POSTED_TYPE } from '@sensorium/contract'
 import { onBothEngines, sqlite } from '../support/engines.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { bash, COMMAND, sensorium, startSensorium } from '../support/process.ts'
@@ -215,6 +216,17 @@ test('[CLI-1] channels, members, feeds and keys', async () => {
     /com\.github\.\* +data\.n > 1/,
   )
   assert.deepEqual(Object.keys((await json('channels', 'show', id)).body), ['channel', 'members', 'feeds'])
+  const posted = (await json('channels', 'post', id, 'Who is on call?', '--reply-to', agent.id)).body
+  const { event, deliveries } = (await json('trace', posted.event_id)).body
+  assert.deepEqual(
+    [event.type, event.recipient, event.replyto, event.data],
+    [POSTED_TYPE, id, agent.id, { text: 'Who is on call?' }],
+  )
+  const received = deliveries.find((delivery: { agent_id: string }) => delivery.agent_id === agent.id)
+  assert.deepEqual(received.matched, [{ kind: 'recipient', id }])
+  const direct = await run('publish', 'com.plant.note', '--recipient', agent.id)
+  assert.match(direct.stdout, /reached \d mailbox/)
+  assert.equal((await run('publish', 'com.plant.note', '--recipient', 'agt_none')).code, 4)
   const minted = await json('keys', 'mint', '--agent', agent.id, '--scopes', 'send, receive')
   assert.deepEqual(minted.body.scopes, ['send', 'receive'])
   assert.equal((await run('keys', 'revoke', minted.body.id, '--agent', agent.id)).code, 0)

@@ -10,7 +10,7 @@ import { connectMcp, useTool } from './tools.ts'
 const WANTED = [
   'publish_event', 'check_mailbox', 'acknowledge', 'give_back', 'subscribe', 'unsubscribe', 'list_subscriptions',
   'remember', 'recall', 'update_memory', 'forget', 'relate', 'explore_memory', 'promote_memory', 'list_agents',
-  'list_channels', 'explain_event', 'trace_event',
+  'list_channels', 'post_to_channel', 'explain_event', 'trace_event',
 ] // biome-ignore format: a list of names
 
 onBothEngines((engine) => {
@@ -98,6 +98,43 @@ onBothEngines((engine) => {
       [],
     )
     await client.close()
+  })
+
+  test('[MCP-14] a post reaches the other members of a channel, and a reply its sender', async () => {
+    const [one, two, stranger] = [await tenant.agent(), await tenant.agent(), await tenant.agent()]
+    const room = await service.call('POST /v1/channels', { token: one.token, body: { name: 'Room', type: 'open' } })
+    await service.call(`POST /v1/channels/${room.body.id}/members`, {
+      token: two.token,
+      body: { participant_type: 'agent', participant_id: two.id },
+    })
+    const [mine, theirs, outside] = await Promise.all(
+      [one, two, stranger].map(({ key }) => connectMcp(service.url, key)),
+    )
+    type Box = { deliveries: Record<string, unknown>[] }
+    const post = { channel_id: room.body.id, text: 'Who is on call?', reply_to: one.id, id: 'post-1' }
+    const sent = await useTool<{ recipients: number }>(mine!, 'post_to_channel', post)
+    assert.equal(sent.result.recipients, 1)
+    assert.equal((await useTool<{ status: string }>(mine!, 'post_to_channel', post)).result.status, 'duplicate')
+    const [arrived] = (await useTool<Box>(theirs!, 'check_mailbox')).result.deliveries
+    assert.deepEqual(
+      [arrived!['type'], arrived!['data'], arrived!['recipient'], arrived!['reply_to']],
+      ['com.sensorium.channel.posted', { text: 'Who is on call?' }, room.body.id, one.id],
+    )
+    await useTool(theirs!, 'publish_event', {
+      type: 'com.example.reply',
+      recipient: arrived!['reply_to'],
+      correlation_id: arrived!['event_id'],
+      caused_by: arrived!['event_id'],
+    })
+    const [reply] = (await useTool<Box>(mine!, 'check_mailbox')).result.deliveries
+    assert.deepEqual([reply!['correlation_id'], reply!['recipient']], ['post-1', one.id])
+    const refused = await useTool<{ error: { details: { rule: string } } }>(outside!, 'post_to_channel', {
+      channel_id: room.body.id,
+      text: 'hello',
+    })
+    assert.ok(refused.isError)
+    assert.equal(refused.result.error.details.rule, 'not_a_member')
+    await Promise.all([mine!, theirs!, outside!].map((client) => client.close()))
   })
 
   test('[MCP-3] memory: what is found is short, and the whole is fetched by its id', async () => {

@@ -6,6 +6,7 @@ const EVENT = {
   '--subject <text>': 'what it is about',
   '--source <uri>': 'where it comes from; the agent itself where it is left out',
   '--id <text>': 'its id; made where it is left out',
+  '--recipient <id>': 'an agent or a channel that receives it besides whoever matches',
 }
 
 const commands: Omit<ClientCommand, 'kind'>[] = [

@@ -161,6 +161,16 @@ const channels: Listed[] = [
     ],
     load: () => import('../client/channels-feeds.ts'),
   },
+  {
+    usage: 'channels post <id> <text>',
+    summary: 'Send a message to the other members of a channel; it arrives as data.text of an event',
+    options: {
+      '--type <event-type>': 'the type of the event; com.sensorium.channel.posted where it is left out',
+      '--reply-to <id>': 'the agent or channel that a reply should go to',
+    },
+    examples: ["sensorium channels post chn_01k… 'Pump 7 is running again'"],
+    load: () => import('../client/channels-post.ts'),
+  },
 ]
 
 export const tenant: Section = {

@@ -4,7 +4,7 @@ import type { Given } from '../command.ts'
 import { givenOnly, readJson } from './read-input.ts'
 
 export async function givenEvent(type: string, options: Given['options']): Promise<NewEvent> {
-  const { subject, source, id, data } = options
-  const given = givenOnly({ subject, source, id })
+  const { subject, source, id, recipient, data } = options
+  const given = givenOnly({ subject, source, id, recipient })
   return { type, ...given, ...(data === undefined ? {} : { data: await readJson('--data', data) }) }
 }

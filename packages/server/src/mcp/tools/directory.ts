@@ -30,7 +30,8 @@ export const directoryTools = [
   tool({
     name: 'list_channels',
     title: 'List channels',
-    description: 'See the channels that you may see. A channel delivers what its feeds match to all of its members.',
+    description:
+      'See the channels that you may see. A channel delivers what is posted to it, and what its feeds match, to its members.',
     input: Type.Object(page),
     output: Type.Object({ channels: Type.Array(Type.Unknown()), total: Type.Integer() }),
     effect: 'reads',

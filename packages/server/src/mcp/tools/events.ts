@@ -1,25 +1,56 @@
 // Events: publish one, see who got it, ask who would.
-import { operations, Type } from '@sensorium/contract'
-import { tool } from '../tool.ts'
+import { operations, POSTED_TYPE, Type } from '@sensorium/contract'
+import { tool, type Caller } from '../tool.ts'
 
 const event = {
   type: Type.String({ description: 'What happened, in reverse-DNS form: com.example.order.created' }),
   data: Type.Optional(Type.Unknown({ description: 'Any JSON: what the receivers need to know' })),
   subject: Type.Optional(Type.String({ description: 'What it is about: order/17' })),
   source: Type.Optional(Type.String({ description: 'A URI for where it comes from; you, if left out' })),
+  recipient: Type.Optional(
+    Type.String({
+      description:
+        'The id of an agent, or of a channel you are a member of, that should receive it in any case. To reply to an event, put its reply_to here.',
+    }),
+  ),
 }
 
-type EventInput = { type: string; data?: unknown; subject?: string; source?: string }
+/** How an event that may be repeated, or that belongs to others, says so. */
+const relations = {
+  id: Type.Optional(Type.String({ maxLength: 512, description: 'Unique for this event; made for you if left out' })),
+  caused_by: Type.Optional(Type.String({ description: 'The event_id of the event that made you publish this one' })),
+  reply_to: Type.Optional(
+    Type.String({ description: 'If you ask for a reply: the id of the agent or channel that it should go to' }),
+  ),
+  correlation_id: Type.Optional(
+    Type.String({ description: 'In a reply: the correlation_id of the question, or its event_id if it has none' }),
+  ),
+}
 
-const envelopeOf = ({ type, data, subject, source }: EventInput, caller: string, id?: string) => ({
-  specversion: '1.0',
-  type,
-  source: source ?? `/agents/${caller}`,
-  id: id ?? crypto.randomUUID(),
-  time: new Date().toISOString(),
-  ...(subject === undefined ? {} : { subject }),
-  ...(data === undefined ? {} : { data }),
-})
+interface EventInput {
+  type: string
+  data?: unknown
+  subject?: string
+  source?: string
+  recipient?: string
+  id?: string
+  caused_by?: string
+  reply_to?: string
+  correlation_id?: string
+}
+
+function envelopeOf(given: EventInput, caller: string): Record<string, unknown> {
+  const { type, source, id, caused_by, reply_to, correlation_id, ...others } = given
+  const named = { causationid: caused_by, replyto: reply_to, correlationid: correlation_id, ...others }
+  return {
+    specversion: '1.0',
+    type,
+    source: source ?? `/agents/${caller}`,
+    id: id ?? crypto.randomUUID(),
+    time: new Date().toISOString(),
+    ...Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined)),
+  }
+}
 
 const Published = Type.Object({
   event_id: Type.String(),
@@ -27,28 +58,36 @@ const Published = Type.Object({
   recipients: Type.Optional(Type.Integer({ description: 'How many mailboxes it reached' })),
 })
 
+const publish = async (given: EventInput, caller: Caller): Promise<Record<string, unknown>> =>
+  (await caller.call(operations.publishEvent, { body: envelopeOf(given, caller.id) })) as Record<string, unknown>
+
 export const eventTools = [
   tool({
     name: 'publish_event',
     title: 'Publish an event',
     description:
-      'Tell the other agents that something happened. It reaches every agent that has subscribed to events of this type. Give an id if you might retry: an id is accepted once.',
+      'Tell the other agents that something happened. It reaches every agent that has subscribed to events of this type, and the recipient if you name one. Give an id if you might retry: an id is accepted once.',
+    input: Type.Object({ ...event, ...relations }),
+    output: Published,
+    effect: 'adds',
+    run: (given, caller) => publish(given, caller),
+  }),
+  tool({
+    name: 'post_to_channel',
+    title: 'Post to a channel',
+    description:
+      'Send a message to every other member of a channel. You must be a member of it; list_channels shows the channels you may see. For something that other agents should act on by its type, use publish_event.',
     input: Type.Object({
-      ...event,
-      id: Type.Optional(
-        Type.String({ maxLength: 512, description: 'Unique for this event; made for you if left out' }),
-      ),
-      caused_by: Type.Optional(
-        Type.String({ description: 'The event_id of the event that made you publish this one' }),
-      ),
+      channel_id: Type.String({ description: 'id of a channel from list_channels' }),
+      text: Type.String({ minLength: 1, description: 'What you want to say; it arrives as data.text' }),
+      type: Type.Optional(Type.String({ default: POSTED_TYPE, description: 'The event type that it arrives with' })),
+      subject: event.subject,
+      ...relations,
     }),
     output: Published,
     effect: 'adds',
-    async run({ caused_by, id, ...given }, caller) {
-      const cause = caused_by === undefined ? {} : { causationid: caused_by }
-      const body = { ...envelopeOf(given, caller.id, id), ...cause }
-      return (await caller.call(operations.publishEvent, { body })) as Record<string, unknown>
-    },
+    run: ({ channel_id, text, type = POSTED_TYPE, ...given }, caller) =>
+      publish({ ...given, type, recipient: channel_id, data: { text } }, caller),
   }),
   tool({
     name: 'trace_event',

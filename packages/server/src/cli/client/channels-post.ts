@@ -1,0 +1,18 @@
+import type { ClientRun } from '../command.ts'
+import { cleanLine } from '../terminal/clean.ts'
+import { givenOnly } from './read-input.ts'
+
+/** The contract's `POSTED_TYPE`; the contract itself takes longer to load than all the rest. */
+const POSTED_TYPE = 'com.sensorium.channel.posted'
+
+export const run: ClientRun = async ({ args, options, client, signal }) => {
+  const [id, text] = args as [string, string]
+  const { type = POSTED_TYPE, 'reply-to': replyto } = options
+  const json = await client.channels.post(id, { type, data: { text }, ...givenOnly({ replyto }) }, { signal })
+  return {
+    json,
+    text: cleanLine(
+      `${json.event_id} reached ${json.recipients === 1 ? '1 mailbox' : `${json.recipients ?? 0} mailboxes`}.`,
+    ),
+  }
+}
