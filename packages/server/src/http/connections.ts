@@ -3,16 +3,16 @@
 // 1. A request is over when its response is, or when its socket is, whichever comes first: of responses that wait behind
 //    another on their connection Node tells nothing when the socket goes.
 // 2. A connection has a few requests under way; what it pipelines beyond them waits, and is begun as responses are taken.
-// 3. Who sends a body too slowly is refused, and who takes nothing of a response for 30 seconds is gone. Time is counted
-//    in ticks of a second, so that a clock that is set, or a busy process, takes nothing from anybody.
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+// 3. Whoever is too slow is refused or gone: slow-peers.ts.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../kernel/clock.ts'
 import { type Failure, invalid, methodNotAllowed, requestTimeout, tooManyAtOnce } from '../kernel/failure.ts'
+import { connectionOf, endAfterResponses, type Connection } from './connection.ts'
 import type { Exchange } from './exchange.ts'
-import { rawRefusal } from './raw-refusal.ts'
 import { METHODS } from './route-table.ts'
+import { tick, TICK_MS } from './slow-peers.ts'
 
 export interface ConnectionsTools {
   clock: Clock
@@ -27,7 +27,7 @@ export interface ConnectionsTools {
 }
 
 export interface Connections {
-  /** Answers the address it listens on. */
+  /** Gives the address it listens on. */
   listen(host: string, port: number): Promise<string>
   /** Closes the port, and idle connections with it. */
   close(): Promise<void>
@@ -39,36 +39,8 @@ export interface Connections {
 const MOST_UNDER_WAY = 8
 /** Requests of one connection that came and are not answered; who pipelines more is answered those and no others. */
 const MOST_IN_HAND = 256
-const TICK_MS = 1_000
-/** A body may take this long to get going, and then comes at this rate, on the average. */
-const BODY_GRACE_S = 5
-const BODY_BYTES_PER_S = 8_192
-const STUCK_S = 30
-/** The rest of a refused body is read for so long, and while it comes. */
-const DISCARD_S = 10
-const DISCARD_SILENT_S = 2
 /** How long the port stays open for those who hold a connection, after the last request was answered. */
 const LINGER_MS = 100
-
-const CONNECTION = Symbol('connection')
-
-interface Connection {
-  readonly socket: Socket
-  /** All that came and are not over, in their order. */
-  readonly inHand: Exchange[]
-  /** Those of them that are not begun. */
-  readonly waiting: Exchange[]
-  underWay: number
-  /** A request was refused before it was looked at: it is the last that is answered. */
-  isEnding: boolean
-  /** What is said once everything before it is answered, and then the connection ends. */
-  farewell: string | null
-  /** Bytes of responses that the socket has taken, and for how many seconds it has taken none. */
-  taken: number
-  stuckSeconds: number
-}
-
-type Carrier = Socket & { [CONNECTION]?: Connection }
 
 const brokenRequest = (): Failure =>
   invalid({ field: 'request', value: null, expected: 'a well-formed HTTP request', example: null })
@@ -78,19 +50,6 @@ export function makeConnections(tools: ConnectionsTools): Connections {
   const sockets = new Set<Socket>()
   const busy = new Set<Connection>()
   const closing = new AbortController()
-
-  function connectionOf(socket: Carrier): Connection {
-    return (socket[CONNECTION] ??= {
-      socket,
-      inHand: [],
-      waiting: [],
-      underWay: 0,
-      isEnding: false,
-      farewell: null,
-      taken: 0,
-      stuckSeconds: 0,
-    })
-  }
 
   function beginNext(connection: Connection): void {
     const { socket, waiting } = connection
@@ -124,7 +83,7 @@ export function makeConnections(tools: ConnectionsTools): Connections {
     if (connection.isEnding) return
     if (connection.inHand.length >= MOST_IN_HAND) {
       connection.isEnding = true
-      return endAfterAnswers(connection, tooManyAtOnce('requests of one connection in hand', MOST_IN_HAND))
+      return endAfterResponses(connection, tooManyAtOnce('requests of one connection in hand', MOST_IN_HAND))
     }
     const exchange = makeExchange(request, response)
     connection.inHand.push(exchange)
@@ -140,98 +99,29 @@ export function makeConnections(tools: ConnectionsTools): Connections {
     beginNext(connection)
   }
 
-  // ---- what is not a request of ours
-
-  // Everything before it is answered, and only then the connection ends.
-  function endAfterAnswers(connection: Connection, failure: Failure): void {
-    connection.farewell = rawRefusal(failure)
-    if (connection.inHand.length > 0) return
-    connection.socket.end(connection.farewell)
-    connection.socket.destroySoon()
-  }
-
+  /** What is not a request of ours. */
   function broken(error: Error & { code?: string }, socket: Socket): void {
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
     const connection = connectionOf(socket)
     const failure =
       error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? requestTimeout('the whole of it within a minute') : brokenRequest()
     const last = connection.inHand.at(-1)
-    if (!last) return endAfterAnswers(connection, failure)
+    if (!last) return endAfterResponses(connection, failure)
     // A request that the broken bytes are part of is refused.
     last.isLast = true
     if (last.discarding) last.response.end()
     else if (!last.request.complete) refuse(failure, last)
   }
 
-  // ---- the ticker, one for all connections
-
   async function keepTicking(): Promise<void> {
     for (;;) {
       await clock.sleep(TICK_MS, closing.signal)
       if (closing.signal.aborted) return
-      for (const connection of busy) tick(connection)
+      for (const connection of busy) tick(connection, refuse)
     }
   }
 
-  function tick(connection: Connection): void {
-    const { socket } = connection
-    const taken = socket.bytesWritten - socket.writableLength
-    if (socket.writableLength === 0 || taken !== connection.taken) connection.stuckSeconds = 0
-    else if (++connection.stuckSeconds >= STUCK_S) return void socket.destroy()
-    connection.taken = taken
-    // Requests come one after the other: only the last can be unfinished.
-    const last = connection.inHand.at(-1)
-    if (last?.discarding) tickDiscarding(last, last.discarding)
-    else if (last?.reading) tickReading(last, last.reading)
-  }
-
-  function tickReading(exchange: Exchange, reading: NonNullable<Exchange['reading']>): void {
-    reading.seconds++
-    if (exchange.isAnswered || reading.bytes >= (reading.seconds - BODY_GRACE_S) * BODY_BYTES_PER_S) return
-    exchange.isLast = true
-    refuse(requestTimeout(`a body that comes at ${BODY_BYTES_PER_S} bytes a second or more`), exchange)
-  }
-
-  function tickDiscarding(exchange: Exchange, discarding: NonNullable<Exchange['discarding']>): void {
-    discarding.seconds++
-    discarding.silentSeconds = discarding.bytes === discarding.seen ? discarding.silentSeconds + 1 : 0
-    discarding.seen = discarding.bytes
-    if (discarding.seconds < DISCARD_S && discarding.silentSeconds < DISCARD_SILENT_S) return
-    // Nothing that arrives can be lost any more: the connection ends with the response, in its order.
-    exchange.isLast = true
-    exchange.response.end()
-  }
-
-  // ---- the port
-
-  // Node would answer a request without Host by itself and without our envelope.
-  const server = createServer(
-    {
-      requestTimeout: 60_000,
-      headersTimeout: 20_000,
-      connectionsCheckingInterval: 5_000,
-      keepAliveTimeout: 65_000,
-      requireHostHeader: false,
-    },
-    take,
-  )
-  // The same for an Expect that it does not know, which a server may ignore. An Upgrade is ignored as well.
-  server.on('checkExpectation', take)
-  server.on('clientError', broken)
-  server.on('connect', (_request: IncomingMessage, socket: Socket) => {
-    socket.on('error', () => {}) // it is not Node's any more
-    endAfterAnswers(connectionOf(socket), methodNotAllowed('CONNECT', [...METHODS]))
-  })
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket)
-    socket.once('close', () => {
-      sockets.delete(socket)
-      for (const { response } of [...connectionOf(socket).inHand]) {
-        response.destroyed = true
-        response.emit('close')
-      }
-    })
-  })
+  const server = openServer(take, broken, sockets)
 
   async function linger(): Promise<void> {
     for (let waited = 0; sockets.size > 0 && waited < LINGER_MS; waited += 10) await sleep(10)
@@ -260,4 +150,41 @@ export function makeConnections(tools: ConnectionsTools): Connections {
     },
     hangUp: () => server.closeAllConnections(),
   }
+}
+
+/** Node's server, with everything given to us that it would answer by itself; `sockets` are kept up to date. */
+function openServer(
+  take: (request: IncomingMessage, response: ServerResponse) => void,
+  broken: (error: Error, socket: Socket) => void,
+  sockets: Set<Socket>,
+): Server {
+  // Node would answer a request without Host by itself and without our envelope.
+  const server = createServer(
+    {
+      requestTimeout: 60_000,
+      headersTimeout: 20_000,
+      connectionsCheckingInterval: 5_000,
+      keepAliveTimeout: 65_000,
+      requireHostHeader: false,
+    },
+    take,
+  )
+  // The same for an Expect that it does not know, which a server may ignore. An Upgrade is ignored as well.
+  server.on('checkExpectation', take)
+  server.on('clientError', broken)
+  server.on('connect', (_request: IncomingMessage, socket: Socket) => {
+    socket.on('error', () => {}) // it is not Node's any more
+    endAfterResponses(connectionOf(socket), methodNotAllowed('CONNECT', [...METHODS]))
+  })
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => {
+      sockets.delete(socket)
+      for (const { response } of [...connectionOf(socket).inHand]) {
+        response.destroyed = true
+        response.emit('close')
+      }
+    })
+  })
+  return server
 }

@@ -1,37 +1,29 @@
-// The HTTP door. Everything that holds for every request stands here once: request id, error envelope, draining, places,
-// log line, metrics. What a request means is the operations' business.
+// The HTTP transport. Everything that holds for every request stands here once: request id, error envelope, draining,
+// and what refuses a request before its operation does. What a request means is the operations' business.
 import type { IncomingMessage } from 'node:http'
-import { performance } from 'node:perf_hooks'
 import { randomBytes } from 'node:crypto'
 import type { Operation } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { Failure, internal, invalid, unavailable } from '../kernel/failure.ts'
-import type { Logger } from '../kernel/logger.ts'
 import type { Operations } from '../operations/perform.ts'
 import type { OperationResponse } from '../operations/response.ts'
 import { StoreUnavailable } from '../store/db.ts'
 import { makeAuthenticate, type AuthenticateTools } from './authenticate.ts'
-import { networkOf } from '../kernel/addresses.ts'
-import type { ClientAddress } from './client-address.ts'
 import { makeConnections, type Connections } from './connections.ts'
 import { Exchange } from './exchange.ts'
 import type { WhenLeaving } from './gone-signal.ts'
+import { makeInHand, type InHandTools } from './in-hand.ts'
 import { makeSendInTurn } from './large-responses.ts'
-import type { Metrics } from './metrics.ts'
 import type { Mount } from './mount.ts'
 import type { Page } from './pages.ts'
 import { makeReadPayload, type BodyLimits } from './payload.ts'
-import { HEALTH_PATHS, makePlaces, type Place } from './places.ts'
 import { sendPieces, sendText } from './respond.ts'
-import { makeRouteTable, METHODS, type Serve } from './route-table.ts'
+import { makeRouteTable, METHODS, type RouteTable, type Serve } from './route-table.ts'
 import { streamDeliveries } from './stream-deliveries.ts'
 
-export interface ServerTools extends AuthenticateTools {
+export interface ServerTools extends AuthenticateTools, InHandTools {
   clock: Clock
-  log: Logger
-  metrics: Metrics
-  clientAddress: ClientAddress
   operations: Operations
   bodyLimits: BodyLimits
   pages: readonly Page[]
@@ -46,7 +38,7 @@ export interface HttpServer extends Connections {
   inFlight(): number
 }
 
-/** In metrics and logs only: nobody was there to be answered. */
+/** In metrics and logs only: nobody was there to read a response. */
 const CLIENT_WENT_AWAY = 499
 const REQUEST_ID = /^[\x20-\x7e]{1,128}$/
 
@@ -76,24 +68,20 @@ function checkHost({ rawHeaders, httpVersion }: IncomingMessage): void {
 }
 
 export function makeServer(tools: ServerTools): HttpServer {
-  const { log, metrics, clientAddress } = tools
+  const { log } = tools
   const makeRequestId = requestIdMaker()
-  const places = makePlaces()
+  const inHand = makeInHand(tools)
   const sendInTurn = makeSendInTurn()
   const table = makeRouteTable((path) => tools.operatorToken === null && path.startsWith('/operator'))
   const waiting = new Set<() => void>()
   let draining = false
-  let inFlight = 0
-  let emptied = (): void => {}
-
-  // ---- responses
 
   function respond(response: OperationResponse, exchange: Exchange): void | Promise<void> {
     if (exchange.isAnswered) return // its body broke, and it was refused meanwhile
     const { status, text, json, pieces, replayed, stream } = response
     if (stream) {
       streamDeliveries(stream, exchange)
-      return countOut(exchange, status)
+      return inHand.leave(exchange, status)
     }
     if (replayed) exchange.header('idempotent-replayed', 'true')
     if (draining) exchange.header('connection', 'close')
@@ -117,7 +105,7 @@ export function makeServer(tools: ServerTools): HttpServer {
     if (draining || exchange.isLast) exchange.header('connection', 'close')
     sendText(exchange, status, headers, JSON.stringify({ error: { code, message, request_id: id, details } }))
     // It is answered, and takes nobody's place while the rest of its body is thrown away.
-    if (exchange.discarding) countOut(exchange, status)
+    if (exchange.discarding) inHand.leave(exchange, status)
   }
 
   const whenLeaving: WhenLeaving = (stop) => {
@@ -126,61 +114,13 @@ export function makeServer(tools: ServerTools): HttpServer {
     return () => void waiting.delete(stop)
   }
 
-  // ---- requests in hand
-
-  function report(
-    { id, method, path, route, clientAddress: address, principal }: Exchange,
-    status: number,
-    ms: number,
-  ): void {
-    metrics.request(method, route, status, ms / 1000)
-    const known = principal !== null && principal.tenantId !== ''
-    log.request({
-      requestId: id,
-      method,
-      path,
-      status,
-      ms,
-      address,
-      tenant: known ? principal.tenantId : null,
-      principal: known ? principal.id : null,
-    })
-  }
-
-  function countOut(exchange: Exchange, status: number): void {
-    if (!exchange.isCounted) return
-    exchange.isCounted = false
-    if (exchange.place) places.giveBack(exchange.place)
-    report(exchange, status, performance.now() - exchange.started)
-    if (--inFlight === 0) emptied()
-  }
-
-  /** The place that it took as somebody from an address becomes one of its agent's and its tenant's. */
-  function identified(exchange: Exchange): void {
-    const { place, principal } = exchange
-    if (place === null || principal === null || principal.tenantId === '') return
-    exchange.place = null
-    exchange.place = places.ofPrincipal(place, principal)
-  }
-
-  // Whose token was seen a moment ago takes a place of its own at once: what strangers at the same address have in hand
-  // is not held against it.
-  function placeOf(exchange: Exchange): Place {
-    if (HEALTH_PATHS.has(exchange.path)) return places.ofHealth(networkOf(exchange.clientAddress))
-    const { authorization } = exchange.headers
-    const known = authorization?.startsWith('Bearer ') ? tools.identify.cached(authorization.slice(7)) : null
-    return known ? places.ofPrincipal(null, known) : places.ofAddress(networkOf(exchange.clientAddress))
-  }
-
   const connections = makeConnections({
     clock: tools.clock,
     refuse: fail,
     makeExchange: (request, response) => new Exchange(makeRequestId(request), request, response, whenLeaving),
     arrived(exchange) {
-      inFlight++
       try {
-        exchange.clientAddress = clientAddress(exchange.request)
-        exchange.place = placeOf(exchange)
+        inHand.take(exchange)
         return true
       } catch (error) {
         exchange.header('connection', 'close')
@@ -201,21 +141,54 @@ export function makeServer(tools: ServerTools): HttpServer {
     },
     // A stream was counted out when it began: it is answered, and bounded elsewhere.
     left: (exchange) =>
-      countOut(exchange, exchange.response.writableFinished ? exchange.response.statusCode : CLIENT_WENT_AWAY),
+      inHand.leave(exchange, exchange.response.writableFinished ? exchange.response.statusCode : CLIENT_WENT_AWAY),
   })
 
+  const serveTools: ServeTools = {
+    ...tools,
+    identified: inHand.identified,
+    respond,
+    fail,
+    isDraining: () => draining,
+  }
+  addOperations(table, serveTools)
+  addPages(table, serveTools)
+  addMounts(table, serveTools)
+
+  return {
+    ...connections,
+    drain() {
+      draining = true
+      for (const stop of waiting) stop()
+      return inHand.emptied()
+    },
+    inFlight: inHand.count,
+  }
+}
+
+interface ServeTools extends ServerTools {
+  identified(exchange: Exchange): void
+  respond(response: OperationResponse, exchange: Exchange): void | Promise<void>
+  fail(error: unknown, exchange: Exchange): void
+  isDraining(): boolean
+}
+
+function addOperations(table: RouteTable, tools: ServeTools): void {
   for (const { operation, kind } of tools.operations.bindings) {
-    const serve = serveOperation(operation, { ...tools, identified, respond, fail })
+    const serve = serveOperation(operation, tools)
     table.add(operation.method, routePath(operation), serve)
     // A HEAD must not do anything: polling and streaming lease what they read.
     if (operation.method === 'GET' && kind === 'read') table.add('HEAD', routePath(operation), serve)
   }
-  for (const page of tools.pages) {
+}
+
+function addPages(table: RouteTable, { pages, isDraining, fail }: ServeTools): void {
+  for (const page of pages) {
     const serve: Serve = (exchange) => {
       page.show(exchange.request.headers.accept).then(
         ({ status = 200, type, headers, body }) => {
           if (exchange.isAnswered) return
-          if (draining) exchange.header('connection', 'close')
+          if (isDraining()) exchange.header('connection', 'close')
           sendText(exchange, status, headers, body, type)
         },
         (error: unknown) => fail(error, exchange),
@@ -224,7 +197,10 @@ export function makeServer(tools: ServerTools): HttpServer {
     table.add('GET', page.path, serve)
     table.add('HEAD', page.path, serve)
   }
-  for (const { prefix, handle } of tools.mounts) {
+}
+
+function addMounts(table: RouteTable, { mounts, identified, fail }: ServeTools): void {
+  for (const { prefix, handle } of mounts) {
     const serve: Serve = (exchange) => {
       Promise.resolve(handle(exchange, () => identified(exchange))).catch((error: unknown) => fail(error, exchange))
     }
@@ -233,22 +209,6 @@ export function makeServer(tools: ServerTools): HttpServer {
       table.add(method, `${prefix}/*`, serve)
     }
   }
-
-  return {
-    ...connections,
-    drain() {
-      draining = true
-      for (const stop of waiting) stop()
-      return inFlight === 0 ? Promise.resolve() : new Promise((resolve) => (emptied = resolve))
-    },
-    inFlight: () => inFlight,
-  }
-}
-
-interface ServeTools extends ServerTools {
-  identified(exchange: Exchange): void
-  respond(response: OperationResponse, exchange: Exchange): void | Promise<void>
-  fail(error: unknown, exchange: Exchange): void
 }
 
 /** Who is calling, then the operation, then its response. */

@@ -1,0 +1,83 @@
+// The requests in hand: each holds a place from when it comes until its response or its socket is over, and is then
+// counted and logged.
+import { performance } from 'node:perf_hooks'
+import type { Identify } from '../auth/identify.ts'
+import { networkOf } from '../kernel/addresses.ts'
+import type { Logger } from '../kernel/logger.ts'
+import type { ClientAddress } from './client-address.ts'
+import type { Exchange } from './exchange.ts'
+import type { Metrics } from './metrics.ts'
+import { HEALTH_PATHS, makePlaces, type Place } from './places.ts'
+
+export interface InHandTools {
+  identify: Identify
+  clientAddress: ClientAddress
+  log: Logger
+  metrics: Metrics
+}
+
+export interface InHand {
+  /** A request has come. Throws when there is no place for it; it is in hand even so, until its refusal is read. */
+  take(exchange: Exchange): void
+  /** It is known who is calling: the place of an address becomes one of its agent's and its tenant's. */
+  identified(exchange: Exchange): void
+  /** It is over, or as good as. A second call does nothing. */
+  leave(exchange: Exchange, status: number): void
+  count(): number
+  /** Resolves when none is left. */
+  emptied(): Promise<void>
+}
+
+export function makeInHand({ identify, clientAddress, log, metrics }: InHandTools): InHand {
+  const places = makePlaces()
+  let count = 0
+  let emptied = (): void => {}
+
+  // Whose token was seen a moment ago takes a place of its own at once: what strangers at the same address have in hand
+  // is not held against it.
+  function placeOf(exchange: Exchange): Place {
+    if (HEALTH_PATHS.has(exchange.path)) return places.ofHealth(networkOf(exchange.clientAddress))
+    const { authorization } = exchange.headers
+    const known = authorization?.startsWith('Bearer ') ? identify.cached(authorization.slice(7)) : null
+    return known ? places.ofPrincipal(null, known) : places.ofAddress(networkOf(exchange.clientAddress))
+  }
+
+  function report(exchange: Exchange, status: number, ms: number): void {
+    const { id, method, path, route, clientAddress: address, principal } = exchange
+    metrics.request(method, route, status, ms / 1000)
+    const known = principal !== null && principal.tenantId !== ''
+    log.request({
+      requestId: id,
+      method,
+      path,
+      status,
+      ms,
+      address,
+      tenant: known ? principal.tenantId : null,
+      principal: known ? principal.id : null,
+    })
+  }
+
+  return {
+    take(exchange) {
+      count++
+      exchange.clientAddress = clientAddress(exchange.request)
+      exchange.place = placeOf(exchange)
+    },
+    identified(exchange) {
+      const { place, principal } = exchange
+      if (place === null || principal === null || principal.tenantId === '') return
+      exchange.place = null
+      exchange.place = places.ofPrincipal(place, principal)
+    },
+    leave(exchange, status) {
+      if (!exchange.isCounted) return
+      exchange.isCounted = false
+      if (exchange.place) places.giveBack(exchange.place)
+      report(exchange, status, performance.now() - exchange.started)
+      if (--count === 0) emptied()
+    },
+    count: () => count,
+    emptied: () => (count === 0 ? Promise.resolve() : new Promise((resolve) => (emptied = resolve))),
+  }
+}
