@@ -84,16 +84,6 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
   const outOfTime = new AbortController()
   let freed = (): void => {}
 
-  async function giveBack(delivery: Delivery, error: unknown): Promise<void> {
-    const reason =
-      (error instanceof Error ? error.message : String(error)).slice(0, LONGEST_REASON) || 'the handler failed'
-    await client.deliveries.nack([delivery.id], {
-      reason,
-      ...(error instanceof RetryAfter ? { retry_after_seconds: error.seconds } : {}),
-      ...(error instanceof DeadLetter ? { dead_letter: true } : {}),
-    })
-  }
-
   async function carryOut(delivery: Delivery): Promise<void> {
     const event = delivery.payload as Event & { data: D }
     if (!handled.has(delivery.event_id)) {
@@ -108,7 +98,7 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
         await orOutOfTime(handle(work), outOfTime.signal)
       } catch (error) {
         if (!outOfTime.signal.aborted) report(error, delivery)
-        return giveBack(delivery, error)
+        return giveBack(client.deliveries, delivery, error)
       }
       handled.add(delivery.event_id)
     }
@@ -135,15 +125,10 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
     return concurrency - running.size
   }
 
-  async function extendLeases(): Promise<void> {
-    const before = performance.now() - (leaseSeconds * 1000) / 3
-    const slow = [...running.values()].filter(({ since }) => since <= before).map(({ delivery }) => delivery.id)
-    for (let from = 0; from < slow.length; from += MOST_EXTENDED) {
-      await client.deliveries.extend(slow.slice(from, from + MOST_EXTENDED), leaseSeconds)
-    }
-  }
-
-  const heartbeat = setInterval(() => void extendLeases().catch(report), (leaseSeconds * 1000) / 3)
+  const heartbeat = setInterval(
+    () => void extendSlow(client.deliveries, running.values(), leaseSeconds).catch(report),
+    (leaseSeconds * 1000) / 3,
+  )
   const parts = { deliveries: client.deliveries, connection, tokens, concurrency, start, room, report }
   const source: Source = options.mode === 'sse' ? streamSource(parts) : pollSource(parts)
 
@@ -186,4 +171,23 @@ function orOutOfTime(work: unknown, signal: AbortSignal): Promise<unknown> {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })
     Promise.resolve(work).then(resolve, reject)
   })
+}
+
+async function giveBack(deliveries: DeliveryCalls, delivery: Delivery, error: unknown): Promise<void> {
+  const reason =
+    (error instanceof Error ? error.message : String(error)).slice(0, LONGEST_REASON) || 'the handler failed'
+  await deliveries.nack([delivery.id], {
+    reason,
+    ...(error instanceof RetryAfter ? { retry_after_seconds: error.seconds } : {}),
+    ...(error instanceof DeadLetter ? { dead_letter: true } : {}),
+  })
+}
+
+/** Extends the leases of deliveries whose handlers have run for a third of one. */
+async function extendSlow(deliveries: DeliveryCalls, running: Iterable<Running>, leaseSeconds: number): Promise<void> {
+  const before = performance.now() - (leaseSeconds * 1000) / 3
+  const slow = [...running].filter(({ since }) => since <= before).map(({ delivery }) => delivery.id)
+  for (let from = 0; from < slow.length; from += MOST_EXTENDED) {
+    await deliveries.extend(slow.slice(from, from + MOST_EXTENDED), leaseSeconds)
+  }
 }

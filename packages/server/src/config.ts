@@ -50,7 +50,8 @@ type Env = Readonly<Record<string, string | undefined>>
 
 const MIB = 1_048_576
 
-export function readConfig(env: Env): Config {
+/** Reads variables, and collects a sentence for each that is wrong. */
+function makeReader(env: Env) {
   const wrong: string[] = []
 
   function read<T>(name: string, fallback: T, accepted: string, parse: (text: string) => T | undefined): T {
@@ -73,44 +74,64 @@ export function readConfig(env: Env): Config {
       text === 'off' ? null : /^[1-9]\d{0,9}$/.test(text) && Number(text) <= 1e9 ? Number(text) : undefined,
     )
 
-  const url =
-    (protocols: string[]) =>
-    (text: string): string | undefined => {
-      const parsed = URL.parse(text)
-      return parsed && protocols.includes(parsed.protocol) ? text.replace(/\/+$/, '') : undefined
-    }
-
   const text = (name: string): string | null => read<string | null>(name, null, 'a text', (value) => value)
 
-  const clientTypes = read<readonly string[]>(
-    'CLIENT_TYPES',
-    DEFAULT_CLIENT_TYPES,
-    'five different names, separated by commas',
-    (value) => {
-      const names = value.split(',').map((name) => name.trim())
-      const fine =
-        names.length === 5 &&
-        new Set(names).size === 5 &&
-        names.every((name) => /^[a-z0-9][a-z0-9_.-]{0,62}$/i.test(name) && name !== 'other')
-      return fine ? names : undefined
-    },
-  )
+  return { wrong, read, whole, limit, text }
+}
 
+type Reader = ReturnType<typeof makeReader>
+
+const url =
+  (...protocols: string[]) =>
+  (text: string): string | undefined => {
+    const parsed = URL.parse(text)
+    return parsed && protocols.includes(parsed.protocol) ? text.replace(/\/+$/, '') : undefined
+  }
+const webUrl = url('http:', 'https:')
+
+const onOrOff = (text: string): boolean | undefined =>
+  ['on', 'true', '1'].includes(text) ? true : ['off', 'false', '0'].includes(text) ? false : undefined
+
+function fiveNames(text: string): string[] | undefined {
+  const names = text.split(',').map((name) => name.trim())
+  const fine =
+    names.length === 5 &&
+    new Set(names).size === 5 &&
+    names.every((name) => /^[a-z0-9][a-z0-9_.-]{0,62}$/i.test(name) && name !== 'other')
+  return fine ? names : undefined
+}
+
+function pushWaits(text: string): number[] | undefined {
+  const waits = text.split(',').map((wait) => (/^ *\d{1,5} *$/.test(wait) ? Number(wait) : NaN))
+  return waits.length <= 16 && waits.every((wait) => wait >= 1 && wait <= 86_400) ? waits : undefined
+}
+
+function addressRanges(text: string): AddressRange[] | undefined {
+  const ranges = text.split(',').map((range) => parseRange(range.trim()))
+  return ranges.includes(undefined) ? undefined : (ranges as AddressRange[])
+}
+
+function readEmbeddings({ read, text, wrong }: Reader): Config['embeddings'] {
   const embeddings = read<Config['embeddings']>(
     'EMBEDDINGS',
     { kind: 'builtin' },
     'builtin, or an http or https URL',
     (value) => {
       if (value === 'builtin') return { kind: 'builtin' }
-      const parsed = url(['http:', 'https:'])(value)
-      return parsed
-        ? { kind: 'http', url: parsed, model: text('EMBEDDINGS_MODEL') ?? '', apiKey: text('EMBEDDINGS_API_KEY') }
-        : undefined
+      const service = webUrl(value)
+      return service === undefined
+        ? undefined
+        : { kind: 'http', url: service, model: text('EMBEDDINGS_MODEL') ?? '', apiKey: text('EMBEDDINGS_API_KEY') }
     },
   )
   if (embeddings.kind === 'http' && embeddings.model === '')
     wrong.push('EMBEDDINGS_MODEL takes the name of a model; it is required when EMBEDDINGS is a URL')
+  return embeddings
+}
 
+export function readConfig(env: Env): Config {
+  const reader = makeReader(env)
+  const { wrong, read, whole, limit } = reader
   const config: Config = {
     host: read('HOST', '0.0.0.0', 'a host name or address', (value) => (/^[\w.:-]+$/.test(value) ? value : undefined)),
     port: whole('PORT', 8080, 0, 65_535),
@@ -121,7 +142,7 @@ export function readConfig(env: Env): Config {
       'a postgres:// or postgresql:// URL, of one server or of several separated by commas',
       (value) => (databaseServers(value) === null ? undefined : value.replace(/\/+$/, '')),
     ),
-    publicUrl: read<string | null>('PUBLIC_URL', null, 'an http or https URL', url(['http:', 'https:'])),
+    publicUrl: read<string | null>('PUBLIC_URL', null, 'an http or https URL', webUrl),
     logLevel: read<string>('LOG_LEVEL', 'info', `one of ${LOG_LEVELS.join(', ')}`, (value) =>
       LOG_LEVELS.find((level) => level === value),
     ),
@@ -134,10 +155,7 @@ export function readConfig(env: Env): Config {
       'PUSH_RETRY_S',
       [5, 60, 600, 3600],
       '1 to 16 whole numbers from 1 to 86400, separated by commas',
-      (value) => {
-        const waits = value.split(',').map((wait) => (/^ *\d{1,5} *$/.test(wait) ? Number(wait) : NaN))
-        return waits.length <= 16 && waits.every((wait) => wait >= 1 && wait <= 86_400) ? waits : undefined
-      },
+      pushWaits,
     ),
     rateLimitAgent: limit('RATE_LIMIT_AGENT', 6000),
     rateLimitTenant: limit('RATE_LIMIT_TENANT', 60_000),
@@ -145,11 +163,14 @@ export function readConfig(env: Env): Config {
     maxEventBytes: whole('MAX_EVENT_BYTES', MIB, 1024, 64 * MIB),
     maxMemoryBytes: whole('MAX_MEMORY_BYTES', 10 * MIB, 1024, 64 * MIB),
     retentionDays: whole('RETENTION_DAYS', 30, 1, 36_500),
-    embeddings,
-    pushAllowPrivate: read('PUSH_ALLOW_PRIVATE', false, 'on or off', (value) =>
-      ['on', 'true', '1'].includes(value) ? true : ['off', 'false', '0'].includes(value) ? false : undefined,
+    embeddings: readEmbeddings(reader),
+    pushAllowPrivate: read('PUSH_ALLOW_PRIVATE', false, 'on or off', onOrOff),
+    clientTypes: read<readonly string[]>(
+      'CLIENT_TYPES',
+      DEFAULT_CLIENT_TYPES,
+      'five different names, separated by commas',
+      fiveNames,
     ),
-    clientTypes,
     operatorToken: read<string | null>('OPERATOR_TOKEN', null, 'at least 16 characters without spaces', (value) =>
       /^[\x21-\x7e]{16,}$/.test(value) ? value : undefined,
     ),
@@ -157,10 +178,7 @@ export function readConfig(env: Env): Config {
       'TRUSTED_PROXIES',
       [],
       'addresses or ranges such as 10.0.0.0/8, separated by commas',
-      (value) => {
-        const ranges = value.split(',').map((range) => parseRange(range.trim()))
-        return ranges.includes(undefined) ? undefined : (ranges as AddressRange[])
-      },
+      addressRanges,
     ),
     bootstrapTenant: read(
       'BOOTSTRAP_TENANT',

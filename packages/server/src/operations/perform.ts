@@ -83,41 +83,48 @@ const valuePayload = (value: unknown, fromValue: (value: unknown) => unknown = (
   read: () => fromValue(value),
 })
 
+/** Reads what was sent, and refuses what has the wrong shape. */
+function makeReadInput(operation: Operation, compileCheck: CompileCheck) {
+  const takesBody = operation.body !== undefined
+  const checkBody: Check | null =
+    operation.body && !operation.checksBody ? compileCheck(operation.body, operation.secrets) : null
+  const checkQuery: Check | null = operation.query ? compileCheck(operation.query) : null
+
+  function query({ query: sent = {} }: Input): unknown {
+    if (!operation.query || !checkQuery) return {}
+    const read = readQuery(operation.query, sent)
+    const wrong = checkQuery(read)
+    if (wrong) throw invalid(wrong)
+    return read
+  }
+
+  function body(payload: Payload, options: CallOptions): unknown {
+    if (!takesBody) return undefined
+    if (options.strict) options.strictApplied?.()
+    if (!checkBody) return payload.read()
+    if (operation.bodyOptional && payload.isEmpty) return {}
+    const read = payload.read()
+    return read instanceof Promise ? read.then((value) => checked(value, options)) : checked(read, options)
+  }
+
+  // The unknown field first: misspelt, it is why another one is missing.
+  function checked(value: unknown, { strict }: CallOptions): unknown {
+    const wrong =
+      (strict ? unknownField(operation.body!, value, operation.secrets !== undefined) : null) ?? checkBody!(value)
+    if (wrong) throw invalid(wrong)
+    return value
+  }
+
+  return { query, body }
+}
+
 function makeRun(
   binding: Binding,
   { store, idempotency, compileCheck }: PerformTools,
   admit: ReturnType<typeof makeAdmit>,
 ): Run {
   const { operation } = binding
-  const takesBody = operation.body !== undefined
-  const checkBody: Check | null =
-    operation.body && !operation.checksBody ? compileCheck(operation.body, operation.secrets) : null
-  const checkQuery: Check | null = operation.query ? compileCheck(operation.query) : null
-
-  function readQueryOf({ query = {} }: Input): unknown {
-    if (!operation.query || !checkQuery) return {}
-    const read = readQuery(operation.query, query)
-    const wrong = checkQuery(read)
-    if (wrong) throw invalid(wrong)
-    return read
-  }
-
-  function readBodyOf(payload: Payload, options: CallOptions): unknown {
-    if (!takesBody) return undefined
-    if (options.strict) options.strictApplied?.()
-    if (!checkBody) return payload.read()
-    if (operation.bodyOptional && payload.isEmpty) return {}
-    const body = payload.read()
-    return body instanceof Promise ? body.then((value) => checked(value, options)) : checked(body, options)
-  }
-
-  // The unknown field first: misspelt, it is why another one is missing.
-  function checked(body: unknown, { strict }: CallOptions): unknown {
-    const wrong =
-      (strict ? unknownField(operation.body!, body, operation.secrets !== undefined) : null) ?? checkBody!(body)
-    if (wrong) throw invalid(wrong)
-    return body
-  }
+  const readInput = makeReadInput(operation, compileCheck)
 
   function handle(
     principal: Principal,
@@ -126,8 +133,8 @@ function makeRun(
     options: CallOptions,
     record: RecordResponse | null,
   ): Promise<OperationResponse> {
-    const query = readQueryOf(input) as never
-    const body = readBodyOf(payload, options)
+    const query = readInput.query(input) as never
+    const body = readInput.body(payload, options)
     const call: Call<never> = { principal, params: (input.params ?? {}) as never, query, body: body as never, options }
     if (!(body instanceof Promise)) return invoke(call, record)
     return body.then((value) => {

@@ -7,7 +7,7 @@ import type { Clock } from '../kernel/clock.ts'
 import { StoreUnavailable, type Observe, type StoreStats, type Value } from './db.ts'
 import { makeListening, type Listening } from './postgres-listen.ts'
 import { makeLookUps } from './postgres-lookups.ts'
-import { makeServers } from './postgres-servers.ts'
+import { makeServers, type Servers } from './postgres-servers.ts'
 import { batchingSocket, isOutage, isOvertime, isQueueTimeout, setUp } from './postgres-wire.ts'
 
 export interface PostgresOptions {
@@ -82,22 +82,21 @@ function makePool(Client: new (options?: pg.ClientConfig) => pg.Client, max: num
   return pool
 }
 
-export function makeConnections({
-  url,
-  clock,
-  poolSize = 10,
-  observe = () => {},
-  warn = () => {},
-}: PostgresOptions): Connections {
-  const underWay = new Set<Promise<unknown>>()
-  const servers = makeServers(url, () => underWay.size > 0, warn)
-  /** A connection to the server that takes writes. */
-  class Client extends pg.Client {
+/** Connections to the server that takes writes. */
+function clientOf(servers: Servers): typeof pg.Client {
+  return class extends pg.Client {
     constructor(options: pg.ClientConfig = {}) {
       super({ ...options, connectionString: servers.url(), connectionTimeoutMillis: CONNECT_WITHIN_MS })
       servers.watch(this)
     }
   }
+}
+
+export function makeConnections(options: PostgresOptions): Connections {
+  const { url, clock, poolSize = 10, observe = () => {}, warn = () => {} } = options
+  const underWay = new Set<Promise<unknown>>()
+  const servers = makeServers(url, () => underWay.size > 0, warn)
+  const Client = clientOf(servers)
   const pool = makePool(Client, poolSize, warn)
   const lookUps = makeLookUps(
     () => new Client({ ...PIPELINED, statement_timeout: LOOK_UP_WITHIN_MS, query_timeout: LOOK_UP_WITHIN_MS }),
