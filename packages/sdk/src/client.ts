@@ -48,6 +48,8 @@ export interface Client {
   publish: EventCalls['publish']
   /** Who this client is: its agent, or null for an org-admin. Undefined where it was made from a token. */
   agent(): Promise<Agent | null | undefined>
+  /** What its key allows. Undefined where it was made from a token. */
+  scopes(): Promise<readonly string[] | undefined>
   /** The same client, whose events carry these attributes too. */
   with(more: EventDefaults): Client
   /** Works through the mailbox until it is stopped. */
@@ -72,6 +74,7 @@ function assemble(parts: Parts, defaults: EventDefaults): Client {
     memory: memoryCalls(call),
     publish: events.publish,
     agent: () => tokens.agent(),
+    scopes: () => tokens.scopes(),
     with: (more) => assemble(parts, { ...defaults, ...more }),
     worker: (options) => startWorker(client, parts.connection, tokens, options),
   }

@@ -12,13 +12,23 @@ export interface Tokens {
   refused(token: string): boolean
   /** Who the key belongs to: an agent, or null for an org-admin. Undefined for a token that was given. */
   agent(): Promise<Agent | null | undefined>
+  /** What the token may do, as it says itself. Undefined for a token that was given. */
+  scopes(): Promise<readonly string[] | undefined>
 }
 
 export const givenToken = (token: string): Tokens => ({
   get: async () => token,
   refused: () => false,
   agent: async () => undefined,
+  scopes: async () => undefined,
 })
+
+/** The `scope` claim of a token. It is read, not verified: the service decides, and this only says what it will allow. */
+export function scopesOf(token: string): readonly string[] {
+  const [, payload = ''] = token.split('.')
+  const { scope } = JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/'))) as { scope?: string }
+  return scope?.split(' ').filter((name) => name !== '') ?? []
+}
 
 interface Held {
   token: string
@@ -53,5 +63,6 @@ export function exchangedTokens(exchange: () => Promise<TokenAnswer>, now = () =
       return true
     },
     agent: async () => (await current()).agent,
+    scopes: async () => scopesOf((await current()).token),
   }
 }

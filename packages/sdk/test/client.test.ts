@@ -56,6 +56,14 @@ onBothEngines((engine) => {
     assert.deepEqual([recipient, correlationid, causationid], [asking.id, event_id, event_id])
   })
 
+  test('[UI-5] a client says what its key allows, as the token has it', async () => {
+    const reader = await tenant.agent({ scopes: ['memory:read', 'receive'] })
+    const client = createClient({ url: service.url, apiKey: reader.key })
+    assert.deepEqual([...(await client.scopes())!].sort(), ['memory:read', 'receive'])
+    assert.ok((await admin.scopes())!.includes('admin'), 'an org-admin holds every scope')
+    assert.equal(await createClient({ url: service.url, token: reader.token }).scopes(), undefined)
+  })
+
   test('[SDK-1] a client made from a token works without a key, and without either there is none', async () => {
     const agent = await tenant.agent()
     const client = createClient({ url: service.url, token: agent.token })
