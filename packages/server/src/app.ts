@@ -200,6 +200,9 @@ function makeHttp(
     pages: makePages({ store, metrics, failing, operations: Object.values(contract) }),
     mounts: [
       ...mounts,
+      ...(config.console
+        ? [loadedWhenUsed('/console', async () => (await import('./console/mount.ts')).consoleMount())]
+        : []),
       loadedWhenUsed('/mcp', async () => {
         const { mcpMount } = await import('./mcp/mount.ts')
         return mcpMount({

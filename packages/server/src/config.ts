@@ -30,6 +30,8 @@ export interface Config {
   /** Without `other`, which always stands. */
   clientTypes: readonly string[]
   operatorToken: string | null
+  /** Whether `/console` is there. */
+  console: boolean
   /** Whose word about a client's address is believed. */
   trustedProxies: readonly AddressRange[]
   bootstrapTenant: string
@@ -174,6 +176,7 @@ export function readConfig(env: Env): Config {
     operatorToken: read<string | null>('OPERATOR_TOKEN', null, 'at least 16 characters without spaces', (value) =>
       /^[\x21-\x7e]{16,}$/.test(value) ? value : undefined,
     ),
+    console: read('CONSOLE', true, 'on or off', onOrOff),
     trustedProxies: read<readonly AddressRange[]>(
       'TRUSTED_PROXIES',
       [],

@@ -131,6 +131,11 @@ export class Exchange implements Input, CallOptions {
     this.#head.push('x-ratelimit-reset', String(resetSeconds))
   }
 
+  /** Lets caches keep the response, as this says; left alone, none may. */
+  cacheControl(value: string): void {
+    this.#head[this.#head.indexOf('cache-control') + 1] = value
+  }
+
   /** Adds a header to the response. */
   header(name: string, value: string): void {
     this.#head.push(name, value)

@@ -25,7 +25,7 @@ const FEATURES = [
   'memory',
   'enrichment',
 ]
-const TRANSPORTS = ['http', 'docs-site', 'mcp', 'cli']
+const TRANSPORTS = ['http', 'docs-site', 'mcp', 'console', 'cli']
 /** From the bottom up. A layer imports itself and what is below it. */
 const LAYERS: readonly (readonly string[])[] = [
   ['kernel'],
