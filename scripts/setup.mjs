@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import os from 'node:os'
 import path from 'node:path'
 import { pinnedNode } from '../packages/server/bin/pinned-node.js'
+import { buildConsole } from './build-console.mjs'
 import { partToInstall, stampOf } from './installed-part.mjs'
 import { prune } from './prune.mjs'
 
@@ -47,6 +48,15 @@ if (!isThere || pinnedNode() === null) {
   }
   await startOnce(node)
   writeFileSync(stamp, stampOf(lock, part))
+}
+
+// A service without its console is worth starting: what went wrong is on stderr.
+if (process.env.CONSOLE !== 'off') {
+  try {
+    if (buildConsole(root, pinnedNode())) console.error('Built the console')
+  } catch {
+    console.error('The console could not be built; /console will say so')
+  }
 }
 
 /**

@@ -73,8 +73,14 @@ try {
 // The loop may still hold what an interrupted run left open.
 process.exit(conclude())
 
-function checkTypes(): Promise<Result> {
-  return checkWith('types', path.join('typescript', 'bin', 'tsc'), '--noEmit')
+/** The console is a project of its own: it knows the browser's types and not those of Node.js. */
+async function checkTypes(): Promise<Result> {
+  const tsc = path.join('typescript', 'bin', 'tsc')
+  const [all, console] = await Promise.all([
+    checkWith('types', tsc, '--noEmit'),
+    checkWith('types of the console', tsc, '--noEmit', '--project', 'packages/console'),
+  ])
+  return { ...all, passed: [...all.passed, ...console.passed], failures: [...all.failures, ...console.failures] }
 }
 
 function checkLint(): Promise<Result> {
@@ -82,18 +88,18 @@ function checkLint(): Promise<Result> {
 }
 
 /** A tool of node_modules that says nothing is wrong by its exit code. */
-async function checkWith(title: string, tool: string, argument: string): Promise<Result> {
+async function checkWith(title: string, tool: string, ...given: string[]): Promise<Result> {
   const result = newResult(title)
   const since = performance.now()
   const options = { cwd: root, signal: interrupted.signal, maxBuffer: 1 << 26 }
   const text = await new Promise<string | undefined>((resolve) => {
-    execFile(process.execPath, [path.join(root, 'node_modules', tool), argument], options, (error, stdout, stderr) => {
+    execFile(process.execPath, [path.join(root, 'node_modules', tool), ...given], options, (error, stdout, stderr) => {
       resolve(error ? `${stdout}${stderr}`.trim() || error.message : undefined)
     })
   })
   result.ms = performance.now() - since
   if (text === undefined) result.passed.push(title)
-  else result.failures.push({ name: title, where: `${path.basename(tool)} ${argument}`, text })
+  else result.failures.push({ name: title, where: `${path.basename(tool)} ${given.join(' ')}`, text })
   return result
 }
 

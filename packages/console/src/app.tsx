@@ -1,0 +1,44 @@
+// Signed out there is the door, signed in the console. Everything that belongs to a session is made with it and dropped
+// with it: the client, what was fetched, the stream.
+import { QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { useMemo, useState } from 'react'
+import { makeQueryClient } from './data/query-client.ts'
+import { makeRouter } from './router.tsx'
+import { SessionContext, type Session } from './session/session.ts'
+import { SignIn } from './session/sign-in.tsx'
+import { Toasts } from './shell/toasts.tsx'
+
+const router = makeRouter()
+
+export function App() {
+  const [session, setSession] = useState<Session | null>(null)
+  const [notice, setNotice] = useState<string | null>(null)
+  const signedIn = useMemo(() => {
+    if (session === null) return null
+    const leave = (why: string | null) => {
+      setNotice(why)
+      setSession(null)
+    }
+    return {
+      queries: makeQueryClient(() => leave('You were signed out: the key was revoked or has expired.')),
+      state: { session, signOut: () => leave(null) },
+    }
+  }, [session])
+
+  if (signedIn === null)
+    return (
+      <>
+        <SignIn key={notice} notice={notice} onSignIn={setSession} />
+        <Toasts />
+      </>
+    )
+  return (
+    <SessionContext value={signedIn.state}>
+      <QueryClientProvider client={signedIn.queries}>
+        <RouterProvider router={router} />
+        <Toasts />
+      </QueryClientProvider>
+    </SessionContext>
+  )
+}

@@ -1,0 +1,16 @@
+import type { ReactNode } from 'react'
+
+export type Tone = 'good' | 'warn' | 'bad' | 'cool'
+
+/** A state in a word. `plain` leaves the dot out: for kinds rather than states. */
+export function Badge({
+  tone,
+  plain = false,
+  children,
+}: {
+  tone?: Tone | undefined
+  plain?: boolean
+  children: ReactNode
+}) {
+  return <span className={['badge', tone, plain ? 'plain' : ''].filter(Boolean).join(' ')}>{children}</span>
+}

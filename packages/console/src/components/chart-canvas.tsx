@@ -1,0 +1,144 @@
+// uPlot in the colours of the theme. The canvas is kept while data arrives and made anew when theme or size change.
+import { useEffect, useRef, useState } from 'react'
+import uPlot from 'uplot'
+import 'uplot/dist/uPlot.min.css'
+import './chart-canvas.css'
+
+export interface Series {
+  name: string
+  /** One of the tokens `--series-1` to `--series-5`, or a state's colour. */
+  color: `--${string}`
+  values: readonly (number | null)[]
+  /** Fills the area below it. */
+  fill?: boolean
+}
+
+interface CanvasProps {
+  label: string
+  times: readonly number[]
+  series: readonly Series[]
+  height: number
+  unit?: string
+}
+
+/** Canvas knows no custom properties: an element that has the colour is asked for it. */
+function colorOf(place: HTMLElement, token: string): string {
+  const probe = document.createElement('i')
+  probe.style.color = `var(${token})`
+  place.append(probe)
+  const { color } = getComputedStyle(probe)
+  probe.remove()
+  return color
+}
+
+/** A chart of a few seconds is drawn as a minute: its first points are at the right, and the rest fills up. */
+const LEAST_SECONDS = 60
+const clock = (seconds: number, withSeconds: boolean): string =>
+  new Date(seconds * 1000).toLocaleTimeString(undefined, {
+    hour: '2-digit',
+    minute: '2-digit',
+    ...(withSeconds ? { second: '2-digit' } : {}),
+    hour12: false,
+  })
+
+const short = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 })
+
+function optionsFor(place: HTMLElement, series: readonly Series[], height: number): uPlot.Options {
+  const quiet = colorOf(place, '--faint')
+  const line = colorOf(place, '--line')
+  const axis = { stroke: quiet, font: '11px ui-sans-serif, system-ui, sans-serif', ticks: { show: false } }
+  return {
+    width: Math.max(place.clientWidth, 120),
+    height,
+    padding: [8, 8, 0, 0],
+    cursor: { y: false, points: { size: 6 } },
+    legend: { show: false },
+    scales: {
+      x: { range: (_, first, last) => [Math.min(first, last - LEAST_SECONDS), last] },
+      y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] },
+    },
+    axes: [
+      {
+        ...axis,
+        grid: { show: false },
+        size: 26,
+        space: 90,
+        values: (_, ticks, __, ___, step) => ticks.map((tick) => clock(tick, step < 60)),
+      },
+      {
+        ...axis,
+        incrs: [1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 1e6, 1e7, 1e8, 1e9],
+        grid: { stroke: line, width: 1 },
+        size: 44,
+        space: 32,
+        values: (_, ticks) => ticks.map((tick) => short.format(tick)),
+      },
+    ],
+    series: [
+      {},
+      ...series.map(({ name, color, fill }) => {
+        const stroke = colorOf(place, color)
+        return {
+          label: name,
+          stroke,
+          width: 1.6,
+          points: { show: false },
+          ...(fill ? { fill: stroke.replace(/^rgb\((.+)\)$/, 'rgba($1, 0.1)') } : {}),
+        }
+      }),
+    ],
+  }
+}
+
+export default function ChartCanvas({ label, times, series, height, unit = '' }: CanvasProps) {
+  const place = useRef<HTMLDivElement>(null)
+  const plot = useRef<uPlot | null>(null)
+  const [at, setAt] = useState<number | null>(null)
+  const [version, setVersion] = useState(0)
+  const data = [times, ...series.map(({ values }) => values)] as uPlot.AlignedData
+  const latest = useRef(data)
+  latest.current = data
+  const names = series.map(({ name, color }) => `${name}${color}`).join()
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: values go in through setData; the canvas is made anew only for these
+  useEffect(() => {
+    const element = place.current!
+    const options = optionsFor(element, series, height)
+    options.hooks = { setCursor: [({ cursor }) => setAt(cursor.idx ?? null)] }
+    const made = new uPlot(options, latest.current, element)
+    plot.current = made
+    const watch = new ResizeObserver(() => made.setSize({ width: Math.max(element.clientWidth, 120), height }))
+    watch.observe(element)
+    return () => {
+      watch.disconnect()
+      made.destroy()
+    }
+  }, [names, height, version])
+  useEffect(() => plot.current?.setData(data), [data])
+  useEffect(() => {
+    const redraw = (): void => setVersion((count) => count + 1)
+    const system = matchMedia('(prefers-color-scheme: dark)')
+    addEventListener('theme', redraw)
+    system.addEventListener('change', redraw)
+    return () => {
+      removeEventListener('theme', redraw)
+      system.removeEventListener('change', redraw)
+    }
+  }, [])
+
+  const shown = at ?? times.length - 1
+  return (
+    <figure className="chart" aria-label={label}>
+      <figcaption className="chart-legend">
+        {series.map(({ name, color, values }) => (
+          <span key={name}>
+            <i style={{ background: `var(${color})` }} />
+            {name} <b>{short.format(values[shown] ?? 0) + unit}</b>
+          </span>
+        ))}
+        {at === null ? null : <span className="number">{clock(times[at] ?? 0, true)}</span>}
+      </figcaption>
+      <div ref={place} />
+    </figure>
+  )
+}

@@ -1,0 +1,17 @@
+import type { ReactNode } from 'react'
+
+/** Names and what they are; what is null is left out. */
+export function KeyValues({ of }: { of: Readonly<Record<string, ReactNode>> }) {
+  return (
+    <dl className="key-values">
+      {Object.entries(of)
+        .filter(([, value]) => value !== null && value !== undefined)
+        .map(([name, value]) => (
+          <div key={name} className="pair">
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+    </dl>
+  )
+}

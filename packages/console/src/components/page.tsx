@@ -1,0 +1,39 @@
+// The frame of every page: title, actions, and what it is about.
+import { Link } from '@tanstack/react-router'
+import { useEffect, type ReactNode } from 'react'
+import { BackIcon } from './icons.tsx'
+
+interface PageFrameProps {
+  title: string
+  /** Beside the title: badges, an id. */
+  beside?: ReactNode
+  actions?: ReactNode
+  /** The list that it belongs to. */
+  back?: { to: string; label: string }
+  /** Takes the height of the window: for one list that scrolls by itself. */
+  full?: boolean
+  children: ReactNode
+}
+
+export function PageFrame({ title, beside, actions, back, full = false, children }: PageFrameProps) {
+  useEffect(() => {
+    document.title = `${title} · Sensorium`
+  }, [title])
+  return (
+    <div className={full ? 'page full' : 'page'}>
+      <div className="top">
+        <div className="titles">
+          {back === undefined ? null : (
+            <Link to={back.to as never} className="button bare icon back" aria-label={`Back to ${back.label}`}>
+              <BackIcon />
+            </Link>
+          )}
+          <h1 className="cut">{title}</h1>
+          {beside}
+        </div>
+        {actions === undefined ? null : <div className="actions">{actions}</div>}
+      </div>
+      {children}
+    </div>
+  )
+}

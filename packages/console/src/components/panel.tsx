@@ -1,0 +1,27 @@
+// A panel has a title, perhaps actions, and something inside.
+import { useId, type ReactNode } from 'react'
+
+interface PanelProps {
+  title: string
+  count?: number | undefined
+  actions?: ReactNode
+  /** The inside reaches the edges: for tables and lists. */
+  flush?: boolean
+  children: ReactNode
+}
+
+export function Panel({ title, count, actions, flush = false, children }: PanelProps) {
+  const id = useId()
+  return (
+    <section className="panel" aria-labelledby={id}>
+      <header>
+        <h2 id={id}>
+          {title}
+          {count === undefined ? null : <span className="count number">{count.toLocaleString()}</span>}
+        </h2>
+        {actions}
+      </header>
+      <div className={flush ? 'body flush' : 'body'}>{children}</div>
+    </section>
+  )
+}

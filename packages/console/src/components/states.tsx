@@ -1,0 +1,71 @@
+// What a page shows when there is nothing, when something failed, and while it is on its way.
+import { ConnectionError, SensoriumError } from '@sensorium/client'
+import type { ReactNode } from 'react'
+import { CopyButton, Snippet } from './copy.tsx'
+
+interface EmptyProps {
+  title: string
+  children?: ReactNode
+  /** A command that makes the first one. */
+  command?: string
+  action?: ReactNode
+}
+
+/** Nothing there yet: says what would be, and how to make it. */
+export function Empty({ title, children, command, action }: EmptyProps) {
+  return (
+    <div className="empty">
+      <h2>{title}</h2>
+      {children === undefined ? null : <p className="quiet">{children}</p>}
+      {action}
+      {command === undefined ? null : <Snippet text={command} />}
+    </div>
+  )
+}
+
+export function Failed({ error, retry }: { error: Error; retry?: () => void }) {
+  const requestId = error instanceof SensoriumError ? error.requestId : null
+  return (
+    <div className="failed" role="alert">
+      <strong>{error instanceof ConnectionError ? 'The service does not answer' : error.message}</strong>
+      {error instanceof ConnectionError ? <span className="quiet">{error.message}</span> : null}
+      <div className="row wrap">
+        {requestId === null ? null : (
+          <span className="copyable small">
+            Request <code>{requestId}</code>
+            <CopyButton text={requestId} label="Copy the request id" />
+          </span>
+        )}
+        {retry === undefined ? null : (
+          <button type="button" className="button slim" onClick={retry}>
+            Try again
+          </button>
+        )}
+      </div>
+    </div>
+  )
+}
+
+export function Loading({ lines = 4 }: { lines?: number }) {
+  return (
+    <div className="stack" role="status" aria-label="Loading">
+      {Array.from({ length: lines }, (_, line) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: lines of a placeholder are all alike
+        <span key={line} className="skeleton" style={{ width: `${90 - ((line * 23) % 50)}%` }} />
+      ))}
+    </div>
+  )
+}
+
+interface ReplyProps<T> {
+  of: { data: T | undefined; error: Error | null; isPending: boolean; refetch?: () => unknown }
+  lines?: number
+  children: (data: T) => ReactNode
+}
+
+/** One response: loading, failed, or what is made of it. What was there before a failure stays. */
+export function Reply<T>({ of, lines, children }: ReplyProps<T>) {
+  if (of.data !== undefined) return children(of.data)
+  if (of.error !== null) return <Failed error={of.error} {...(of.refetch ? { retry: () => void of.refetch!() } : {})} />
+  return <Loading {...(lines === undefined ? {} : { lines })} />
+}

@@ -1,0 +1,50 @@
+// A moment: how long ago, with the exact time on hover. All of them tick together.
+import { useSyncExternalStore } from 'react'
+
+const TICK_MS = 5_000
+let now = Date.now()
+let timer = 0
+const listeners = new Set<() => void>()
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  if (listeners.size === 1)
+    timer = window.setInterval(() => {
+      now = Date.now()
+      for (const tell of listeners) tell()
+    }, TICK_MS)
+  return () => {
+    listeners.delete(listener)
+    if (listeners.size === 0) clearInterval(timer)
+  }
+}
+
+const UNITS = [
+  { seconds: 86_400, name: 'd' },
+  { seconds: 3_600, name: 'h' },
+  { seconds: 60, name: 'min' },
+] as const
+
+/** `12 s`, `3 min`, `5 h`, `2 d`. */
+export function span(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000))
+  const unit = UNITS.find((candidate) => seconds >= candidate.seconds)
+  return unit === undefined ? `${seconds} s` : `${Math.floor(seconds / unit.seconds)} ${unit.name}`
+}
+
+function relative(at: number): string {
+  const past = now - at
+  if (Math.abs(past) < 3_000) return 'just now'
+  return past > 0 ? `${span(past)} ago` : `in ${span(-past)}`
+}
+
+export function Time({ at, absent = '—' }: { at: string | null | undefined; absent?: string }) {
+  useSyncExternalStore(subscribe, () => now)
+  if (at === null || at === undefined) return <span className="faint">{absent}</span>
+  const moment = new Date(at)
+  return (
+    <time dateTime={at} title={`${moment.toLocaleString()} · ${moment.toISOString()}`}>
+      {relative(moment.getTime())}
+    </time>
+  )
+}

@@ -1,0 +1,132 @@
+// Where a push agent is pushed to, how its endpoint has been answering, and when a failed push is tried again.
+import type { Agent, AgentUpdate, PushState } from '@sensorium/client'
+import { useState, type FormEvent } from 'react'
+import { Badge, type Tone } from '../../components/badge.tsx'
+import { CopyButton } from '../../components/copy.tsx'
+import { Field, FormProblem, problemOf } from '../../components/field.tsx'
+import { KeyValues } from '../../components/key-values.tsx'
+import { Overlay } from '../../components/overlay.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { span, Time } from '../../components/time.tsx'
+import { useAction, useCall } from '../../data/calls.ts'
+import { useSession } from '../../session/session.ts'
+
+const STATES: Record<PushState['state'], { tone: Tone; says: string }> = {
+  closed: { tone: 'good', says: 'answering' },
+  half_open: { tone: 'warn', says: 'being tried again' },
+  open: { tone: 'bad', says: 'left alone for a while' },
+}
+
+export function Endpoint({ agent }: { agent: Agent }) {
+  const { can, isSelf } = useSession()
+  const mayChange = can('admin') || (isSelf(agent.id) && can('receive'))
+  const { data: queue } = useCall('getQueue', { params: { id: agent.id } })
+  const [isEditing, setEditing] = useState(false)
+  const rotate = useAction((client) => client.agents.rotatePushSecret(agent.id))
+  const push = queue?.push
+  const waits = agent.retry_schedule_seconds
+  return (
+    <Panel
+      title="Push endpoint"
+      actions={
+        mayChange ? (
+          <>
+            <button type="button" className="button slim" disabled={rotate.isPending} onClick={() => rotate.mutate()}>
+              New secret
+            </button>
+            <button type="button" className="button slim" onClick={() => setEditing(true)}>
+              Change
+            </button>
+          </>
+        ) : null
+      }
+    >
+      <KeyValues
+        of={{
+          Address: agent.delivery_endpoint ?? <span className="faint">none yet: nothing is pushed</span>,
+          State: push ? <Badge tone={STATES[push.state].tone}>{STATES[push.state].says}</Badge> : null,
+          'Last status': push?.last_status ?? null,
+          'Last error': push?.last_error ?? null,
+          'Failures in a row': push ? push.consecutive_failures : null,
+          'Last success': push ? <Time at={push.last_success_at} absent="never" /> : null,
+          Latency: push?.latency_ms ? `${Math.round(push.latency_ms)} ms` : null,
+          'Tried again after': waits === null ? 'the usual waits' : waits.map((s) => span(s * 1000)).join(', '),
+        }}
+      />
+      {isEditing ? (
+        <Overlay title="Push endpoint" onClose={() => setEditing(false)}>
+          <ChangeEndpoint agent={agent} onClose={() => setEditing(false)} />
+        </Overlay>
+      ) : null}
+      {rotate.data ? (
+        <Overlay title="The new push secret" onClose={rotate.reset}>
+          <div className="stack wide">
+            <p>Pushes are signed with it from now on, and with the old one too for 24 hours. It is shown this once.</p>
+            <div className="secret">
+              <code>{rotate.data.push_secret}</code>
+              <CopyButton text={rotate.data.push_secret} label="Copy the secret" />
+            </div>
+          </div>
+        </Overlay>
+      ) : null}
+    </Panel>
+  )
+}
+
+function ChangeEndpoint({ agent, onClose }: { agent: Agent; onClose(): void }) {
+  const [address, setAddress] = useState(agent.delivery_endpoint ?? '')
+  const [waits, setWaits] = useState(agent.retry_schedule_seconds?.join(', ') ?? '')
+  const change = useAction((client, body: AgentUpdate) => client.agents.update(agent.id, body), {
+    refresh: ['getAgent', 'getQueue'],
+    done: 'The endpoint is changed',
+    quiet: true,
+  })
+  function submit(event: FormEvent): void {
+    event.preventDefault()
+    const seconds = waits
+      .split(',')
+      .map((text) => text.trim())
+      .filter((text) => text !== '')
+      .map(Number)
+    const body: AgentUpdate = {
+      delivery_endpoint: address === '' ? null : address,
+      retry_schedule_seconds: seconds.length === 0 ? null : seconds,
+    }
+    change.mutate(body, { onSuccess: onClose })
+  }
+  return (
+    <form className="stack wide" onSubmit={submit}>
+      <Field label="Address" problem={problemOf(change.error, 'delivery_endpoint')}>
+        <input
+          className="mono"
+          type="url"
+          autoFocus
+          placeholder="https://agent.example.com/deliveries"
+          value={address}
+          onChange={(event) => setAddress(event.target.value)}
+        />
+      </Field>
+      <Field
+        label="Waits after failed pushes"
+        hint="Seconds, separated by commas; the last repeats. Empty takes the usual ones."
+        problem={problemOf(change.error, 'retry_schedule_seconds')}
+      >
+        <input
+          className="mono"
+          placeholder="5, 60, 600, 3600"
+          value={waits}
+          onChange={(event) => setWaits(event.target.value)}
+        />
+      </Field>
+      <FormProblem error={change.error} fields={['delivery_endpoint', 'retry_schedule_seconds']} />
+      <div className="form-end">
+        <button type="button" className="button" onClick={onClose}>
+          Cancel
+        </button>
+        <button type="submit" className="button primary" disabled={change.isPending}>
+          Save
+        </button>
+      </div>
+    </form>
+  )
+}

@@ -1,0 +1,65 @@
+import type { Agent } from '@sensorium/client'
+import { Badge } from '../../components/badge.tsx'
+import { Reply } from '../../components/states.tsx'
+import { Time } from '../../components/time.tsx'
+import { useRecentEvents } from './use-recent-events.ts'
+import { globMatches } from './glob.ts'
+import type { Mistake, TriedFilter } from './try-filter.ts'
+
+function MistakeAt({ source, mistake: { line, column, reason } }: { source: string; mistake: Mistake }) {
+  return (
+    <pre className="filter-mistake" role="alert">
+      {source.split('\n')[line - 1]}
+      {'\n'}
+      <span className="here">
+        {' '.repeat(column - 1)}^ {reason} (line {line}, column {column})
+      </span>
+    </pre>
+  )
+}
+
+interface PreviewProps {
+  agent: Agent
+  glob: string
+  source: string
+  tried: TriedFilter
+}
+
+/** Which of the latest events would have come, and why not. */
+export function FilterPreview({ agent, glob, source, tried }: PreviewProps) {
+  const recent = useRecentEvents(agent)
+  return (
+    <div className="stack">
+      {tried.mistake === null ? null : <MistakeAt source={source} mistake={tried.mistake} />}
+      <Reply of={recent} lines={2}>
+        {(events) => {
+          const results = events.map((event) => {
+            const fits = glob === '' || globMatches(glob, event.type)
+            return { event, ...(fits ? tried.test(event) : { matches: false, why: 'another type' }) }
+          })
+          const matching = results.filter(({ matches }) => matches).length
+          if (events.length === 0) return <p className="quiet small">There are no recent events to try it against.</p>
+          return (
+            <div className="stack tight" aria-live="polite">
+              <span className="quiet small">
+                Would have received {matching} of the latest {events.length} events
+              </span>
+              <ul className="tried">
+                {results.slice(0, 8).map(({ event, matches, why }) => (
+                  <li key={event.id}>
+                    <Badge tone={matches ? 'good' : undefined}>{matches ? 'yes' : 'no'}</Badge>
+                    <code className="cut">{event.type}</code>
+                    <span className="grow faint small cut">{matches ? '' : why}</span>
+                    <span className="faint small">
+                      <Time at={event.time} />
+                    </span>
+                  </li>
+                ))}
+              </ul>
+            </div>
+          )
+        }}
+      </Reply>
+    </div>
+  )
+}

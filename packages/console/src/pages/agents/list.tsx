@@ -1,0 +1,109 @@
+import type { Agent, AgentList } from '@sensorium/client'
+import { getRouteApi } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import { PlusIcon } from '../../components/icons.tsx'
+import { PageFrame } from '../../components/page.tsx'
+import { SearchBox } from '../../components/search-box.tsx'
+import { Segments } from '../../components/segments.tsx'
+import { Empty, Failed, Loading } from '../../components/states.tsx'
+import { Table, type Column } from '../../components/table.tsx'
+import { Time } from '../../components/time.tsx'
+import { useRows } from '../../data/calls.ts'
+import { useSession } from '../../session/session.ts'
+import { useShortcut } from '../../shell/shortcuts.ts'
+import { AgentStatus, ModeBadge } from './badges.tsx'
+import { RegisterAgent } from './register.tsx'
+
+const route = getRouteApi('/agents')
+
+const COLUMNS: readonly Column<Agent>[] = [
+  { name: 'Name', width: 'minmax(0, 2fr)', cell: ({ name }) => <strong>{name}</strong> },
+  { name: 'Status', width: '96px', cell: (agent) => <AgentStatus agent={agent} /> },
+  { name: 'Delivery', width: '84px', cell: ({ delivery_mode }) => <ModeBadge mode={delivery_mode} /> },
+  { name: 'Client', width: '110px', wideOnly: true, cell: ({ client_type }) => client_type },
+  { name: 'Id', width: 'minmax(0, 1.6fr)', wideOnly: true, cell: ({ id }) => <code className="quiet">{id}</code> },
+  {
+    name: 'Registered',
+    width: '110px',
+    wideOnly: true,
+    right: true,
+    cell: ({ created_at }) => <Time at={created_at} />,
+  },
+]
+
+const STATUSES = [
+  { value: 'all', label: 'All' },
+  { value: 'active', label: 'Active' },
+  { value: 'inactive', label: 'Inactive' },
+] as const
+
+const agentsOf = ({ agents }: AgentList): Agent[] => agents
+
+const REGISTER = `curl ${location.origin}/v1/agents -H "authorization: Bearer $TOKEN" \\
+  -H 'content-type: application/json' \\
+  -d '{"name":"Triage","delivery_mode":"poll","client_type":"claude"}'`
+
+export function AgentsPage() {
+  const { status, search = '', new: isNew } = route.useSearch()
+  const navigate = route.useNavigate()
+  const { can } = useSession()
+  const known = STATUSES.find(({ value }) => value === status)?.value ?? 'all'
+  const list = useRows('listAgents', { query: known === 'all' ? {} : { status: known } }, agentsOf, { every: 15_000 })
+  const shown = useMemo(() => {
+    const typed = search.toLowerCase()
+    return list.rows.filter(({ name, id }) => name.toLowerCase().includes(typed) || id.includes(typed))
+  }, [list.rows, search])
+  const set = (change: { status?: string; search?: string; new?: string }): void =>
+    void navigate({ search: (old) => ({ ...old, ...change }), replace: true })
+  useShortcut('c', 'Register an agent', () => set({ new: 'agent' }), can('admin'))
+
+  return (
+    <PageFrame
+      title="Agents"
+      full
+      actions={
+        can('admin') ? (
+          <button type="button" className="button primary" onClick={() => set({ new: 'agent' })}>
+            <PlusIcon /> Register
+          </button>
+        ) : undefined
+      }
+    >
+      <div className="filters">
+        <SearchBox label="Filter agents" value={search} onChange={(text) => set({ search: text })} />
+        <Segments label="Status" value={known} options={STATUSES} onChange={(value) => set({ status: value })} />
+      </div>
+      {list.error !== null && list.rows.length === 0 ? (
+        <Failed error={list.error} />
+      ) : list.isPending ? (
+        <Loading lines={8} />
+      ) : (
+        <Table
+          label="Agents"
+          fill
+          columns={COLUMNS}
+          rows={shown}
+          keyOf={({ id }) => id}
+          onOpen={({ id }) => void navigate({ to: '/agents/$id', params: { id } })}
+          hasMore={list.hasMore}
+          more={list.more}
+          foot={
+            <span className="number">
+              {search === '' ? `${list.total.toLocaleString()} agents` : `${shown.length} of ${list.total} agents`}
+            </span>
+          }
+          empty={
+            search === '' && known === 'all' ? (
+              <Empty title="No agent yet" command={REGISTER}>
+                An agent has a mailbox, keys and a memory. Register one here or from a shell, with a token in TOKEN.
+              </Empty>
+            ) : (
+              <Empty title="No agent fits this filter" />
+            )
+          }
+        />
+      )}
+      {isNew === 'agent' && can('admin') ? <RegisterAgent onClose={() => set({ new: '' })} /> : null}
+    </PageFrame>
+  )
+}

@@ -1,0 +1,89 @@
+// A new key: choose what it may do, see it once.
+import type { Agent, KeyMint } from '@sensorium/client'
+import { useState, type FormEvent } from 'react'
+import { CopyButton } from '../../components/copy.tsx'
+import { Field, FormProblem, problemOf } from '../../components/field.tsx'
+import { useAction } from '../../data/calls.ts'
+import type { Scope } from './keys.tsx'
+
+const SCOPES: readonly Scope[] = [
+  'send',
+  'receive',
+  'interests:read',
+  'interests:write',
+  'memory:read',
+  'memory:write',
+  'channel:read',
+  'channel:write',
+  'admin',
+]
+const USUAL: readonly Scope[] = SCOPES.filter((scope) => scope !== 'admin')
+
+export function MintKey({ agent, onClose }: { agent: Agent; onClose(): void }) {
+  const [scopes, setScopes] = useState<readonly Scope[]>(USUAL)
+  const [expires, setExpires] = useState('')
+  const mint = useAction((client, body: KeyMint) => client.keys.mint(agent.id, body), {
+    refresh: ['listKeys'],
+    quiet: true,
+  })
+
+  function submit(event: FormEvent): void {
+    event.preventDefault()
+    const at = expires === '' ? {} : { expires_at: new Date(expires).toISOString() }
+    mint.mutate({ scopes: [...scopes], ...at })
+  }
+
+  if (mint.data)
+    return (
+      <div className="stack wide">
+        <p>This is the only time it is shown. Copy it now and give it to the agent.</p>
+        <div className="secret">
+          <code>{mint.data.key}</code>
+          <CopyButton text={mint.data.key} label="Copy the key" />
+        </div>
+        <div className="form-end">
+          <button type="button" className="button primary" onClick={onClose}>
+            I have copied it
+          </button>
+        </div>
+      </div>
+    )
+  return (
+    <form className="stack wide" onSubmit={submit}>
+      <fieldset className="field">
+        <legend>What it may do</legend>
+        <div className="checks">
+          {SCOPES.map((scope) => (
+            <label key={scope}>
+              <input
+                type="checkbox"
+                checked={scopes.includes(scope)}
+                onChange={({ target }) =>
+                  setScopes(target.checked ? [...scopes, scope] : scopes.filter((other) => other !== scope))
+                }
+              />
+              <code>{scope}</code>
+            </label>
+          ))}
+        </div>
+        {problemOf(mint.error, 'scopes') === undefined ? null : (
+          <span className="problem" role="alert">
+            {problemOf(mint.error, 'scopes')}
+          </span>
+        )}
+      </fieldset>
+      <Field label="Expires" hint="Left empty, it does not" problem={problemOf(mint.error, 'expires_at')}>
+        <input type="datetime-local" value={expires} onChange={(event) => setExpires(event.target.value)} />
+      </Field>
+      <FormProblem error={mint.error} fields={['scopes', 'expires_at']} />
+      <div className="form-end">
+        <button type="button" className="button" onClick={onClose}>
+          Cancel
+        </button>
+        <button type="submit" className="button primary" disabled={mint.isPending || scopes.length === 0}>
+          Mint the key
+        </button>
+      </div>
+    </form>
+  )
+}

@@ -1,0 +1,150 @@
+// A new interest, tried against recent events while it is written.
+import { createClient, type Agent, type Client, type Interest, type InterestCreate } from '@sensorium/client'
+import { useQuery } from '@tanstack/react-query'
+import { useState, type FormEvent } from 'react'
+import { Field, FormProblem, problemOf } from '../../components/field.tsx'
+import { useAction } from '../../data/calls.ts'
+import { useSession } from '../../session/session.ts'
+import { FilterPreview } from './filter-preview.tsx'
+import { tryFilter } from './try-filter.ts'
+
+const FIELDS = ['event_type', 'filter_expression', 'priority', 'enrichment_depth', 'backfill']
+const DEPTHS: readonly { value: InterestCreate['enrichment_depth']; says: string }[] = [
+  { value: 'none', says: 'The event alone' },
+  { value: 'light', says: 'With a few memories about it' },
+  { value: 'full', says: 'With more memories, and what they relate to' },
+]
+
+const KEY_LIVES_MS = 120_000
+
+/**
+ * Only an agent says what it wants, even to its admin. So an admin does here what they would do by hand: makes a key for
+ * the agent that can do nothing else and lives two minutes, uses it once and revokes it.
+ */
+async function createFor(client: Client, agentId: string, body: InterestCreate): Promise<Interest> {
+  const expires_at = new Date(Date.now() + KEY_LIVES_MS).toISOString()
+  const { id, key } = await client.keys.mint(agentId, { scopes: ['interests:write'], expires_at })
+  try {
+    return await createClient({ url: location.origin, apiKey: key }).interests.create(agentId, body)
+  } finally {
+    await client.keys.revoke(agentId, id)
+  }
+}
+
+export function NewInterest({ agent, onClose }: { agent: Agent; onClose(): void }) {
+  const [type, setType] = useState('')
+  const [filter, setFilter] = useState('')
+  const [priority, setPriority] = useState(0)
+  const [depth, setDepth] = useState<InterestCreate['enrichment_depth']>('none')
+  const [backfill, setBackfill] = useState(0)
+  const isSelf = useSession().isSelf(agent.id)
+  const make = isSelf ? (client: Client, body: InterestCreate) => client.interests.create(agent.id, body) : null
+  const create = useAction(make ?? ((client, body: InterestCreate) => createFor(client, agent.id, body)), {
+    refresh: ['listInterests', 'listKeys', 'getQueue'],
+    done: ({ event_type }) => `${agent.name} now receives ${event_type}`,
+    quiet: true,
+  })
+  // The last one that was compiled stays until the next is, so nothing flickers between two keys.
+  const tried = useQuery({
+    queryKey: ['tried filter', filter],
+    queryFn: () => tryFilter(filter),
+    placeholderData: (before) => before,
+    staleTime: Infinity,
+    gcTime: 0,
+    structuralSharing: false,
+  })
+
+  function submit(event: FormEvent): void {
+    event.preventDefault()
+    const body: InterestCreate = {
+      event_type: type,
+      filter_expression: filter.trim() === '' ? null : filter,
+      priority,
+      enrichment_depth: depth,
+      ...(backfill > 0 ? { backfill } : {}),
+    }
+    create.mutate(body, { onSuccess: onClose })
+  }
+
+  return (
+    <form className="stack wide" onSubmit={submit}>
+      <Field
+        label="Event type"
+        hint={
+          <>
+            A pattern: <code>com.plant.pump.*</code>
+          </>
+        }
+        problem={problemOf(create.error, 'event_type')}
+      >
+        <input
+          className="mono"
+          required
+          autoFocus
+          spellCheck={false}
+          placeholder="com.plant.pump.*"
+          value={type}
+          onChange={(event) => setType(event.target.value)}
+        />
+      </Field>
+      <Field
+        label="Filter"
+        hint={
+          <>
+            CEL over <code>data</code> and <code>event</code>; empty takes everything of the type
+          </>
+        }
+        problem={problemOf(create.error, 'filter_expression')}
+      >
+        <textarea
+          className="mono"
+          spellCheck={false}
+          placeholder="data.celsius > 80"
+          value={filter}
+          onChange={(event) => setFilter(event.target.value)}
+        />
+      </Field>
+      {tried.data ? <FilterPreview agent={agent} glob={type} source={filter} tried={tried.data} /> : null}
+      <Field
+        label="Memories"
+        hint={DEPTHS.find(({ value }) => value === depth)?.says}
+        problem={problemOf(create.error, 'enrichment_depth')}
+      >
+        <select value={depth} onChange={(event) => setDepth(event.target.value as typeof depth)}>
+          {DEPTHS.map(({ value }) => (
+            <option key={value}>{value}</option>
+          ))}
+        </select>
+      </Field>
+      <div className="columns even">
+        <Field label="Priority" hint="Higher comes first" problem={problemOf(create.error, 'priority')}>
+          <input type="number" value={priority} onChange={(event) => setPriority(event.target.valueAsNumber || 0)} />
+        </Field>
+        <Field label="Backfill" hint="Newest events to deliver at once" problem={problemOf(create.error, 'backfill')}>
+          <input
+            type="number"
+            min={0}
+            max={1000}
+            value={backfill}
+            onChange={(event) => setBackfill(event.target.valueAsNumber || 0)}
+          />
+        </Field>
+      </div>
+      {isSelf ? null : (
+        <p className="quiet small">
+          An agent says itself what it wants. The console mints a key for {agent.name} that can only do this, uses it
+          once and revokes it.
+        </p>
+      )}
+      <FormProblem error={create.error} fields={FIELDS} />
+      <div className="form-end">
+        <button type="button" className="button" onClick={onClose}>
+          Cancel
+        </button>
+        <button type="submit" className="button primary" disabled={create.isPending}>
+          Add the interest
+        </button>
+      </div>
+    </form>
+  )
+}

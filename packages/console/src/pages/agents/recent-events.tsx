@@ -1,0 +1,66 @@
+import type { Agent, RecentEvent } from '@sensorium/client'
+import { useState } from 'react'
+import { Copyable } from '../../components/copy.tsx'
+import { JsonTree } from '../../components/json-tree.tsx'
+import { KeyValues } from '../../components/key-values.tsx'
+import { Overlay } from '../../components/overlay.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { Empty, Reply } from '../../components/states.tsx'
+import { Table, type Column } from '../../components/table.tsx'
+import { Time } from '../../components/time.tsx'
+import { useCall } from '../../data/calls.ts'
+
+const COLUMNS: readonly Column<RecentEvent>[] = [
+  { name: 'Type', width: 'minmax(0, 2fr)', cell: ({ type }) => <code>{type}</code> },
+  { name: 'Subject', width: 'minmax(0, 1fr)', cell: ({ subject }) => subject ?? <span className="faint">—</span> },
+  {
+    name: 'Acknowledged',
+    width: '104px',
+    right: true,
+    cell: ({ acknowledged_at }) => <Time at={acknowledged_at} />,
+  },
+]
+
+const LISTEN = `npx sensorium listen --key $AGENT_KEY --url ${location.origin}`
+
+export function RecentEvents({ agent }: { agent: Agent }) {
+  const recent = useCall('listRecentEvents', { params: { id: agent.id }, query: { limit: 50 } }, { every: 5_000 })
+  const [open, setOpen] = useState<RecentEvent | null>(null)
+  return (
+    <Panel title="Recent events" count={recent.data?.events.length} flush>
+      <Reply of={recent}>
+        {({ events }) => (
+          <Table
+            label="Recent events"
+            columns={COLUMNS}
+            rows={events}
+            keyOf={({ delivery_id }: RecentEvent) => delivery_id}
+            onOpen={(event) => setOpen(event)}
+            empty={
+              <Empty title="Nothing acknowledged yet" command={LISTEN}>
+                Events appear here once the agent has handled them.
+              </Empty>
+            }
+          />
+        )}
+      </Reply>
+      {open === null ? null : (
+        <Overlay title={open.type} kind="drawer" onClose={() => setOpen(null)}>
+          <div className="stack wide">
+            <KeyValues
+              of={{
+                Event: <Copyable text={open.event_id} />,
+                Delivery: <Copyable text={open.delivery_id} />,
+                Source: open.source,
+                Subject: open.subject,
+                Time: <Time at={open.time} />,
+                Acknowledged: <Time at={open.acknowledged_at} />,
+              }}
+            />
+            <JsonTree value={open.data} />
+          </div>
+        </Overlay>
+      )}
+    </Panel>
+  )
+}

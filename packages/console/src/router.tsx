@@ -1,0 +1,25 @@
+// Every view has an address, and every filter is in it: `?status=active`, as plain text.
+import { createRouter, parseSearchWith, stringifySearchWith } from '@tanstack/react-router'
+import { pageRoutes } from './pages/index.ts'
+import { rootRoute } from './root-route.ts'
+import { Shell } from './shell/shell.tsx'
+import { NotFound, PageFailed } from './shell/page-failed.tsx'
+
+rootRoute.update({ component: Shell, notFoundComponent: NotFound, errorComponent: PageFailed } as never)
+
+export function makeRouter() {
+  return createRouter({
+    routeTree: rootRoute.addChildren(pageRoutes),
+    basepath: '/console',
+    parseSearch: parseSearchWith((text) => text),
+    stringifySearch: stringifySearchWith(String),
+    defaultPreload: 'intent',
+    scrollRestoration: false,
+  })
+}
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof makeRouter>
+  }
+}

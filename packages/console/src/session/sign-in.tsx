@@ -1,0 +1,88 @@
+// The door: an API key, or the operator's token.
+import { ConnectionError, SensoriumError } from '@sensorium/client'
+import { useState, type FormEvent } from 'react'
+import { Mark } from '../components/icons.tsx'
+import { Field } from '../components/field.tsx'
+import { Segments } from '../components/segments.tsx'
+import { Snippet } from '../components/copy.tsx'
+import { signInAsOperator, signInWithKey, type Session } from './session.ts'
+
+type Mode = 'key' | 'operator'
+
+const MODES = [
+  { value: 'key', label: 'API key' },
+  { value: 'operator', label: 'Operator' },
+] as const
+
+function problemOf(error: unknown, mode: Mode): string {
+  if (error instanceof ConnectionError) return 'The service does not answer. Is it running?'
+  if (!(error instanceof SensoriumError)) return 'Something unexpected went wrong; the browser’s console has it.'
+  if (error.status === 404 && mode === 'operator') return 'This service has no operator API: OPERATOR_TOKEN is not set.'
+  if (error.status === 401)
+    return mode === 'key'
+      ? 'This key is not valid: it is unknown, revoked or expired, or its agent is inactive.'
+      : 'This is not the operator token of this service.'
+  if (error.code === 'validation_failed') return 'A key is ak_live_ and 32 letters or digits.'
+  return error.message
+}
+
+export function SignIn({ notice, onSignIn }: { notice: string | null; onSignIn(session: Session): void }) {
+  const [mode, setMode] = useState<Mode>('key')
+  const [secret, setSecret] = useState('')
+  const [problem, setProblem] = useState<string | null>(notice)
+  const [busy, setBusy] = useState(false)
+
+  async function submit(event: FormEvent): Promise<void> {
+    event.preventDefault()
+    setBusy(true)
+    setProblem(null)
+    try {
+      const given = secret.trim()
+      onSignIn(await (mode === 'key' ? signInWithKey(given) : signInAsOperator(given)))
+    } catch (error) {
+      if (!(error instanceof SensoriumError || error instanceof ConnectionError)) console.error(error)
+      setProblem(problemOf(error, mode))
+      setBusy(false)
+    }
+  }
+
+  return (
+    <main className="sign-in">
+      <form onSubmit={submit}>
+        <h1 className="brand">
+          <Mark /> Sensorium
+        </h1>
+        <div className="row apart">
+          <span className="quiet">Sign in with</span>
+          <Segments<Mode> label="Sign in with" value={mode} options={MODES} onChange={setMode} />
+        </div>
+        <Field label={mode === 'key' ? 'API key' : 'Operator token'} problem={problem ?? undefined}>
+          <input
+            className="mono"
+            type="password"
+            name="key"
+            autoComplete="current-password"
+            placeholder={mode === 'key' ? 'ak_live_…' : 'OPERATOR_TOKEN'}
+            required
+            autoFocus
+            value={secret}
+            onChange={(event) => setSecret(event.target.value)}
+          />
+        </Field>
+        <button className="button primary" type="submit" disabled={busy}>
+          {busy ? 'Signing in…' : 'Sign in'}
+        </button>
+        <p className="quiet small">
+          The key stays in the memory of this tab, where the client renews its token. It is not stored: a reload asks
+          again.
+        </p>
+        {mode === 'key' ? (
+          <div className="stack tight">
+            <span className="quiet small">No key at hand? Make an org-admin key on the machine of the service:</span>
+            <Snippet text="npx sensorium admin-key create default" />
+          </div>
+        ) : null}
+      </form>
+    </main>
+  )
+}

@@ -1,0 +1,29 @@
+import { Link } from '@tanstack/react-router'
+import { PageFrame } from '../components/page.tsx'
+import { Empty, Failed } from '../components/states.tsx'
+
+export function NotFound() {
+  return (
+    <PageFrame title="Nothing here">
+      <Empty
+        title="There is no such page"
+        action={
+          <Link to="/" className="button">
+            Go to the start
+          </Link>
+        }
+      >
+        The address may be of another release, or your key does not show it.
+      </Empty>
+    </PageFrame>
+  )
+}
+
+/** A page that broke says so; the rest of the console goes on. */
+export function PageFailed({ error, reset }: { error: Error; reset(): void }) {
+  return (
+    <PageFrame title="This page failed">
+      <Failed error={error} retry={reset} />
+    </PageFrame>
+  )
+}

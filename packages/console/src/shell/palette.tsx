@@ -1,0 +1,122 @@
+// ⌘K: pages, commands, and things by their name or id.
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useEffect, useId, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
+import { ArrowIcon } from '../components/icons.tsx'
+import { pages } from '../pages/index.ts'
+import { useSession } from '../session/session.ts'
+
+export interface Command {
+  title: string
+  kind: string
+  icon?: ReactNode
+  run(): void
+}
+
+const SHORTEST = 2
+
+/** Every word of what was typed is somewhere in the title. */
+const fits = (title: string, typed: string): boolean =>
+  typed
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => title.toLowerCase().includes(word))
+
+/** What pages find under a name; asked when there are at least two characters. */
+function useFound(typed: string): Command[] {
+  const session = useSession()
+  const navigate = useNavigate()
+  const { data = [] } = useQuery({
+    queryKey: ['palette', typed],
+    enabled: typed.length >= SHORTEST,
+    queryFn: async () => {
+      const finders = pages.filter((page) => page.find !== undefined && page.isFor(session))
+      const found = await Promise.allSettled(finders.map((page) => page.find!(session, typed)))
+      return found.flatMap((one) => (one.status === 'fulfilled' ? one.value.slice(0, 6) : []))
+    },
+  })
+  return data.map(({ title, kind, to }) => ({ title, kind, run: () => void navigate({ to: to as never }) }))
+}
+
+export function Palette({ commands, onClose }: { commands: readonly Command[]; onClose(): void }) {
+  const [typed, setTyped] = useState('')
+  const [at, setAt] = useState(0)
+  const dialog = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  const found = useFound(typed.trim())
+  const shown = [...commands.filter(({ title, kind }) => fits(`${kind} ${title}`, typed.trim())), ...found]
+  const chosen = Math.min(at, shown.length - 1)
+
+  useEffect(() => {
+    const element = dialog.current!
+    if (!element.open) element.showModal()
+    return () => element.close()
+  }, [])
+  useEffect(() => {
+    document.getElementById(`${id}-${chosen}`)?.scrollIntoView({ block: 'nearest' })
+  }, [id, chosen])
+
+  function choose(command: Command | undefined): void {
+    if (command === undefined) return
+    onClose()
+    command.run()
+  }
+  function press(event: KeyboardEvent): void {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    if (step !== undefined) {
+      event.preventDefault()
+      setAt((chosen + step + shown.length) % Math.max(1, shown.length))
+    } else if (event.key === 'Enter') {
+      event.preventDefault()
+      choose(shown[chosen])
+    }
+  }
+
+  return (
+    <dialog
+      ref={dialog}
+      className="palette"
+      aria-label="Command palette"
+      onCancel={(event) => {
+        event.preventDefault()
+        onClose()
+      }}
+      onClick={(event) => {
+        if (event.target === dialog.current) onClose()
+      }}
+    >
+      <input
+        role="combobox"
+        aria-expanded="true"
+        aria-controls={`${id}-list`}
+        aria-activedescendant={shown.length === 0 ? undefined : `${id}-${chosen}`}
+        aria-label="Search pages, commands and things"
+        placeholder="Go to, do, or find by name or id…"
+        autoFocus
+        value={typed}
+        onChange={(event) => {
+          setTyped(event.target.value)
+          setAt(0)
+        }}
+        onKeyDown={press}
+      />
+      <div role="listbox" id={`${id}-list`} aria-label="Results">
+        {shown.map((command, index) => (
+          <div
+            key={`${command.kind} ${command.title}`}
+            id={`${id}-${index}`}
+            role="option"
+            aria-selected={index === chosen}
+            onClick={() => choose(command)}
+            onMouseMove={() => setAt(index)}
+          >
+            {command.icon ?? <ArrowIcon />}
+            <span className="grow cut">{command.title}</span>
+            <span className="faint small">{command.kind}</span>
+          </div>
+        ))}
+        {shown.length === 0 ? <p className="empty quiet">Nothing has that in its name.</p> : null}
+      </div>
+    </dialog>
+  )
+}

@@ -1,0 +1,161 @@
+// The frame around every page: navigation, who is signed in, the palette, keys.
+import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import { LeaveIcon, Mark, MenuIcon, MoonIcon, SearchIcon, SunIcon, SystemIcon } from '../components/icons.tsx'
+import { Segments } from '../components/segments.tsx'
+import { useReachable } from '../data/reachable.ts'
+import { pages } from '../pages/index.ts'
+import type { Page } from '../pages/page.ts'
+import { useSession, useSignOut } from '../session/session.ts'
+import { Palette, type Command } from './palette.tsx'
+import { ShortcutSheet } from './shortcut-sheet.tsx'
+import { listenForShortcuts, useShortcut } from './shortcuts.ts'
+import { applyTheme, currentTheme, THEMES, type Theme } from './theme.ts'
+
+const THEME_ICONS = { system: <SystemIcon />, light: <SunIcon />, dark: <MoonIcon /> }
+
+function ThemeSwitch() {
+  const [theme, setTheme] = useState(currentTheme)
+  useEffect(() => {
+    const follow = (): void => setTheme(currentTheme())
+    addEventListener('theme', follow)
+    return () => removeEventListener('theme', follow)
+  }, [])
+  const options = THEMES.map((value) => ({ value, label: THEME_ICONS[value], title: `Theme: ${value}` }))
+  return <Segments<Theme> label="Theme" value={theme} options={options} onChange={applyTheme} />
+}
+
+const ROLES = { org_admin: 'Org admin', agent: 'Agent', operator: 'Operator' }
+
+function Who() {
+  const { kind, agent } = useSession()
+  const signOut = useSignOut()
+  return (
+    <div className="who">
+      <div className="row">
+        <div className="grow stack tight">
+          <span className="cut">{agent?.name ?? ROLES[kind]}</span>
+          {agent === null ? null : <span className="faint small">Signed in as an agent</span>}
+        </div>
+        <button type="button" className="button bare icon" aria-label="Sign out" title="Sign out" onClick={signOut}>
+          <LeaveIcon />
+        </button>
+      </div>
+      <ThemeSwitch />
+    </div>
+  )
+}
+
+function PageLink({ page }: { page: Page }) {
+  const navigate = useNavigate()
+  useShortcut(page.keys, `Go to ${page.title}`, () => void navigate({ to: page.path as never }))
+  return (
+    <Link to={page.path as never} activeOptions={{ exact: page.path === '/' }}>
+      {page.icon}
+      {page.title}
+    </Link>
+  )
+}
+
+function useCommands(own: readonly Page[], showKeys: () => void): Command[] {
+  const navigate = useNavigate()
+  const signOut = useSignOut()
+  return [
+    ...own.map((page) => ({
+      title: page.title,
+      kind: 'Go to',
+      icon: page.icon,
+      run: () => void navigate({ to: page.path as never }),
+    })),
+    ...THEMES.map((theme) => ({
+      title: `Use the ${theme} theme`,
+      kind: 'Theme',
+      icon: THEME_ICONS[theme],
+      run: () => applyTheme(theme),
+    })),
+    { title: 'Show the keyboard shortcuts', kind: 'Help', run: showKeys },
+    { title: 'Open the documentation', kind: 'Help', run: () => void window.open('/docs', '_blank', 'noopener') },
+    { title: 'Sign out', kind: 'Session', icon: <LeaveIcon />, run: signOut },
+  ]
+}
+
+export function Shell() {
+  const session = useSession()
+  const reachable = useReachable()
+  const { pathname } = useLocation()
+  const own = pages.filter((page) => page.isFor(session))
+  // The menu of a phone is open at one address: following a link closes it.
+  const [menuAt, setMenuAt] = useState<string | null>(null)
+  const menuIsOpen = menuAt === pathname
+  const [paletteIsOpen, setPalette] = useState(false)
+  const [sheetIsOpen, setSheet] = useState(false)
+  const commands = useCommands(own, () => setSheet(true))
+  useShortcut('?', 'Show this sheet', () => setSheet(true))
+  useEffect(() => listenForShortcuts(), [])
+  useEffect(() => {
+    const press = (event: KeyboardEvent): void => {
+      if (!(event.metaKey || event.ctrlKey) || event.key.toLowerCase() !== 'k') return
+      event.preventDefault()
+      setPalette((isOpen) => !isOpen)
+    }
+    addEventListener('keydown', press)
+    return () => removeEventListener('keydown', press)
+  }, [])
+
+  const finder = (
+    <button type="button" className="finder" onClick={() => setPalette(true)}>
+      <SearchIcon /> Find or do <kbd>⌘K</kbd>
+    </button>
+  )
+  return (
+    <div className={menuIsOpen ? 'shell menu-open' : 'shell'}>
+      <div className="phone-bar">
+        <button
+          type="button"
+          className="button bare icon menu-button"
+          aria-label="Menu"
+          aria-expanded={menuIsOpen}
+          onClick={() => setMenuAt(pathname)}
+        >
+          <MenuIcon />
+        </button>
+        <span className="brand">
+          <Mark /> Sensorium
+        </span>
+        <button
+          type="button"
+          className="button bare icon menu-button"
+          aria-label="Find or do"
+          onClick={() => setPalette(true)}
+        >
+          <SearchIcon />
+        </button>
+      </div>
+      <button type="button" className="side-veil" aria-label="Close the menu" onClick={() => setMenuAt(null)} />
+      <div className="side">
+        <Link to="/" className="brand">
+          <Mark /> Sensorium
+        </Link>
+        {finder}
+        <nav aria-label="Pages">
+          {own.map((page) => (
+            <PageLink key={page.path} page={page} />
+          ))}
+        </nav>
+        <Who />
+      </div>
+      <div className="stage">
+        {reachable ? null : (
+          <div className="banner" role="alert">
+            The service does not answer. What you see is what it last said; it is asked again and again.
+          </div>
+        )}
+        <main>
+          <Outlet />
+        </main>
+      </div>
+      {paletteIsOpen ? <Palette commands={commands} onClose={() => setPalette(false)} /> : null}
+      {sheetIsOpen ? <ShortcutSheet onClose={() => setSheet(false)} /> : null}
+    </div>
+  )
+}

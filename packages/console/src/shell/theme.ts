@@ -1,0 +1,26 @@
+// Light, dark, or what the system has. The choice is the one thing the console keeps in storage.
+export const THEMES = ['system', 'light', 'dark'] as const
+export type Theme = (typeof THEMES)[number]
+
+const KEY = 'sensorium-theme'
+
+export function currentTheme(): Theme {
+  try {
+    const kept = localStorage.getItem(KEY)
+    return THEMES.find((theme) => theme === kept) ?? 'system'
+  } catch {
+    return 'system' // storage is forbidden here
+  }
+}
+
+export function applyTheme(theme: Theme = currentTheme()): void {
+  if (theme === 'system') delete document.documentElement.dataset['theme']
+  else document.documentElement.dataset['theme'] = theme
+  try {
+    localStorage.setItem(KEY, theme)
+  } catch {
+    // it holds for this page then
+  }
+  // Charts are drawn with the colours of the moment.
+  dispatchEvent(new Event('theme'))
+}

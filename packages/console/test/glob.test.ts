@@ -1,0 +1,37 @@
+// The console's reading of patterns is the service's.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { compileGlob } from '../../server/src/routing/glob.ts'
+import { globMatches } from '../src/pages/agents/glob.ts'
+
+test('[UI-6] a pattern that is tried in the console matches what it matches in the service', () => {
+  const part = fc.constantFrom(
+    '*',
+    '?',
+    '[a-c]',
+    '[!b]',
+    '[]a]',
+    '[\\]-]',
+    '[',
+    ']',
+    '\\*',
+    '\\',
+    '!',
+    '-',
+    'a',
+    'b',
+    'com.',
+    'ü',
+    '🙂',
+  )
+  const patterns = fc.array(part, { maxLength: 7 }).map((parts) => parts.join(''))
+  const types = fc.array(fc.constantFrom('a', 'b', 'c', 'com.', '*', '[', '\\', 'ü', '🙂', '-', '!'), { maxLength: 8 })
+  fc.assert(
+    fc.property(patterns, types, (pattern, parts) => {
+      const type = parts.join('')
+      assert.equal(globMatches(pattern, type), compileGlob(pattern).matches(type), `${pattern} on ${type}`)
+    }),
+    { numRuns: 5_000 },
+  )
+})

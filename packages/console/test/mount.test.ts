@@ -1,0 +1,93 @@
+// What the server does with the built console.
+import assert from 'node:assert/strict'
+import { get } from 'node:http'
+import { after, before, test } from 'node:test'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { onBothEngines } from '../../server/test/support/engines.ts'
+import { startService, type Service } from '../../server/test/support/service.ts'
+
+/** `fetch` would decompress it. */
+const bytesAt = (url: string, encoding: string): Promise<{ headers: Record<string, unknown>; body: Buffer }> =>
+  new Promise((resolve, reject) => {
+    get(url, { headers: { 'accept-encoding': encoding } }, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('end', () => resolve({ headers: response.headers, body: Buffer.concat(chunks) }))
+    }).on('error', reject)
+  })
+
+onBothEngines((engine) => {
+  let service: Service
+  before(async () => {
+    service = await startService(engine)
+  })
+  after(() => service.stop())
+
+  const scriptOf = (html: string): string => /src="(\/console\/assets\/[^"]+\.js)"/.exec(html)![1]!
+
+  test('[UI-1] every address below /console is its page, which a cache asks for again', async () => {
+    for (const path of ['/console', '/console/', '/console/agents/agt_1?tab=keys', '/console/events/a.b.js']) {
+      const { status, headers, text } = await service.call(`GET ${path}`)
+      assert.equal(status, 200, path)
+      assert.equal(headers.get('content-type'), 'text/html; charset=utf-8')
+      assert.equal(headers.get('cache-control'), 'no-cache')
+      assert.match(text, /<div id="root">/)
+    }
+    const { status } = await service.call('GET /consolation')
+    assert.equal(status, 404)
+  })
+
+  test('[UI-1] its files never change under their address, and are told apart by their tags', async () => {
+    const script = scriptOf((await service.call('GET /console')).text)
+    const first = await service.call(`GET ${script}`)
+    assert.equal(first.headers.get('cache-control'), 'public, max-age=31536000, immutable')
+    assert.equal(first.headers.get('vary'), 'accept-encoding')
+    const tag = first.headers.get('etag')!
+    const again = await service.call(`GET ${script}`, { headers: { 'if-none-match': `"other", ${tag}` } })
+    assert.deepEqual([again.status, again.text], [304, ''])
+    const missing = await service.call('GET /console/assets/index-gone.js')
+    assert.deepEqual([missing.status, missing.body.error.code], [404, 'not_found'])
+    const climbing = await service.call('GET /console/assets/..%2f..%2fpackage.json')
+    assert.equal(climbing.status, 404)
+  })
+
+  test('[UI-1] a client gets the encoding that it takes, and HEAD the same without the body', async () => {
+    const script = scriptOf((await service.call('GET /console')).text)
+    const plain = await bytesAt(service.url + script, 'identity')
+    const brotli = await bytesAt(service.url + script, 'gzip;q=0.5, br')
+    const gzip = await bytesAt(service.url + script, 'gzip, br;q=0')
+    assert.equal(plain.headers['content-encoding'], undefined)
+    assert.equal(brotli.headers['content-encoding'], 'br')
+    assert.equal(gzip.headers['content-encoding'], 'gzip')
+    assert.deepEqual(brotliDecompressSync(brotli.body), plain.body)
+    assert.deepEqual(gunzipSync(gzip.body), plain.body)
+    const tags = [plain, brotli, gzip].map(({ headers }) => headers['etag'])
+    assert.equal(new Set(tags).size, 3)
+    const head = await service.call(`HEAD ${script}`)
+    assert.deepEqual([head.status, head.text], [200, ''])
+  })
+
+  test('[UI-1] it is read: any other method is 405', async () => {
+    for (const method of ['POST', 'DELETE', 'PUT']) {
+      const { status, headers, body } = await service.call(`${method} /console`)
+      assert.deepEqual([status, body.error.code, headers.get('allow')], [405, 'method_not_allowed', 'GET, HEAD'])
+    }
+  })
+
+  test('[UI-2] the page runs nothing inline and talks to nobody else, and nobody frames it', async () => {
+    const { headers, text } = await service.call('GET /console')
+    const policy = headers.get('content-security-policy')!
+    assert.match(policy, /default-src 'none'/)
+    assert.match(policy, /frame-ancestors 'none'/)
+    assert.doesNotMatch(policy, /unsafe|https?:|data:|blob:|\*/)
+    assert.doesNotMatch(text, /<script(?![^>]*\bsrc=)|<style|\bstyle=|\bon\w+=/)
+    assert.doesNotMatch(text, /(?:src|href)="(?!\/)/)
+  })
+
+  test('[UI-3] with CONSOLE=off there is none', async (t) => {
+    const without = await startService(engine, { CONSOLE: 'off' })
+    t.after(() => without.stop())
+    const { status, body } = await without.call('GET /console')
+    assert.deepEqual([status, body.error.code], [404, 'not_found'])
+  })
+})

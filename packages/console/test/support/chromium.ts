@@ -1,0 +1,52 @@
+// The browser of the tests: Debian's Chromium, or one of the machine. Installed by apt as root where it is missing.
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { chromium, type Browser } from 'playwright-core'
+
+const PLACES = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+]
+
+const installed = (): string | null => PLACES.find((place) => existsSync(place)) ?? null
+
+/** As root on Debian the package is one command away. */
+function install(): string | null {
+  if (process.getuid?.() !== 0 || spawnSync('apt-get', ['--version']).error) return null
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  const add = () =>
+    spawnSync('apt-get', ['install', '-y', '--no-install-recommends', 'chromium', 'fonts-liberation'], {
+      env,
+      timeout: 300_000,
+    })
+  if (add().status !== 0) {
+    spawnSync('apt-get', ['update'], { env, timeout: 120_000 })
+    add()
+  }
+  return installed()
+}
+
+const program = installed() ?? install()
+
+/** For the `skip` of a test: false where a browser can be had. On a build machine none is a failure. */
+export const noBrowser: string | false = program !== null ? false : 'Chromium is missing (Debian package chromium)'
+if (noBrowser && process.env['CI'] === 'true') throw new Error(`${noBrowser}: required because CI=true`)
+
+export function startBrowser(): Promise<Browser> {
+  if (program === null) throw new Error(String(noBrowser))
+  return chromium.launch({
+    executablePath: program,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  })
+}

@@ -1,0 +1,39 @@
+// What the first load weighs: the page, and everything that its script names without being asked.
+import assert from 'node:assert/strict'
+import { readFileSync, readdirSync } from 'node:fs'
+import path from 'node:path'
+import { test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+
+const DIST = path.resolve(import.meta.dirname, '../dist')
+const LIMIT = 200_000
+const read = (name: string): Buffer => readFileSync(path.join(DIST, name))
+
+/** Files that are imported by a statement, and those that they import; `import()` is what waits. */
+function withImports(name: string, seen = new Set<string>()): Set<string> {
+  if (seen.has(name)) return seen
+  seen.add(name)
+  const text = read(`assets/${name}`).toString()
+  for (const [, imported] of text.matchAll(/(?:from|import)\s*["']\.\/([^"']+\.js)["']/g)) withImports(imported!, seen)
+  return seen
+}
+
+test('[UI-4] the first load is under 200 kB as gzip, and has no chart, no graph and no filter language in it', (t) => {
+  const html = read('index.html').toString()
+  const [, script] = /src="\/console\/assets\/([^"]+\.js)"/.exec(html)!
+  const styles = [...html.matchAll(/href="\/console\/assets\/([^"]+\.css)"/g)].map(([, name]) => name!)
+  assert.ok(styles.length > 0)
+  const names = [...withImports(script!), ...styles]
+  const bytes = names.reduce((sum, name) => sum + gzipSync(read(`assets/${name}`), { level: 9 }).length, 0)
+  t.diagnostic(`${Math.round(bytes / 1000)} kB in ${names.length} files`)
+  assert.ok(bytes < LIMIT, `${bytes}`)
+  const text = names.map((name) => read(`assets/${name}`).toString()).join()
+  const later = readdirSync(path.join(DIST, 'assets'))
+    .filter((name) => name.endsWith('.js') && !names.includes(name))
+    .map((name) => read(`assets/${name}`).toString())
+    .join()
+  for (const mark of ['u-legend', 'CelSyntaxError']) {
+    assert.ok(!text.includes(mark), `${mark} is loaded at once`)
+    assert.ok(later.includes(mark), `${mark} is loaded later`)
+  }
+})
