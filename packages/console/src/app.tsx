@@ -3,7 +3,7 @@
 import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
-import { makeQueryClient } from './data/query-client.ts'
+import { makeQueryClient } from './api/query-client.ts'
 import { makeRouter } from './router.tsx'
 import { SessionContext, type Session } from './session/session.ts'
 import { SignIn } from './session/sign-in.tsx'

@@ -8,7 +8,7 @@ import { KeyValues } from '../../components/key-values.tsx'
 import { Overlay } from '../../components/overlay.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { span, Time } from '../../components/time.tsx'
-import { useAction, useCall } from '../../data/calls.ts'
+import { useAction, useCall } from '../../api/calls.ts'
 import { useSession } from '../../session/session.ts'
 
 const STATES: Record<PushState['state'], { tone: Tone; says: string }> = {

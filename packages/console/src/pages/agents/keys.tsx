@@ -6,7 +6,7 @@ import { Confirm, Overlay } from '../../components/overlay.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Empty, Reply } from '../../components/states.tsx'
 import { Time } from '../../components/time.tsx'
-import { useAction, useCall } from '../../data/calls.ts'
+import { useAction, useCall } from '../../api/calls.ts'
 import { MintKey } from './mint-key.tsx'
 
 export type Scope = KeyMint['scopes'][number]

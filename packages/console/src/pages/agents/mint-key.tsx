@@ -3,7 +3,7 @@ import type { Agent, KeyMint } from '@sensorium/client'
 import { useState, type FormEvent } from 'react'
 import { CopyButton } from '../../components/copy.tsx'
 import { Field, FormProblem, problemOf } from '../../components/field.tsx'
-import { useAction } from '../../data/calls.ts'
+import { useAction } from '../../api/calls.ts'
 import type { Scope } from './keys.tsx'
 
 const SCOPES: readonly Scope[] = [

@@ -3,7 +3,7 @@ import { createClient, type Agent, type Client, type Interest, type InterestCrea
 import { useQuery } from '@tanstack/react-query'
 import { useState, type FormEvent } from 'react'
 import { Field, FormProblem, problemOf } from '../../components/field.tsx'
-import { useAction } from '../../data/calls.ts'
+import { useAction } from '../../api/calls.ts'
 import { useSession } from '../../session/session.ts'
 import { FilterPreview } from './filter-preview.tsx'
 import { tryFilter } from './try-filter.ts'

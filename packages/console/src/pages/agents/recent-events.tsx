@@ -8,7 +8,7 @@ import { Panel } from '../../components/panel.tsx'
 import { Empty, Reply } from '../../components/states.tsx'
 import { Table, type Column } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
-import { useCall } from '../../data/calls.ts'
+import { useCall } from '../../api/calls.ts'
 
 const COLUMNS: readonly Column<RecentEvent>[] = [
   { name: 'Type', width: 'minmax(0, 2fr)', cell: ({ type }) => <code>{type}</code> },

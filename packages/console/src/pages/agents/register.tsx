@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState, type FormEvent } from 'react'
 import { Field, FormProblem, problemOf } from '../../components/field.tsx'
 import { Overlay } from '../../components/overlay.tsx'
-import { useAction } from '../../data/calls.ts'
+import { useAction } from '../../api/calls.ts'
 
 const MODES: readonly { value: AgentCreate['delivery_mode']; says: string }[] = [
   { value: 'poll', says: 'It asks for its deliveries' },

@@ -1,6 +1,6 @@
 // Events to try a filter against: the latest that the agent acknowledged.
 import type { Agent } from '@sensorium/client'
-import { useCall } from '../../data/calls.ts'
+import { useCall } from '../../api/calls.ts'
 
 export interface TriedEvent extends Readonly<Record<string, unknown>> {
   id: string

@@ -1,0 +1,20 @@
+// What was fetched, kept by operation and input. The client retries by itself, so nothing is tried again here.
+import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
+import { ConnectionError } from '@sensorium/client'
+import { isSignedOut } from '../session/session.ts'
+import { setReachable } from './reachable.ts'
+
+export function makeQueryClient(signedOut: () => void): QueryClient {
+  const failed = (error: unknown): void => {
+    if (isSignedOut(error)) signedOut()
+    if (error instanceof ConnectionError) setReachable(false)
+  }
+  return new QueryClient({
+    queryCache: new QueryCache({ onError: failed, onSuccess: () => setReachable(true) }),
+    mutationCache: new MutationCache({ onError: failed, onSuccess: () => setReachable(true) }),
+    defaultOptions: {
+      queries: { retry: false, staleTime: 2_000, gcTime: 120_000, refetchOnWindowFocus: true },
+      mutations: { retry: false },
+    },
+  })
+}
