@@ -3,6 +3,7 @@ import { agentCalls, interestCalls, keyCalls } from './agents.ts'
 import { channelCalls } from './channels.ts'
 import type { Agent } from './contract.ts'
 import { deliveryCalls, type DeliveryCalls } from './deliveries.ts'
+import { ensure, type Description, type Ensured, type EnsureOptions } from './ensure.ts'
 import { eventCalls, type EventCalls, type EventDefaults } from './events.ts'
 import { memoryCalls, type MemoryCalls } from './memory.ts'
 import { makeCall, type Call, type Connection } from './request.ts'
@@ -30,6 +31,8 @@ const DEFAULT_TIMEOUT_MS = 60_000
 
 interface Parts {
   call: Call
+  /** The calls of a client that has another key. */
+  callWith(apiKey: string): Call
   connection: Connection
   tokens: Tokens
 }
@@ -52,6 +55,8 @@ export interface Client {
   scopes(): Promise<readonly string[] | undefined>
   /** The same client, whose events carry these attributes too. */
   with(more: EventDefaults): Client
+  /** Brings agents, interests, channels and feeds to what is described; doing it twice changes nothing. */
+  ensure(description: Description, options?: EnsureOptions): Promise<Ensured>
   /** Works through the mailbox until it is stopped. */
   worker<D = unknown>(options: WorkerOptions<D>): Worker
 }
@@ -76,6 +81,8 @@ function assemble(parts: Parts, defaults: EventDefaults): Client {
     agent: () => tokens.agent(),
     scopes: () => tokens.scopes(),
     with: (more) => assemble(parts, { ...defaults, ...more }),
+    ensure: (description, options) =>
+      ensure({ call, ownId: async () => (await tokens.agent())?.id, callWith: parts.callWith }, description, options),
     worker: (options) => startWorker(client, parts.connection, tokens, options),
   }
   return client
@@ -91,9 +98,8 @@ export function createClient(options: ClientOptions): Client {
   const { apiKey, token } = options
   if ((apiKey === undefined) === (token === undefined)) throw new TypeError('a client needs an apiKey or a token')
   const exchange = makeCall(connection, null)
-  const tokens =
-    token !== undefined
-      ? givenToken(token)
-      : exchangedTokens(() => exchange('exchangeKey', { body: { api_key: apiKey! } }))
-  return assemble({ call: makeCall(connection, tokens), connection, tokens }, options.events ?? {})
+  const tokensOf = (key: string): Tokens => exchangedTokens(() => exchange('exchangeKey', { body: { api_key: key } }))
+  const tokens = token !== undefined ? givenToken(token) : tokensOf(apiKey!)
+  const callWith = (key: string): Call => makeCall(connection, tokensOf(key))
+  return assemble({ call: makeCall(connection, tokens), callWith, connection, tokens }, options.events ?? {})
 }

@@ -2,6 +2,7 @@
 export { createClient, type Client, type ClientOptions, type Work, type WorkerOptions } from './client.ts'
 export type * from './contract.ts'
 export { ConnectionError, DeadLetter, RetryAfter, SensoriumError, type ErrorCode } from './errors.ts'
+export type { Description, Ensured, EnsureOptions } from './ensure.ts'
 export type { EventDefaults, NewEvent } from './events.ts'
 export type { NewInterest } from './agents.ts'
 export type { NewMemory } from './memory.ts'

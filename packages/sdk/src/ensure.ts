@@ -1,0 +1,197 @@
+// Brings agents, interests, channels and feeds to what is described: for start-up code, which may run again and again,
+// and in several processes at once.
+//
+// 1. What is described is named by external ids, so a second run finds what the first one made.
+// 2. An interest or feed that is not described is removed from those agents and channels whose interests or feeds are
+//    described: changing a filter in the description leaves no old one behind. Nothing else is ever deleted.
+// 3. An agent alone creates its interests. An org-admin does it with a key of that agent, which is minted for the
+//    purpose and revoked as soon as it has been used.
+import type { Agent, AgentCreate, Channel, ChannelCreate, Feed, FeedCreate, Interest } from './contract.ts'
+import { interestOf, type NewInterest } from './agents.ts'
+import { SensoriumError } from './errors.ts'
+import type { Call, CallOptions } from './request.ts'
+
+export interface Description {
+  agents?: readonly (AgentCreate & { external_id: string })[]
+  /** `agent` is the external id of a described agent, or an agent's id; left out, it is the agent of this client. */
+  interests?: readonly (NewInterest & { agent?: string })[]
+  /** `members` are added, as `agent` of an interest names them; nobody is removed. */
+  channels?: readonly (ChannelCreate & { external_id: string; members?: readonly string[] })[]
+  /** `channel` is the external id of a described channel, or a channel's id. */
+  feeds?: readonly (FeedCreate & { channel: string })[]
+}
+
+export interface EnsureOptions extends CallOptions {
+  /** Lets an org-admin create interests of agents, each with a key that is minted for it and revoked again. */
+  mintKeys?: boolean
+  /** Leaves interests and feeds alone that are not described. */
+  keepOthers?: boolean
+}
+
+/** What there is now, by external id, and in the order of the description. */
+export interface Ensured {
+  agents: Record<string, Agent>
+  channels: Record<string, Channel>
+  interests: Interest[]
+  feeds: Feed[]
+}
+
+export interface EnsureTools {
+  call: Call
+  /** The id of the agent whose key this client has. */
+  ownId(): Promise<string | undefined>
+  /** The calls of a client that has this key. */
+  callWith(apiKey: string): Call
+}
+
+interface Manner {
+  mintKeys: boolean
+  keepOthers: boolean
+  options: CallOptions
+}
+
+const isRefused = (error: unknown, status: number, rule?: string): boolean =>
+  error instanceof SensoriumError && error.status === status && (rule === undefined || error.details['rule'] === rule)
+
+/** Resolves to null if it was refused in that way: somebody else did it at the same moment. */
+async function unless<T>(work: Promise<T>, status: number, rule?: string): Promise<T | null> {
+  try {
+    return await work
+  } catch (error) {
+    if (isRefused(error, status, rule)) return null
+    throw error
+  }
+}
+
+const sameSubscription = (a: Interest, b: NewInterest): boolean =>
+  a.event_type === b.event_type && a.filter_expression === (b.filter_expression ?? null)
+
+const sameInterest = (a: Interest, b: NewInterest): boolean => {
+  const { priority, enrichment_depth } = interestOf(b)
+  return sameSubscription(a, b) && a.priority === priority && a.enrichment_depth === enrichment_depth
+}
+
+const sameFeed = (a: Feed, b: FeedCreate): boolean =>
+  a.event_type_glob === b.event_type_glob && a.filter_expression === (b.filter_expression ?? null)
+
+/** What has to be made and removed so that each wanted one is there once. Ids sort by age: the oldest stays. */
+function difference<Had extends { id: string }, Wanted>(
+  had: readonly Had[],
+  wanted: readonly Wanted[],
+  isSame: (had: Had, wanted: Wanted) => boolean,
+): { missing: Wanted[]; others: Had[] } {
+  const others = [...had].sort((a, b) => (a.id < b.id ? -1 : 1))
+  const missing = wanted.filter((one) => {
+    const found = others.findIndex((candidate) => isSame(candidate, one))
+    if (found !== -1) others.splice(found, 1)
+    return found === -1
+  })
+  return { missing, others }
+}
+
+/** The wanted ones under the id that each belongs to, which is no part of it. */
+function grouped<Wanted extends object>(
+  wanted: readonly Wanted[],
+  idOf: (one: Wanted) => string,
+): Map<string, Wanted[]> {
+  const groups = new Map<string, Wanted[]>()
+  for (const one of wanted) groups.set(idOf(one), [...(groups.get(idOf(one)) ?? []), one])
+  return groups
+}
+
+/** Runs `work` with a call that may create interests of the agent. */
+async function asAgent(
+  { call, ownId, callWith }: EnsureTools,
+  id: string,
+  { mintKeys, options }: Manner,
+  work: (call: Call) => Promise<void>,
+): Promise<void> {
+  if (id === (await ownId())) return work(call)
+  if (!mintKeys)
+    throw new TypeError(`Only ${id} itself creates its interests: run ensure with its key, or with mintKeys: true`)
+  // Without an expiry, which the clocks of two machines may disagree about. If the process dies before the key is
+  // revoked, nobody knows it.
+  const minted = await call('mintKey', { params: { id }, body: { scopes: ['interests:write'] } }, options)
+  try {
+    await work(callWith(minted.key))
+  } finally {
+    await call('revokeKey', { params: { id, key_id: minted.id } }, options)
+  }
+}
+
+async function ensureInterests(
+  tools: EnsureTools,
+  id: string,
+  wanted: readonly NewInterest[],
+  manner: Manner,
+): Promise<Interest[]> {
+  const { call } = tools
+  const { options, keepOthers } = manner
+  const list = async (): Promise<Interest[]> => (await call('listInterests', { params: { id } }, options)).interests
+  const remove = (interest_id: string) => unless(call('deleteInterest', { params: { id, interest_id } }, options), 404)
+  const { missing, others } = difference(await list(), wanted, sameInterest)
+  // One with the same pattern and filter is in the way of its new priority. All others go last, so that no event falls
+  // between an old filter and a new one.
+  const inTheWay = others.filter((other) => missing.some((one) => sameSubscription(other, one)))
+  for (const other of inTheWay) await remove(other.id)
+  if (missing.length > 0)
+    await asAgent(tools, id, manner, async (own) => {
+      for (const one of missing) {
+        const created = own('createInterest', { params: { id }, body: interestOf(one) }, options)
+        await unless(created, 422, 'interest_conflict')
+      }
+    })
+  if (!keepOthers) for (const other of others) if (!inTheWay.includes(other)) await remove(other.id)
+  const now = await list()
+  return wanted.flatMap((one) => now.filter((interest) => sameInterest(interest, one)).slice(0, 1))
+}
+
+async function ensureFeeds(
+  { call }: EnsureTools,
+  id: string,
+  wanted: readonly FeedCreate[],
+  { options, keepOthers }: Manner,
+): Promise<Feed[]> {
+  const list = async (): Promise<Feed[]> => (await call('listFeeds', { params: { id } }, options)).feeds
+  const { missing, others } = difference(await list(), wanted, sameFeed)
+  for (const body of missing) await call('createFeed', { params: { id }, body }, options)
+  if (!keepOthers)
+    for (const other of others) await unless(call('deleteFeed', { params: { id, feed_id: other.id } }, options), 404)
+  const now = await list()
+  return wanted.flatMap((one) => now.filter((feed) => sameFeed(feed, one)).slice(0, 1))
+}
+
+export async function ensure(
+  tools: EnsureTools,
+  { agents = [], interests = [], channels = [], feeds = [] }: Description,
+  { mintKeys = false, keepOthers = false, ...options }: EnsureOptions = {},
+): Promise<Ensured> {
+  const { call } = tools
+  const manner: Manner = { mintKeys, keepOthers, options }
+  const result: Ensured = { agents: {}, channels: {}, interests: [], feeds: [] }
+  for (const body of agents) {
+    const { external_id } = body
+    result.agents[external_id] = await call('putAgent', { params: { external_id }, body }, options)
+  }
+  const agentId = (name: string): string => result.agents[name]?.id ?? name
+  for (const { members = [], ...body } of channels) {
+    const { external_id } = body
+    const { id } = (result.channels[external_id] = await call('putChannel', { params: { external_id }, body }, options))
+    for (const member of members) {
+      const participant = { participant_type: 'agent' as const, participant_id: agentId(member) }
+      await unless(call('addMember', { params: { id }, body: participant }, options), 409)
+    }
+  }
+  const own = await tools.ownId()
+  if (own === undefined && interests.some(({ agent }) => agent === undefined))
+    throw new TypeError('An interest names no agent, and this client has no key of one')
+  for (const [id, wanted] of grouped(interests, ({ agent }) => (agent === undefined ? own! : agentId(agent)))) {
+    const described = wanted.map(({ agent: _, ...interest }) => interest as NewInterest)
+    result.interests.push(...(await ensureInterests(tools, id, described, manner)))
+  }
+  for (const [id, wanted] of grouped(feeds, ({ channel }) => result.channels[channel]?.id ?? channel)) {
+    const described = wanted.map(({ channel: _, ...feed }) => feed)
+    result.feeds.push(...(await ensureFeeds(tools, id, described, manner)))
+  }
+  return result
+}

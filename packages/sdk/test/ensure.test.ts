@@ -1,0 +1,125 @@
+// Start-up code describes what there should be, and runs it again and again.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { createClient, type Client, type Description } from '@sensorium/client'
+import { onBothEngines } from '../../server/test/support/engines.ts'
+import { startService, type Service, type TestTenant } from '../../server/test/support/service.ts'
+
+const agent = (external_id: string, name = external_id) => ({
+  external_id,
+  name,
+  delivery_mode: 'poll' as const,
+  client_type: 'other',
+})
+
+onBothEngines((engine) => {
+  let service: Service
+  let tenant: TestTenant
+  let admin: Client
+  before(async () => {
+    service = await startService(engine)
+  })
+  after(() => service.stop())
+
+  const fresh = async (): Promise<void> => {
+    tenant = await service.tenant()
+    admin = createClient({ url: service.url, apiKey: tenant.adminKey })
+  }
+
+  const TEAM: Description = {
+    agents: [agent('triage', 'Triage'), agent('billing')],
+    interests: [
+      { agent: 'triage', event_type: 'com.shop.*', filter_expression: 'data.total > 100', priority: 5 },
+      { agent: 'triage', event_type: 'com.mail.*' },
+      { agent: 'billing', event_type: 'com.bank.*' },
+    ],
+    channels: [{ external_id: 'incidents', name: 'Incidents', type: 'private', members: ['triage', 'billing'] }],
+    feeds: [{ channel: 'incidents', event_type_glob: 'com.plant.*', filter_expression: 'has(data.alarm)' }],
+  }
+
+  test('[SDK-18][SDK-19] what is described is there afterwards, and running it again changes nothing', async () => {
+    await fresh()
+    const first = await admin.ensure(TEAM, { mintKeys: true })
+    assert.deepEqual(Object.keys(first.agents), ['triage', 'billing'])
+    assert.deepEqual(
+      first.interests.map(({ event_type, priority, enrichment_depth }) => [event_type, priority, enrichment_depth]),
+      [
+        ['com.shop.*', 5, 'none'],
+        ['com.mail.*', 0, 'none'],
+        ['com.bank.*', 0, 'none'],
+      ],
+    )
+    // The second run needs no key: there is nothing to create.
+    assert.deepEqual(await admin.ensure(TEAM), first)
+    assert.deepEqual(await createClient({ url: service.url, token: tenant.admin }).ensure(TEAM), first)
+    const { members } = await admin.channels.members(first.channels['incidents']!.id)
+    assert.equal(members.length, 3)
+    for (const { id } of Object.values(first.agents)) assert.deepEqual((await admin.keys.list(id)).keys, [])
+    // It works: a pump that is alarmed reaches both.
+    assert.equal((await admin.publish({ type: 'com.plant.pump', data: { alarm: true } })).recipients, 3)
+  })
+
+  test('[SDK-18] what is described no more is removed, or kept where that is asked for', async () => {
+    await fresh()
+    const { agents, channels } = await admin.ensure(TEAM, { mintKeys: true })
+    const changed: Description = {
+      ...TEAM,
+      agents: [agent('triage', 'Triage II')],
+      channels: [{ external_id: 'incidents', name: 'Incidents', type: 'private', members: ['triage'] }],
+      interests: [
+        { agent: 'triage', event_type: 'com.shop.*', filter_expression: 'data.total > 500' },
+        { agent: 'triage', event_type: 'com.mail.*', priority: 2, enrichment_depth: 'light' },
+      ],
+      feeds: [{ channel: 'incidents', event_type_glob: 'com.plant.pump.*' }],
+    }
+    const kept = await admin.ensure(changed, { mintKeys: true, keepOthers: true })
+    const triage = agents['triage']!.id
+    const room = channels['incidents']!.id
+    const shown = async () => ({
+      interests: (await admin.interests.list(triage)).interests.map((i) => `${i.event_type} ${i.priority}`).sort(),
+      feeds: (await admin.channels.feeds(room)).feeds.map((feed) => feed.event_type_glob).sort(),
+    })
+    assert.equal(kept.agents['triage']!.name, 'Triage II')
+    assert.deepEqual(await shown(), {
+      interests: ['com.mail.* 2', 'com.shop.* 0', 'com.shop.* 5'],
+      feeds: ['com.plant.*', 'com.plant.pump.*'],
+    })
+    await admin.ensure(changed)
+    assert.deepEqual(await shown(), { interests: ['com.mail.* 2', 'com.shop.* 0'], feeds: ['com.plant.pump.*'] })
+    // What the description does not speak of stays: the other agent and its interest.
+    const { interests } = await admin.interests.list(agents['billing']!.id)
+    assert.equal(interests.length, 1)
+  })
+
+  test('[SDK-18] several processes that start at once end up with each thing once', async () => {
+    await fresh()
+    const clients = Array.from({ length: 4 }, () => createClient({ url: service.url, apiKey: tenant.adminKey }))
+    const all = await Promise.all(clients.map((client) => client.ensure(TEAM, { mintKeys: true })))
+    const last = await admin.ensure(TEAM)
+    for (const { agents, channels, interests } of all) {
+      assert.deepEqual([agents, channels], [last.agents, last.channels])
+      assert.deepEqual(interests, last.interests)
+    }
+    const { feeds } = await admin.channels.feeds(last.channels['incidents']!.id)
+    assert.equal(feeds.length, 1)
+  })
+
+  test('[SDK-18][SDK-19] an agent describes itself; nobody else’s interests are made without a key of theirs', async () => {
+    await fresh()
+    const one = await tenant.agent({ scopes: ['interests:read', 'interests:write'] })
+    const client = createClient({ url: service.url, apiKey: one.key })
+    const { interests } = await client.ensure({ interests: [{ event_type: 'a.*' }] })
+    assert.equal(interests[0]!.agent_id, one.id)
+    await assert.rejects(admin.ensure({ interests: [{ event_type: 'a.*' }] }), TypeError)
+    const described: Description = { agents: [agent('triage')], interests: [{ agent: 'triage', event_type: 'b.*' }] }
+    await assert.rejects(admin.ensure(described), /mintKeys/)
+    // A filter that does not parse is refused, and the key that was minted is gone all the same.
+    const wrong: Description = {
+      agents: [agent('triage')],
+      interests: [{ agent: 'triage', event_type: 'b.*', filter_expression: 'data.n >' }],
+    }
+    await assert.rejects(admin.ensure(wrong, { mintKeys: true }), { code: 'validation_failed' })
+    const { agents } = await admin.ensure({ agents: [agent('triage')] })
+    assert.deepEqual((await admin.keys.list(agents['triage']!.id)).keys, [])
+  })
+})
