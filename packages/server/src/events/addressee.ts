@@ -10,7 +10,7 @@ import { readStandingChannels } from '../channels/sql.ts'
 import { readStandingAgents } from '../agents/sql.ts'
 import { maySee } from '../channels/rules.ts'
 import { Failure, invalidEvent, notFound, ruleBroken } from '../kernel/failure.ts'
-import type { Match, RoutingTable } from '../routing/table.ts'
+import type { Matching, RoutingTable } from '../routing/table.ts'
 import type { Reads } from '../store/db.ts'
 import type { PreparedEvent } from './envelope.ts'
 
@@ -69,22 +69,16 @@ export function refuseAddressee(table: RoutingTable, addressee: Addressee | Fail
   return ruleBroken('not_a_member', 'Only a member of a channel posts to it', { channel_id: id })
 }
 
-/** Adds them to who matches. Returns what it took, in steps. */
-export function addAddressee(
-  table: RoutingTable,
-  addressee: Addressee,
-  senderId: string,
-  matches: Map<string, Match>,
-): number {
+/** Who receives it besides those that match. What is given may be that of all events of a type, and stays as it is. */
+export function withAddressee(table: RoutingTable, addressee: Addressee, senderId: string, found: Matching): Matching {
   const receivers =
     addressee.kind === 'agent'
       ? [addressee.id]
       : (table.members.get(addressee.id) ?? []).filter((id) => id !== senderId && !table.inactive.has(id))
+  const matches = new Map(found.matches)
   for (const recipientId of receivers) {
-    const match = matches.get(recipientId)
-    if (match) match.addressedAs = addressee.id
-    else
-      matches.set(recipientId, { recipientId, priority: 0, enrichment: 'none', matched: [], addressedAs: addressee.id })
+    const match = matches.get(recipientId) ?? { recipientId, priority: 0, enrichment: 'none', matched: [] }
+    matches.set(recipientId, { ...match, addressedAs: addressee.id })
   }
-  return receivers.length * RECIPIENT_STEPS
+  return { matches, list: [...matches.values()], steps: found.steps + receivers.length * RECIPIENT_STEPS }
 }

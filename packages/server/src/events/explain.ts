@@ -12,7 +12,7 @@ import { EVENT_STEPS, matchAtOnce } from '../routing/match.ts'
 import type { Router } from '../routing/router.ts'
 import type { Match, RoutingTable, Subscription } from '../routing/table.ts'
 import type { Db } from '../store/db.ts'
-import { addAddressee, findAddressees, refuseAddressee, type Addressee } from './addressee.ts'
+import { findAddressees, refuseAddressee, withAddressee, type Addressee } from './addressee.ts'
 import { prepareEvent, type PreparedEvent } from './envelope.ts'
 import { shownSubscription } from './matched.ts'
 
@@ -125,17 +125,17 @@ export async function explainEvent(
   const addressee = (await findAddressees(db, tenantId, caller.id, [event])).get(event)
   const refused = addressee ? refuseAddressee(table, addressee, caller.id) : null
   if (refused) throw refused
-  const { matches } = matchAtOnce(table, event.envelope, router.matching)
-  if (addressee) addAddressee(table, addressee as Addressee, caller.id, matches)
+  const found = matchAtOnce(table, event.envelope, router.matching)
+  const { list, matches } = addressee ? withAddressee(table, addressee as Addressee, caller.id, found) : found
   const seen = new Map<string, boolean>()
-  for (const { matched } of matches.values()) {
+  for (const { matched } of list) {
     for (const { channelId } of matched)
       if (channelId !== null && !seen.has(channelId)) seen.set(channelId, await maySeeChannel(channelId))
   }
   // That a feed leads there may be told; which one, of a channel that the caller may not see, may not.
   const via = (s: Subscription): Matched =>
     s.channelId === null || seen.get(s.channelId) ? shownSubscription(s) : { kind: 'feed', id: null }
-  const recipients = [...matches.values()].map((match) => ({
+  const recipients = list.map((match) => ({
     agent_id: match.recipientId,
     via: [...addressed(match), ...match.matched.map(via)],
     priority: match.priority,

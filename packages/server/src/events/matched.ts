@@ -1,7 +1,7 @@
 // What made a delivery, as it is kept in its row: ids of interests and of feeds with their channels, in a short text, and
 // before them whether it was a test event or addressed to its receiver.
 import type { Matched } from '@sensorium/contract'
-import type { Subscription } from '../routing/table.ts'
+import type { Match, Subscription } from '../routing/table.ts'
 
 export const TEST_EVENT = 'test'
 const ADDRESSED = 'recipient:'
@@ -19,6 +19,16 @@ export const addressedAs = (recipient: string): string => `${ADDRESSED}${recipie
 /** The part that says whom the event was addressed to, of a text that was kept. */
 export const addressedPart = (text: string): string | undefined =>
   text.split(' ').find((name) => name.startsWith(ADDRESSED))
+
+const texts = new WeakMap<Match, string>()
+
+/** The same of a match, which may be that of many events. */
+export function textOfMatch(match: Match, also?: string): string {
+  if (also) return matchedText(match.matched, also)
+  let text = texts.get(match)
+  if (text === undefined) texts.set(match, (text = matchedText(match.matched)))
+  return text
+}
 
 export const shownSubscription = (s: Subscription): Matched =>
   s.kind === 'feed' ? { kind: 'feed', id: s.id, channel_id: s.channelId! } : { kind: 'interest', id: s.id }

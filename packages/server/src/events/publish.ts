@@ -80,36 +80,31 @@ export function makePublish({ store, router, wakeups, makeId, clock }: PublishTo
 
   async function publishGroup(taken: readonly Ready[]): Promise<(PublishOutcome[] | Promise<PublishOutcome[]>)[]> {
     const started = performance.now()
-    const late = new Map<Ready, Failure>()
-    for (const ready of taken) {
-      if (ready.submission.isGone?.()) late.set(ready, clientGone())
-      else if (started - ready.since > MAX_WAIT_MS) late.set(ready, unavailable('It could not be published in time'))
-    }
-    const group = late.size === 0 ? taken : taken.filter((ready) => !late.has(ready))
-    const outcomes = new Map<Ready, PublishOutcome[] | Promise<PublishOutcome[]>>()
-    for (const [ready, failure] of late) outcomes.set(ready, failedAlone(failure))
+    const tooLate = taken.map(({ submission, since }): Failure | null => {
+      if (submission.isGone?.()) return clientGone()
+      return started - since > MAX_WAIT_MS ? unavailable('It could not be published in time') : null
+    })
+    const group = taken.filter((_, i) => tooLate[i] === null)
     const ended = admission.begin(group.reduce((sum, { work }) => sum + work, 0))
     try {
-      if (group.length > 0) await publishTogether(group, outcomes)
+      const outcomes = (group.length > 0 ? await publishTogether(group) : []).values()
+      return tooLate.map((failure) => (failure ? failedAlone(failure) : outcomes.next().value!))
     } finally {
       ended()
     }
-    return taken.map((ready) => outcomes.get(ready)!)
   }
 
   async function publishTogether(
     group: readonly Ready[],
-    outcomes: Map<Ready, PublishOutcome[] | Promise<PublishOutcome[]>>,
-  ): Promise<void> {
+  ): Promise<readonly (PublishOutcome[] | Promise<PublishOutcome[]>)[]> {
     try {
-      const published = await commit(group)
-      group.forEach((ready, i) => outcomes.set(ready, published[i]!))
+      return await commit(group)
     } catch (error) {
       if (group.length === 1 || error instanceof StoreUnavailable) throw error
       // One submission's trouble (a record that another node wrote first) is not its neighbours': each alone.
-      for (const ready of group) {
-        outcomes.set(ready, await commit([ready]).then(([alone]) => alone!, failedAlone))
-      }
+      const outcomes: (PublishOutcome[] | Promise<PublishOutcome[]>)[] = []
+      for (const ready of group) outcomes.push(await commit([ready]).then(([alone]) => alone!, failedAlone))
+      return outcomes
     }
   }
 
@@ -132,7 +127,8 @@ export function makePublish({ store, router, wakeups, makeId, clock }: PublishTo
     const place = admission.enter(tenantId, senderId, events.length, bytes)
     try {
       const since = performance.now()
-      const routed = await route(submission)
+      const found = route(submission)
+      const routed = found instanceof Promise ? await found : found
       const deliveries = routed.events.reduce((sum, { matches }) => sum + matches.length, 0)
       const work = workOf(events.length, deliveries, bytes, routed.steps)
       place.revise(work)

@@ -11,7 +11,7 @@ import { matchInSlices, type MatchTools } from '../routing/match.ts'
 import type { Router } from '../routing/router.ts'
 import type { Match, RoutingTable } from '../routing/table.ts'
 import type { Reads } from '../store/db.ts'
-import { addAddressee, findAddressees, NOBODY, refuseAddressee, type Addressee, type Addressees } from './addressee.ts'
+import { findAddressees, NOBODY, refuseAddressee, withAddressee, type Addressee, type Addressees } from './addressee.ts'
 import type { PreparedEvent } from './envelope.ts'
 import { storedAmong } from './sql.ts'
 
@@ -35,7 +35,7 @@ export interface ToRoute {
 }
 
 export interface RoutedEvent {
-  matches: Match[]
+  matches: readonly Match[]
   /** Why it cannot be published, by what the tenant's routing says. */
   refused: Failure | null
 }
@@ -79,9 +79,8 @@ export function* routeInSlices(
     }
     const envelope = event.isLong ? yield* wholeEnvelope(table, event) : event.envelope
     const found = yield* matchInSlices(table, envelope, tools)
-    const { matches } = found
-    const steps = found.steps + (addressee ? addAddressee(table, addressee as Addressee, given.senderId, matches) : 0)
-    routed.events.push({ matches: [...matches.values()], refused: null })
+    const { list, steps } = addressee ? withAddressee(table, addressee as Addressee, given.senderId, found) : found
+    routed.events.push({ matches: list, refused: null })
     routed.steps += steps
     inSlice += steps
     if (inSlice < SLICE_STEPS) continue
@@ -105,7 +104,8 @@ interface Job {
   reject(error: unknown): void
 }
 
-export type RouteEvents = (given: ToRoute) => Promise<Routed>
+/** Where nothing has to be waited for it does not leave the turn. */
+export type RouteEvents = (given: ToRoute) => Routed | Promise<Routed>
 
 export function makeRouteEvents(router: Router, db: Reads): RouteEvents {
   const queue = fairQueue<Job>()
@@ -157,20 +157,27 @@ export function makeRouteEvents(router: Router, db: Reads): RouteEvents {
     return routed
   }
 
-  async function route(given: ToRoute): Promise<Routed> {
-    const { tenantId, senderId, events } = given
-    const isAddressed = events.some(({ recipient }) => recipient !== null)
-    const addressees = isAddressed ? await findAddressees(db, tenantId, senderId, events) : NOBODY
-    const table = (await router.prepare([tenantId])).get(tenantId)!
-    return events.some(({ isLong }) => isLong)
+  function routeBy(table: RoutingTable, given: ToRoute, addressees: Addressees): Routed | Promise<Routed> {
+    return given.events.some(({ isLong }) => isLong)
       ? routeLong(table, given, addressees)
       : routeNow(table, given, addressees)
   }
 
-  return async (given) => {
-    const routed = await route(given)
-    if (routed.addressees.size > 0) await letDuplicatesPass(db, given, routed)
+  async function routeAddressed(given: ToRoute): Promise<Routed> {
+    const { tenantId, senderId, events } = given
+    const addressees = await findAddressees(db, tenantId, senderId, events)
+    const table = (await router.prepare([tenantId])).get(tenantId)!
+    const routed = await routeBy(table, given, addressees)
+    if (addressees.size > 0) await letDuplicatesPass(db, given, routed)
     return routed
+  }
+
+  return (given) => {
+    const { tenantId, events } = given
+    if (events.some(({ recipient }) => recipient !== null)) return routeAddressed(given)
+    const table = router.known(tenantId)
+    if (table) return routeBy(table, given, NOBODY)
+    return router.prepare([tenantId]).then((tables) => routeBy(tables.get(tenantId)!, given, NOBODY))
   }
 }
 

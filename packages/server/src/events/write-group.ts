@@ -10,7 +10,7 @@ import type { Db } from '../store/db.ts'
 import { meter, STORED_BYTES, type Metric } from '../tenants/usage.ts'
 import { ancestorsOf, MAX_ANCESTORS, tooDeep } from './causation.ts'
 import type { PreparedEvent } from './envelope.ts'
-import { addressedAs, matchedText, TEST_EVENT } from './matched.ts'
+import { addressedAs, TEST_EVENT, textOfMatch } from './matched.ts'
 import { routeInSlices, type Routed } from './route-events.ts'
 import { insertEvents, type NewEventRow } from './sql.ts'
 import type { PublishOutcome, Submission } from './submission.ts'
@@ -80,7 +80,7 @@ export function makeWriteGroup(router: Router, makeId: MakeId, clock: Clock): Wr
     })
     insertDeliveries(tx, deliveries)
     meter(tx, now, countsOf(submissions, outcomes))
-    for (const [i, submission] of submissions.entries()) await submission.record?.(tx, outcomes[i]!)
+    for (const [i, { record }] of submissions.entries()) if (record) await record(tx, outcomes[i]!)
     return { outcomes, recipients }
   }
 
@@ -116,7 +116,7 @@ export function makeWriteGroup(router: Router, makeId: MakeId, clock: Clock): Wr
       event_id: event.id,
       priority: match.priority,
       enrichment: match.enrichment,
-      matched: matchedText(match.matched, alsoOf(match, alsoTo)),
+      matched: textOfMatch(match, alsoOf(match, alsoTo)),
       created_at: now,
     }))
   }

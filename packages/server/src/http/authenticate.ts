@@ -15,12 +15,9 @@ export interface AuthenticateTools {
 /** Throws or rejects who cannot be known. The ordinary case, a token seen a moment ago, does not leave the turn. */
 export type Authenticate = (exchange: Exchange) => Principal | Promise<Principal>
 
-export function bearer({ headers }: Exchange): string {
-  const header = headers.authorization
-  // The scheme is case-insensitive; one space, one token, nothing else.
-  if (header === undefined || header.length < 8 || header.slice(0, 7).toLowerCase() !== 'bearer ')
-    throw unauthenticated()
-  return header.slice(7)
+export function bearer(exchange: Exchange): string {
+  if (exchange.bearer === null) throw unauthenticated()
+  return exchange.bearer
 }
 
 const API_KEY = 'ak_live_'

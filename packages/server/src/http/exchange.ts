@@ -23,6 +23,10 @@ interface Discarding extends Reading {
   silentSeconds: number
 }
 
+/** The scheme is case-insensitive; one space, one token, nothing else. */
+const bearerOf = (header: string | undefined): string | null =>
+  header === undefined || header.length < 8 || header.slice(0, 7).toLowerCase() !== 'bearer ' ? null : header.slice(7)
+
 export class Exchange implements Input, CallOptions {
   readonly started = performance.now()
   /** The route that was found, as metrics name it. */
@@ -54,6 +58,7 @@ export class Exchange implements Input, CallOptions {
   readPayload: ((exchange: Exchange) => Payload | Promise<Payload>) | null = null
   /** Names and values in turn, as they will be written: nothing is stored and looked up again on the way. */
   readonly #head: string[]
+  #bearer: string | null | undefined
 
   constructor(id: string, request: IncomingMessage, response: ServerResponse, whenLeaving: WhenLeaving) {
     this.id = id
@@ -69,6 +74,11 @@ export class Exchange implements Input, CallOptions {
 
   get headers(): IncomingHttpHeaders {
     return this.request.headers
+  }
+
+  /** The token of its Authorization; null where that is missing or something else. One string, whose hash is made once. */
+  get bearer(): string | null {
+    return (this.#bearer ??= bearerOf(this.request.headers.authorization))
   }
 
   get path(): string {

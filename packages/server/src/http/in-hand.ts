@@ -37,8 +37,7 @@ export function makeInHand({ identify, clientAddress, log, metrics }: InHandTool
   // is not held against it.
   function placeOf(exchange: Exchange): Place {
     if (HEALTH_PATHS.has(exchange.path)) return places.ofHealth(networkOf(exchange.clientAddress))
-    const { authorization } = exchange.headers
-    const known = authorization?.startsWith('Bearer ') ? identify.cached(authorization.slice(7)) : null
+    const known = exchange.bearer === null ? null : identify.cached(exchange.bearer)
     return known ? places.ofPrincipal(null, known) : places.ofAddress(networkOf(exchange.clientAddress))
   }
 

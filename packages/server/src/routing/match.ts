@@ -7,7 +7,7 @@
 import { STEP_BUDGET } from '@sensorium/cel'
 import type { Envelope } from './filter.ts'
 import type { Filters } from './filters.ts'
-import { deeper, type FilterGroup, type Match, type RoutingTable, type Subscription } from './table.ts'
+import { deeper, type FilterGroup, type Match, type Matching, type RoutingTable, type Subscription } from './table.ts'
 
 /** What all filters together may take for one event: about ten milliseconds. */
 export const EVENT_STEPS = 10 * STEP_BUDGET
@@ -22,15 +22,12 @@ const SLICE_STEPS = 100_000
 /** So much every filter may take: nearly all need less, and those are never left out. */
 const CHEAP_STEPS = 200
 
+/** A type with more recipients than this many steps is worth is not remembered: a thousand such would be too much. */
+const REMEMBERED_STEPS = 10_000
+
 /** An evaluation has a cost of its own beside its steps, and so has a recipient that is noted. */
 const EVALUATION_STEPS = 20
 const RECIPIENT_STEPS = 10
-
-export interface Matching {
-  matches: Map<string, Match>
-  /** What it took, in steps. */
-  steps: number
-}
 
 export interface MatchTools {
   filters: Filters
@@ -44,7 +41,10 @@ export function* matchInSlices(
   event: Envelope,
   { filters, overBudget }: MatchTools,
 ): Generator<void, Matching> {
-  const found: Matching = { matches: new Map(), steps: 0 }
+  const type = event['type'] as string
+  const remembered = table.remembered(type)
+  if (remembered) return remembered
+  const found = { matches: new Map<string, Match>(), steps: 0 }
   let inSlice = 0
   const took = (steps: number): boolean => {
     found.steps += steps
@@ -57,12 +57,13 @@ export function* matchInSlices(
   let toCompile = filters.maxBytes * COMPILED_SHARE
   let pending: FilterGroup[] = []
   const uncompiled: FilterGroup[] = []
-  for (const group of table.candidates(event['type'] as string)) {
+  for (const group of table.candidates(type)) {
     if (group.filter === null) {
       if (took(collect(table, group, found.matches))) yield
     } else if (filters.has(group.filter)) pending.push(group)
     else uncompiled.push(group)
   }
+  const isByTypeAlone = pending.length + uncompiled.length === 0
   // Short ones first: they are compiled soonest, and cost least.
   if (uncompiled.length > 0) pending = pending.concat(uncompiled.sort((a, b) => a.filter!.length - b.filter!.length))
 
@@ -97,7 +98,9 @@ export function* matchInSlices(
     if (later.length === 0) break
     pending = later.sort((a, b) => a.cost - b.cost)
   }
-  return found
+  const matching = { ...found, list: [...found.matches.values()] }
+  if (isByTypeAlone && found.steps <= REMEMBERED_STEPS) table.remember(type, matching)
+  return matching
 }
 
 /** The same without a break. */

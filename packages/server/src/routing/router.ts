@@ -23,6 +23,8 @@ export type Tables = ReadonlyMap<string, RoutingTable>
 export interface Router {
   /** What matching with these tables needs. */
   readonly matching: MatchTools
+  /** The table as this node knows it, if it does. */
+  known(tenantId: string): RoutingTable | undefined
   /** The tables as this node knows them, loaded where they are missing. Call it before the transaction. */
   prepare(tenantIds: readonly string[]): Promise<Tables>
   /** The tables of these tenants, as new as what was committed when the transaction asks. */
@@ -59,6 +61,7 @@ export function makeRouter(store: Store, overBudget: () => void): Router {
 
   return {
     matching: { filters: makeFilters(), overBudget },
+    known: (tenantId) => known.get(tenantId),
     async prepare(tenantIds) {
       const tables = new Map<string, RoutingTable>()
       for (const tenantId of tenantIds) {

@@ -30,6 +30,15 @@ export interface Match {
   addressedAs?: string
 }
 
+/** Who receives an event. It may be that of all events of a type: nobody changes it. */
+export interface Matching {
+  readonly matches: ReadonlyMap<string, Match>
+  /** The same in a row. */
+  readonly list: readonly Match[]
+  /** What it took to find out, in steps. */
+  readonly steps: number
+}
+
 /** The subscriptions under one pattern that have the same filter. */
 export interface FilterGroup {
   readonly filter: string | null
@@ -46,6 +55,9 @@ interface GlobGroup {
 const DEPTHS: readonly EnrichmentDepth[] = ['none', 'light', 'full']
 export const deeper = (a: EnrichmentDepth, b: EnrichmentDepth): EnrichmentDepth =>
   DEPTHS.indexOf(a) >= DEPTHS.indexOf(b) ? a : b
+
+/** Types whose recipients are remembered. */
+const MAX_REMEMBERED = 1_000
 
 /** Patterns by one end of the type: length of the literal → the literal → patterns. */
 type EndIndex = Map<number, Map<string, Set<GlobGroup>>>
@@ -65,6 +77,9 @@ export class RoutingTable {
   readonly #prefixes: EndIndex = new Map()
   readonly #suffixes: EndIndex = new Map()
   readonly #anywhere = new Set<GlobGroup>()
+  /** By type, where no filter has a say; of the change that `#rememberedAt` names. */
+  readonly #remembered = new Map<string, Matching>()
+  #rememberedAt = ''
 
   get size(): number {
     return this.subscriptions.size
@@ -72,6 +87,7 @@ export class RoutingTable {
 
   put(subscription: Subscription): void {
     this.remove(subscription.id)
+    this.#remembered.clear()
     this.subscriptions.set(subscription.id, subscription)
     let group = this.#globs.get(subscription.glob)
     if (!group) {
@@ -92,6 +108,7 @@ export class RoutingTable {
     const subscription = this.subscriptions.get(id)
     if (!subscription) return
     this.subscriptions.delete(id)
+    this.#remembered.clear()
     const group = this.#globs.get(subscription.glob)!
     const filtered = group.byFilter.get(subscription.filter ?? '')!
     filtered.subscriptions.delete(id)
@@ -100,6 +117,19 @@ export class RoutingTable {
     if (group.byFilter.size > 0) return
     this.#globs.delete(subscription.glob)
     this.#displace(group)
+  }
+
+  /** Who receives events of this type, where their type alone decides that and it was found out before. */
+  remembered(type: string): Matching | undefined {
+    if (this.#rememberedAt === this.stamp) return this.#remembered.get(type)
+    this.#remembered.clear()
+    this.#rememberedAt = this.stamp
+    return undefined
+  }
+
+  remember(type: string, matching: Matching): void {
+    if (this.#remembered.size >= MAX_REMEMBERED) this.#remembered.clear()
+    this.#remembered.set(type, matching)
   }
 
   /** The groups whose pattern matches the type: their filters have to be asked. */

@@ -96,7 +96,10 @@ export function onConnection(connection: DatabaseSync, failed: (error: unknown) 
     try {
       for (const row of rows) {
         const { changes } = statement.run(...(row as SQLInputValue[]))
-        if (echoed && changes > 0) answers.push(Object.fromEntries(echoed.map(([name, at]) => [name, row[at]])) as R)
+        if (!echoed || changes === 0) continue
+        const echo: Record<string, Value> = {}
+        for (const [name, at] of echoed) echo[name] = row[at]!
+        answers.push(echo as R)
       }
     } catch (error) {
       throw translate(error)

@@ -139,6 +139,12 @@ interface GroupCommitParts {
 function makeGroupCommit({ writer, log, snapshot, writes, observe }: GroupCommitParts): GroupCommit {
   let failedLater: { error: unknown } | null = null
   const write = onConnection(writer, (error) => (failedLater ??= { error }))
+  const [begin, savepoint, releaseSavepoint, commit] = [
+    'begin immediate',
+    'savepoint job',
+    'release job',
+    'commit',
+  ].map((sql) => writer.prepare(sql)) as [StatementSync, StatementSync, StatementSync, StatementSync]
   /** What the transaction under way leaves for the end of its group, and for when that is on disk. */
   let last: Last[] = []
   let effects: (() => void)[] = []
@@ -156,21 +162,23 @@ function makeGroupCommit({ writer, log, snapshot, writes, observe }: GroupCommit
     const started = performance.now()
     let refusal: unknown
     try {
-      writer.exec('begin immediate')
+      begin.run()
       const begun = performance.now()
+      // Who is alone undoes everything when it fails: a savepoint costs as much as two statements.
+      const isShared = jobs.length > 1
       for (const [i, job] of jobs.entries()) {
         if (i > 0 && performance.now() - begun > MAX_GROUP_MS) {
           left = jobs.splice(i)
           break
         }
-        writer.exec('savepoint job')
+        if (isShared) savepoint.run()
         try {
           failedLater = null
           last = []
           effects = []
           const value = await job.work(inGroup)
           if (failedLater) throw (failedLater as { error: unknown }).error
-          writer.exec('release job')
+          if (isShared) releaseSavepoint.run()
           atTheEnd.push(...last)
           const committed = effects
           settled.push(() => {
@@ -180,15 +188,14 @@ function makeGroupCommit({ writer, log, snapshot, writes, observe }: GroupCommit
         } catch (error) {
           // A full disk makes SQLite undo the whole transaction, with all that shares it.
           if (!writer.isTransaction) throw translate(error)
-          writer.exec('rollback to job')
-          writer.exec('release job')
+          writer.exec(isShared ? 'rollback to job; release job' : 'rollback; begin')
           refusal ??= error
           settled.push(() => job.reject(error))
         }
       }
       for (const { sql, values } of atTheEnd) write.runLast(sql, values)
       snapshot.hold()
-      writer.exec('commit')
+      commit.run()
     } catch (error) {
       // Neither begun nor committed: nobody's work is on disk.
       if (writer.isTransaction) writer.exec('rollback')
