@@ -8,7 +8,8 @@ import { tooManyAtOnce } from '../kernel/failure.ts'
 import type { Db, Store } from '../store/db.ts'
 import type { PolicyOf } from './policy.ts'
 import { makePollNotes } from './poll-notes.ts'
-import { claimRows, isSomethingDue, nextDue, notePoll, type ClaimedRow, type Mailbox } from './sql.ts'
+import { SHORT_BYTES } from './long-payloads.ts'
+import { claimRows, isSomethingDue, nextDue, notePoll, readPayload, type ClaimedRow, type Mailbox } from './sql.ts'
 import type { Wakeups } from './wake.ts'
 
 export interface ClaimTools {
@@ -23,7 +24,8 @@ export interface ToEnrich {
   id: string
   eventId: string
   depth: 'light' | 'full'
-  envelope: string
+  /** Null where it is long, and has to be read. */
+  envelope: string | null
 }
 
 /**
@@ -41,8 +43,17 @@ export interface LeasedDelivery {
   json: string
 }
 
+/** One whose payload is long: it is read when it is wanted; undefined where it is gone by then. */
+export interface LongDelivery extends Omit<LeasedDelivery, 'json'> {
+  json: () => Promise<string | undefined>
+}
+
+export type ClaimedDelivery = LeasedDelivery | LongDelivery
+
 export interface Claim {
-  (mailbox: Mailbox, limit: number): Promise<LeasedDelivery[]>
+  (mailbox: Mailbox, limit: number): Promise<ClaimedDelivery[]>
+  /** The same with every payload read. */
+  whole(mailbox: Mailbox, limit: number): Promise<LeasedDelivery[]>
   /**
    * The same, waiting up to `waitMs` for something to be due. `checkCaller` is asked before each further look, and throws to
    * end it.
@@ -53,7 +64,7 @@ export interface Claim {
     waitMs: number,
     gone: AbortSignal,
     checkCaller: () => Promise<void>,
-  ): Promise<LeasedDelivery[]>
+  ): Promise<ClaimedDelivery[]>
   /** When this node last polled the mailbox, which the store may not have been told yet. */
   lastPoll(mailbox: Mailbox): number | null
   /**
@@ -100,25 +111,42 @@ function unawaited<T>(result: Promise<T>): () => Promise<T> {
 
 // After the transaction: the lease is taken, and nobody waits for a search but who asked for it.
 async function withPayloads(
-  enrich: Enrich,
+  { store, enrich }: Pick<ClaimTools, 'store' | 'enrich'>,
   mailbox: Mailbox,
   rows: ClaimedRow[],
   until: number,
-): Promise<LeasedDelivery[]> {
+): Promise<ClaimedDelivery[]> {
   // `returning` has no order of its own.
   rows.sort((a, b) => b.priority - a.priority || (a.id < b.id ? -1 : 1))
-  const missing = rows.flatMap(({ id, event_id, enriched, enrichment, envelope }): ToEnrich[] =>
-    enriched === null && (enrichment === 'light' || enrichment === 'full')
+  const missing = rows.flatMap(({ id, event_id, is_enriched, enrichment, envelope }): ToEnrich[] =>
+    !is_enriched && (enrichment === 'light' || enrichment === 'full')
       ? [{ id, eventId: event_id, depth: enrichment, envelope }]
       : [],
   )
   const blocks = missing.length > 0 ? await enrich(mailbox, missing) : null
-  return rows.map((row) => ({
-    id: row.id,
-    lease: row.leases,
-    until,
-    json: deliveryJson(row, withEnrichment(row.envelope, row.enriched ?? blocks?.get(row.id))),
-  }))
+
+  async function readLong(row: ClaimedRow): Promise<string | undefined> {
+    const payload = await readPayload(store, mailbox, row.id)
+    return payload?.envelope ? deliveryJson(row, withEnrichment(payload.envelope, payload.enriched)) : undefined
+  }
+
+  return rows.map((row): ClaimedDelivery => {
+    const lease = { id: row.id, lease: row.leases, until }
+    const block = row.enriched ?? blocks?.get(row.id)
+    const isLong = row.envelope === null || (block === undefined && row.is_enriched)
+    if (isLong || (block?.length ?? 0) > SHORT_BYTES) return { ...lease, json: () => readLong(row) }
+    return { ...lease, json: deliveryJson(row, withEnrichment(row.envelope!, block)) }
+  })
+}
+
+/** Reads what is long, one after the other. What is gone meanwhile is left out. */
+async function wholeDeliveries(claimed: readonly ClaimedDelivery[]): Promise<LeasedDelivery[]> {
+  const whole: LeasedDelivery[] = []
+  for (const delivery of claimed) {
+    const json = typeof delivery.json === 'string' ? delivery.json : await delivery.json()
+    if (json !== undefined) whole.push({ ...delivery, json })
+  }
+  return whole
 }
 
 export function makeClaim({ store, clock, wakeups, policyOf, enrich }: ClaimTools): Claim {
@@ -128,7 +156,7 @@ export function makeClaim({ store, clock, wakeups, policyOf, enrich }: ClaimTool
    * `skipLook`: something was just put into the mailbox. Then, and where the last poll got all it asked for, looking
    * first would only cost time.
    */
-  async function take(mailbox: Mailbox, limit: number, skipLook: boolean): Promise<LeasedDelivery[]> {
+  async function take(mailbox: Mailbox, limit: number, skipLook: boolean): Promise<ClaimedDelivery[]> {
     const now = clock.now()
     const { write: note, last } = notes.notice(mailbox, now)
     if (!skipLook && !last.more && !(await isSomethingDue(store, mailbox, now))) {
@@ -144,10 +172,12 @@ export function makeClaim({ store, clock, wakeups, policyOf, enrich }: ClaimTool
     })
     const rows = await leased()
     last.more = rows.length === limit
-    return withPayloads(enrich, mailbox, rows, until)
+    return withPayloads({ store, enrich }, mailbox, rows, until)
   }
 
   const claim = ((mailbox, limit) => take(mailbox, limit, false)) as Claim
+
+  claim.whole = async (mailbox, limit) => wholeDeliveries(await claim(mailbox, limit))
 
   claim.many = async (wanted, leaseMs, admit) => {
     const now = clock.now()
@@ -170,7 +200,7 @@ export function makeClaim({ store, clock, wakeups, policyOf, enrich }: ClaimTool
     return Promise.all(
       served.map(async ({ mailbox, admitted, until, leased }) => ({
         admitted,
-        deliveries: await withPayloads(enrich, mailbox, await leased(), until),
+        deliveries: await wholeDeliveries(await withPayloads({ store, enrich }, mailbox, await leased(), until)),
       })),
     )
   }

@@ -3,6 +3,7 @@ import { isId } from '@sensorium/contract'
 import { iso } from '../kernel/clock.ts'
 import { notFound } from '../kernel/failure.ts'
 import { one, type Db, type Value } from '../store/db.ts'
+import { listBody, readEnvelope, shortText, type Item, type JsonBody } from './long-payloads.ts'
 import { MINE, type Mailbox } from './sql.ts'
 
 interface DeadRow {
@@ -13,7 +14,8 @@ interface DeadRow {
   dlq_reason: string
   created_at: number
   dead_lettered_at: number
-  envelope: string
+  /** Null where it is long. */
+  envelope: string | null
 }
 
 /** Whose dead letters: one recipient's, or the whole tenant's. */
@@ -31,22 +33,34 @@ function whereOf({ tenantId, recipientId }: DeadLetterScope): { where: string; v
       }
 }
 
-/** A page as JSON text, newest first, and how many there are. */
-export async function listDeadLetters(db: Db, scope: DeadLetterScope, offset: number, limit: number): Promise<string> {
+/** A page as JSON, newest first, and how many there are. */
+export async function listDeadLetters(
+  db: Db,
+  scope: DeadLetterScope,
+  offset: number,
+  limit: number,
+): Promise<JsonBody> {
   const { where, values } = whereOf(scope)
   const rows = await db.rows<DeadRow>(
-    `select d.id, d.event_id, d.recipient_id, d.attempts, d.dlq_reason, d.created_at, d.dead_lettered_at, e.envelope
+    `select d.id, d.event_id, d.recipient_id, d.attempts, d.dlq_reason, d.created_at, d.dead_lettered_at, ${shortText('e.envelope')} as envelope
        from deliveries d join events e on e.tenant_id = d.tenant_id and e.id = d.event_id
       where ${where} order by d.dead_lettered_at desc, d.id desc limit ? offset ?`,
     [...values, limit, offset],
   )
   const count = await one<{ n: number }>(db, `select count(*) as n from deliveries d where ${where}`, values)
-  return `{"dlq_items":[${rows.map(deadLetterJson).join(',')}],"total":${count?.n ?? 0}}`
+  const items = rows.map((row): Item => {
+    if (row.envelope !== null) return deadLetterJson(row, row.envelope)
+    return async () => {
+      const envelope = await readEnvelope(db, scope.tenantId, row.event_id)
+      return envelope === undefined ? undefined : deadLetterJson(row, envelope)
+    }
+  })
+  return listBody('{"dlq_items":[', items, () => `],"total":${count?.n ?? 0}}`)
 }
 
-const deadLetterJson = (row: DeadRow): string =>
+const deadLetterJson = (row: DeadRow, envelope: string): string =>
   `{"id":"${row.id}","event_id":${JSON.stringify(row.event_id)},"agent_id":"${row.recipient_id}","attempt_count":${row.attempts},` +
-  `"dlq_reason":${JSON.stringify(row.dlq_reason)},"payload":${row.envelope},"created_at":"${iso(row.created_at)}","dead_lettered_at":"${iso(row.dead_lettered_at)}"}`
+  `"dlq_reason":${JSON.stringify(row.dlq_reason)},"payload":${envelope},"created_at":"${iso(row.created_at)}","dead_lettered_at":"${iso(row.dead_lettered_at)}"}`
 
 /** The dead letter, held until the transaction ends, with what is needed to route it again. */
 export async function lockDeadLetter(

@@ -1,6 +1,8 @@
 // How a mailbox is doing, and what its owner acknowledged last.
 import { iso, isoOrNull } from '../kernel/clock.ts'
+import { parseBody } from '../kernel/json-steps.ts'
 import { one, type Db } from '../store/db.ts'
+import { listBody, readEnvelope, shortText, type Item, type JsonBody } from './long-payloads.ts'
 import { openIn, type Mailbox } from './sql.ts'
 import { SHOWN, STANDING, type Standing } from './standing.ts'
 
@@ -44,25 +46,43 @@ export async function queueHealth(
   }
 }
 
-/** The events of the latest acknowledgements, as JSON text, last acknowledged first. */
-export async function recentEvents(db: Db, { tenantId, recipientId }: Mailbox, limit: number): Promise<string> {
-  const rows = await db.rows<{ id: string; event_id: string; acknowledged_at: number; envelope: string }>(
-    `select d.id, d.event_id, d.acknowledged_at, e.envelope from acknowledged_deliveries d join events e on e.tenant_id = d.tenant_id and e.id = d.event_id
+interface RecentRow {
+  id: string
+  event_id: string
+  acknowledged_at: number
+  envelope: string | null
+}
+
+/** The events of the latest acknowledgements, as JSON, last acknowledged first. */
+export async function recentEvents(db: Db, { tenantId, recipientId }: Mailbox, limit: number): Promise<JsonBody> {
+  const rows = await db.rows<RecentRow>(
+    `select d.id, d.event_id, d.acknowledged_at, ${shortText('e.envelope')} as envelope
+       from acknowledged_deliveries d join events e on e.tenant_id = d.tenant_id and e.id = d.event_id
       where d.tenant_id = ? and d.recipient_id = ? order by d.acknowledged_at desc, d.id desc limit ?`,
     [tenantId, recipientId, limit],
   )
-  const events = rows.map((row) => {
-    const { type, source, subject = null, time = null, ...rest } = JSON.parse(row.envelope) as Record<string, unknown>
-    return {
-      event_id: row.event_id,
-      delivery_id: row.id,
-      type,
-      source,
-      subject,
-      time,
-      ...('data' in rest ? { data: rest['data'] } : 'data_base64' in rest ? { data_base64: rest['data_base64'] } : {}),
-      acknowledged_at: iso(row.acknowledged_at),
+  const items = rows.map((row): Item => {
+    if (row.envelope !== null) return recentJson(row, JSON.parse(row.envelope) as Envelope)
+    return async () => {
+      const text = await readEnvelope(db, tenantId, row.event_id)
+      const envelope = text === undefined ? null : await parseBody(Buffer.from(text))
+      return envelope?.ok ? recentJson(row, envelope.value as Envelope) : undefined
     }
   })
-  return JSON.stringify({ events })
+  return listBody('{"events":[', items, () => ']}')
+}
+
+type Envelope = Readonly<Record<string, unknown>>
+
+function recentJson(row: RecentRow, { type, source, subject = null, time = null, ...rest }: Envelope): string {
+  return JSON.stringify({
+    event_id: row.event_id,
+    delivery_id: row.id,
+    type,
+    source,
+    subject,
+    time,
+    ...('data' in rest ? { data: rest['data'] } : 'data_base64' in rest ? { data_base64: rest['data_base64'] } : {}),
+    acknowledged_at: iso(row.acknowledged_at),
+  })
 }

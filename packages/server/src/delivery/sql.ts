@@ -3,6 +3,7 @@
 // `deliveries` holds what is open, and the dead letters; what is acknowledged moves to `acknowledged_deliveries`. What a
 // delivery is at a moment, standing.ts says.
 import type { Db, Insert, Move, Value } from '../store/db.ts'
+import { shortText } from './long-payloads.ts'
 import type { Attempted } from './rules.ts'
 import { HAS_LAPSED, IS_LEASED, IS_OPEN, IS_READY, type DeliveryState } from './standing.ts'
 
@@ -93,13 +94,16 @@ export interface ClaimedRow {
   priority: number
   enrichment: string
   enriched: string | null
+  /** 1 where it has a block, short or long. */
+  is_enriched: number
   created_at: number
-  envelope: string
+  /** Null where it is long. */
+  envelope: string | null
 }
 
 /**
- * Leases what is due, highest priority first, then oldest. Rows that another poll is taking are passed over. After the
- * last of `maxAttempts` leases the clock sees to the delivery.
+ * Leases what is due, highest priority first, then oldest. Rows that another poll is taking are passed over. Envelopes
+ * and blocks that are long are left out (long-payloads.ts). After the last of `maxAttempts` leases the clock sees to the delivery.
  */
 export const claimRows = (
   db: Db,
@@ -114,9 +118,18 @@ export const claimRows = (
      update deliveries set state = 'leased', attempts = attempts + 1, leases = leases + 1, due_at = ?, first_attempt_at = coalesce(first_attempt_at, ?),
             wake_at = case when attempts + 1 >= ? then cast(? as bigint) end
       where tenant_id = ? and ${db.dialect.inRows('id', 'select id from next')}
-      returning id, event_id, attempts, leases, priority, enrichment, enriched, created_at,
-                (select e.envelope from events e where e.tenant_id = ? and e.id = deliveries.event_id) as envelope`,
+      returning id, event_id, attempts, leases, priority, enrichment, ${shortText('enriched')} as enriched,
+                case when enriched is null then 0 else 1 end as is_enriched, created_at,
+                (select ${shortText('e.envelope')} from events e where e.tenant_id = ? and e.id = deliveries.event_id) as envelope`,
     [tenantId, recipientId, now, limit, until, now, maxAttempts, until, tenantId, tenantId],
+  )
+
+/** Envelope and block of a delivery that was claimed, however long. Locks nothing. */
+export const readPayload = (db: Db, { tenantId, recipientId }: Mailbox, id: string) =>
+  db.lookUp<{ envelope: string | null; enriched: string | null }>(
+    `select e.envelope, d.enriched from deliveries d join events e on e.tenant_id = d.tenant_id and e.id = d.event_id
+      where d.tenant_id = ? and d.id = ? and d.recipient_id || '' = ?`,
+    [tenantId, id, recipientId],
   )
 
 const ACKNOWLEDGED: Move = {

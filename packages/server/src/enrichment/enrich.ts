@@ -4,9 +4,12 @@
 //    without, and what was not begun by then is not begun, so that nobody's next poll waits behind it.
 // 2. It shows only what the receiver itself may see at that moment.
 // 3. A failure leaves it out and is logged; the next attempt tries again.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Enrich, ToEnrich } from '../delivery/claim.ts'
+import { readEnvelope } from '../delivery/long-payloads.ts'
 import type { Mailbox } from '../delivery/sql.ts'
 import { iso, type Clock } from '../kernel/clock.ts'
+import { parseBody } from '../kernel/json-steps.ts'
 import type { Logger } from '../kernel/logger.ts'
 import { withinTime } from '../kernel/within-time.ts'
 import { findAgent } from '../agents/sql.ts'
@@ -58,6 +61,13 @@ export function makeEnrich({ store, recall, clock, log }: EnrichTools): Enrich {
     return { kind: agent ? 'agent' : 'org_admin', id: recipientId, tenantId, teamId: agent?.team_id ?? null }
   }
 
+  async function envelopeOf(tenantId: string, { eventId, envelope }: ToEnrich): Promise<object> {
+    const text = envelope ?? (await readEnvelope(store, tenantId, eventId)) ?? '{}'
+    const parsed = await parseBody(Buffer.from(text))
+    if (envelope === null) await nextTurn() // four of them at once would make one long piece
+    return parsed.ok ? (parsed.value as object) : {}
+  }
+
   async function related(viewer: Viewer, depth: 'light' | 'full', query: string): Promise<unknown[]> {
     if (query === '') return []
     const found = await recall(viewer, query, { limit: MEMORIES[depth], budgetMs: BUDGET_MS })
@@ -97,10 +107,11 @@ export function makeEnrich({ store, recall, clock, log }: EnrichTools): Enrich {
       const searches = new Map<string, Promise<unknown[]>>()
       let over = false
       async function enrichOne(delivery: ToEnrich): Promise<void> {
-        const query = queryOf(delivery.envelope)
+        const query = queryOf(await envelopeOf(mailbox.tenantId, delivery))
         const key = `${delivery.depth} ${query}`
         const memories = searches.get(key) ?? related(viewer, delivery.depth, query)
         searches.set(key, memories)
+        memories.catch(() => {}) // whoever awaits it hears of it; earlier events may fail first
         blocks.set(delivery.id, await blockOf(viewer, delivery, memories))
       }
       // The walkers share one iterator: each takes the next delivery when it has done one.

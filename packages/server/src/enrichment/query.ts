@@ -20,8 +20,8 @@ function collect(value: unknown, into: string[], room: { left: number }): void {
 }
 
 /** A search for what belongs to this event, made of its words. */
-export function queryOf(envelope: string): string {
-  const { type, subject, data } = JSON.parse(envelope) as { type: string; subject?: string; data?: unknown }
+export function queryOf(envelope: object): string {
+  const { type, subject, data } = envelope as { type: string; subject?: string; data?: unknown }
   const words: string[] = []
   const room = { left: MAX_LENGTH }
   if (subject !== undefined) collect(subject.replaceAll(/[/_.-]+/g, ' '), words, room)

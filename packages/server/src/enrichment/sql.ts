@@ -1,4 +1,5 @@
 // What enrichment reads and keeps. Every query names the tenant; memories are read as the receiver sees them.
+import { shortText } from '../delivery/long-payloads.ts'
 import { MINE, type Mailbox } from '../delivery/sql.ts'
 import { seenBy, type Viewer } from '../memory/see.ts'
 import type { Db } from '../store/db.ts'
@@ -22,15 +23,18 @@ export interface EarlierEvent {
   data?: unknown
 }
 
-/** The latest events before this one about the same subject that the viewer was sent too, latest first. */
+/**
+ * The latest events before this one about the same subject that the viewer was sent too, latest first. Of a long one,
+ * time and data are left out.
+ */
 export async function readEarlierEvents(
   db: Db,
   viewer: Viewer,
   eventId: string,
   limit: number,
 ): Promise<EarlierEvent[]> {
-  const rows = await db.rows<{ id: string; envelope: string }>(
-    `select e.id, e.envelope from events this join events e
+  const rows = await db.rows<{ id: string; type: string; source: string; envelope: string | null }>(
+    `select e.id, e.type, e.source, ${shortText('e.envelope')} as envelope from events this join events e
         on e.tenant_id = this.tenant_id and substr(e.subject, 1, 100) = substr(this.subject, 1, 100) and e.subject = this.subject
        and e.subject is not null and e.purged_at is null and (e.received_at, e.place, e.id) < (this.received_at, this.place, this.id)
       where this.tenant_id = ? and this.id = ?
@@ -39,13 +43,8 @@ export async function readEarlierEvents(
       order by e.received_at desc, e.place desc, e.id desc limit ?`,
     [viewer.tenantId, eventId, viewer.id, viewer.id, limit],
   )
-  return rows.map(({ id, envelope }) => {
-    const {
-      type,
-      source,
-      time = null,
-      ...rest
-    } = JSON.parse(envelope) as { type: string; source: string; time?: string; data?: unknown }
+  return rows.map(({ id, type, source, envelope }) => {
+    const { time = null, ...rest } = JSON.parse(envelope ?? '{}') as { time?: string; data?: unknown }
     return { event_id: id, type, source, time, ...('data' in rest ? { data: rest.data } : {}) }
   })
 }

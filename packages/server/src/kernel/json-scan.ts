@@ -44,10 +44,25 @@ export function skipSpace(bytes: Buffer, cursor: Cursor): void {
   cursor.at = i
 }
 
-/** To the end of a string whose opening quote is at the cursor: without a pause, 10 MB take some 15 ms. */
+/** Strings shorter than this are gone through byte by byte, longer ones as far as they are plain by native search. */
+const SHORT_STRING = 64
+/** What JSON escapes, and what may not stand in a string as it is. */
+const NOT_PLAIN = /[\x00-\x1f\\]/
+
+/** To the end of a string whose opening quote is at the cursor: 10 MB take 5 ms where it is plain, else some 100. */
 function skipString(bytes: Buffer, cursor: Cursor): void {
-  let i = cursor.at + 1
-  for (; ; i++) {
+  const start = cursor.at + 1
+  let i = start
+  for (let nativeFrom = start + SHORT_STRING; ; i++) {
+    if (i >= nativeFrom) {
+      const end = bytes.indexOf(QUOTE, i)
+      if (end === -1) fail()
+      if (!NOT_PLAIN.test(bytes.toString('latin1', i, end))) {
+        i = end
+        break
+      }
+      nativeFrom = end + 1
+    }
     const c = bytes[i]
     if (c === QUOTE) break
     if (c === undefined || c < 0x20) fail()

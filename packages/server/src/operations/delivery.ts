@@ -4,9 +4,10 @@ import { MAX_POLL, operations } from '@sensorium/contract'
 import { requireAgent } from '../agents/get.ts'
 import type { Identify } from '../auth/identify.ts'
 import { isOrgAdmin, type Principal } from '../auth/principal.ts'
-import type { Claim, LeasedDelivery } from '../delivery/claim.ts'
+import type { Claim, ClaimedDelivery } from '../delivery/claim.ts'
 import { listDeadLetters, type DeadLetterScope } from '../delivery/dead-letters.ts'
 import { writeLapsed } from '../delivery/lapse.ts'
+import { listBody, type JsonBody } from '../delivery/long-payloads.ts'
 import type { PolicyOf } from '../delivery/policy.ts'
 import { queueHealth, recentEvents } from '../delivery/queue.ts'
 import { acknowledge, extend, giveBack } from '../delivery/settle.ts'
@@ -15,6 +16,7 @@ import type { Wakeups } from '../delivery/wake.ts'
 import { replayDeadLetter } from '../events/replay.ts'
 import type { PushHealth } from '../outbound/endpoint.ts'
 import { unauthenticated } from '../kernel/failure.ts'
+import { parseBody } from '../kernel/json-steps.ts'
 import type { Router } from '../routing/router.ts'
 import type { Store } from '../store/db.ts'
 import { ok, type OperationResponse } from './response.ts'
@@ -42,20 +44,24 @@ const deadLetterScope = (principal: Principal): DeadLetterScope => ({
   recipientId: isOrgAdmin(principal) ? null : principal.id,
 })
 
-function* pollPieces(found: readonly LeasedDelivery[]): Generator<string> {
-  yield '{"deliveries":['
-  for (let i = 0; i < found.length; i++) yield i === 0 ? found[i]!.json : `,${found[i]!.json}`
-  yield `],"count":${found.length}}`
-}
+const pollBody = (found: readonly ClaimedDelivery[]): JsonBody =>
+  listBody(
+    '{"deliveries":[',
+    found.map(({ json }) => json),
+    (count) => `],"count":${count}}`,
+  )
 
 /** The same as a value, for a caller in process: one delivery at a time, so that others get their turn in between. */
-async function parsed(found: readonly LeasedDelivery[]): Promise<object> {
+async function parsed(found: readonly ClaimedDelivery[]): Promise<object> {
   const deliveries: unknown[] = []
   for (const { json } of found) {
-    deliveries.push(JSON.parse(json))
+    const text = typeof json === 'string' ? json : await json()
+    if (text === undefined) continue
+    const delivery = await parseBody(Buffer.from(text), { extraDepth: 1 })
+    if (delivery.ok) deliveries.push(delivery.value)
     await nextTurn()
   }
-  return { deliveries, count: found.length }
+  return { deliveries, count: deliveries.length }
 }
 
 export function deliveryOperations({
@@ -83,7 +89,7 @@ export function deliveryOperations({
               requireValidKey(principal),
             )
           : await claim(mailboxOf(principal), limit)
-      return options.brief ? ok(await parsed(found)) : { status: 200, pieces: pollPieces(found) }
+      return options.brief ? ok(await parsed(found)) : { status: 200, ...pollBody(found) }
     }),
 
     write(operations.ackDeliveries, async ({ principal, body }, tx) =>
@@ -102,7 +108,7 @@ export function deliveryOperations({
       const scope = deadLetterScope(principal)
       // What the clock has already decided is shown as decided.
       await writeLapsed(store, principal.tenantId, now(), policyOf(principal.tenantId))
-      return { status: 200, text: await listDeadLetters(store, scope, query.offset ?? 0, query.limit ?? 50) }
+      return { status: 200, ...(await listDeadLetters(store, scope, query.offset ?? 0, query.limit ?? 50)) }
     }),
 
     write(operations.replayDeadLetter, async ({ principal, params }, tx) => {
@@ -119,12 +125,12 @@ export function deliveryOperations({
 
     read(operations.listRecentEvents, async ({ principal, params, query }, db) => {
       await requireAgent(db, principal.tenantId, params.id)
-      const text = await recentEvents(
+      const body = await recentEvents(
         db,
         { tenantId: principal.tenantId, recipientId: params.id },
         Math.min(query.limit ?? 5, 100),
       )
-      return { status: 200, text }
+      return { status: 200, ...body }
     }),
 
     own(operations.getQueue, async ({ principal, params }) => {

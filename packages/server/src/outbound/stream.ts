@@ -75,7 +75,7 @@ export function openStream(mailbox: Mailbox, max: number, sink: Sink, { claim, e
       const room = max - leases.size
       if (closed || full !== null || room < 1) return
       const limit = Math.max(1, Math.min(room, Math.floor(CLAIM_BYTES / bytes)))
-      const deliveries = await claim(mailbox, limit)
+      const deliveries = await claim.whole(mailbox, limit)
       for (const delivery of deliveries) {
         leases.set(delivery.id, { lease: delivery.lease, until: delivery.until })
         bytes = Math.round(bytes * 0.8 + delivery.json.length * 0.2) || 1

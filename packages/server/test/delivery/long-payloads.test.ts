@@ -1,0 +1,103 @@
+// Lists of deliveries whose payloads are long: read one at a time, and the same on the wire.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { listDeadLetters } from '../../src/delivery/dead-letters.ts'
+import { recentEvents } from '../../src/delivery/queue.ts'
+import { interest, publish } from '../events/tools.ts'
+import { onBothEngines } from '../support/engines.ts'
+import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+
+const LONG = 'x'.repeat(300_000)
+
+onBothEngines((engine) => {
+  let service: Service
+  let tenant: TestTenant
+  let agent: TestAgent
+  before(async () => {
+    service = await startService(engine)
+    tenant = await service.tenant()
+    agent = await tenant.agent()
+    await interest(service, agent, { enrichment_depth: 'full' })
+  })
+  after(() => service.stop())
+
+  const sizes = (items: readonly { payload: { data: string } }[]): number[] =>
+    items.map(({ payload }) => payload.data.length)
+
+  test('[SAFE-19] a poll of long and short payloads has all of them, in order, and is written in pieces', async () => {
+    for (const data of ['short', LONG, `${LONG}2`, `${LONG}33`, `${LONG}444`, 'end'])
+      assert.equal((await publish(service, agent.token, { data, subject: 'thing/1' })).body.recipients, 1)
+    const polled = await service.call('GET /v1/delivery/poll?limit=100', { token: agent.token })
+    assert.equal(polled.headers.get('content-length'), null, 'over 1 MiB it has no length')
+    const { deliveries, count } = polled.body
+    assert.equal(count, 6)
+    assert.deepEqual(sizes(deliveries), [5, 300_000, 300_001, 300_002, 300_003, 3])
+    // The block of a long delivery is there too, and shows of long earlier events that they were.
+    const { recent_events: earlier } = deliveries[5].payload.enrichment
+    assert.equal(earlier.length, 5)
+    assert.deepEqual(
+      earlier.map(({ data }: { data?: string }) => data),
+      [undefined, undefined, undefined, undefined, 'short'],
+    )
+    assert.equal(deliveries[2].payload.enrichment.depth, 'full')
+    // The same again, enriched before.
+    await service.clock.advance(31_000)
+    const again = await service.call('GET /v1/delivery/poll?limit=100', { token: agent.token })
+    assert.deepEqual(
+      again.body.deliveries.map(({ payload }: { payload: unknown }) => payload),
+      deliveries.map(({ payload }: { payload: unknown }) => payload),
+    )
+    const delivery_ids = deliveries.map(({ id }: { id: string }) => id)
+    await service.call('POST /v1/delivery/ack', { token: agent.token, body: { delivery_ids } })
+    const recent = await service.call(`GET /v1/agents/${agent.id}/events?limit=100`, { token: agent.token })
+    assert.deepEqual(
+      recent.body.events.map(({ data }: { data: string }) => data.length).toSorted(),
+      [3, 300_000, 300_001, 300_002, 300_003, 5],
+    )
+  })
+
+  test('[SAFE-19] dead letters and recent events are read when their turn comes: what is gone is left out', async () => {
+    const other = await tenant.agent()
+    await interest(service, other)
+    const ids: string[] = []
+    for (const data of [LONG, 'short', LONG]) ids.push((await publish(service, agent.token, { data })).body.event_id)
+    const { body } = await service.call('GET /v1/delivery/poll', { token: other.token })
+    const delivery_ids = body.deliveries.map(({ id }: { id: string }) => id)
+    await service.call('POST /v1/delivery/nack', {
+      token: other.token,
+      body: { delivery_ids, dead_letter: true, reason: 'no' },
+    })
+    const list = await service.call('GET /v1/delivery/dlq', { token: other.token })
+    assert.deepEqual(sizes(list.body.dlq_items).toSorted(), [300_000, 300_000, 5])
+    assert.equal(list.body.total, 3)
+
+    const mailbox = { tenantId: tenant.id, recipientId: other.id }
+    const begun = await listDeadLetters(service.store, mailbox, 0, 50)
+    assert.ok('pieces' in begun)
+    await service.store.tx((tx) =>
+      tx.run('update events set envelope = null where tenant_id = ? and id = ?', [tenant.id, ids[0]!]),
+    )
+    let text = ''
+    for await (const piece of begun.pieces) text += piece
+    assert.deepEqual(sizes(JSON.parse(text).dlq_items).toSorted(), [300_000, 5])
+    assert.ok('text' in (await recentEvents(service.store, mailbox, 5)), 'what is short is whole')
+  })
+
+  test('[SAFE-19] a stream and a model over MCP are given long payloads too', async () => {
+    const other = await tenant.agent()
+    await interest(service, other)
+    await publish(service, agent.token, { data: LONG })
+    const gone = new AbortController()
+    const stream = await fetch(`${service.url}/v1/delivery/stream`, {
+      headers: { authorization: `Bearer ${other.token}` },
+      signal: gone.signal,
+    })
+    let text = ''
+    for await (const chunk of stream.body!) {
+      text += Buffer.from(chunk).toString()
+      if (/data: .*\n\n/.test(text)) break
+    }
+    gone.abort()
+    assert.ok(text.includes(LONG))
+  })
+})
