@@ -8,7 +8,7 @@ import { StoreUnavailable, type Observe, type StoreStats, type Value } from './d
 import { makeListening, type Listening } from './postgres-listen.ts'
 import { makeLookUps } from './postgres-lookups.ts'
 import { makeServers, type Servers } from './postgres-servers.ts'
-import { batchingSocket, isOutage, isOvertime, isQueueTimeout, setUp } from './postgres-wire.ts'
+import { BatchingClient, isOutage, isOvertime, isQueueTimeout, setUp } from './postgres-wire.ts'
 
 export interface PostgresOptions {
   url: string
@@ -46,7 +46,7 @@ const CLOSE_WITHIN_MS = 5_000
 const MAX_WAITING = 5_000
 
 const CONNECTION = { keepAlive: true, application_name: 'sensorium' }
-const PIPELINED = { ...CONNECTION, pipeline: true, stream: batchingSocket, statement_timeout: STATEMENT_TIMEOUT_MS }
+const PIPELINED = { ...CONNECTION, pipeline: true, statement_timeout: STATEMENT_TIMEOUT_MS }
 
 type Warn = (what: string, error: unknown) => void
 
@@ -84,7 +84,7 @@ function makePool(Client: new (options?: pg.ClientConfig) => pg.Client, max: num
 
 /** Connections to the server that takes writes. */
 function clientOf(servers: Servers): typeof pg.Client {
-  return class extends pg.Client {
+  return class extends BatchingClient {
     constructor(options: pg.ClientConfig = {}) {
       super({ ...options, connectionString: servers.url(), connectionTimeoutMillis: CONNECT_WITHIN_MS })
       servers.watch(this)

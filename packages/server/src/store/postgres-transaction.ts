@@ -11,6 +11,7 @@ import {
   lockSql,
   moveSql,
   send,
+  sendCommand,
   sendMany,
 } from './postgres-wire.ts'
 
@@ -57,11 +58,11 @@ export async function transact<T>(client: pg.ClientBase, work: (tx: Db) => Promi
     answer.catch(() => {})
     sent.push(answer)
   }
-  later(client.query('begin'))
+  later(sendCommand(client, 'begin'))
   try {
     const result = await work(onClient(client, later, (effect) => void effects.push(effect)))
     committing = true
-    const commit = client.query('commit')
+    const commit = sendCommand(client, 'commit')
     later(commit)
     for (const answer of sent) await answer
     // A statement failed and somebody kept quiet about it.
@@ -74,7 +75,7 @@ export async function transact<T>(client: pg.ClientBase, work: (tx: Db) => Promi
       throw new StoreUnavailable((error as Error).message, { trouble: 'unsure', cause: error })
     }
     // If the commit went out as well, the server has rolled back already, and this does nothing.
-    await client.query('rollback')
+    await sendCommand(client, 'rollback')
     // What failed first is why the rest was refused.
     throw isAftermath(error)
       ? await Promise.all(sent).then(

@@ -96,30 +96,28 @@ export const isOvertime = (error: unknown): boolean => (error as { code?: string
 /** Refused because a statement before it failed: the transaction was over. */
 export const isAftermath = (error: unknown): boolean => (error as { code?: string }).code === '25P02'
 
+const socketOf = new WeakMap<pg.ClientBase, net.Socket>()
+
 /**
- * Statements that go out in the same turn share one write to the socket, of which each would otherwise cost as much as
- * the statement's own work: a look-up takes 21 µs instead of 25, 64 at a time.
+ * A client on a socket that is known here: statements that go out in the same turn share one write to it, of which each
+ * would otherwise cost as much as the statement's own work. A look-up takes 21 µs instead of 25, 64 at a time.
  */
-export function batchingSocket(): net.Socket {
-  const socket = new net.Socket()
-  let corked = false
-  const uncork = (): void => {
-    corked = false
-    socket.uncork()
+export class BatchingClient extends pg.Client {
+  constructor(options: pg.ClientConfig) {
+    const socket = new net.Socket()
+    super({ ...options, stream: () => socket })
+    socketOf.set(this, socket)
   }
-  // Not before: `connect` puts the socket's own `write` back.
-  socket.once('connect', () => {
-    const write = socket.write.bind(socket) as (...args: unknown[]) => boolean
-    socket.write = ((...args: unknown[]) => {
-      if (!corked) {
-        corked = true
-        socket.cork()
-        process.nextTick(uncork)
-      }
-      return write(...args)
-    }) as typeof socket.write
-  })
-  return socket
+}
+
+const uncork = (socket: net.Socket): void => socket.uncork()
+
+/** What is written from now on in this turn goes out at its end. */
+function holdWrites(client: pg.ClientBase): void {
+  const socket = socketOf.get(client)
+  if (!socket || socket.writableCorked > 0) return
+  socket.cork()
+  process.nextTick(uncork, socket)
 }
 
 /**
@@ -129,8 +127,16 @@ export function batchingSocket(): net.Socket {
  */
 export const setUp = (client: pg.ClientBase): void => void client.query('set enable_seqscan = off').catch(() => {})
 
-export const send = (client: pg.ClientBase, sql: string, values: readonly Value[]): Promise<pg.QueryResult> =>
-  client.query({ ...prepared(sql), values: values as unknown[], types })
+export function send(client: pg.ClientBase, sql: string, values: readonly Value[]): Promise<pg.QueryResult> {
+  holdWrites(client)
+  return client.query({ ...prepared(sql), values: values as unknown[], types })
+}
+
+/** A statement that is not prepared: it begins or ends a transaction. */
+export function sendCommand(client: pg.ClientBase, command: 'begin' | 'commit' | 'rollback'): Promise<pg.QueryResult> {
+  holdWrites(client)
+  return client.query(command)
+}
 
 // The driver's own way of writing an array costs four times as much.
 const UNSAFE = /["\\]/
