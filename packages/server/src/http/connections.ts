@@ -123,24 +123,15 @@ export function makeConnections(tools: ConnectionsTools): Connections {
 
   const server = openServer(take, broken, sockets)
 
-  async function linger(): Promise<void> {
-    for (let waited = 0; sockets.size > 0 && waited < LINGER_MS; waited += 10) await sleep(10)
-  }
-
   return {
-    listen: (host, port) =>
-      new Promise((resolve, reject) => {
-        server.once('error', reject)
-        server.listen({ host, port }, () => {
-          server.off('error', reject)
-          void keepTicking()
-          const { address, family, port: taken } = server.address() as AddressInfo
-          resolve(`http://${family === 'IPv6' ? `[${address}]` : address}:${taken}`)
-        })
-      }),
+    async listen(host, port) {
+      const address = await listen(server, host, port)
+      void keepTicking()
+      return address
+    },
     async close() {
       // Who was about to send another request on its connection is told 503, rather than meeting a closed one.
-      await linger()
+      for (let waited = 0; sockets.size > 0 && waited < LINGER_MS; waited += 10) await sleep(10)
       closing.abort()
       await new Promise<void>((resolve) => {
         server.close(() => resolve())
@@ -150,6 +141,17 @@ export function makeConnections(tools: ConnectionsTools): Connections {
     },
     hangUp: () => server.closeAllConnections(),
   }
+}
+
+function listen(server: Server, host: string, port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ host, port }, () => {
+      server.off('error', reject)
+      const { address, family, port: taken } = server.address() as AddressInfo
+      resolve(`http://${family === 'IPv6' ? `[${address}]` : address}:${taken}`)
+    })
+  })
 }
 
 /** Node's server, with everything given to us that it would answer by itself; `sockets` are kept up to date. */

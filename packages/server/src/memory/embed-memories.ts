@@ -14,7 +14,7 @@ import type { Logger } from '../kernel/logger.ts'
 import type { Store } from '../store/db.ts'
 import type { Embedded, Embedder } from './embed/embedding.ts'
 import { EmbeddingRefused } from './embed/service.ts'
-import { makeClaims, type ClaimedText, type MemoryName } from './embedding-claims.ts'
+import { makeClaims, type ClaimedText, type Claims, type MemoryName } from './embedding-claims.ts'
 import type { MemoryIndex } from './index/memory-index.ts'
 
 /** Vectors of this many memories are written in one transaction: over it the embedded store would hold up events. */
@@ -111,28 +111,25 @@ function makeWaiting() {
   }
 }
 
-export function makeEmbedding({ store, index, embedder, clock, log, embedded = () => {} }: EmbeddingTools): Embedding {
-  const { model, batch } = embedder
-  const claims = makeClaims({ store, model, batch, clock, log })
-  const waiting = makeWaiting()
-  /** How many of them are one agent's. */
-  const countOf = new Map<string, number>()
-  let closed = false
-  let lastRun: Promise<unknown> = Promise.resolve()
+interface EmbedBatchTools extends Required<Pick<EmbeddingTools, 'store' | 'index' | 'embedder' | 'log' | 'embedded'>> {
+  claims: Claims
+  isClosed(): boolean
+}
 
-  /** Embeds a batch; what fails is given back for later. */
-  async function embed(texts: readonly ClaimedText[]): Promise<number> {
+/** Embeds a batch, and gives how many vectors were kept; what fails is given back for later. */
+function makeEmbedBatch({ store, index, embedder, log, embedded, claims, isClosed }: EmbedBatchTools) {
+  return async function embed(texts: readonly ClaimedText[]): Promise<number> {
     if (texts.length === 0) return 0
     const letGo = claims.hold(texts)
     try {
       await index.prepare()
       const windows = await embedder.embed(texts.map(({ text }) => text))
-      const kept = await keepVectors(store, index, model, texts, windows)
+      const kept = await keepVectors(store, index, embedder.model, texts, windows)
       embedded(kept)
       return kept
     } catch (error) {
       letGo()
-      if (closed) {
+      if (isClosed()) {
         await claims.release(texts, 'closing')
         return 0
       }
@@ -149,6 +146,17 @@ export function makeEmbedding({ store, index, embedder, clock, log, embedded = (
       letGo()
     }
   }
+}
+
+export function makeEmbedding({ store, index, embedder, clock, log, embedded = () => {} }: EmbeddingTools): Embedding {
+  const { model, batch } = embedder
+  const claims = makeClaims({ store, model, batch, clock, log })
+  const embed = makeEmbedBatch({ store, index, embedder, log, embedded, claims, isClosed: () => closed })
+  const waiting = makeWaiting()
+  /** How many of them are one agent's. */
+  const countOf = new Map<string, number>()
+  let closed = false
+  let lastRun: Promise<unknown> = Promise.resolve()
 
   async function run(memories: readonly ToEmbed[]): Promise<undefined[]> {
     try {
