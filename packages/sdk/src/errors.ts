@@ -29,9 +29,10 @@ export class SensoriumError extends Error {
   readonly retryAfter: number | null
 
   constructor(status: number, error: Partial<ErrorBody>, requestId: string | null, retryAfter: number | null) {
-    super(error.message ?? `the service responded with ${status}`)
+    const isRedirect = status < 400
+    super(error.message ?? `the service responded with ${isRedirect ? `a redirect (${status})` : status}`)
     this.status = status
-    this.code = error.code ?? (status >= 500 ? 'service_unavailable' : 'validation_failed')
+    this.code = error.code ?? (status >= 500 ? 'service_unavailable' : isRedirect ? 'redirected' : 'validation_failed')
     this.details = error.details ?? {}
     this.requestId = error.request_id ?? requestId
     this.retryAfter = retryAfter
@@ -50,7 +51,7 @@ export class ConnectionError extends Error {
   override readonly name = 'ConnectionError'
 }
 
-/** Thrown by a handler: give the delivery back, and hand it out again after that many seconds. */
+/** Thrown by a handler: give the delivery back; it comes again after that many seconds. */
 export class RetryAfter extends Error {
   override readonly name = 'RetryAfter'
   readonly seconds: number

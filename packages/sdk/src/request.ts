@@ -2,7 +2,8 @@
 //
 // 1. Every attempt of a POST or PATCH carries the same Idempotency-Key, so a retry never does the work twice.
 // 2. Tried again: no response, a response that broke off, 408, 429 and 5xx. Everything else is the answer.
-// 3. A DELETE that is tried again and meets 404 has succeeded: the attempt before it did the work.
+// 3. A redirect is not followed: it would take a key or a token to another address.
+// 4. A DELETE that is tried again and meets 404 has succeeded: the attempt before it did the work.
 import { OPERATIONS, type Operations } from './contract.ts'
 import { ConnectionError, SensoriumError, type ErrorBody } from './errors.ts'
 import type { Tokens } from './tokens.ts'
@@ -87,7 +88,11 @@ async function attempt(
   let response: Response
   let text: string
   try {
-    response = await connection.fetch(address, { ...init, signal: signal ? AbortSignal.any([signal, limit]) : limit })
+    response = await connection.fetch(address, {
+      ...init,
+      redirect: 'manual',
+      signal: signal ? AbortSignal.any([signal, limit]) : limit,
+    })
     text = await response.text()
   } catch (error) {
     if (signal?.aborted) throw signal.reason

@@ -90,6 +90,7 @@ export function streamSource({ connection, tokens, concurrency, start, report }:
     try {
       response = await connection.fetch(address, {
         headers: { authorization: `Bearer ${token}`, accept: 'text/event-stream' },
+        redirect: 'manual',
         signal,
       })
     } catch (error) {

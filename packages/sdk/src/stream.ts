@@ -1,19 +1,42 @@
 // Server-sent events: the deliveries of a stream, as they arrive.
 import type { Delivery } from './contract.ts'
+import { ConnectionError } from './errors.ts'
+
+/** The service sends something every 15 s: after so long a silence nobody is there any more. */
+const SILENCE_MS = 60_000
+/** An event has 1 MiB where nothing else is configured, and its enrichment besides. */
+const LONGEST_BLOCK = 64 * 1024 * 1024
+
+/** What the stream brings next; rejects after too long a silence. */
+async function next(reader: ReadableStreamDefaultReader<Uint8Array>, silenceMs: number) {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const silence = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new ConnectionError(`nothing came for ${silenceMs / 1000} s`)), silenceMs)
+  })
+  try {
+    return await Promise.race([reader.read(), silence])
+  } finally {
+    clearTimeout(timer)
+  }
+}
 
 /** Each `data:` of the stream, parsed. Ends when the stream does. */
-export async function* readStream(body: ReadableStream<Uint8Array>): AsyncGenerator<Delivery, void, undefined> {
+export async function* readStream(
+  body: ReadableStream<Uint8Array>,
+  silenceMs = SILENCE_MS,
+): AsyncGenerator<Delivery, void, undefined> {
   const reader = body.getReader()
   const decoder = new TextDecoder()
   let text = ''
   try {
     for (;;) {
-      const { done, value } = await reader.read()
+      const { done, value } = await next(reader, silenceMs)
       if (done) return
       text += decoder.decode(value, { stream: true })
       // A block ends with an empty line; the last piece may go on in the next chunk.
       const blocks = text.split('\n\n')
       text = blocks.pop()!
+      if (text.length > LONGEST_BLOCK) throw new ConnectionError('a piece of the stream has no end')
       for (const block of blocks) {
         const lines = block.split('\n')
         if (!lines.includes('event: delivery')) continue

@@ -4,6 +4,8 @@ import type { Agent, TokenAnswer } from './contract.ts'
 
 /** A token is renewed when this part of its life is over. */
 const RENEW_AFTER = 0.9
+/** However short its life looks by a clock that is wrong: a token that is over is exchanged when it is refused. */
+const SHORTEST_S = 30
 
 export interface Tokens {
   /** The token to send now. */
@@ -46,7 +48,11 @@ export function exchangedTokens(exchange: () => Promise<TokenAnswer>, now = () =
     const answer = await exchange()
     const seconds =
       (answer as { expires_in?: number }).expires_in ?? (Date.parse(answer.expires_at) - Date.now()) / 1000
-    held = { token: answer.access_token, renewAt: asked + seconds * 1000 * RENEW_AFTER, agent: answer.agent }
+    held = {
+      token: answer.access_token,
+      renewAt: asked + Math.max(SHORTEST_S, seconds || 0) * 1000 * RENEW_AFTER,
+      agent: answer.agent,
+    }
     return held
   }
 

@@ -2,6 +2,8 @@
 
 const FIRST_MS = 100
 const LONGEST_MS = 20_000
+/** Whatever the service asks for, nobody waits longer for the next try. A timer of 25 days would end at once. */
+const LONGEST_ASKED_S = 300
 
 /** Resolves after that time; rejects with the signal's reason as soon as it is aborted. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
@@ -22,9 +24,10 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
 
 /**
  * Exponential back-off with full jitter: anything from nothing to the whole interval, so that clients that failed
- * together do not come back together. What the service asked for is waited for in any case, and the jitter on top.
+ * together do not come back together. What the service asked for is waited for, up to five minutes, and the jitter on top.
  */
 export function backoff(attempt: number, retryAfterSeconds: number | null, random = Math.random): number {
   const interval = Math.min(LONGEST_MS, FIRST_MS * 2 ** attempt)
-  return (retryAfterSeconds ?? 0) * 1000 + random() * interval
+  const asked = Math.min(LONGEST_ASKED_S, Math.max(0, retryAfterSeconds ?? 0))
+  return asked * 1000 + random() * interval
 }

@@ -20,6 +20,7 @@ const DEFAULT_LEASE_S = 30
 const REMEMBERED = 10_000
 const LONGEST_REASON = 1_000
 const MOST_EXTENDED = 100
+const STOPPED = 'the worker was stopped'
 
 /** What a worker needs of the client that starts it, which gives handlers clients of its own kind. */
 export interface WorkerClient<Client> {
@@ -83,10 +84,12 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
   const acknowledge = makeAcknowledge((ids) => client.deliveries.ack(ids))
   const outOfTime = new AbortController()
   let freed = (): void => {}
+  let stopping: Promise<void> | null = null
 
   async function carryOut(delivery: Delivery): Promise<void> {
     const event = delivery.payload as Event & { data: D }
     if (!handled.has(delivery.event_id)) {
+      if (stopping) return giveBack(client.deliveries, delivery, new Error(STOPPED))
       const trace = typeof event['traceparent'] === 'string' ? { traceparent: event['traceparent'] } : {}
       const work = {
         event,
@@ -133,15 +136,11 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
   const source: Source = options.mode === 'sse' ? streamSource(parts) : pollSource(parts)
 
   async function finish(graceMs?: number): Promise<void> {
-    const timer =
-      graceMs === undefined
-        ? undefined
-        : setTimeout(() => outOfTime.abort(new Error('the worker was stopped')), graceMs)
+    const timer = graceMs === undefined ? undefined : setTimeout(() => outOfTime.abort(new Error(STOPPED)), graceMs)
     while (running.size > 0) await Promise.all([...running.values()].map(({ finished }) => finished))
     clearTimeout(timer)
   }
 
-  let stopping: Promise<void> | null = null
   const stop = (graceMs?: number): Promise<void> =>
     (stopping ??= (async () => {
       source.pause()

@@ -1,0 +1,163 @@
+// The client against far ends that do what no service should do.
+import assert from 'node:assert/strict'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { test, type TestContext } from 'node:test'
+import { ConnectionError, createClient, SensoriumError, type Delivery } from '@sensorium/client'
+import { readStream } from '../src/stream.ts'
+import { exchangedTokens } from '../src/tokens.ts'
+import { backoff } from '../src/wait.ts'
+
+const KEY = `ak_live_${'k'.repeat(32)}`
+
+async function farEnd(t: TestContext, listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  t.after(() => server.close().closeAllConnections())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+test('[SDK-20] a Retry-After of any size makes a wait of some minutes at most, never a timer that ends at once', () => {
+  for (const asked of [1e9, 1e308, Number.MAX_SAFE_INTEGER, 301])
+    assert.equal(
+      backoff(0, asked, () => 0),
+      300_000,
+    )
+  assert.equal(
+    backoff(0, -5, () => 0),
+    0,
+  )
+})
+
+test('[SDK-20] a redirect is not followed: neither the key nor the token reaches another address', async (t) => {
+  let reached = 0
+  const elsewhere = await farEnd(t, (_, response) => {
+    reached++
+    response.end('{}')
+  })
+  for (const status of [301, 302, 307, 308]) {
+    const url = await farEnd(t, (_, response) => response.writeHead(status, { location: `${elsewhere}/v1/x` }).end())
+    for (const credential of [{ apiKey: KEY }, { token: 't' }]) {
+      const client = createClient({ url, ...credential })
+      const isTold = (error: unknown): boolean => error instanceof SensoriumError && error.status === status
+      await assert.rejects(client.agents.list(), isTold)
+      await assert.rejects(client.publish({ type: 'a.b', source: '/s' }), isTold)
+      const worker = client.worker({ handle: () => {}, mode: 'sse', onError: () => {} })
+      await worker.stop()
+    }
+  }
+  assert.equal(reached, 0)
+})
+
+test('[SDK-20] a response that is no JSON, not of the API or empty is an error and no crash', async (t) => {
+  const bodies: [number, string][] = [
+    [200, '<html>a gateway</html>'],
+    [502, '<html>bad gateway</html>'],
+    [400, ''],
+    [403, '"just a string"'],
+    [404, 'null'],
+    [418, '{"error":"not an object"}'],
+  ]
+  for (const [status, body] of bodies) {
+    const url = await farEnd(t, (_, response) => response.writeHead(status).end(body))
+    const client = createClient({ url, token: 't', attempts: 1 })
+    await assert.rejects(client.agents.get('agt_1'), (error: unknown) => {
+      assert.ok(error instanceof SensoriumError || error instanceof ConnectionError, String(error))
+      return error.message.length > 0
+    })
+  }
+})
+
+test('[SDK-20] a worker outlives responses that make no sense, and says so', async (t) => {
+  const sent = ['{}', '{"deliveries":null}', '[]', '"x"', '{"deliveries":[{"id":"dlv_1","event_id":"e","payload":{}}]}']
+  const url = await farEnd(t, (request, response) => {
+    response.end(
+      request.url!.includes('/poll') ? (sent.shift() ?? '{"deliveries":[],"count":0}') : '{"acknowledged":1}',
+    )
+  })
+  const errors: unknown[] = []
+  const seen = Promise.withResolvers<void>()
+  const client = createClient({ url, token: 't' })
+  const worker = client.worker({ handle: () => seen.resolve(), onError: (error) => errors.push(error) })
+  await seen.promise
+  await worker.stop()
+  assert.equal(errors.length, 4)
+})
+
+const streamOf = (...pieces: string[]): ReadableStream<Uint8Array> =>
+  new ReadableStream({
+    start: (control) => pieces.forEach((piece) => control.enqueue(new TextEncoder().encode(piece))),
+  })
+
+test('[SDK-20] a stream that falls silent is given up', async () => {
+  const found: Delivery[] = []
+  const stream = readStream(streamOf('event: delivery\ndata: {"id":"dlv_1"}\n\n', ': still here\n\n'), 20)
+  await assert.rejects(async () => {
+    for await (const delivery of stream) found.push(delivery)
+  }, ConnectionError)
+  assert.deepEqual(found, [{ id: 'dlv_1' }])
+})
+
+test('[SDK-20] a stream whose pieces have no end does not fill the memory', async () => {
+  const piece = new Uint8Array(8 * 1024 * 1024).fill(97)
+  let pulled = 0
+  const endless = new ReadableStream<Uint8Array>({
+    pull(control) {
+      pulled++
+      control.enqueue(piece)
+    },
+  })
+  await assert.rejects(async () => {
+    for await (const delivery of readStream(endless)) assert.fail(JSON.stringify(delivery))
+  }, ConnectionError)
+  assert.ok(pulled < 16, `${pulled} pieces were read`)
+})
+
+test('[SDK-20] a clock that is wrong does not make every call exchange the key anew', async () => {
+  let exchanges = 0
+  const tokens = exchangedTokens(async () => {
+    exchanges++
+    return { access_token: 't', token_type: 'Bearer', expires_at: '2001-01-01T00:00:00Z', agent: null } as never
+  })
+  for (let i = 0; i < 5; i++) await tokens.get()
+  assert.equal(exchanges, 1)
+})
+
+test('[SDK-13] what came again while its handler ran is given back by a stop, and not handled', async (t) => {
+  const delivery = { id: 'dlv_1', event_id: 'e', attempt_count: 1, payload: { type: 'a.b', id: 'e' } }
+  const cameAgain = Promise.withResolvers<void>()
+  const given: unknown[] = []
+  let polls = 0
+  const url = await farEnd(t, async (request, response) => {
+    if (request.url!.includes('/poll')) {
+      polls++
+      // The third poll is asked for after the second one was taken in.
+      if (polls === 3) cameAgain.resolve()
+      if (polls <= 2) response.end(JSON.stringify({ deliveries: [delivery], count: 1 }))
+      return
+    }
+    let body = ''
+    for await (const chunk of request) body += String(chunk)
+    given.push([request.url, JSON.parse(body).reason])
+    response.end('{"nacked":1}')
+  })
+  const fails = Promise.withResolvers<void>()
+  let handled = 0
+  const worker = createClient({ url, token: 't' }).worker({
+    concurrency: 4,
+    onError: () => {},
+    handle() {
+      handled++
+      return fails.promise
+    },
+  })
+  await cameAgain.promise
+  const stopped = worker.stop()
+  fails.reject(new Error('no luck'))
+  await stopped
+  assert.equal(handled, 1)
+  assert.deepEqual(given, [
+    ['/v1/delivery/nack', 'no luck'],
+    ['/v1/delivery/nack', 'the worker was stopped'],
+  ])
+})
