@@ -63,46 +63,47 @@ export function Table<T>(props: TableProps<T>) {
   }
 
   return (
-    <div className={fill ? 'table fill' : 'table'} role="table" aria-label={label} aria-rowcount={rows.length + 1}>
-      <div className="scroll" ref={scroller} role="presentation" tabIndex={rows.length === 0 || onOpen ? -1 : 0}>
-        <div role="rowgroup">
-          <div className="line heads" role="row" style={{ gridTemplateColumns: template }}>
-            {shown.map(({ name, right }) => (
-              <div key={name} role="columnheader" className={right ? 'cell right' : 'cell'}>
-                {name}
-              </div>
-            ))}
-          </div>
-        </div>
-        {rows.length === 0 ? (
-          empty
-        ) : (
-          <div className="rows" role="rowgroup" style={{ height: virtual.getTotalSize() }}>
-            {items.map(({ index, start }) => {
-              const row = rows[index]!
-              return (
-                <div
-                  key={keyOf(row)}
-                  className={onOpen ? 'line leads' : 'line'}
-                  role="row"
-                  aria-rowindex={index + 2}
-                  {...(isSelected ? { 'aria-selected': isSelected(row) } : {})}
-                  data-index={index}
-                  tabIndex={onOpen ? 0 : -1}
-                  style={{ gridTemplateColumns: template, transform: `translateY(${start}px)` }}
-                  onClick={() => onOpen?.(row)}
-                  onKeyDown={(event) => move(event, index)}
-                >
-                  {shown.map(({ name, right, cell }) => (
-                    <div key={name} role="cell" className={right ? 'cell right' : 'cell'}>
-                      {cell(row)}
-                    </div>
-                  ))}
+    <div className={fill ? 'table fill' : 'table'}>
+      <div className="scroll" ref={scroller} {...(onOpen ? {} : { role: 'region', 'aria-label': label, tabIndex: 0 })}>
+        <div role="table" aria-label={label} aria-rowcount={rows.length + 1}>
+          <div role="rowgroup" className="heads">
+            <div className="line" role="row" style={{ gridTemplateColumns: template }}>
+              {shown.map(({ name, right }) => (
+                <div key={name} role="columnheader" className={right ? 'cell right' : 'cell'}>
+                  {name}
                 </div>
-              )
-            })}
+              ))}
+            </div>
           </div>
-        )}
+          {rows.length === 0 ? null : (
+            <div className="rows" role="rowgroup" style={{ height: virtual.getTotalSize() }}>
+              {items.map(({ index, start }) => {
+                const row = rows[index]!
+                return (
+                  <div
+                    key={keyOf(row)}
+                    className={onOpen ? 'line leads' : 'line'}
+                    role="row"
+                    aria-rowindex={index + 2}
+                    {...(isSelected ? { 'aria-selected': isSelected(row) } : {})}
+                    data-index={index}
+                    tabIndex={onOpen ? 0 : -1}
+                    style={{ gridTemplateColumns: template, transform: `translateY(${start}px)` }}
+                    onClick={() => onOpen?.(row)}
+                    onKeyDown={(event) => move(event, index)}
+                  >
+                    {shown.map(({ name, right, cell }) => (
+                      <div key={name} role="cell" className={right ? 'cell right' : 'cell'}>
+                        {cell(row)}
+                      </div>
+                    ))}
+                  </div>
+                )
+              })}
+            </div>
+          )}
+        </div>
+        {rows.length === 0 ? empty : null}
       </div>
       {foot === undefined ? null : <div className="more">{foot}</div>}
     </div>

@@ -38,6 +38,8 @@ export async function startConsole(env: Record<string, string> = {}): Promise<Co
 
   const open: ConsoleUnderTest['open'] = async (at = '', options = {}) => {
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
+    // A busy machine takes its time; a wait that is over goes on at once.
+    context.setDefaultTimeout(90_000)
     const page = await context.newPage()
     const complaints: string[] = []
     page.on('pageerror', (error) => complaints.push(String(error)))

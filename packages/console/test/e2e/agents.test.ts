@@ -1,0 +1,110 @@
+// The page of agents, used as a person would.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { createClient } from '@sensorium/client'
+import { noBrowser } from '../support/chromium.ts'
+import { ADMIN_KEY, startConsole, type ConsoleUnderTest } from '../support/console.ts'
+
+describe('agents', { skip: noBrowser }, () => {
+  let console: ConsoleUnderTest
+  before(async () => {
+    console = await startConsole()
+  })
+  after(() => console?.stop())
+
+  test('[UI-12] an agent is registered, found by its name, and its page has an address', async () => {
+    const { page, complaints } = await console.signIn(ADMIN_KEY, '/agents')
+    await page.getByRole('button', { name: 'Register' }).click()
+    const form = page.getByRole('dialog', { name: 'Register an agent' })
+    await form.getByLabel('Name').fill('Night shift')
+    await form.getByLabel('Client type').fill('a client that nobody configured')
+    await form.getByRole('button', { name: 'Register' }).click()
+    await form.getByRole('alert').filter({ hasText: 'Expected' }).waitFor()
+    await form.getByLabel('Client type').fill('other')
+    await form.getByRole('button', { name: 'Register' }).click()
+    await page.getByRole('heading', { name: 'Night shift' }).waitFor()
+    assert.match(page.url(), /\/console\/agents\/agt_/)
+    await page.getByRole('link', { name: 'Back to agents' }).click()
+    await page.getByLabel('Filter agents').fill('night')
+    await page.getByText('1 of 5 agents').waitFor()
+    assert.match(page.url(), /search=night/)
+    assert.deepEqual(complaints, [])
+  })
+
+  test('[UI-12] a key is minted, shown once, works, and is revoked', async () => {
+    const { page } = await console.signIn(ADMIN_KEY, `/agents/${console.plant.agents.sensor.id}`)
+    await page.getByRole('button', { name: 'Mint' }).click()
+    const form = page.getByRole('dialog')
+    await form.getByLabel('admin').check()
+    await form.getByRole('button', { name: 'Mint the key' }).click()
+    const key = await form.locator('.secret code').innerText()
+    assert.match(key, /^ak_live_[A-Za-z0-9]{32}$/)
+    const scopes = await createClient({ url: console.url, apiKey: key }).scopes()
+    assert.ok(scopes!.includes('admin'))
+    await form.getByRole('button', { name: 'I have copied it' }).click()
+    assert.equal(await page.getByText(key).count(), 0)
+    await page.getByRole('button', { name: `Revoke the key ${key.slice(0, 12)}` }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+    await page.getByText('The key is revoked').waitFor()
+    await assert.rejects(createClient({ url: console.url, apiKey: key }).agent(), /revoked|not valid|expired/i)
+  })
+
+  test('[UI-6] a filter is tried while it is written, and its mistake is shown where it is', async () => {
+    const { page } = await console.signIn(console.plant.keys.triage, `/agents/${console.plant.agents.triage.id}`)
+    await page.getByRole('button', { name: 'Add' }).click()
+    const form = page.getByRole('dialog', { name: 'Add an interest' })
+    await form.getByText(/Would have received (\d+) of the latest \1 events/).waitFor()
+    await form.getByLabel('Event type').fill('com.other.*')
+    await form.getByText('Would have received 0 of the latest').waitFor()
+    await form.getByLabel('Event type').fill('com.plant.*')
+    await form.getByLabel('Filter').fill('data.celsius >> 3')
+    const mistake = form.getByRole('alert')
+    await mistake.filter({ hasText: 'line 1, column 15' }).waitFor()
+    assert.match((await mistake.innerText()).split('\n')[1]!, /^ {14}\^/)
+    await form.getByLabel('Filter').fill('data.celsius > 1000')
+    await form.getByText('it gives false').first().waitFor()
+    await form.getByRole('button', { name: 'Add the interest' }).click()
+    await page.getByText('Triage now receives com.plant.*').waitFor()
+    const { interests } = await console.plant.admin.interests.list(console.plant.agents.triage.id)
+    assert.ok(interests.some(({ filter_expression }) => filter_expression === 'data.celsius > 1000'))
+  })
+
+  test('[UI-12] an org-admin adds an interest through a key that is used once, and deletes it', async () => {
+    const { admin, agents } = console.plant
+    const before = await admin.keys.list(agents.triage.id)
+    const { page } = await console.signIn(ADMIN_KEY, `/agents/${agents.triage.id}`)
+    await page.getByRole('button', { name: 'Add' }).click()
+    const form = page.getByRole('dialog', { name: 'Add an interest' })
+    await form.getByLabel('Event type').fill('com.night.*')
+    await form.getByRole('button', { name: 'Add the interest' }).click()
+    await page.getByText('Triage now receives com.night.*').waitFor()
+    assert.equal((await admin.keys.list(agents.triage.id)).keys.length, before.keys.length, 'no key is left')
+    await page.getByRole('button', { name: 'Delete the interest in com.night.*' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('The interest is gone').waitFor()
+  })
+
+  test('[UI-13] what happens in the mailbox is seen without a reload', async () => {
+    const { page } = await console.signIn(ADMIN_KEY, `/agents/${console.plant.agents.triage.id}`)
+    const waiting = page.locator('.stat', { hasText: 'to be handed out' }).locator('.figure')
+    const before = Number(await waiting.innerText())
+    await console.plant.publish(3, 99)
+    await waiting.filter({ hasText: String(before + 1) }).waitFor()
+    await page.getByRole('button', { name: 'Send a test event' }).click()
+    await waiting.filter({ hasText: String(before + 2) }).waitFor()
+  })
+
+  test('[UI-12] an agent is deactivated after a question, and activated again', async () => {
+    const { agents, admin } = console.plant
+    const { page } = await console.signIn(ADMIN_KEY, `/agents/${agents.dispatch.id}`)
+    await page.getByText('https://dispatch.example.com/deliveries').waitFor()
+    await page.getByRole('button', { name: 'Deactivate' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+    assert.equal((await admin.agents.get(agents.dispatch.id)).status, 'active')
+    await page.getByRole('button', { name: 'Deactivate' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Deactivate' }).click()
+    await page.getByRole('button', { name: 'Activate', exact: true }).click()
+    await page.getByText('Dispatcher is active').waitFor()
+    assert.equal((await admin.agents.get(agents.dispatch.id)).status, 'active')
+  })
+})

@@ -1,0 +1,117 @@
+// What every page has: keys, palette, themes, a service that goes away and comes back, and nobody left out.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { after, before, describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { noBrowser } from '../support/chromium.ts'
+import { ADMIN_KEY, startConsole, type ConsoleUnderTest } from '../support/console.ts'
+import { everyView } from '../support/views.ts'
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+interface Violation {
+  id: string
+  impact: string | null
+  nodes: { html: string; failureSummary: string }[]
+}
+
+/** What axe finds that is serious or worse, a line for each place. The policy lets no script in, but the debugger may. */
+async function faults(page: Page): Promise<string[]> {
+  const session = await page.context().newCDPSession(page)
+  await session.send('Runtime.evaluate', { expression: axe })
+  const run = 'axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => JSON.stringify(violations))'
+  const { result } = await session.send('Runtime.evaluate', { expression: run, awaitPromise: true })
+  return (JSON.parse(String(result.value)) as Violation[])
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`))
+}
+
+describe('the shell', { skip: noBrowser }, () => {
+  let console: ConsoleUnderTest
+  before(async () => {
+    console = await startConsole()
+  })
+  after(() => console?.stop())
+
+  test('[UI-14] without a mouse: sign in, find an agent in the palette, open it, and close what opened', async () => {
+    const { page, complaints } = await console.open()
+    await page.keyboard.type(ADMIN_KEY)
+    await page.keyboard.press('Enter')
+    await page.locator('.shell').waitFor()
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox').waitFor()
+    await page.keyboard.type('triage')
+    await page.getByRole('option', { name: /Triage/ }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Triage' }).waitFor()
+    await page.keyboard.press('?')
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.keyboard.press('g')
+    await page.keyboard.press('a')
+    await page.getByRole('row', { name: /Dispatcher/ }).waitFor()
+    await page.keyboard.press('/')
+    await page.keyboard.type('disp')
+    await page.getByText('1 of 4 agents').waitFor()
+    // From the filter on with Tab, to the row, and into it.
+    const isRow = () => page.evaluate<boolean>('document.activeElement?.getAttribute("role") === "row"')
+    for (let i = 0; i < 10 && !(await isRow()); i++) await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Dispatcher' }).waitFor()
+    assert.deepEqual(complaints, [])
+  })
+
+  test('[UI-15] light, dark and what the system has, chosen once and kept', async () => {
+    const { page } = await console.signIn(ADMIN_KEY, '/agents', { colorScheme: 'dark' })
+    const paper = () => page.evaluate<string>('getComputedStyle(document.body).backgroundColor')
+    const dark = await paper()
+    await page.getByRole('button', { name: 'Theme: light' }).click()
+    const light = await paper()
+    assert.notEqual(light, dark)
+    await page.reload()
+    await page.getByLabel('API key').waitFor()
+    assert.equal(await paper(), light)
+  })
+
+  test('[UI-16] a service that restarts is told of and come back to, with what was on the page', async () => {
+    const { page } = await console.signIn(ADMIN_KEY, `/agents/${console.plant.agents.triage.id}`)
+    const waiting = page.locator('.stat', { hasText: 'to be handed out' }).locator('.figure')
+    const before = await waiting.innerText()
+    await console.restart(async () => {
+      await page.getByRole('alert').filter({ hasText: 'does not answer' }).waitFor()
+      assert.equal(await waiting.innerText(), before)
+    })
+    await page.getByRole('alert').waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Send a test event' }).click()
+    await waiting.filter({ hasText: String(Number(before) + 1) }).waitFor()
+  })
+
+  test('[UI-17] an address that is none says so, and an error has its request id', async () => {
+    const { page } = await console.signIn(ADMIN_KEY, '/no/such/page')
+    await page.getByText('There is no such page').waitFor()
+    await page.getByRole('link', { name: 'Sensorium' }).click()
+    const other = await console.signIn(ADMIN_KEY, '/agents/agt_01hv3k8z9q4m7t2x5c6w8r0s1d')
+    await other.page.getByText('There is no such agent').waitFor()
+    await other.page.getByText(/^req_/).waitFor()
+  })
+
+  for (const colorScheme of ['light', 'dark'] as const)
+    for (const width of [1280, 390])
+      test(`[UI-18] axe finds nothing serious on any page: ${colorScheme}, ${width} px`, async () => {
+        const options = { colorScheme, viewport: { width, height: 800 } }
+        const out = await console.open('', options)
+        await out.page.getByLabel('API key').waitFor()
+        assert.deepEqual(await faults(out.page), [])
+        for (const { at, ready } of everyView(console.plant)) {
+          const { page, complaints } = await console.signIn(ADMIN_KEY, at, options)
+          await ready(page)
+          assert.deepEqual(await faults(page), [], at)
+          assert.deepEqual(complaints, [], at)
+          const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
+          assert.ok(overflow <= 0, `${at} is ${overflow} px too wide`)
+          await page.context().close()
+        }
+      })
+})

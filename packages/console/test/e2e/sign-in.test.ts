@@ -1,0 +1,102 @@
+// The door of the console: who gets in, with what, and what is left behind.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { noBrowser } from '../support/chromium.ts'
+import { ADMIN_KEY, OPERATOR_TOKEN, startConsole, type ConsoleUnderTest } from '../support/console.ts'
+
+describe('signing in', { skip: noBrowser }, () => {
+  let console: ConsoleUnderTest
+  before(async () => {
+    console = await startConsole()
+  })
+  after(() => console?.stop())
+
+  test('[UI-7] an org-admin key opens the console, at the address that was asked for, and signing out closes it', async () => {
+    const { page, complaints } = await console.signIn(ADMIN_KEY, '/agents?status=inactive')
+    await page.getByRole('row', { name: /Archive/ }).waitFor()
+    assert.equal(await page.getByRole('row', { name: /Triage/ }).count(), 0)
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByLabel('API key').waitFor()
+    assert.equal(await page.getByLabel('API key').inputValue(), '')
+    assert.deepEqual(complaints, [])
+  })
+
+  test('[UI-7] a key that is wrong is refused with the reason, and nothing is shown', async () => {
+    const { page } = await console.open('/agents')
+    for (const [key, reason] of [
+      ['not a key', /ak_live_ and 32 letters or digits/],
+      [`ak_live_${'x'.repeat(32)}`, /not valid/],
+    ] as const) {
+      await page.getByLabel('API key').fill(key)
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await page.getByRole('alert').filter({ hasText: reason }).waitFor()
+    }
+    assert.equal(await page.getByRole('navigation').count(), 0)
+  })
+
+  test('[UI-8] neither key nor token is kept outside of the memory of the tab', async () => {
+    const { page } = await console.signIn(ADMIN_KEY, '/agents')
+    await page.getByRole('row', { name: /Triage/ }).waitFor()
+    const kept = await page.evaluate<string>(
+      'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])',
+    )
+    assert.equal(kept, '[{"sensorium-theme":"system"},{},""]')
+    const state = await page.context().storageState({ indexedDB: true })
+    assert.doesNotMatch(JSON.stringify(state), /ak_live|eyJ/)
+    assert.doesNotMatch(page.url(), /ak_live|eyJ/)
+    await page.reload()
+    await page.getByLabel('API key').waitFor()
+  })
+
+  test('[UI-8] the key is sent to the token exchange and to nothing else', async () => {
+    const { page } = await console.open('/agents')
+    const carriers: string[] = []
+    page.on('request', (request) => {
+      const sent = request.url() + JSON.stringify(request.headers()) + (request.postData() ?? '')
+      if (sent.includes(ADMIN_KEY)) carriers.push(new URL(request.url()).pathname)
+      assert.equal(new URL(request.url()).origin, console.url)
+    })
+    await page.getByLabel('API key').fill(ADMIN_KEY)
+    await page.keyboard.press('Enter')
+    await page.getByRole('row', { name: /Triage/ }).waitFor()
+    assert.deepEqual(carriers, ['/v1/auth/token'])
+  })
+
+  test('[UI-9] a key that is revoked ends the session with its next request', async () => {
+    const { admin, agents } = console.plant
+    const { id, key } = await admin.keys.mint(agents.triage.id, { scopes: ['receive', 'interests:read'] })
+    const { page } = await console.signIn(key, `/agents/${agents.triage.id}`)
+    await page.getByText('Waiting').first().waitFor()
+    await admin.keys.revoke(agents.triage.id, id)
+    await page.getByRole('alert').filter({ hasText: 'You were signed out' }).waitFor()
+    assert.equal(await page.getByRole('navigation').count(), 0)
+  })
+
+  test('[UI-10] what the scopes of a key do not allow is not shown', async () => {
+    const { admin, agents } = console.plant
+    const { key } = await admin.keys.mint(agents.triage.id, { scopes: ['memory:read'] })
+    const { page, complaints } = await console.signIn(key, `/agents/${agents.triage.id}`)
+    const refused: string[] = []
+    page.on('response', (response) => {
+      if (response.status() === 403) refused.push(response.url())
+    })
+    await page.getByText('Decides what a reading means').waitFor()
+    for (const name of ['Keys', 'Interests', 'Recent events'])
+      assert.equal(await page.getByRole('heading', { name }).count(), 0, name)
+    for (const name of ['Deactivate', 'Send a test event'])
+      assert.equal(await page.getByRole('button', { name }).count(), 0)
+    assert.deepEqual([refused, complaints], [[], []], 'it does not even ask')
+  })
+
+  test('[UI-11] with the operator token there is an operator’s mode, which shows nothing of a tenant', async () => {
+    const { page } = await console.open()
+    await page.getByRole('button', { name: 'Operator' }).click()
+    await page.getByLabel('Operator token').fill('not-the-operator-token')
+    await page.keyboard.press('Enter')
+    await page.getByRole('alert').filter({ hasText: 'not the operator token' }).waitFor()
+    await page.getByLabel('Operator token').fill(OPERATOR_TOKEN)
+    await page.keyboard.press('Enter')
+    await page.locator('.who').getByText('Operator').waitFor()
+    assert.equal(await page.getByRole('link', { name: 'Agents' }).count(), 0)
+  })
+})
