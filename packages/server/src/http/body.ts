@@ -13,19 +13,23 @@ export function readBody(exchange: Exchange, limit: number): Promise<Buffer> {
   const declared = stream.headers['content-length']
   const length = declared === undefined ? NaN : Number(declared)
   if (length > limit) return Promise.reject(tooLarge(length, limit))
+  try {
+    // What is announced is taken at once: a body that will not fit is not begun.
+    if (declared !== undefined) exchange.room?.grow(length)
+  } catch (error) {
+    return Promise.reject(error as Error)
+  }
   const reading = (exchange.reading = { bytes: 0, seconds: 0 })
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     stream.on('data', (chunk: Buffer) => {
       reading.bytes += chunk.length
-      if (reading.bytes > limit) {
-        chunks.length = 0
-        stream.removeAllListeners('data')
-        exchange.reading = null
-        reject(tooLarge(reading.bytes, limit))
-        return
-      }
-      chunks.push(chunk)
+      const refusal = refuse(exchange, reading.bytes, limit)
+      if (refusal === null) return void chunks.push(chunk)
+      chunks.length = 0
+      stream.removeAllListeners('data')
+      exchange.reading = null
+      reject(refusal)
     })
     stream.once('end', () => {
       exchange.reading = null
@@ -35,4 +39,15 @@ export function readBody(exchange: Exchange, limit: number): Promise<Buffer> {
     // Every request closes; only one that did not end is worth an error, whose stack costs as much as the rest of this.
     stream.once('close', () => stream.readableEnded || reject(new Error('the client went away')))
   })
+}
+
+/** Why no more of it can be read; null while it can. */
+function refuse({ room }: Exchange, bytes: number, limit: number): Error | null {
+  if (bytes > limit) return tooLarge(bytes, limit)
+  try {
+    room?.grow(bytes)
+    return null
+  } catch (error) {
+    return error as Error
+  }
 }

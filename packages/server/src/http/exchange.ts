@@ -7,6 +7,7 @@ import type { CallOptions, Input, Payload } from '../operations/call.ts'
 import type { Verdict } from '../operations/rate-limit.ts'
 import { prefersStrict } from './prefer.ts'
 import { goneSignal, type WhenLeaving } from './gone-signal.ts'
+import type { Holding } from './body-room.ts'
 import type { Place } from './places.ts'
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
@@ -38,6 +39,8 @@ export class Exchange implements Input, CallOptions {
   clientAddress = ''
   /** The share of the node's places that it takes one of. */
   place: Place | null = null
+  /** What its body takes of the room for bodies. */
+  room: Holding | null = null
   /** Whether it counts as a request in hand. */
   isCounted = true
   /** Whether the work on it has begun. */

@@ -4,6 +4,7 @@ import { performance } from 'node:perf_hooks'
 import type { Identify } from '../auth/identify.ts'
 import { networkOf } from '../kernel/addresses.ts'
 import type { Logger } from '../kernel/logger.ts'
+import { makeBodyRoom } from './body-room.ts'
 import type { ClientAddress } from './client-address.ts'
 import type { Exchange } from './exchange.ts'
 import type { Metrics } from './metrics.ts'
@@ -19,7 +20,7 @@ export interface InHandTools {
 export interface InHand {
   /** A request has come. Throws when there is no place for it; it is in hand even so, until its refusal is read. */
   take(exchange: Exchange): void
-  /** It is known who is calling: the place of an address becomes one of its agent's and its tenant's. */
+  /** It is known who is calling: the place of an address becomes one of its agent's and its tenant's, and so is its body's room. */
   identified(exchange: Exchange): void
   /** It is over, or as good as. A second call does nothing. */
   leave(exchange: Exchange, status: number): void
@@ -30,6 +31,7 @@ export interface InHand {
 
 export function makeInHand({ identify, clientAddress, log, metrics }: InHandTools): InHand {
   const places = makePlaces()
+  const bodyRoom = makeBodyRoom()
   let count = 0
   let emptied = (): void => {}
 
@@ -65,6 +67,7 @@ export function makeInHand({ identify, clientAddress, log, metrics }: InHandTool
     },
     identified(exchange) {
       const { place, principal } = exchange
+      if (exchange.hasBody) exchange.room = bodyRoom.hold(principal, networkOf(exchange.clientAddress))
       if (place === null || principal === null || principal.tenantId === '') return
       exchange.place = null
       exchange.place = places.ofPrincipal(place, principal)
@@ -73,6 +76,7 @@ export function makeInHand({ identify, clientAddress, log, metrics }: InHandTool
       if (!exchange.isCounted) return
       exchange.isCounted = false
       if (exchange.place) places.giveBack(exchange.place)
+      exchange.room?.release()
       report(exchange, status, performance.now() - exchange.started)
       if (--count === 0) emptied()
     },

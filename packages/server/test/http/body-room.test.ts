@@ -1,0 +1,124 @@
+// How much memory the bodies of requests may take.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { makeBodyRoom } from '../../src/http/body-room.ts'
+import type { Failure } from '../../src/kernel/failure.ts'
+import { NOBODY } from '../../src/operations/call.ts'
+import { onBothEngines } from '../support/engines.ts'
+import { rawConnection } from '../support/raw-http.ts'
+import { startService, type Service, type TestTenant } from '../support/service.ts'
+
+const MIB = 1_048_576
+const of = (tenantId: string, id: string) => ({ ...NOBODY, tenantId, id })
+const codeOf = (work: () => void): string | null => {
+  try {
+    work()
+    return null
+  } catch (error) {
+    return (error as Failure).code
+  }
+}
+
+test('[SAFE-20] agents, tenants, addresses and the node have their share, and get it back', () => {
+  const room = makeBodyRoom()
+  const holdings = [of('a', '1'), of('a', '1'), of('a', '1')].map((who) => room.hold(who, '::1'))
+  for (const holding of holdings)
+    assert.equal(
+      codeOf(() => holding.grow(10 * MIB)),
+      null,
+    )
+  const fourth = room.hold(of('a', '1'), '::1')
+  assert.equal(
+    codeOf(() => fourth.grow(10 * MIB)),
+    'rate_limited',
+  )
+  assert.equal(
+    codeOf(() => fourth.grow(65_536)),
+    null,
+    'what is short is not counted',
+  )
+  for (const id of ['2', '3', '4'])
+    assert.equal(
+      codeOf(() => room.hold(of('a', id), '').grow(10 * MIB)),
+      null,
+    )
+  assert.equal(
+    codeOf(() => room.hold(of('a', '5'), '').grow(10 * MIB)),
+    'rate_limited',
+    'the tenant has 64 MiB',
+  )
+  for (const [i, address] of ['x', 'y', 'z'].entries())
+    assert.equal(
+      codeOf(() => room.hold(i === 0 ? null : NOBODY, address).grow(32 * MIB)),
+      null,
+    )
+  assert.equal(
+    codeOf(() => room.hold(of('b', '1'), '').grow(30 * MIB)),
+    null,
+  )
+  assert.equal(
+    codeOf(() => room.hold(of('c', '1'), '').grow(10 * MIB)),
+    'service_unavailable',
+    'the node has 192 MiB',
+  )
+  for (const holding of holdings) holding.release()
+  assert.equal(
+    codeOf(() => fourth.grow(10 * MIB)),
+    null,
+  )
+})
+
+test('[SAFE-20] one that grows is counted as it grows, and one of any size fits alone', () => {
+  const room = makeBodyRoom()
+  const large = room.hold(of('a', '1'), '')
+  for (let bytes = 0; bytes <= 100 * MIB; bytes += 100_000) large.grow(bytes)
+  assert.equal(room.taken, 104_800_000)
+  assert.equal(
+    codeOf(() => room.hold(of('a', '2'), '').grow(MIB)),
+    'rate_limited',
+  )
+  large.release()
+  large.release()
+  assert.equal(room.taken, 0)
+})
+
+onBothEngines((engine) => {
+  let service: Service
+  let tenant: TestTenant
+  before(async () => {
+    service = await startService(engine)
+    tenant = await service.tenant()
+  })
+  after(() => service.stop())
+
+  test('[SAFE-20] bodies that are announced and never come keep an agent from more of them, and nobody else', async () => {
+    const [loud, quiet] = [await tenant.agent(), await tenant.agent()]
+    const head = (token: string, length: string): string =>
+      `POST /v1/memories HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n${length}\r\n\r\n`
+    const announced = `Content-Length: ${10 * MIB}`
+    const holding = await Promise.all([1, 2, 3].map(() => rawConnection(service.url)))
+    for (const connection of holding) connection.write(head(loud.token, announced) + '{"a":')
+    const inFlight = async (): Promise<number> =>
+      Number(/^sensorium_http_in_flight (\d+)$/m.exec((await service.call('GET /metrics')).text)?.[1])
+    while ((await inFlight()) < 4) await new Promise(setImmediate)
+    const fourth = await rawConnection(service.url)
+    fourth.write(head(loud.token, announced))
+    const refused = await fourth.reply()
+    assert.equal(refused.status, 429, refused.body)
+    assert.equal(JSON.parse(refused.body).error.details.window_seconds, 0)
+    // In chunks it is found out on the way.
+    const chunked = await rawConnection(service.url)
+    chunked.write(head(loud.token, 'Transfer-Encoding: chunked'))
+    const chunk = `${MIB.toString(16)}\r\n${'x'.repeat(MIB)}\r\n`
+    for (let i = 0; i < 4; i++) chunked.write(chunk)
+    assert.equal((await chunked.reply()).status, 429)
+    const memory = { type: 'semantic', scope: 'agent', title: 'T', content: 'C' }
+    const metadata = { text: 'x'.repeat(200_000) }
+    const post = (token: string, body: object) => service.call('POST /v1/memories', { token, body })
+    assert.equal((await post(loud.token, memory)).status, 201, 'what is short passes')
+    assert.equal((await post(quiet.token, { ...memory, metadata })).status, 201)
+    for (const connection of [...holding, fourth, chunked]) connection.socket.destroy()
+    while ((await inFlight()) > 1) await new Promise(setImmediate)
+    assert.equal((await post(loud.token, { ...memory, metadata })).status, 201, 'all of it came back')
+  })
+})
