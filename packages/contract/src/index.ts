@@ -7,6 +7,7 @@ import { ingestOperations } from './ingest.ts'
 import { interestOperations } from './interests.ts'
 import { memoryOperations } from './memories.ts'
 import { memoryKeepingOperations } from './memory-keeping.ts'
+import { memoryTransferOperations } from './memory-transfer.ts'
 import { operatorOperations } from './operator.ts'
 import { outboundOperations } from './outbound.ts'
 import { relationshipOperations } from './relationships.ts'
@@ -24,6 +25,7 @@ export * from './webhooks.ts'
 export * from './interests.ts'
 export * from './memories.ts'
 export * from './memory-keeping.ts'
+export * from './memory-transfer.ts'
 export * from './openapi.ts'
 export * from './operation.ts'
 export * from './operator.ts'
@@ -42,6 +44,7 @@ export const operations = {
   ...channelOperations,
   ...memoryOperations,
   ...memoryKeepingOperations,
+  ...memoryTransferOperations,
   ...relationshipOperations,
   ...operatorOperations,
   ...ingestOperations,

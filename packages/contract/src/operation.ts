@@ -51,7 +51,7 @@ export interface Operation {
   /** Media types read; JSON alone where left out. */
   consumes?: readonly string[]
   /** Which limit holds for the body; `small` (1 MiB) where left out. */
-  bodyLimit?: 'event' | 'memory'
+  bodyLimit?: 'event' | 'memory' | 'import'
   /** Members of the body whose objects are read in steps, and kept and sent as the text that came. */
   asText?: readonly string[]
   /** The media type of a success; JSON where left out. */

@@ -8,6 +8,7 @@ import { eventCalls, type EventCalls, type EventDefaults } from './events.ts'
 import { memoryCalls, type MemoryCalls } from './memory.ts'
 import { makeCall, type Call, type Connection } from './request.ts'
 import { exchangedTokens, givenToken, type Tokens } from './tokens.ts'
+import { transferCalls, type TransferCalls } from './transfer.ts'
 import { startWorker, type Worker, type WorkerOptionsOf, type WorkOf } from './worker.ts'
 
 export interface ClientOptions {
@@ -46,7 +47,7 @@ export interface Client {
   keys: ReturnType<typeof keyCalls>
   interests: ReturnType<typeof interestCalls>
   channels: ReturnType<typeof channelCalls>
-  memory: MemoryCalls
+  memory: MemoryCalls & TransferCalls
   /** Publishes an event: the same as `events.publish`. */
   publish: EventCalls['publish']
   /** Who this client is: its agent, or null for an org-admin. Undefined where it was made from a token. */
@@ -76,7 +77,7 @@ function assemble(parts: Parts, defaults: EventDefaults): Client {
     keys: keyCalls(call),
     interests: interestCalls(call),
     channels: channelCalls(call, events.publish),
-    memory: memoryCalls(call),
+    memory: { ...memoryCalls(call), ...transferCalls(call, parts.connection, tokens) },
     publish: events.publish,
     agent: () => tokens.agent(),
     scopes: () => tokens.scopes(),

@@ -50,6 +50,8 @@ export const OPERATIONS = {
   putMemory: 'PUT /v1/memories/by-external-id/{external_id}',
   getMemoryHistory: 'GET /v1/memories/{id}/history',
   restoreMemory: 'POST /v1/memories/{id}/restore',
+  exportMemories: 'GET /v1/memories/export',
+  importMemories: 'POST /v1/memories/import',
   createRelationship: 'POST /v1/memories/{id}/relationships',
   listRelationships: 'GET /v1/memories/{id}/relationships',
   deleteRelationship: 'DELETE /v1/memories/{id}/relationships/{rel_id}',
@@ -444,6 +446,23 @@ export interface Operations {
     query: Record<never, never>
     body: MemoryRestore
     response: Memory
+  }
+  /** Export memories and their relationships: GET /v1/memories/export */
+  exportMemories: {
+    params: Record<never, never>
+    query: {
+      /** Memories updated, and relationships created, since then. */
+      since?: string
+    }
+    body: undefined
+    response: string
+  }
+  /** Import memories and relationships: POST /v1/memories/import */
+  importMemories: {
+    params: Record<never, never>
+    query: Record<never, never>
+    body: string
+    response: ImportedMemories
   }
   /** Relate a memory to another: POST /v1/memories/{id}/relationships */
   createRelationship: {
@@ -1192,6 +1211,24 @@ export type MemoryVersion = {
 
 export type MemoryRestore = {
   version: number
+}
+
+export type ImportedMemories = {
+  created: number
+  updated: number
+  /** Lines that changed nothing. */
+  skipped: number
+  /** Lines that were refused. */
+  failed: number
+  /** The first 1,000 of those that were refused, with the number of the line. */
+  errors: {
+    line: number
+    error: {
+      code: string
+      message: string
+      details: Record<string, unknown>
+    }
+  }[]
 }
 
 export type RelationshipCreate = {

@@ -101,7 +101,8 @@ async function attempt(
   }
   let body: unknown
   try {
-    body = text === '' ? undefined : JSON.parse(text)
+    const isLines = response.headers.get('content-type')?.startsWith(LINES) ?? false
+    body = text === '' && !isLines ? undefined : isLines ? text : JSON.parse(text)
   } catch (error) {
     // A gateway in between may answer in its own words; a success that is not whole JSON broke off on its way.
     if (response.ok)
@@ -122,11 +123,14 @@ export function failureOf(response: Response, body: unknown): SensoriumError {
   )
 }
 
-export function headersOf(method: string, hasBody: boolean, options: CallOptions): Record<string, string> {
+/** Lines of JSON are sent and taken as text. */
+const LINES = 'application/x-ndjson'
+
+export function headersOf(method: string, body: unknown, options: CallOptions): Record<string, string> {
   return {
-    accept: 'application/json',
+    accept: `application/json, ${LINES}`,
     prefer: 'handling=strict',
-    ...(hasBody ? { 'content-type': 'application/json' } : {}),
+    ...(body === undefined ? {} : { 'content-type': typeof body === 'string' ? LINES : 'application/json' }),
     ...(method === 'POST' || method === 'PATCH'
       ? { 'idempotency-key': options.idempotencyKey ?? crypto.randomUUID() }
       : {}),
@@ -141,8 +145,9 @@ export function makeCall(connection: Connection, tokens: Tokens | null): Call {
     const { signal } = options
     const method = OPERATIONS[operation].split(' ')[0]!
     const address = addressOf(connection.url, operation, parts)
-    const headers = headersOf(method, parts.body !== undefined, options)
-    const init: RequestInit = { method, ...(parts.body === undefined ? {} : { body: JSON.stringify(parts.body) }) }
+    const headers = headersOf(method, parts.body, options)
+    const text = typeof parts.body === 'string' ? parts.body : JSON.stringify(parts.body)
+    const init: RequestInit = { method, ...(text === undefined ? {} : { body: text }) }
     let renewed = false
     for (let tried = 1; ; tried++) {
       const token = tokens === null ? null : await orAborted(tokens.get(), signal)

@@ -1,5 +1,5 @@
 // The composition root: the parts are made in parts.ts and joined here to what is called. Nothing looks anything up.
-import { operations as contract } from '@sensorium/contract'
+import { MAX_IMPORT, operations as contract } from '@sensorium/contract'
 import { backgroundWork, type BackgroundWork } from './background.ts'
 import { maySeeChannel } from './channels/get.ts'
 import { makeClientAddress } from './http/client-address.ts'
@@ -23,11 +23,12 @@ import { ingestOperations } from './operations/ingest.ts'
 import { interestOperations } from './operations/interests.ts'
 import { memoryOperations } from './operations/memories.ts'
 import { memoryKeepingOperations } from './operations/memory-keeping.ts'
+import { memoryTransferOperations } from './operations/memory-transfer.ts'
 import { operatorOperations } from './operations/operator.ts'
 import { outboundOperations } from './operations/outbound.ts'
 import { makeOperations, type Operations } from './operations/perform.ts'
 import { searchOperations } from './operations/search.ts'
-import { makeCompileCheck } from './operations/validate.ts'
+import { makeCompileCheck, type CompileCheck } from './operations/validate.ts'
 import { webhookOperations } from './operations/webhooks.ts'
 import { makeParts, type Foundation, type Parts } from './parts.ts'
 
@@ -62,12 +63,13 @@ export function makeApp({ metrics = makeMetrics(), mounts = [], ...given }: AppP
     ['loop'],
   )
   const health = makeLoopHealth(clock, log, (loop) => failedRounds.inc({ loop }))
-  const operations = makeOperations(bindings(parts), {
+  const compileCheck = makeCompileCheck([...config.clientTypes, 'other'])
+  const operations = makeOperations(bindings(parts, compileCheck), {
     store,
     idempotency: parts.idempotency,
     limiter: parts.limiter,
     limitsOf: parts.limitsOf,
-    compileCheck: makeCompileCheck([...config.clientTypes, 'other']),
+    compileCheck,
   })
   const server = makeHttp(parts, operations, mounts, health.failing)
   metrics.watch(store, server.inFlight)
@@ -119,7 +121,7 @@ export function makeApp({ metrics = makeMetrics(), mounts = [], ...given }: AppP
 }
 
 /** Every operation of the contract with what carries it out. */
-function bindings(parts: Parts): Binding[] {
+function bindings(parts: Parts, compileCheck: CompileCheck): Binding[] {
   const {
     config,
     store,
@@ -175,6 +177,14 @@ function bindings(parts: Parts): Binding[] {
     ...channelOperations(tools),
     ...memoryOperations({ ...tools, quotas, index: memory.index }),
     ...memoryKeepingOperations({ ...tools, quotas, index: memory.index, store }),
+    ...memoryTransferOperations({
+      ...tools,
+      quotas,
+      index: memory.index,
+      store,
+      compileCheck,
+      maxLineBytes: config.maxMemoryBytes,
+    }),
     ...searchOperations({ store, recall: memory.recall, now: clock.now }),
     ...operatorOperations({ ...tools, settings: parts.settings }),
     ...webhookOperations({ ...tools, publicUrl: config.publicUrl }),
@@ -222,6 +232,7 @@ function makeHttp(
       event: config.maxEventBytes,
       event_batch: 10 * config.maxEventBytes,
       memory: config.maxMemoryBytes,
+      import: MAX_IMPORT,
     },
   })
 }

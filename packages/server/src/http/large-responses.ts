@@ -1,17 +1,21 @@
-// Responses that are made while they are read. Each holds a row of up to 10 MB for as long as its reader takes, which
-// may be long: so an agent has a few of them under way, its tenant a few more and the node so many, and the rest wait.
+// Responses that are made while they are read, and bodies that are worked off while their sender waits. Each holds a row
+// of up to 10 MB, or a file, for as long as it lasts, which may be long: so an agent has a few of them under way, its
+// tenant a few more and the node so many, and the rest wait.
 import type { Principal } from '../auth/principal.ts'
 import { makeTurns, type Turns } from '../kernel/turns.ts'
 
-const OF_THE_NODE = 16
-const OF_A_TENANT = 4
-const OF_AN_AGENT = 2
+interface Shares {
+  /** What waits, in a refusal. */
+  what: string
+  ofNode: number
+  ofTenant: number
+  ofAgent: number
+}
 
-export type SendInTurn = (principal: Principal, send: () => Promise<void>) => Promise<void>
+export type InTurn = (principal: Principal, work: () => Promise<void>) => Promise<void>
 
-export function makeSendInTurn(): SendInTurn {
-  const what = 'large responses waiting'
-  const ofNode = makeTurns({ what, atOnce: OF_THE_NODE })
+function makeInTurn({ what, ofNode, ofTenant, ofAgent }: Shares): InTurn {
+  const node = makeTurns({ what, atOnce: ofNode })
   const shares = new Map<string, { turns: Turns; users: number }>()
 
   async function inShare(key: string, atOnce: number, { tenantId, id }: Principal, work: () => Promise<void>) {
@@ -25,10 +29,15 @@ export function makeSendInTurn(): SendInTurn {
     }
   }
 
-  return (principal, send) => {
+  return (principal, work) => {
     const { tenantId, id } = principal
-    const inNode = () => ofNode.take(tenantId, id, send)
-    const inTenant = () => inShare(`tenant ${tenantId}`, OF_A_TENANT, principal, inNode)
-    return inShare(`agent ${tenantId} ${id}`, OF_AN_AGENT, principal, inTenant)
+    const inNode = () => node.take(tenantId, id, work)
+    const inTenant = () => inShare(`tenant ${tenantId}`, ofTenant, principal, inNode)
+    return inShare(`agent ${tenantId} ${id}`, ofAgent, principal, inTenant)
   }
 }
+
+export const largeResponses = (): InTurn =>
+  makeInTurn({ what: 'large responses waiting', ofNode: 16, ofTenant: 4, ofAgent: 2 })
+
+export const imports = (): InTurn => makeInTurn({ what: 'imports waiting', ofNode: 8, ofTenant: 2, ofAgent: 1 })

@@ -12,6 +12,8 @@ import { exampleOf } from '../operations/validate.ts'
 import { readBody } from './body.ts'
 import { BATCH_TYPE, isBinaryMode, readBatch, readEvent } from './cloud-events.ts'
 import type { Exchange } from './exchange.ts'
+import { imports } from './large-responses.ts'
+import { spoolBody } from './spool.ts'
 
 export type BodyLimits = Record<NonNullable<Operation['bodyLimit']> | 'event_batch' | 'small', number>
 
@@ -93,7 +95,32 @@ class BytesPayload implements Payload {
   }
 }
 
+function refuseEncoding({ headers }: Exchange, consumes: readonly string[]): void {
+  const encoding = headers['content-encoding']
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
+    throw unsupportedMediaType(`${headers['content-type'] ?? ''}; content-encoding=${encoding}`, consumes)
+}
+
+/** A long body waits for its turn before any of it is taken, and keeps its turn until the response is over. */
+function readInTurn({ consumes = [] }: Operation, limit: number): ReadPayload {
+  const inTurn = imports()
+  return (exchange) =>
+    new Promise((resolve, reject) => {
+      refuseEncoding(exchange, consumes)
+      const { headers, response } = exchange
+      const type = headers['content-type']
+      if (!consumes.includes(mediaType(type))) throw unsupportedMediaType(type ?? '', consumes)
+      const over = new Promise<void>((ended) => void response.once('close', ended))
+      inTurn(exchange.principal!, async () => {
+        if (response.destroyed) return
+        resolve(spoolBody(exchange, limit))
+        await over
+      }).catch(reject)
+    })
+}
+
 export function makeReadPayload(operation: Operation, limits: BodyLimits): ReadPayload {
+  if (operation.bodyLimit === 'import') return readInTurn(operation, limits.import)
   const consumes = operation.consumes ?? (operation.body && !operation.checksBody ? JSON_ONLY : [])
   const takesBody = operation.body !== undefined || operation.consumes !== undefined
   const readValue = readValueOf(operation, limits)
@@ -104,14 +131,13 @@ export function makeReadPayload(operation: Operation, limits: BodyLimits): ReadP
   const limitOf = ({ headers }: Exchange): number =>
     hasBatches && mediaType(headers['content-type']) === BATCH_TYPE ? limits.event_batch : limit
 
-  function payloadOf({ headers }: Exchange, raw: Buffer): Payload {
+  function payloadOf(exchange: Exchange, raw: Buffer): Payload {
+    const { headers } = exchange
     const header = headers['content-type']
     const type = mediaType(header)
     const isBinary = operation.consumes !== undefined && isBinaryMode(headers, type)
     if (consumes.length > 0 && (header !== undefined || raw.length > 0)) {
-      const encoding = headers['content-encoding']
-      if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
-        throw unsupportedMediaType(`${header ?? ''}; content-encoding=${encoding}`, consumes)
+      refuseEncoding(exchange, consumes)
       if (!isBinary && !consumes.includes(type)) throw unsupportedMediaType(header ?? '', consumes)
     }
     return new BytesPayload(raw, type, headers, isBinary, readValue)

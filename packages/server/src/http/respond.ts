@@ -34,7 +34,13 @@ export function sendText(
 }
 
 /** Sends a body that is made while it is sent. Rejects when making it fails; then the response is cut or not begun. */
-export async function sendPieces(exchange: Exchange, status: number, headers: Headers, pieces: Pieces): Promise<void> {
+export async function sendPieces(
+  exchange: Exchange,
+  status: number,
+  headers: Headers,
+  pieces: Pieces,
+  type = JSON_TYPE,
+): Promise<void> {
   const { response } = exchange
   const iterator = Symbol.asyncIterator in pieces ? pieces[Symbol.asyncIterator]() : pieces[Symbol.iterator]()
   let text = ''
@@ -49,7 +55,7 @@ export async function sendPieces(exchange: Exchange, status: number, headers: He
       text += value
       if (text.length <= (isOpen ? SLICE_BYTES : WHOLE_LENGTH)) continue
       if (!isOpen) {
-        exchange.header('content-type', JSON_TYPE)
+        exchange.header('content-type', type)
         exchange.open(status, headers)
         isOpen = true
       }
@@ -60,7 +66,7 @@ export async function sendPieces(exchange: Exchange, status: number, headers: He
   } finally {
     void iterator.return?.()
   }
-  if (!isOpen) return sendText(exchange, status, headers, text)
+  if (!isOpen) return sendText(exchange, status, headers, text, type)
   exchange.isAnswered = true
   finish(exchange, exchange.method === 'HEAD' ? undefined : text)
 }

@@ -14,7 +14,7 @@ import { makeConnections, type Connections } from './connections.ts'
 import { Exchange } from './exchange.ts'
 import type { WhenLeaving } from './gone-signal.ts'
 import { makeInHand, type InHandTools } from './in-hand.ts'
-import { makeSendInTurn } from './large-responses.ts'
+import { largeResponses } from './large-responses.ts'
 import type { Mount } from './mount.ts'
 import type { Page } from './pages.ts'
 import { makeReadPayload, type BodyLimits } from './payload.ts'
@@ -71,12 +71,12 @@ export function makeServer(tools: ServerTools): HttpServer {
   const { log } = tools
   const makeRequestId = requestIdMaker()
   const inHand = makeInHand(tools)
-  const sendInTurn = makeSendInTurn()
+  const sendInTurn = largeResponses()
   const table = makeRouteTable((path) => tools.operatorToken === null && path.startsWith('/operator'))
   const waiting = new Set<() => void>()
   let draining = false
 
-  function respond(response: OperationResponse, exchange: Exchange): void | Promise<void> {
+  function respond(response: OperationResponse, exchange: Exchange, type?: string): void | Promise<void> {
     if (exchange.isAnswered) return // its body broke, and it was refused meanwhile
     const { status, text, json, pieces, replayed, stream } = response
     if (stream) {
@@ -86,7 +86,7 @@ export function makeServer(tools: ServerTools): HttpServer {
     if (replayed) exchange.header('idempotent-replayed', 'true')
     if (draining) exchange.header('connection', 'close')
     if (pieces) {
-      const send = () => sendPieces(exchange, status, undefined, pieces)
+      const send = () => sendPieces(exchange, status, undefined, pieces, type)
       return Symbol.asyncIterator in pieces && exchange.principal ? sendInTurn(exchange.principal, send) : send()
     }
     sendText(exchange, status, undefined, text ?? (json === undefined ? undefined : JSON.stringify(json)))
@@ -168,7 +168,7 @@ export function makeServer(tools: ServerTools): HttpServer {
 
 interface ServeTools extends ServerTools {
   identified(exchange: Exchange): void
-  respond(response: OperationResponse, exchange: Exchange): void | Promise<void>
+  respond(response: OperationResponse, exchange: Exchange, type?: string): void | Promise<void>
   fail(error: unknown, exchange: Exchange): void
   isDraining(): boolean
 }
@@ -222,7 +222,7 @@ function serveOperation(operation: Operation, tools: ServeTools): Serve {
     // For the log line, also when what follows refuses.
     exchange.principal = principal
     identified(exchange)
-    return run(principal, exchange, exchange).then((response) => respond(response, exchange))
+    return run(principal, exchange, exchange).then((response) => respond(response, exchange, operation.produces))
   }
 
   return (exchange) => {

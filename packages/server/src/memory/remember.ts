@@ -100,8 +100,8 @@ export async function keepNew(
   { index, quotas }: Pick<MemoryTools, 'index' | 'quotas'>,
   principal: Principal,
   row: MemoryRow,
+  at = row.created_at,
 ): Promise<MemoryRow | null> {
-  const at = row.created_at
   const bytes = [row.title, row.content, row.metadata].reduce((sum, text) => sum + Buffer.byteLength(text), 0)
   await quotas.makeRoom(tx, row.tenant_id, 'memories')
   await quotas.makeRoomForBytes(row.tenant_id, bytes)

@@ -70,6 +70,8 @@ export interface Response {
   /** What comes before the first item, and after the last, given how many there were. */
   open: string
   close(items: number): string
+  /** What stands between two; a comma where it is left out. */
+  between?: string
   items: readonly Item[]
 }
 
@@ -129,8 +131,8 @@ function* groups(items: readonly Item[]): Generator<Item[]> {
 }
 
 /** A memory that was deleted, or hidden from the caller, since it was listed is left out. */
-async function* piecesOf(db: Db, seen: Condition, response: Response, isBrief: boolean): AsyncGenerator<string> {
-  const { open, close, items } = response
+export async function* piecesOf(db: Db, seen: Condition, response: Response, isBrief = false): AsyncGenerator<string> {
+  const { open, close, items, between = ',' } = response
   yield open
   let count = 0
   for (const group of isBrief ? [items] : groups(items)) {
@@ -143,7 +145,7 @@ async function* piecesOf(db: Db, seen: Condition, response: Response, isBrief: b
     for (const { memory, json } of group) {
       const row = rows.get(memory.id)
       if (!row) continue
-      if (count++ > 0) yield ','
+      if (count++ > 0) yield between
       yield* slices(await json(memoryJson(row)))
     }
   }

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { makeSendInTurn } from '../../src/http/large-responses.ts'
+import { largeResponses } from '../../src/http/large-responses.ts'
 import { NOBODY } from '../../src/operations/call.ts'
 
 test('[SAFE-15] of large responses that nobody reads an agent has 2 under way, a tenant 4 and the node 16', async () => {
-  const sendInTurn = makeSendInTurn()
+  const sendInTurn = largeResponses()
   const underWay: { tenant: string; agent: string; done: () => void }[] = []
   let finished = 0
   const send = (tenant: string, agent: string): void =>

@@ -65,6 +65,19 @@ const commands: Omit<ClientCommand, 'kind'>[] = [
     load: () => import('../client/memories-show.ts'),
   },
   {
+    usage: 'memories export <file>',
+    summary: 'Write all memories and relationships to a new file, a line of JSON each; - is standard output',
+    options: { '--since <time>': 'only what was changed since' },
+    examples: ['sensorium memories export memories.ndjson'],
+    load: () => import('../client/memories-export.ts'),
+  },
+  {
+    usage: 'memories import <file>',
+    summary: 'Import memories and relationships from a file; run again after a break, it skips what is there',
+    examples: ['sensorium memories import memories.ndjson'],
+    load: () => import('../client/memories-import.ts'),
+  },
+  {
     usage: 'memories forget <id>',
     summary: 'Delete a memory',
     examples: ['sensorium memories forget mem_01k…'],

@@ -1,0 +1,90 @@
+// Memories on their way out and in: a line of JSON each.
+import { MemoryCreate } from './memories.ts'
+import { operation } from './operation.ts'
+import { RelationshipCreate } from './relationships.ts'
+import { Type, type Static, dateTime, filledText, jsonObject } from './shapes.ts'
+
+export const NDJSON = 'application/x-ndjson'
+/** Bytes of an import. */
+export const MAX_IMPORT = 104_857_600
+
+/** A memory as an import takes it: as an export writes it, or as it is created. */
+export const MemoryLine = Type.Object({
+  ...MemoryCreate.properties,
+  id: Type.Optional(filledText(255, { examples: ['mem_01hv3k8z9q4m7t2x5c6w8r0s1d'] })),
+  created_at: Type.Optional(dateTime()),
+  updated_at: Type.Optional(dateTime()),
+})
+
+export const RelationshipLine = Type.Object({
+  source_memory_id: filledText(255, { expected: 'the id of a memory', examples: ['mem_01hv3k8z9q4m7t2x5c6w8r0s1d'] }),
+  ...RelationshipCreate.properties,
+})
+
+export const ImportedMemories = Type.Object(
+  {
+    created: Type.Integer({ examples: [98] }),
+    updated: Type.Integer({ examples: [1] }),
+    skipped: Type.Integer({ examples: [0], description: 'Lines that changed nothing.' }),
+    failed: Type.Integer({ examples: [1], description: 'Lines that were refused.' }),
+    errors: Type.Array(
+      Type.Object({
+        line: Type.Integer({ minimum: 1, examples: [7] }),
+        error: Type.Object({
+          code: Type.String({ examples: ['validation_failed'] }),
+          message: Type.String({ examples: ['title must be a non-empty string'] }),
+          details: jsonObject(),
+        }),
+      }),
+      { description: 'The first 1,000 of those that were refused, with the number of the line.' },
+    ),
+  },
+  { $id: 'ImportedMemories' },
+)
+export type ImportedMemories = Static<typeof ImportedMemories>
+
+const LINES =
+  '{"id":"mem_01hv3k8z9q4m7t2x5c6w8r0s1d","type":"semantic","scope":"agent","title":"Deploys on Friday fail","content":"Three of four."}\n'
+
+const tag = 'Memories'
+
+export const memoryTransferOperations = {
+  exportMemories: operation({
+    id: 'exportMemories',
+    summary: 'Export memories and their relationships',
+    description:
+      'What the caller sees, as newline-delimited JSON: memories, oldest first, then the relationships between them. ' +
+      'Made while it is read; `accessed_at` does not move.',
+    tag,
+    method: 'GET',
+    path: '/memories/export',
+    access: { scope: 'memory:read' },
+    query: Type.Object({
+      since: Type.Optional(dateTime({ description: 'Memories updated, and relationships created, since then.' })),
+    }),
+    produces: NDJSON,
+    success: {
+      200: {
+        description: 'A Memory or a Relationship on each line',
+        schema: Type.String({ examples: [LINES], description: 'Newline-delimited JSON.' }),
+      },
+    },
+  }),
+  importMemories: operation({
+    id: 'importMemories',
+    summary: 'Import memories and relationships',
+    description:
+      'Newline-delimited JSON of up to 100 MiB, as an export writes it: a line is a memory (the body of a creation, with `id`, ' +
+      '`created_at` and `updated_at` where it has them) or a relationship. The caller owns what is created. Ids are mapped, ' +
+      'external ids upsert, and the same lines again are skipped. Each line stands alone.',
+    tag,
+    method: 'POST',
+    path: '/memories/import',
+    access: { scope: 'memory:write' },
+    consumes: [NDJSON],
+    body: Type.String({ examples: [LINES], description: 'Newline-delimited JSON.' }),
+    checksBody: true,
+    bodyLimit: 'import',
+    success: { 200: { description: 'What became of the lines', schema: ImportedMemories } },
+  }),
+} as const

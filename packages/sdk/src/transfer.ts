@@ -1,0 +1,118 @@
+// All memories at once: out as they are read, and in a piece at a time.
+import type { ImportedMemories, Memory, MemoryCreate, Operations, Relationship } from './contract.ts'
+import { ConnectionError } from './errors.ts'
+import { addressOf, failureOf, headersOf, type Call, type CallOptions, type Connection } from './request.ts'
+import type { Tokens } from './tokens.ts'
+
+/** A line of an import: as an export has it, as a memory is created, or a relationship. */
+export type ImportLine =
+  | (MemoryCreate & { id?: string; created_at?: string; updated_at?: string })
+  | (Pick<Relationship, 'source_memory_id' | 'target_memory_id' | 'relationship_type'> &
+      Partial<Pick<Relationship, 'strength' | 'metadata'>>)
+
+export type ExportQuery = Operations['exportMemories']['query']
+
+export interface ImportOptions extends CallOptions {
+  /** Told after each piece how many lines were taken so far, and what became of them. */
+  progress?: (lines: number, soFar: ImportedMemories) => void
+}
+
+/** Lines of a request: few enough that each takes a second or two, and can be sent again. */
+const LINES = 500
+const CHARACTERS = 2_000_000
+
+async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void, undefined> {
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  let text = ''
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) break
+      text += decoder.decode(value, { stream: true })
+      const lines = text.split('\n')
+      text = lines.pop()!
+      for (const line of lines) if (line !== '') yield line
+    }
+    if (text !== '') yield text
+  } finally {
+    await reader.cancel().catch(() => {})
+  }
+}
+
+export function transferCalls(call: Call, connection: Connection, tokens: Tokens) {
+  async function open(query: ExportQuery, options: CallOptions): Promise<Response> {
+    const address = addressOf(connection.url, 'exportMemories', { query })
+    for (let renewed = false; ; renewed = true) {
+      const token = await tokens.get()
+      const headers = { ...headersOf('GET', undefined, options), authorization: `Bearer ${token}` }
+      const response = await connection
+        .fetch(address, { headers, ...(options.signal ? { signal: options.signal } : {}) })
+        .catch((error: unknown) => {
+          if (options.signal?.aborted) throw options.signal.reason
+          throw new ConnectionError('GET /v1/memories/export: the connection failed', { cause: error })
+        })
+      if (response.ok) return response
+      const failure = failureOf(response, await response.json().catch(() => undefined))
+      if (response.status !== 401 || renewed || !tokens.refused(token)) throw failure
+    }
+  }
+
+  async function* exportLines(
+    query: ExportQuery = {},
+    options: CallOptions = {},
+  ): AsyncGenerator<string, void, undefined> {
+    const response = await open(query, options)
+    const lines = linesOf(response.body!)
+    try {
+      for (;;) {
+        const { done, value } = await lines.next().catch((error: unknown) => {
+          if (options.signal?.aborted) throw options.signal.reason
+          throw new ConnectionError('GET /v1/memories/export: the response broke off', { cause: error })
+        })
+        if (done) return
+        yield value
+      }
+    } finally {
+      await lines.return()
+    }
+  }
+
+  return {
+    /** What the caller sees: memories, then relationships, as they are read. */
+    async *export(query?: ExportQuery, options?: CallOptions): AsyncGenerator<Memory | Relationship, void, undefined> {
+      for await (const line of exportLines(query, options)) yield JSON.parse(line) as Memory | Relationship
+    },
+    /** The same as the lines of JSON that the service sends, which keep every digit of a number. */
+    exportLines,
+    /** Imports any number of lines, some at a time. Run again after a break, it skips what is there. */
+    async import(
+      lines: Iterable<ImportLine | string> | AsyncIterable<ImportLine | string>,
+      { progress, ...options }: ImportOptions = {},
+    ): Promise<ImportedMemories> {
+      const all: ImportedMemories = { created: 0, updated: 0, skipped: 0, failed: 0, errors: [] }
+      let sent = 0
+      let piece: string[] = []
+      let characters = 0
+      async function send(): Promise<void> {
+        const part = await call('importMemories', { body: `${piece.join('\n')}\n` }, options)
+        for (const name of ['created', 'updated', 'skipped', 'failed'] as const) all[name] += part[name]
+        for (const { line, error } of part.errors) all.errors.push({ line: line + sent, error })
+        sent += piece.length
+        piece = []
+        characters = 0
+        progress?.(sent, all)
+      }
+      for await (const line of lines) {
+        const text = typeof line === 'string' ? line : JSON.stringify(line)
+        piece.push(text)
+        characters += text.length
+        if (piece.length >= LINES || characters >= CHARACTERS) await send()
+      }
+      if (piece.length > 0) await send()
+      return all
+    },
+  }
+}
+
+export type TransferCalls = ReturnType<typeof transferCalls>

@@ -1,0 +1,107 @@
+// All that a caller sees, a line of JSON each: the memories, oldest first, then the relationships between them. Made while
+// it is read, a page at a time: a page costs the same whatever the tenant holds beside it.
+import type { Principal } from '../../auth/principal.ts'
+import type { Db } from '../../store/db.ts'
+import { both, seenBy, waysToSee, type Condition } from '../see.ts'
+import { listMemoriesById, type RelationshipRow } from '../sql.ts'
+import { piecesOf, relationshipJson } from '../wire.ts'
+
+/** Memories of a page, and relationships. */
+const PAGE = 100
+const RELATIONSHIPS = 500
+/** Metadata of a relationship that is longer is read with its line. */
+const SHORT_METADATA = 1_000
+
+export interface ExportQuery {
+  /** In milliseconds: only what was changed, or related, since. */
+  since: number | null
+  now: number
+}
+
+/** The ids of what the caller sees, a page at a time, in their order. */
+async function* idPages(db: Db, principal: Principal, now: number): AsyncGenerator<string[]> {
+  const ways = waysToSee(principal, now, undefined)
+  for (let last = ''; ; ) {
+    // The next ids of those that the caller sees, which indexes have.
+    const rows = await db.rows<{ id: string }>(
+      `${ways.map(({ sql }) => `select m.id from memories m where ${sql} and m.id > ?`).join(' union all ')} order by id limit ?`,
+      [...ways.flatMap(({ values }) => [...values, last]), PAGE],
+    )
+    if (rows.length > 0) yield rows.map(({ id }) => id)
+    if (rows.length < PAGE) return
+    last = rows.at(-1)!.id
+  }
+}
+
+async function* memoryLines(db: Db, principal: Principal, { since, now }: ExportQuery): AsyncGenerator<string> {
+  const seen = seenBy(principal, now)
+  const wanted = since === null ? seen : both(seen, { sql: 'm.updated_at >= ?', values: [since] })
+  for await (const ids of idPages(db, principal, now)) {
+    const items = (await listMemoriesById(db, wanted, ids)).map((memory) => ({ memory, json: (text: string) => text }))
+    yield* piecesOf(db, wanted, { open: '', items, between: '\n', close: (count) => (count > 0 ? '\n' : '') })
+  }
+}
+
+type ListedRelationship = Omit<RelationshipRow, 'created_by'> & { long: number }
+
+/** Relationships that meet a condition on `r`, whose target the caller sees; metadata that is long is left out. */
+function list(db: Db, { since, now }: ExportQuery, principal: Principal, which: Condition, order: string) {
+  const target = seenBy(principal, now)
+  const fresh: Condition = since === null ? { sql: '1 = 1', values: [] } : { sql: 'r.created_at >= ?', values: [since] }
+  return db.rows<ListedRelationship>(
+    `select r.tenant_id, r.id, r.source_memory_id, r.target_memory_id, r.relationship_type, r.strength, r.created_at,
+            case when octet_length(r.metadata) <= ${SHORT_METADATA} then r.metadata end as metadata,
+            case when octet_length(r.metadata) > ${SHORT_METADATA} then 1 else 0 end as long
+       from memory_relationships r
+      where r.tenant_id = ? and ${which.sql} and ${fresh.sql}
+        and exists (select 1 from memories m where ${target.sql} and m.id = r.target_memory_id) ${order} limit ?`,
+    [principal.tenantId, ...which.values, ...fresh.values, ...target.values, RELATIONSHIPS + 1],
+  )
+}
+
+async function* linesOf(db: Db, rows: readonly ListedRelationship[]): AsyncGenerator<string> {
+  for (const row of rows) {
+    if (row.long === 0) {
+      yield `${relationshipJson(row)}\n`
+      continue
+    }
+    // The metadata of one relationship, if it is still there.
+    const found = await db.lookUp<{ metadata: string }>(
+      'select metadata from memory_relationships where tenant_id = ? and id = ?',
+      [row.tenant_id, row.id],
+    )
+    if (found) yield `${relationshipJson({ ...row, metadata: found.metadata })}\n`
+  }
+}
+
+async function* relationshipLines(db: Db, principal: Principal, query: ExportQuery): AsyncGenerator<string> {
+  for await (const ids of idPages(db, principal, query.now)) {
+    const { inList, list: listed } = db.dialect
+    const ofPage = { sql: inList('r.source_memory_id'), values: [listed(ids)] }
+    const few = await list(db, query, principal, ofPage, '')
+    if (few.length <= RELATIONSHIPS) {
+      yield* linesOf(db, few)
+      continue
+    }
+    // Too many at once: one memory after the other, in the order of an index.
+    for (const id of ids) yield* linesFrom(db, principal, query, id)
+  }
+}
+
+async function* linesFrom(db: Db, principal: Principal, query: ExportQuery, id: string): AsyncGenerator<string> {
+  for (let last: readonly [string, string] = ['', '']; ; ) {
+    const next = {
+      sql: 'r.source_memory_id = ? and (r.target_memory_id, r.relationship_type) > (?, ?)',
+      values: [id, ...last],
+    }
+    const rows = await list(db, query, principal, next, 'order by r.target_memory_id, r.relationship_type')
+    yield* linesOf(db, rows)
+    if (rows.length <= RELATIONSHIPS) return
+    last = [rows.at(-1)!.target_memory_id, rows.at(-1)!.relationship_type]
+  }
+}
+
+export async function* exportMemories(db: Db, principal: Principal, query: ExportQuery): AsyncGenerator<string> {
+  yield* memoryLines(db, principal, query)
+  yield* relationshipLines(db, principal, query)
+}

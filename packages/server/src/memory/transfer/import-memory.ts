@@ -1,0 +1,91 @@
+// One line that is a memory. It becomes the memory that it was made of before, or that it is, or a new one:
+//
+// 1. the caller's own with the same external id,
+// 2. the memory with its id, if the caller may change it; one that the caller only sees is there already,
+// 3. the one that a line with this id, or without an id one that said the same, became in an import before,
+// 4. a new one of the caller's.
+//
+// What was deleted or has expired meanwhile comes back under the id it had. A scope only widens: what is wider stays.
+import { createHash } from 'node:crypto'
+import { isId, type MemoryLine, type Static } from '@sensorium/contract'
+import type { Principal } from '../../auth/principal.ts'
+import type { Db } from '../../store/db.ts'
+import { judge } from '../promote.ts'
+import { keepNew, newMemory, type MemoryTools } from '../remember.ts'
+import { isLive, mayAdminister, maySee } from '../see.ts'
+import { lockByExternalId, saveMemory, type MemoryRow } from '../sql.ts'
+import { keepVersion, VERSIONED } from '../versions.ts'
+import { importedAs, lockMemory, noteImport } from './sql.ts'
+
+export type Outcome = 'created' | 'updated' | 'skipped'
+
+type Wanted = Static<typeof MemoryLine>
+
+/** What a line is known by when it comes again. */
+function originOf({ id }: Wanted, row: MemoryRow): string {
+  if (id !== undefined) return id
+  const said = JSON.stringify(VERSIONED.map((name) => row[name]))
+  return `#${createHash('sha256').update(said).digest('base64url')}`
+}
+
+type Found = { row: MemoryRow; by: 'external id' | 'id' | 'import' } | 'seen' | null
+
+async function find(tx: Db, principal: Principal, wanted: Wanted, origin: string, now: number): Promise<Found> {
+  const { id, external_id } = wanted
+  const named = external_id === undefined ? undefined : await lockByExternalId(tx, principal, external_id)
+  if (named) return { row: named, by: 'external id' }
+  if (id !== undefined && isId('memory', id)) {
+    const row = await lockMemory(tx, principal.tenantId, id)
+    if (row && mayAdminister(principal, row)) return { row, by: 'id' }
+    if (row && maySee(principal, row, now)) return 'seen'
+  }
+  const imported = await importedAs(tx, principal, origin)
+  const row = imported === undefined ? undefined : await lockMemory(tx, principal.tenantId, imported)
+  return row ? { row, by: 'import' } : null
+}
+
+/** When a new memory was made, by its line; never later than now. */
+const madeAt = (time: string | undefined, otherwise: number): number =>
+  time === undefined ? otherwise : Math.min(Date.parse(time), otherwise)
+
+async function change(
+  tx: Db,
+  tools: MemoryTools,
+  principal: Principal,
+  found: MemoryRow,
+  wanted: MemoryRow,
+): Promise<Outcome> {
+  const now = wanted.accessed_at
+  const wasLive = isLive(found, now)
+  const place = judge(found, wanted) === 'refused' ? { scope: found.scope, team_id: found.team_id } : {}
+  const { tenant_id, id, agent_id, external_id, created_at, accessed_at } = found
+  const fixed = { tenant_id, id, agent_id, external_id, created_at, accessed_at }
+  const memory: MemoryRow = { ...wanted, ...place, ...fixed, updated_at: now }
+  if (wasLive && VERSIONED.every((name) => found[name] === memory[name])) return 'skipped'
+  if (!wasLive) await tools.quotas.makeRoom(tx, tenant_id, 'memories')
+  await saveMemory(tx, memory)
+  await keepVersion(tx, principal.id, found, memory)
+  // What has expired by the clock may still be in the index.
+  if (!wasLive) await tools.index.remove(tx, tenant_id, id)
+  await tools.index.put(tx, memory, ...(wasLive ? [found] : []))
+  return 'updated'
+}
+
+export async function importMemory(tx: Db, tools: MemoryTools, principal: Principal, wanted: Wanted): Promise<Outcome> {
+  const now = tools.now()
+  const row = newMemory(principal, tools.makeId, now, wanted)
+  const origin = originOf(wanted, row)
+  const found = await find(tx, principal, wanted, origin, now)
+  if (found === 'seen') return 'skipped'
+  if (found) {
+    const outcome = await change(tx, tools, principal, found.row, row)
+    if (found.by === 'external id' && wanted.id !== undefined && found.row.id !== wanted.id)
+      await noteImport(tx, principal, origin, found.row.id)
+    return outcome
+  }
+  const created_at = madeAt(wanted.created_at, now)
+  const made = { ...row, created_at, updated_at: Math.max(created_at, madeAt(wanted.updated_at, now)) }
+  const holder = await keepNew(tx, tools, principal, made, now)
+  await noteImport(tx, principal, origin, (holder ?? made).id)
+  return holder ? change(tx, tools, principal, holder, row) : 'created'
+}

@@ -1,0 +1,51 @@
+// One line that is a relationship: between the memories that its ends became, or that they are.
+import { DEFAULT_STRENGTH, isId, type RelationshipLine, type Static } from '@sensorium/contract'
+import type { Principal } from '../../auth/principal.ts'
+import { notFound, ruleBroken } from '../../kernel/failure.ts'
+import { jsonText } from '../../kernel/json-members.ts'
+import type { Db } from '../../store/db.ts'
+import type { MemoryTools } from '../remember.ts'
+import { mayAdminister } from '../see.ts'
+import { findRelationship, findSameRelationship, insertRelationship, type RelationshipRow } from '../sql.ts'
+import type { Outcome } from './import-memory.ts'
+import { importedAs, lockMemory, saveRelationship, sees } from './sql.ts'
+
+/** What the memory of this id is called here, if the caller sees it. */
+async function endOf(tx: Db, principal: Principal, id: string, now: number): Promise<string> {
+  if (isId('memory', id) && (await sees(tx, principal, id, now))) return id
+  const imported = await importedAs(tx, principal, id)
+  if (imported !== undefined && (await sees(tx, principal, imported, now))) return imported
+  throw notFound('memory', id)
+}
+
+export async function importRelationship(
+  tx: Db,
+  { makeId, now }: Pick<MemoryTools, 'makeId' | 'now'>,
+  principal: Principal,
+  wanted: Static<typeof RelationshipLine>,
+): Promise<Outcome> {
+  const at = now()
+  const source = await endOf(tx, principal, wanted.source_memory_id, at)
+  const target = await endOf(tx, principal, wanted.target_memory_id, at)
+  if (source === target)
+    throw ruleBroken('self_relationship', 'A memory has no relationship with itself', { memory_id: source })
+  const row: RelationshipRow = {
+    tenant_id: principal.tenantId,
+    id: makeId('relationship'),
+    source_memory_id: source,
+    target_memory_id: target,
+    relationship_type: wanted.relationship_type,
+    strength: wanted.strength ?? DEFAULT_STRENGTH,
+    metadata: wanted.metadata ? jsonText(wanted.metadata) : null,
+    created_by: principal.id,
+    created_at: at,
+  }
+  if ((await insertRelationship(tx, row)) > 0) return 'created'
+  const same = await findSameRelationship(tx, row)
+  const found = same && (await findRelationship(tx, row.tenant_id, source, same.id))
+  if (!found || (found.strength === row.strength && found.metadata === row.metadata)) return 'skipped'
+  const from = await lockMemory(tx, row.tenant_id, source)
+  if (found.created_by !== principal.id && !(from && mayAdminister(principal, from))) return 'skipped'
+  await saveRelationship(tx, { ...row, id: found.id })
+  return 'updated'
+}

@@ -1,0 +1,120 @@
+// Memories and relationships, a line of JSON each, as an export writes them.
+//
+// 1. Lines are taken a few at a time, each group in a transaction of its own, with a pause for everybody else between
+//    two: a hundred mebibytes hold nobody up. An import is not one transaction.
+// 2. A line that is refused is told with its number, and the others go on.
+// 3. The same lines again change nothing and count as skipped, so an import that was cut off is run again.
+import { MemoryLine, RelationshipLine, type Static } from '@sensorium/contract'
+import type { Principal } from '../../auth/principal.ts'
+import { Failure, invalid, tooLarge } from '../../kernel/failure.ts'
+import { readMembers, type MemberChoice } from '../../kernel/json-members.ts'
+import type { Store } from '../../store/db.ts'
+import type { MemoryTools } from '../remember.ts'
+import { importMemory, type Outcome } from './import-memory.ts'
+import { importRelationship } from './import-relationship.ts'
+import { linesOf, type Line } from './lines.ts'
+
+/** Lines of a transaction, and their bytes: about ten milliseconds of the embedded store. */
+const GROUP = 8
+const GROUP_BYTES = 32_768
+/** Refused lines that are told; `failed` counts all. */
+const MAX_ERRORS = 1_000
+
+type MemoryWanted = Static<typeof MemoryLine>
+type RelationshipWanted = Static<typeof RelationshipLine>
+type Wanted = { memory: MemoryWanted } | { relationship: RelationshipWanted }
+
+export interface ImportTools extends MemoryTools {
+  store: Store
+  maxLineBytes: number
+  /** What is wrong with a line of each kind, as the details of a refusal; null when nothing is. */
+  checkMemory(line: unknown): Parameters<typeof invalid>[0] | null
+  checkRelationship(line: unknown): Parameters<typeof invalid>[0] | null
+}
+
+export interface Imported {
+  created: number
+  updated: number
+  skipped: number
+  failed: number
+  errors: { line: number; error: { code: string; message: string; details: unknown } }[]
+}
+
+const MEMBERS: MemberChoice = {
+  names: new Set([...Object.keys(MemoryLine.properties), ...Object.keys(RelationshipLine.properties)]),
+  asText: new Set(['metadata']),
+}
+
+async function read(line: Line, tools: ImportTools): Promise<Wanted | Failure> {
+  if (line.bytes === null) return tooLarge(line.size, tools.maxLineBytes)
+  const parsed = await readMembers(line.bytes, MEMBERS)
+  if (!parsed.ok)
+    return invalid({ field: 'body', value: line.bytes.toString('utf8', 0, 200), expected: parsed.problem, example: {} })
+  const { value } = parsed
+  const isRelationship = typeof value === 'object' && value !== null && 'relationship_type' in value
+  const wrong = isRelationship ? tools.checkRelationship(value) : tools.checkMemory(value)
+  if (wrong) return invalid(wrong)
+  return isRelationship ? { relationship: value as RelationshipWanted } : { memory: value as MemoryWanted }
+}
+
+/** Lines in groups of a transaction. */
+async function* groupsOf(lines: AsyncIterable<Line>): AsyncGenerator<Line[]> {
+  let group: Line[] = []
+  let bytes = 0
+  for await (const line of lines) {
+    group.push(line)
+    bytes += line.size
+    if (group.length < GROUP && bytes < GROUP_BYTES) continue
+    yield group
+    group = []
+    bytes = 0
+  }
+  if (group.length > 0) yield group
+}
+
+export async function importMemories(
+  tools: ImportTools,
+  principal: Principal,
+  body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  isGone: () => boolean,
+): Promise<Imported> {
+  const imported: Imported = { created: 0, updated: 0, skipped: 0, failed: 0, errors: [] }
+
+  function count(line: number, outcome: Outcome | Failure): void {
+    if (!(outcome instanceof Failure)) return void imported[outcome]++
+    imported.failed++
+    const { code, message, details } = outcome
+    if (imported.errors.length < MAX_ERRORS) imported.errors.push({ line, error: { code, message, details } })
+  }
+
+  /** A group in one transaction, which may be run again from its beginning. */
+  const write = (group: readonly (Wanted | Failure)[]): Promise<(Outcome | Failure)[]> =>
+    tools.store.tx(async (tx) => {
+      const outcomes: (Outcome | Failure)[] = []
+      for (const wanted of group) {
+        try {
+          if (wanted instanceof Failure) throw wanted
+          // A verb refuses before it writes: what was written before this line stands.
+          const outcome =
+            'memory' in wanted
+              ? await importMemory(tx, tools, principal, wanted.memory)
+              : await importRelationship(tx, tools, principal, wanted.relationship)
+          outcomes.push(outcome)
+        } catch (error) {
+          if (!(error instanceof Failure)) throw error
+          outcomes.push(error)
+        }
+      }
+      return outcomes
+    })
+
+  for await (const group of groupsOf(linesOf(body, tools.maxLineBytes))) {
+    if (isGone()) throw new Error('the client went away')
+    const wanted: (Wanted | Failure)[] = []
+    for (const line of group) wanted.push(await read(line, tools))
+    const outcomes = await write(wanted)
+    group.forEach(({ number }, i) => count(number, outcomes[i]!))
+    await new Promise(setImmediate)
+  }
+  return imported
+}

@@ -1,0 +1,47 @@
+// What an import looks up and writes beside memories and relationships. Every query names the tenant.
+import { one, type Db } from '../../store/db.ts'
+import { seenBy, type Viewer } from '../see.ts'
+import { memoryColumns, type MemoryRow, type RelationshipRow } from '../sql.ts'
+
+/** A memory of the tenant whatever its status and whoever owns it, held until the transaction ends. */
+export const lockMemory = (tx: Db, tenantId: string, id: string): Promise<MemoryRow | undefined> =>
+  one<MemoryRow>(
+    tx,
+    `select ${memoryColumns('m')} from memories m where m.tenant_id = ? and m.id = ? ${tx.dialect.forUpdate}`,
+    [tenantId, id],
+  )
+
+/** Whether the viewer sees a memory, without reading it. */
+export async function sees(db: Db, viewer: Viewer, id: string, now: number): Promise<boolean> {
+  const seen = seenBy(viewer, now)
+  return (
+    (await one(db, `select m.id from memories m where ${seen.sql} and m.id = ?`, [...seen.values, id])) !== undefined
+  )
+}
+
+/** The memory that a line of this origin became for this owner. */
+export async function importedAs(db: Db, { tenantId, id }: Viewer, origin: string): Promise<string | undefined> {
+  const row = await one<{ memory_id: string }>(
+    db,
+    'select memory_id from memory_imports where tenant_id = ? and agent_id = ? and origin = ?',
+    [tenantId, id, origin],
+  )
+  return row?.memory_id
+}
+
+/** Notes what a line became, instead of what it had become before. Waits for another import of the same line. */
+export const noteImport = (tx: Db, { tenantId, id }: Viewer, origin: string, memoryId: string): Promise<number> =>
+  tx.run(
+    `insert into memory_imports (tenant_id, agent_id, origin, memory_id) values (?, ?, ?, ?)
+     on conflict (tenant_id, agent_id, origin) do update set memory_id = excluded.memory_id`,
+    [tenantId, id, origin, memoryId],
+  )
+
+/** Writes what can change about a relationship. */
+export const saveRelationship = (tx: Db, { tenant_id, id, strength, metadata }: RelationshipRow): Promise<number> =>
+  tx.run('update memory_relationships set strength = ?, metadata = ? where tenant_id = ? and id = ?', [
+    strength,
+    metadata,
+    tenant_id,
+    id,
+  ])

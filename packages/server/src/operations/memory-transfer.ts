@@ -1,0 +1,44 @@
+// GET /memories/export and POST /memories/import
+import { MemoryLine, operations, RelationshipLine } from '@sensorium/contract'
+import type { MemoryTools } from '../memory/remember.ts'
+import { exportMemories } from '../memory/transfer/export.ts'
+import { importMemories } from '../memory/transfer/import.ts'
+import type { Store } from '../store/db.ts'
+import { own, read, type Binding } from './binding.ts'
+import { ok } from './response.ts'
+import type { CompileCheck } from './validate.ts'
+
+export interface MemoryTransferTools extends MemoryTools {
+  store: Store
+  maxLineBytes: number
+  compileCheck: CompileCheck
+}
+
+type Pieces = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
+
+export function memoryTransferOperations({ compileCheck, ...tools }: MemoryTransferTools): Binding[] {
+  const { store, now } = tools
+  const checks = { checkMemory: compileCheck(MemoryLine), checkRelationship: compileCheck(RelationshipLine) }
+  return [
+    read(operations.exportMemories, async ({ principal, query: { since } }) => ({
+      status: 200,
+      pieces: exportMemories(store, principal, {
+        since: since === undefined ? null : Date.parse(since),
+        now: now(),
+      }),
+    })),
+
+    // Its own transactions, many of them; the record of the response is written after the last.
+    own(
+      operations.importMemories,
+      async ({ principal, body, options }, record) => {
+        const isGone = () => options.isGone?.() ?? false
+        const imported = await importMemories({ ...tools, ...checks }, principal, body as unknown as Pieces, isGone)
+        const response = ok(imported)
+        if (record) await store.tx((tx) => record(tx, response))
+        return response
+      },
+      (value) => [Buffer.from(String(value))] as never,
+    ),
+  ]
+}

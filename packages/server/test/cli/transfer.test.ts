@@ -1,0 +1,60 @@
+// Memories through files, by the commands, against a real service.
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { after, before, test } from 'node:test'
+import { onBothEngines } from '../support/engines.ts'
+import { fakeClock } from '../support/fake-clock.ts'
+import { sensorium } from '../support/process.ts'
+import { startService, type Service } from '../support/service.ts'
+
+onBothEngines((engine) => {
+  let service: Service
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'sensorium-transfer-'))
+  before(async () => {
+    service = await startService(engine, {}, fakeClock(Date.now()))
+  })
+  after(async () => {
+    await service.stop()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  const file = (name: string): string => path.join(folder, name)
+
+  test('[KEP-10] from one tenant through a file to another; again skips, and refused lines are told', async () => {
+    const as = async () => {
+      const tenant = await service.tenant()
+      const env = { HOME: folder, XDG_CONFIG_HOME: folder, SENSORIUM_KEY: tenant.adminKey, SENSORIUM_URL: service.url }
+      return (...args: string[]) => sensorium(args, env)
+    }
+    const lines = Array.from({ length: 1200 }, (_, i) =>
+      JSON.stringify({ id: `n-${i}`, type: 'semantic', scope: 'agent', title: `Note ${i}`, content: 'Kept.' }),
+    )
+    const link = { source_memory_id: 'n-0', target_memory_id: 'n-1199', relationship_type: 'part_of' }
+    writeFileSync(file('given'), `${[...lines, JSON.stringify(link)].join('\n')}\n`)
+    const here = await as()
+    const first = await here('memories', 'import', file('given'))
+    assert.equal(first.stdout, '1201 created, 0 updated, 0 skipped, 0 refused.\n')
+    assert.equal(first.code, 0)
+    const shown = first.stderr.trim().split('\n')
+    assert.ok(shown.length >= 3, first.stderr)
+    assert.match(shown.at(-1)!, /100% {2}\d+ of \d+ KiB$/)
+
+    const out = await here('memories', 'export', file('out'))
+    assert.equal(out.stdout, `1200 memories and 1 relationships are in ${file('out')}.\n`)
+    assert.equal(statSync(file('out')).mode & 0o777, 0o600)
+    assert.equal((await here('memories', 'export', file('out'))).code, 2)
+    const piped = await here('memories', 'export', '-')
+    assert.equal(piped.stdout, readFileSync(file('out'), 'utf8'))
+
+    const there = await as()
+    assert.match((await there('memories', 'import', file('out'))).stdout, /^1201 created, /)
+    assert.match((await there('memories', 'import', file('out'))).stdout, /^0 created, 0 updated, 1201 skipped, /)
+
+    writeFileSync(file('bad'), `${lines[0]}\n{"title":7}\n`)
+    const bad = await here('memories', 'import', file('bad'))
+    assert.equal(bad.code, 1)
+    assert.match(bad.stdout, /^line 2: .+\n0 created, 0 updated, 1 skipped, 1 refused\.\n$/)
+    assert.equal((await here('memories', 'import', file('nowhere'))).code, 2)
+  })
+})

@@ -1,0 +1,306 @@
+// Memories on their way out and in.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { MAX_IMPORT, type ImportedMemories, type Memory, type Relationship } from '@sensorium/contract'
+import { onBothEngines } from '../support/engines.ts'
+import { assertError } from '../support/expect.ts'
+import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { linesOf } from '../../src/memory/transfer/lines.ts'
+import { aMemory, ids, memoryCalls, orgAdmin, type Actor } from './tools.ts'
+
+const NDJSON = { 'content-type': 'application/x-ndjson' }
+
+test('[KEP-8] lines keep their numbers however the bytes are cut; one that is too long is not kept', async () => {
+  const text = Buffer.from('{"a":"ü"}\n\n  \r\nsecond\nthis one is too long\nlast')
+  for (const size of [1, 2, 3, 7, 100]) {
+    const pieces = Array.from({ length: Math.ceil(text.length / size) }, (_, i) =>
+      text.subarray(i * size, i * size + size),
+    )
+    const lines = []
+    for await (const line of linesOf(pieces, 12))
+      lines.push([line.number, line.bytes?.toString() ?? `${line.size} bytes`])
+    assert.deepEqual(lines, [
+      [1, '{"a":"ü"}'],
+      [4, 'second'],
+      [5, '20 bytes'],
+      [6, 'last'],
+    ])
+  }
+})
+
+onBothEngines((engine) => {
+  let service: Service
+  let calls: ReturnType<typeof memoryCalls>
+  before(async () => {
+    service = await startService(engine, { MAX_MEMORY_BYTES: '1048576' })
+    calls = memoryCalls(service)
+  })
+  after(() => service.stop())
+
+  const exported = async (by: Actor, query = '') => {
+    const reply = await service.call(`GET /v1/memories/export${query}`, { token: by.token })
+    assert.equal(reply.status, 200, reply.text)
+    assert.equal(reply.headers.get('content-type'), 'application/x-ndjson')
+    return reply.text
+  }
+  const parsed = (text: string) =>
+    text
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as Memory & Relationship)
+  const send = (by: Actor, body: string | object[], headers = {}) =>
+    service.call<ImportedMemories>('POST /v1/memories/import', {
+      token: by.token,
+      headers: { ...NDJSON, ...headers },
+      raw: typeof body === 'string' ? body : body.map((line) => JSON.stringify(line)).join('\n'),
+    })
+  const imported = async (by: Actor, body: string | object[]) => {
+    const reply = await send(by, body)
+    assert.equal(reply.status, 200, reply.text)
+    const { errors, ...counts } = reply.body
+    return { counts: Object.values(counts), errors }
+  }
+  const all = async (by: Actor) => (await calls.list(by, { limit: '200' })).memories.reverse()
+
+  /** A tenant with an agent that sees six of its eight memories. */
+  async function filled() {
+    const tenant = await service.tenant()
+    const agent = await tenant.agent({ team: 'blue' })
+    const other = await tenant.agent()
+    const made = [
+      await calls.make(agent, { title: 'One', external_id: 'first', confidence: 0.25 }),
+      await calls.make(agent, { title: 'Two', metadata: { long: 'x'.repeat(20_000) }, project_id: 'p' }),
+      await calls.make(other, { title: 'Three', scope: 'institutional' }),
+      await calls.make(other, { title: 'Four', scope: 'team', team_id: 'blue' }),
+    ]
+    await calls.make(other, { title: 'Hidden' })
+    const gone = await calls.make(agent, { title: 'Gone' })
+    await calls.forget(agent, gone.id)
+    await service.clock.advance(60_000)
+    made.push(await calls.make(agent, { title: 'Five', type: 'episodic', source_url: 'https://example.com/' }))
+    const [one, two, three] = made
+    assert.equal((await calls.relate(agent, one!.id, two!.id, { strength: 0.5, metadata: { why: 1 } })).status, 201)
+    assert.equal((await calls.relate(other, three!.id, one!.id)).status, 404)
+    assert.equal((await calls.relate(agent, one!.id, three!.id, { relationship_type: 'contradicts' })).status, 201)
+    return { tenant, agent, other, made }
+  }
+
+  test('[KEP-7] what the caller sees: memories, then relationships, oldest first; `since` cuts', async () => {
+    const { tenant, agent, other, made } = await filled()
+    const lines = parsed(await exported(agent))
+    assert.deepEqual(lines.slice(0, 5), made)
+    const edges = lines.slice(5).map(({ source_memory_id, relationship_type, strength, metadata }) => ({
+      source_memory_id,
+      relationship_type,
+      strength,
+      metadata,
+    }))
+    const source_memory_id = made[0]!.id
+    assert.deepEqual(
+      edges.sort((a, b) => a.strength - b.strength),
+      [
+        { source_memory_id, relationship_type: 'supports', strength: 0.5, metadata: { why: 1 } },
+        { source_memory_id, relationship_type: 'contradicts', strength: 1, metadata: null },
+      ],
+    )
+    assert.deepEqual(
+      parsed(await exported(other)).map(({ title }) => title),
+      ['Three', 'Four', 'Hidden'],
+    )
+    assert.equal(parsed(await exported(await orgAdmin(service, tenant))).length, 8)
+    const since = parsed(await exported(agent, `?since=${made[4]!.created_at}`))
+    assert.deepEqual(since.map(({ title, relationship_type }) => title ?? relationship_type).sort(), [
+      'Five',
+      'contradicts',
+      'supports',
+    ])
+    assertError(
+      await service.call('GET /v1/memories/export?since=yesterday', { token: agent.token }),
+      'validation_failed',
+    )
+    // It reads: nothing was accessed, and another tenant has nothing.
+    assert.deepEqual(
+      (await all(agent)).map(({ accessed_at }) => accessed_at),
+      made.map(({ accessed_at }) => accessed_at),
+    )
+    const empty = await (await service.tenant()).agent()
+    assert.equal(await exported(empty), '')
+  })
+
+  test('[KEP-7] many pages, and a memory with very many relationships', async () => {
+    const tenant = await service.tenant()
+    const agent = await tenant.agent()
+    const lines: object[] = Array.from({ length: 620 }, (_, i) => ({ ...aMemory, id: `old-${i}`, title: `T ${i}` }))
+    for (let i = 1; i < 620; i++)
+      lines.push({ source_memory_id: 'old-0', target_memory_id: `old-${i}`, relationship_type: 'part_of' })
+    assert.deepEqual((await imported(agent, lines)).counts, [1239, 0, 0, 0])
+    const out = parsed(await exported(agent))
+    assert.deepEqual(
+      out.slice(0, 620).map(({ title }) => title),
+      Array.from({ length: 620 }, (_, i) => `T ${i}`),
+    )
+    assert.equal(new Set(out.slice(620).map(({ target_memory_id }) => target_memory_id)).size, 619)
+    assert.equal(out.length, 1239)
+  })
+
+  test('[KEP-8] [KEP-9] into another tenant: the caller owns it, ids are mapped, and again nothing changes', async () => {
+    const { agent, made } = await filled()
+    const text = await exported(agent)
+    const away = await service.tenant()
+    const reader = await away.agent({ team: 'blue' })
+    assert.deepEqual((await imported(reader, text)).counts, [7, 0, 0, 0])
+    const there = await all(reader)
+    assert.deepEqual(
+      there.map(({ title, scope, created_at, updated_at, agent_id }) => [
+        title,
+        scope,
+        created_at,
+        updated_at,
+        agent_id,
+      ]),
+      made.map(({ title, scope, created_at, updated_at }) => [title, scope, created_at, updated_at, reader.id]),
+    )
+    assert.deepEqual(there[1]!.metadata, made[1]!.metadata)
+    assert.equal(there[0]!.external_id, 'first')
+    const related = await calls.related(reader, there[0]!.id)
+    assert.deepEqual(related.map(({ memory }) => memory.title).sort(), ['Three', 'Two'])
+    // Again, in pieces, as somebody who starts over would.
+    assert.deepEqual((await imported(reader, text)).counts, [0, 0, 7, 0])
+    const lines = text.split('\n').slice(0, -1)
+    for (const line of lines.slice(4)) assert.deepEqual((await imported(reader, line)).counts, [0, 0, 1, 0])
+    // What changed at its origin is changed; what was deleted here comes back under its id.
+    await calls.forget(reader, there[2]!.id)
+    const newer = text.replace('"title":"Five"', '"title":"Fifth"')
+    assert.deepEqual((await imported(reader, newer)).counts, [0, 2, 5, 0])
+    const titles = ['One', 'Two', 'Three', 'Four', 'Fifth']
+    assert.deepEqual(
+      (await all(reader)).map(({ title, id }) => [title, id]),
+      titles.map((title, i) => [title, there[i]!.id]),
+    )
+    // It is found by its words.
+    assert.deepEqual(ids((await calls.list(reader, { search: 'fifth' })).memories), [there[4]!.id])
+  })
+
+  test('[KEP-9] into the same tenant: own memories by their id, others are there already', async () => {
+    const { tenant, agent, made } = await filled()
+    const text = await exported(agent)
+    assert.deepEqual((await imported(agent, text)).counts, [0, 0, 7, 0])
+    await calls.patch(agent, made[0]!.id, { title: 'Changed' })
+    await calls.promote(agent, made[4]!.id, { scope: 'institutional' })
+    await calls.forget(agent, made[1]!.id)
+    assert.deepEqual((await imported(agent, text)).counts, [0, 2, 5, 0])
+    const [one, two, , , five] = await all(agent)
+    assert.deepEqual([one!.title, two!.title, five!.scope], ['One', 'Two', 'institutional'])
+    const admin = await orgAdmin(service, tenant)
+    assert.deepEqual((await imported(admin, await exported(admin))).counts, [0, 0, 8, 0])
+  })
+
+  test('[KEP-9] lines without an id: an external id upserts, the same words are the same memory', async () => {
+    const tenant = await service.tenant()
+    const agent = await tenant.agent()
+    const lines = [
+      { ...aMemory, title: 'Named', external_id: 'n' },
+      { ...aMemory, title: 'Plain' },
+      { ...aMemory, title: 'Plain' },
+    ]
+    assert.deepEqual((await imported(agent, lines)).counts, [2, 0, 1, 0])
+    assert.deepEqual((await imported(agent, lines)).counts, [0, 0, 3, 0])
+    const known = (await all(agent))[0]!
+    const again = [
+      { ...aMemory, id: 'elsewhere', title: 'Renamed', external_id: 'n' },
+      { ...aMemory, id: 'other', title: 'Other' },
+      { source_memory_id: 'elsewhere', target_memory_id: 'other', relationship_type: 'supports', strength: 0.5 },
+    ]
+    assert.deepEqual((await imported(agent, again)).counts, [2, 1, 0, 0])
+    assert.equal((await calls.get(agent, known.id)).body.title, 'Renamed')
+    // The mapping holds in the next request too; a relationship is brought up to date.
+    assert.deepEqual((await imported(agent, [{ ...again[2], strength: 0.75 }])).counts, [0, 1, 0, 0])
+    assert.equal((await calls.related(agent, known.id))[0]!.relationship.strength, 0.75)
+  })
+
+  test('[KEP-8] each line stands alone, and what is refused is told with its number', async () => {
+    const tenant = await service.tenant()
+    const agent = await tenant.agent()
+    const line = (body: object) => JSON.stringify({ ...aMemory, ...body })
+    const body = [
+      line({ title: 'Good' }),
+      '{"broken"',
+      line({ type: 'none' }),
+      '[]',
+      '',
+      line({ scope: 'team' }),
+      line({ expires_at: '2001-01-01T00:00:00Z' }),
+      line({ metadata: { long: 'x'.repeat(1_100_000) } }),
+      JSON.stringify({ source_memory_id: 'x', target_memory_id: 'y', relationship_type: 'supports' }),
+      JSON.stringify({ source_memory_id: 'x', target_memory_id: 'y', relationship_type: 'unlike' }),
+      line({ title: 'Good too' }),
+    ].join('\r\n')
+    const { counts, errors } = await imported(agent, body)
+    assert.deepEqual(counts, [2, 0, 0, 8])
+    assert.deepEqual(
+      errors.map(({ line: number, error }) => [number, error.code, error.details['field'] ?? null]),
+      [
+        [2, 'validation_failed', 'body'],
+        [3, 'validation_failed', 'type'],
+        [4, 'validation_failed', 'body'],
+        [6, 'validation_failed', 'team_id'],
+        [7, 'validation_failed', 'expires_at'],
+        [8, 'payload_too_large', null],
+        [9, 'not_found', null],
+        [10, 'validation_failed', 'relationship_type'],
+      ],
+    )
+    assert.deepEqual((await imported(agent, '')).counts, [0, 0, 0, 0])
+  })
+
+  test('[KEP-8] a quota holds for imports; what is over it is refused line by line', async () => {
+    const { tenant, agent } = await filled()
+    const { id } = tenant
+    await service.store.tx((tx) =>
+      tx.run(`insert into tenant_settings (tenant_id, settings, version) values (?, ?, 1)`, [
+        id,
+        JSON.stringify({ quota_memories: 6 }),
+      ]),
+    )
+    await service.clock.advance(1000)
+    const { counts, errors } = await imported(
+      agent,
+      ['A', 'B', 'C'].map((title) => ({ ...aMemory, title })),
+    )
+    assert.deepEqual(counts, [0, 0, 0, 3])
+    assert.equal(errors[0]!.error.details['rule'], 'quota_exceeded')
+  })
+
+  test('[KEP-8] scopes, media types, size and retries', async () => {
+    const tenant: TestTenant = await service.tenant()
+    const agent: TestAgent = await tenant.agent()
+    const reader = await tenant.agent({ scopes: ['memory:read'] })
+    const lines = [{ ...aMemory, title: 'Once' }]
+    assertError(await send(reader, lines), 'insufficient_scope', { required_scope: 'memory:write' })
+    assertError(await send(agent, lines, { 'content-type': 'application/json' }), 'unsupported_media_type')
+    assertError(await send(agent, lines, { 'content-encoding': 'gzip' }), 'unsupported_media_type')
+    const key = { 'idempotency-key': 'import-1' }
+    const first = await send(agent, lines, key)
+    const second = await send(agent, lines, key)
+    assert.deepEqual(second.body, first.body)
+    assert.equal(first.body.created, 1)
+    assert.equal(second.headers.get('idempotent-replayed'), 'true')
+    assertError(await send(agent, [{ ...aMemory, title: 'Another' }], key), 'conflict')
+    const { details } = (
+      await service.call<{ error: { details: object } }>('POST /v1/memories/import', {
+        token: agent.token,
+        headers: NDJSON,
+        raw: Buffer.alloc(MAX_IMPORT + 1, 10),
+      })
+    ).body.error
+    assert.deepEqual(details, { actual_size: MAX_IMPORT + 1, max_size: MAX_IMPORT })
+    // Several at once take turns, and none is lost.
+    const many = await Promise.all(
+      Array.from({ length: 6 }, (_, i) => imported(agent, [{ ...aMemory, title: `Turn ${i}` }])),
+    )
+    assert.deepEqual(
+      many.map(({ counts }) => counts),
+      Array(6).fill([1, 0, 0, 0]),
+    )
+  })
+})
