@@ -18,7 +18,7 @@ export interface ImportOptions extends CallOptions {
 }
 
 /** Lines of a request: few enough that each takes a second or two, and can be sent again. */
-const LINES = 500
+const LINES = 200
 const CHARACTERS = 2_000_000
 
 async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void, undefined> {
