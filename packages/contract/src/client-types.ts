@@ -87,6 +87,7 @@ const paramsOf = ({ path }: Operation): string => {
 export function clientTypes(operations: readonly Operation[]): string {
   const names = new Names()
   const shapes = operations.map((operation) => {
+    for (const message of Object.values(operation.messages ?? {})) names.typeOf(message as Schema)
     const body = operation.body ? names.typeOf(operation.body as Schema) : 'undefined'
     return `/** ${operation.summary}: ${operation.method} ${(operation.base === 'v1' ? '/v1' : '') + operation.path} */
 ${operation.id}: {

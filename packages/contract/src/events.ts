@@ -97,6 +97,37 @@ const BatchResults = Type.Object(
   { $id: 'BatchResults', description: 'One result for each event of the batch, in its order.' },
 )
 
+export const EventSummary = Type.Object(
+  {
+    id: Type.String({ examples: ['order-1-created'] }),
+    type: Type.String({ examples: ['com.example.order.created'] }),
+    source: Type.String({ examples: ['/orders'] }),
+    subject: Type.Unsafe<string | null>({ type: ['string', 'null'], examples: ['order/1'] }),
+    time: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      examples: ['2030-01-31T12:00:00Z'],
+      description: 'As the event says it. Null where it says none, and of an event over 16 KiB.',
+    }),
+    received_at: dateTime({ description: 'When it was accepted.' }),
+    sender: Type.String({
+      examples: ['agt_01hv3k8z9q4m7t2x5c6w8r0s1d'],
+      description: 'The agent or org-admin that published it, or the webhook or connector it came through.',
+    }),
+    recipients: Type.Unsafe<number | null>({
+      type: ['integer', 'null'],
+      examples: [2],
+      description: 'How many deliveries there are of it. Null where that is too many to count in passing.',
+    }),
+    snippet: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      examples: ['{"total":120}'],
+      description: 'The first 200 characters of its data as JSON. Null where it has none, and of an event over 16 KiB.',
+    }),
+  },
+  { $id: 'EventSummary', description: 'An event without its payload.' },
+)
+export type EventSummary = Static<typeof EventSummary>
+
 const Matched = Type.Object(
   {
     kind: oneOf(['interest', 'feed', 'recipient', 'test_event']),

@@ -5,6 +5,7 @@ import { deliveryOperations } from './deliveries.ts'
 import { eventOperations } from './events.ts'
 import { ingestOperations } from './ingest.ts'
 import { interestOperations } from './interests.ts'
+import { liveOperations } from './live.ts'
 import { memoryOperations } from './memories.ts'
 import { memoryKeepingOperations } from './memory-keeping.ts'
 import { memoryTransferOperations } from './memory-transfer.ts'
@@ -23,6 +24,7 @@ export * from './ids.ts'
 export * from './ingest.ts'
 export * from './webhooks.ts'
 export * from './interests.ts'
+export * from './live.ts'
 export * from './memories.ts'
 export * from './memory-keeping.ts'
 export * from './memory-transfer.ts'
@@ -40,6 +42,7 @@ export const operations = {
   ...eventOperations,
   ...deliveryOperations,
   ...outboundOperations,
+  ...liveOperations,
   ...interestOperations,
   ...channelOperations,
   ...memoryOperations,

@@ -134,6 +134,16 @@ function parametersOf(operation: Operation, components: Map<string, Json>): Json
 const ofMedia = (type: string, body: unknown): unknown =>
   type.includes('-batch+') ? { type: 'array', minItems: 1, maxItems: 100, items: body } : body
 
+/** The data of the events in a stream. OpenAPI 3.1 has no word for their kinds; the description names them. */
+const withMessages = (schema: Json, { messages }: Operation, components: Map<string, Json>): Json =>
+  messages === undefined
+    ? schema
+    : {
+        ...(schema as JsonObject),
+        contentMediaType: 'application/json',
+        contentSchema: { anyOf: Object.values(messages).map((message) => shown(message, components)) },
+      }
+
 /** Everything that comes back: the successes with what they look like, then the errors by status. */
 function responsesOf(operation: Operation, components: Map<string, Json>): JsonObject {
   const responses: JsonObject = {}
@@ -145,7 +155,10 @@ function responsesOf(operation: Operation, components: Map<string, Json>): JsonO
         ? {}
         : {
             content: {
-              [operation.produces ?? 'application/json']: { schema: visible, example: exampleOf(visible, components) },
+              [operation.produces ?? 'application/json']: {
+                schema: withMessages(visible, operation, components),
+                example: exampleOf(visible, components),
+              },
             },
           }),
     }
@@ -169,6 +182,7 @@ function needsOf({ access: { scope, self } }: Operation): string {
   if (scope === 'public') return 'Public.'
   if (scope === 'any') return 'Any principal of the tenant.'
   if (scope === 'operator') return 'The operator.'
+  if (scope === 'org_admin') return 'The org-admin of the tenant.'
   const own =
     self === undefined ? '' : self === 'any' ? ', or the agent itself' : `, or \`${self}\` for the agent itself`
   return `Scope \`${scope}\`${own}.`
@@ -194,8 +208,8 @@ export function openapi(operations: readonly Operation[]): JsonObject {
   shown(ErrorEnvelope, components)
   const paths: Record<string, JsonObject> = {}
   // All schemas first: an example may be made of one that is only referred to until later.
-  for (const { body, success } of operations)
-    for (const schema of [body, ...Object.values(success).map((one) => one.schema)])
+  for (const { body, success, messages = {} } of operations)
+    for (const schema of [body, ...Object.values(success).map((one) => one.schema), ...Object.values(messages)])
       if (schema) shown(schema, components)
   for (const operation of operations) {
     const path = (operation.base === 'v1' ? '/v1' : '') + operation.path

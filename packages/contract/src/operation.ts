@@ -16,9 +16,12 @@ export const SCOPES = [
 
 export type Scope = (typeof SCOPES)[number]
 
-/** `public`: no token. `any`: any principal of the tenant. `operator`: the operator's own token. */
+/**
+ * `public`: no token. `any`: any principal of the tenant. `org_admin`: the org-admin of the tenant, whatever scopes an agent
+ * holds. `operator`: the operator's own token.
+ */
 export interface Access {
-  scope: Scope | 'any' | 'public' | 'operator'
+  scope: Scope | 'any' | 'org_admin' | 'public' | 'operator'
   /** Another scope that is enough. */
   or?: Scope
   /** What is enough when the agent named in the path is the caller. */
@@ -56,6 +59,8 @@ export interface Operation {
   asText?: readonly string[]
   /** The media type of a success; JSON where left out. */
   produces?: string
+  /** Of a stream of server-sent events: the names of its events, and what each has as `data`. */
+  messages?: Readonly<Record<string, TSchema>>
   success: Readonly<Record<number, { description: string; schema?: TSchema }>>
   /** Body fields never to be repeated in an error. */
   secrets?: readonly string[]

@@ -83,6 +83,15 @@ export const id = (prefix: string, notes: Notes = {}) =>
 export const externalId = (description = 'The id in a system of yours: one thing of its kind in the tenant has it.') =>
   filledText(255, { examples: ['crm-4711'], description })
 
+/** A pattern over event types, in a query. */
+export const eventTypeGlob = () =>
+  text(1024, {
+    minLength: 1,
+    examples: ['com.example.*'],
+    expected: 'a pattern of 1 to 1024 characters',
+    description: 'A pattern over event types, as in an interest: `*`, `?`, `[a-z]`.',
+  })
+
 /** `offset` and `limit` as every list takes them. */
 export const page = {
   offset: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0, examples: [0] })),

@@ -9,6 +9,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Interests: 'What an agent wants to receive: a type pattern, a filter, a priority.',
   Channels: 'Groups of agents. A feed of a channel delivers matching events to all of its members.',
   Memories: 'What agents remember: create, search by meaning, share, and relate memories.',
+  Monitoring: 'What happens in the tenant, live and over time. For its org-admin.',
   Operator: 'For whoever runs the installation: tenants, their org-admin keys, usage. Needs the operator token.',
   'External events': 'Events from other systems: signed webhooks, and connectors that receive from a broker.',
 }

@@ -5,6 +5,7 @@ import type { Agent } from './contract.ts'
 import { deliveryCalls, type DeliveryCalls } from './deliveries.ts'
 import { ensure, type Description, type Ensured, type EnsureOptions } from './ensure.ts'
 import { eventCalls, type EventCalls, type EventDefaults } from './events.ts'
+import { makeLive, type Live } from './live.ts'
 import { memoryCalls, type MemoryCalls } from './memory.ts'
 import { makeCall, type Call, type Connection } from './request.ts'
 import { exchangedTokens, givenToken, type Tokens } from './tokens.ts'
@@ -50,6 +51,8 @@ export interface Client {
   memory: MemoryCalls & TransferCalls
   /** Publishes an event: the same as `events.publish`. */
   publish: EventCalls['publish']
+  /** Events of the tenant as they are accepted, and counts once a second. For an org-admin. */
+  live: Live
   /** Who this client is: its agent, or null for an org-admin. Undefined where it was made from a token. */
   agent(): Promise<Agent | null | undefined>
   /** What its key allows. Undefined where it was made from a token. */
@@ -79,6 +82,7 @@ function assemble(parts: Parts, defaults: EventDefaults): Client {
     channels: channelCalls(call, events.publish),
     memory: { ...memoryCalls(call), ...transferCalls(call, parts.connection, tokens) },
     publish: events.publish,
+    live: makeLive(parts.connection, tokens),
     agent: () => tokens.agent(),
     scopes: () => tokens.scopes(),
     with: (more) => assemble(parts, { ...defaults, ...more }),

@@ -27,6 +27,7 @@ export const OPERATIONS = {
   getQueue: 'GET /v1/agents/{id}/queue',
   createPushSecret: 'POST /v1/agents/{id}/push-secret',
   streamDeliveries: 'GET /v1/delivery/stream',
+  streamLive: 'GET /v1/live',
   listInterests: 'GET /v1/agents/{id}/interests',
   createInterest: 'POST /v1/agents/{id}/interests',
   deleteInterest: 'DELETE /v1/agents/{id}/interests/{interest_id}',
@@ -267,6 +268,18 @@ export interface Operations {
     query: {
       /** How many unacknowledged deliveries the stream may hold. */
       max_in_flight?: number
+    }
+    body: undefined
+    response: string
+  }
+  /** Watch the tenant live: GET /v1/live */
+  streamLive: {
+    params: Record<never, never>
+    query: {
+      /** A pattern over event types, as in an interest: `*`, `?`, `[a-z]`. */
+      type?: string
+      /** A CEL expression over the event, as in an interest. */
+      filter?: string
     }
     body: undefined
     response: string
@@ -972,6 +985,44 @@ export type PushState = {
 export type PushSecret = {
   /** The HMAC key is what the text behind `whsec_` decodes to from base64. */
   push_secret: string
+}
+
+/** An event without its payload. */
+export type EventSummary = {
+  id: string
+  type: string
+  source: string
+  subject: string | null
+  /** As the event says it. Null where it says none, and of an event over 16 KiB. */
+  time: string | null
+  /** When it was accepted. */
+  received_at: string
+  /** The agent or org-admin that published it, or the webhook or connector it came through. */
+  sender: string
+  /** How many deliveries there are of it. Null where that is too many to count in passing. */
+  recipients: number | null
+  /** The first 200 characters of its data as JSON. Null where it has none, and of an event over 16 KiB. */
+  snippet: string | null
+}
+
+export type LiveStats = {
+  at: string
+  /** The time that the counts are of, usually 1. */
+  seconds: number
+  /** Accepted. */
+  events: number
+  /** Put into mailboxes. */
+  deliveries: number
+  acknowledgements: number
+  /** Deliveries given back, failed pushes, and leases that ran out; the latter count when the delivery is handed out again or dead-lettered. */
+  failures: number
+  dead_letters: number
+  /** Deliveries that wait in mailboxes, neither leased nor dead-lettered. Past 10,000 an estimate. */
+  backlog: number
+  /** The age of the oldest of them. */
+  oldest_waiting_seconds: number | null
+  /** Events of that second that this stream did not show: more than 200 a second, or more than it could read. */
+  left_out: number
 }
 
 export type InterestList = {

@@ -5,6 +5,7 @@ export { ConnectionError, DeadLetter, RetryAfter, SensoriumError, type ErrorCode
 export type { Description, Ensured, EnsureOptions } from './ensure.ts'
 export type { EventDefaults, NewEvent } from './events.ts'
 export type { NewInterest } from './agents.ts'
+export type { LiveMessage, LiveOptions } from './live.ts'
 export type { NewMemory } from './memory.ts'
 export type { ImportLine, ImportOptions } from './transfer.ts'
 export type { CallOptions, Input, OperationId } from './request.ts'

@@ -112,6 +112,10 @@ async function attempt(
   throw failureOf(response, body)
 }
 
+/** The service will not let this client go on, however often it asks. */
+export const isFinal = (error: unknown): boolean =>
+  error instanceof SensoriumError && [400, 401, 403, 404].includes(error.status)
+
 export function failureOf(response: Response, body: unknown): SensoriumError {
   const error = (body as { error?: Partial<ErrorBody> } | undefined)?.error ?? {}
   const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN)

@@ -1,9 +1,9 @@
 // Where a worker gets its deliveries from: long polls, or a stream.
 import type { Delivery } from './contract.ts'
 import type { DeliveryCalls } from './deliveries.ts'
-import { ConnectionError, SensoriumError } from './errors.ts'
-import { addressOf, failureOf, type Connection } from './request.ts'
-import { readStream } from './stream.ts'
+import { SensoriumError } from './errors.ts'
+import { isFinal, type Connection } from './request.ts'
+import { openStream, readStream } from './stream.ts'
 import type { Tokens } from './tokens.ts'
 import { backoff, sleep } from './wait.ts'
 
@@ -29,10 +29,6 @@ export interface Source {
   /** Rejects when it cannot go on. */
   readonly ended: Promise<void>
 }
-
-/** The service will not let this client go on, however often it asks. */
-const isFinal = (error: unknown): boolean =>
-  error instanceof SensoriumError && [400, 401, 403, 404].includes(error.status)
 
 /** Does one round after the other, with growing rests while they fail. */
 async function repeat(
@@ -79,36 +75,14 @@ export function streamSource({ connection, tokens, concurrency, start, report }:
   const closing = new AbortController()
   const { signal } = closing
   let paused = false
-  let refused = false
-  const address = addressOf(connection.url, 'streamDeliveries', {
-    query: { max_in_flight: Math.min(MOST_POLLED, concurrency) },
-  })
+  const query = { max_in_flight: Math.min(MOST_POLLED, concurrency) }
 
   async function round(): Promise<void> {
-    const token = await tokens.get()
-    let response: Response
-    try {
-      response = await connection.fetch(address, {
-        headers: { authorization: `Bearer ${token}`, accept: 'text/event-stream' },
-        redirect: 'manual',
-        signal,
-      })
-    } catch (error) {
-      throw new ConnectionError('the stream could not be opened', { cause: error })
-    }
-    if (!response.ok) {
-      const failure = failureOf(response, await response.json().catch(() => undefined))
-      // Once: a token may have ended while the stream was open.
-      if (failure.status === 401 && !refused && tokens.refused(token)) {
-        refused = true
-        return
-      }
-      throw failure
-    }
-    refused = false
-    for await (const delivery of readStream(response.body!)) {
+    for await (const { event, data } of readStream(
+      await openStream(connection, tokens, 'streamDeliveries', query, signal),
+    )) {
       // What is not started goes back to the mailbox when the stream is closed.
-      if (!paused) start(delivery)
+      if (event === 'delivery' && !paused) start(JSON.parse(data) as Delivery)
     }
     // The service ends a stream when it drains or when the key is revoked; the next one says which.
     if (!signal.aborted) await sleep(backoff(0, null), signal).catch(() => {})

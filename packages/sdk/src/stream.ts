@@ -1,6 +1,34 @@
-// Server-sent events: the deliveries of a stream, as they arrive.
-import type { Delivery } from './contract.ts'
+// Server-sent events: opened with a token, and read as they arrive.
 import { ConnectionError } from './errors.ts'
+import { addressOf, failureOf, type Connection, type OperationId } from './request.ts'
+import type { Tokens } from './tokens.ts'
+
+/** The body of a stream. A token that ended meanwhile is exchanged once. */
+export async function openStream(
+  connection: Connection,
+  tokens: Tokens,
+  operation: OperationId,
+  query: Record<string, unknown>,
+  signal?: AbortSignal,
+): Promise<ReadableStream<Uint8Array>> {
+  const address = addressOf(connection.url, operation, { query })
+  for (let renewed = false; ; renewed = true) {
+    const token = await tokens.get()
+    let response: Response
+    try {
+      response = await connection.fetch(address, {
+        headers: { authorization: `Bearer ${token}`, accept: 'text/event-stream' },
+        redirect: 'manual',
+        ...(signal ? { signal } : {}),
+      })
+    } catch (error) {
+      throw new ConnectionError('the stream could not be opened', { cause: error })
+    }
+    if (response.ok) return response.body!
+    const failure = failureOf(response, await response.json().catch(() => undefined))
+    if (failure.status !== 401 || renewed || !tokens.refused(token)) throw failure
+  }
+}
 
 /** The service sends something every 15 s: after so long a silence nobody is there any more. */
 const SILENCE_MS = 60_000
@@ -20,11 +48,16 @@ async function next(reader: ReadableStreamDefaultReader<Uint8Array>, silenceMs: 
   }
 }
 
-/** Each `data:` of the stream, parsed. Ends when the stream does. */
+export interface StreamEvent {
+  event: string
+  data: string
+}
+
+/** Each event of the stream that has a name. Ends when the stream does. */
 export async function* readStream(
   body: ReadableStream<Uint8Array>,
   silenceMs = SILENCE_MS,
-): AsyncGenerator<Delivery, void, undefined> {
+): AsyncGenerator<StreamEvent, void, undefined> {
   const reader = body.getReader()
   const decoder = new TextDecoder()
   let text = ''
@@ -39,13 +72,10 @@ export async function* readStream(
       if (text.length > LONGEST_BLOCK) throw new ConnectionError('a piece of the stream has no end')
       for (const block of blocks) {
         const lines = block.split('\n')
-        if (!lines.includes('event: delivery')) continue
-        yield JSON.parse(
-          lines
-            .filter((line) => line.startsWith('data: '))
-            .map((line) => line.slice(6))
-            .join('\n'),
-        ) as Delivery
+        const event = lines.find((line) => line.startsWith('event: '))?.slice(7)
+        if (event === undefined) continue
+        const data = lines.filter((line) => line.startsWith('data: ')).map((line) => line.slice(6))
+        yield { event, data: data.join('\n') }
       }
     }
   } finally {

@@ -129,6 +129,46 @@ onBothEngines((engine) => {
     assert.equal((await client.events.get('given')).event!.source, '/batch')
   })
 
+  test('[CON-7] live gives events and counts, through a stream that broke off, until it is aborted', async () => {
+    const agent = await tenant.agent()
+    const opened: ReadableStreamDefaultReader[] = []
+    let streams = 0
+    // The first stream breaks off after its head.
+    const flaky: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init)
+      if (!String(input).includes('/v1/live') || streams++ > 0) return response
+      opened.push(response.body!.getReader())
+      return new Response(new ReadableStream({ start: (controller) => controller.error(new Error('cut off')) }))
+    }
+    const client = createClient({ url: service.url, apiKey: tenant.adminKey, fetch: flaky })
+    const stop = new AbortController()
+    const errors: unknown[] = []
+    const messages = client.live({ type: 'live.*' }, { signal: stop.signal, onError: (error) => errors.push(error) })
+    let next = messages.next()
+    // It opens the second stream after a moment by the machine's clock.
+    while (streams < 2) await new Promise(setImmediate)
+    let kind: string | undefined
+    for (let n = 0; kind !== 'event'; n++) {
+      await service.call('POST /v1/events', {
+        token: agent.token,
+        body: { specversion: '1.0', type: 'live.x', source: '/s', id: `live-${n}` },
+      })
+      await service.clock.advance(1_000)
+      const { value } = await next
+      kind = value!.kind
+      next = messages.next()
+    }
+    assert.equal(errors.length, 1)
+    stop.abort()
+    for (let last = await next; !last.done; last = await messages.next());
+    for (const reader of opened) await reader.cancel().catch(() => {})
+  })
+
+  test('[CON-7] live is refused to an agent', async () => {
+    const client = createClient({ url: service.url, apiKey: (await tenant.agent()).key })
+    await assert.rejects(client.live().next(), { code: 'insufficient_scope' })
+  })
+
   // The last: it moves the clock past the end of every token that the others use.
   test('[SDK-2] a token is renewed before it ends, and exchanged again when it is refused', async () => {
     const agent = await tenant.agent()

@@ -21,6 +21,7 @@ import { deliveryOperations } from './operations/delivery.ts'
 import { eventOperations } from './operations/events.ts'
 import { ingestOperations } from './operations/ingest.ts'
 import { interestOperations } from './operations/interests.ts'
+import { liveOperations } from './operations/live.ts'
 import { memoryOperations } from './operations/memories.ts'
 import { memoryKeepingOperations } from './operations/memory-keeping.ts'
 import { memoryTransferOperations } from './operations/memory-transfer.ts'
@@ -101,6 +102,7 @@ export function makeApp({ metrics = makeMetrics(), mounts = [], ...given }: AppP
       return address
     },
     async close() {
+      parts.live.close()
       // A client that never reads its response must not hold the process for ever.
       const hangUpTimer = setTimeout(server.hangUp, DRAIN_MS)
       // The port stays open meanwhile: who comes is told 503 and to try elsewhere, rather than nothing at all.
@@ -114,6 +116,7 @@ export function makeApp({ metrics = makeMetrics(), mounts = [], ...given }: AppP
       ])
       await server.close()
       clearTimeout(hangUpTimer)
+      await parts.activity.flush().catch(() => {}) // the store may be away
       await memory.close()
       await store.close()
     },
@@ -133,6 +136,7 @@ function bindings(parts: Parts, compileCheck: CompileCheck): Binding[] {
     router,
     wakeups,
     policyOf,
+    activity,
     publish,
     limiter,
     limitsOf,
@@ -152,6 +156,7 @@ function bindings(parts: Parts, compileCheck: CompileCheck): Binding[] {
       router,
       now: clock.now,
       policyOf,
+      activity,
       maxEventBytes: config.maxEventBytes,
       maySeeChannel: (principal, id) => maySeeChannel(store, principal, id),
     }),
@@ -163,13 +168,16 @@ function bindings(parts: Parts, compileCheck: CompileCheck): Binding[] {
       wakeups,
       now: clock.now,
       policyOf,
+      activity,
       pushHealth: parts.push.health,
     }),
     ...outboundOperations({ secrets, streams: parts.streams, now: clock.now }),
+    ...liveOperations(parts.live),
     ...interestOperations({
       store,
       makeId: tools.makeId,
       wakeups,
+      activity,
       now: clock.now,
       insertInterest: makeInsertInterest(store, quotas),
       quotas,

@@ -1,4 +1,5 @@
 // What the service does by itself, without being asked: the name of each work, how often, and one run of it.
+import { FLUSH_EVERY_MS, PRUNE_EVERY_MS, type Activity } from './activity/activity.ts'
 import { expireMemories } from './memory/expire.ts'
 import { sweepLapsed } from './delivery/lapse.ts'
 import type { PolicyOf } from './delivery/policy.ts'
@@ -27,6 +28,7 @@ export interface BackgroundParts {
   clock: Clock
   policyOf: PolicyOf
   wakeups: Wakeups
+  activity: Activity
   settings: SettingsCache
   announcements: Announcements
   idempotency: Idempotency
@@ -39,14 +41,16 @@ export interface BackgroundParts {
 }
 
 export function backgroundWork(parts: BackgroundParts) {
-  const { store, clock, policyOf, wakeups, announcements, idempotency, limiters, supervisor, push } = parts
+  const { store, clock, policyOf, wakeups, activity, announcements, idempotency, limiters, supervisor, push } = parts
   return {
     purgeIdempotency: { everyMs: 60_000, runOnce: idempotency.purge },
     /** What the clock has decided is written down. */
     sweepLapsed: {
       everyMs: 1_000,
-      runOnce: async () => wakeups.wake(await sweepLapsed(store, clock.now(), policyOf)),
+      runOnce: async () => wakeups.wake(await sweepLapsed(store, activity, clock.now(), policyOf)),
     },
+    flushActivity: { everyMs: FLUSH_EVERY_MS, runOnce: activity.flush },
+    pruneActivity: { everyMs: PRUNE_EVERY_MS, runOnce: activity.prune },
     /** Events and what belongs to them past their retention. */
     retain: { everyMs: 600_000, runOnce: parts.retain },
     superviseConnectors: { everyMs: CONNECTORS_EVERY_MS, runOnce: supervisor.runOnce },

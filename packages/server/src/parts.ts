@@ -1,11 +1,13 @@
 // The parts of the service, made top to bottom and each given what it needs; app.ts joins them to what is called.
 import { CONNECTOR_STATES } from '@sensorium/contract'
+import { makeActivity } from './activity/activity.ts'
 import { makeIdentify } from './auth/identify.ts'
 import type { Config } from './config.ts'
 import { makeClaim } from './delivery/claim.ts'
 import { makePolicyOf } from './delivery/policy.ts'
 import { makeWakeups } from './delivery/wake.ts'
 import { makeEnrich } from './enrichment/enrich.ts'
+import { countPublished } from './events/count-published.ts'
 import { makePublish } from './events/publish.ts'
 import { makeRetain } from './events/retain.ts'
 import { withinQuota } from './events/within-quota.ts'
@@ -18,6 +20,7 @@ import type { Clock } from './kernel/clock.ts'
 import { idMaker } from './kernel/ids.ts'
 import type { Logger } from './kernel/logger.ts'
 import type { Secrets } from './kernel/secrets.ts'
+import { makeLiveStreams } from './live/live-streams.ts'
 import { makeMemory } from './memory/make-memory.ts'
 import { makeLimitsOf } from './operations/admit.ts'
 import { FAILED_EXCHANGES_WINDOW_S } from './operations/auth.ts'
@@ -80,6 +83,7 @@ function makeBasics(foundation: Foundation) {
     idempotency: makeIdempotency(store, secrets, clock.now),
     settings,
     quotas: makeQuotas(store, clock, settings.of),
+    activity: makeActivity(store, clock),
     // Memories are found by their words at once, by their meaning as soon as the model has read them.
     memory: makeMemory({ config, store, clock, log, embedded: (memories) => embedded.inc(memories) }),
   }
@@ -98,7 +102,8 @@ function makeLimits({ config, store, clock, settings }: Basics) {
 }
 
 /** From an event to a delivery: the router says who, the publisher writes, the wake-ups shorten the wait of who polls. */
-function makeMailboxes({ config, store, clock, log, metrics, memory, settings, quotas, tools }: Basics) {
+function makeMailboxes(basics: Basics) {
+  const { config, store, clock, log, metrics, memory, settings, quotas, activity, tools } = basics
   const overBudget = metrics.counter(
     'sensorium_filters_over_budget_total',
     'Filters that took too much work and counted as no match',
@@ -107,20 +112,23 @@ function makeMailboxes({ config, store, clock, log, metrics, memory, settings, q
   const wakeups = makeWakeups(store)
   const policyOf = makePolicyOf(config, settings.of)
   const enrich = makeEnrich({ store, recall: memory.recall, clock, log })
+  const publish = makePublish({ store, router, wakeups, makeId: tools.makeId, clock })
   return {
     router,
     wakeups,
     policyOf,
-    publish: withinQuota(store, makePublish({ store, router, wakeups, makeId: tools.makeId, clock }), quotas),
-    claim: makeClaim({ store, clock, wakeups, policyOf, enrich }),
+    publish: countPublished(withinQuota(store, publish, quotas), activity),
+    claim: makeClaim({ store, clock, wakeups, policyOf, enrich, activity }),
     retain: makeRetain(store, clock.now, (tenantId) => settings.of(tenantId).retention_days ?? config.retentionDays),
   }
 }
 
 /** What is ready goes out by itself to who is pushed to, and to whoever has a stream open. */
 function makeOutbound(parts: Basics & Mailboxes) {
-  const { config, store, secrets, clock, log, metrics, announcements, identify, claim, wakeups, policyOf } = parts
-  const streams = makeStreams({ store, claim, wakeups, identify, clock, log, policyOf })
+  const { config, store, secrets, clock, log, metrics, announcements, identify, claim, wakeups, policyOf, activity } =
+    parts
+  const streams = makeStreams({ store, claim, wakeups, identify, clock, log, policyOf, activity })
+  const live = makeLiveStreams({ store, activity, identify, clock, log })
   const pushSeconds = metrics.histogram('sensorium_push_seconds', 'Pushes by outcome, and how long the endpoint took', [
     'outcome',
   ])
@@ -133,6 +141,7 @@ function makeOutbound(parts: Basics & Mailboxes) {
     clock,
     log,
     policyOf,
+    activity,
     post: makePost(clock, safeAddress(makeResolve(clock.elapsed), mayReach)),
     announcements,
     observe: (outcome, seconds) => pushSeconds.observe({ outcome }, seconds),
@@ -144,7 +153,8 @@ function makeOutbound(parts: Basics & Mailboxes) {
     push.open,
   )
   metrics.gauge('sensorium_streams', 'Open streams', streams.count)
-  return { streams, push }
+  metrics.gauge('sensorium_live_streams', 'Open streams that watch a tenant', live.count)
+  return { streams, live, push }
 }
 
 /** What comes from outside is published like the rest. */

@@ -3,6 +3,7 @@
 //
 // 1. A delivery that is claimed is leased: nobody else gets it until the lease lapses or is given back.
 // 2. An empty mailbox costs one read and no transaction.
+import type { Activity } from '../activity/activity.ts'
 import { iso, type Clock } from '../kernel/clock.ts'
 import { tooManyAtOnce } from '../kernel/failure.ts'
 import type { Db, Store } from '../store/db.ts'
@@ -18,6 +19,7 @@ export interface ClaimTools {
   wakeups: Wakeups
   policyOf: PolicyOf
   enrich: Enrich
+  activity: Activity
 }
 
 export interface ToEnrich {
@@ -149,8 +151,15 @@ async function wholeDeliveries(claimed: readonly ClaimedDelivery[]): Promise<Lea
   return whole
 }
 
-export function makeClaim({ store, clock, wakeups, policyOf, enrich }: ClaimTools): Claim {
+export function makeClaim({ store, clock, wakeups, policyOf, enrich, activity }: ClaimTools): Claim {
   const notes = makePollNotes()
+
+  function handOut(mailbox: Mailbox, rows: ClaimedRow[], until: number): Promise<ClaimedDelivery[]> {
+    let lapsed = 0
+    for (const row of rows) lapsed += row.lapsed
+    activity.count(mailbox.tenantId, 'failures', lapsed)
+    return withPayloads({ store, enrich }, mailbox, rows, until)
+  }
 
   /**
    * `skipLook`: something was just put into the mailbox. Then, and where the last poll got all it asked for, looking
@@ -172,7 +181,7 @@ export function makeClaim({ store, clock, wakeups, policyOf, enrich }: ClaimTool
     })
     const rows = await leased()
     last.more = rows.length === limit
-    return withPayloads({ store, enrich }, mailbox, rows, until)
+    return handOut(mailbox, rows, until)
   }
 
   const claim = ((mailbox, limit) => take(mailbox, limit, false)) as Claim
@@ -200,7 +209,7 @@ export function makeClaim({ store, clock, wakeups, policyOf, enrich }: ClaimTool
     return Promise.all(
       served.map(async ({ mailbox, admitted, until, leased }) => ({
         admitted,
-        deliveries: await wholeDeliveries(await withPayloads({ store, enrich }, mailbox, await leased(), until)),
+        deliveries: await wholeDeliveries(await handOut(mailbox, await leased(), until)),
       })),
     )
   }

@@ -1,6 +1,7 @@
 // Sees to what the clock alone decides: a delivery whose last lease has run out is a dead letter, one that has waited
 // is ready and its mailbox is woken. An ordinary lease that runs out needs nothing: every verb asks the time, and a
 // poll hands the delivery out again.
+import type { Activity } from '../activity/activity.ts'
 import type { Db, Store } from '../store/db.ts'
 import type { DeliveryPolicy, PolicyOf } from './policy.ts'
 import { afterLapse, type Next } from './rules.ts'
@@ -11,7 +12,7 @@ const AT_ONCE = 500
 const nextOf = (row: TimedRow, now: number, policy: DeliveryPolicy): Next =>
   row.state === 'leased' ? afterLapse(row, now, policy) : { state: 'ready' }
 
-async function apply(tx: Db, rows: TimedRow[], now: number, policy: DeliveryPolicy): Promise<void> {
+async function apply(tx: Db, activity: Activity, rows: TimedRow[], now: number, policy: DeliveryPolicy): Promise<void> {
   for (const [, ofMailbox] of Map.groupBy(rows, (row) => row.recipient_id)) {
     const mailbox = { tenantId: ofMailbox[0]!.tenant_id, recipientId: ofMailbox[0]!.recipient_id }
     const ready: string[] = []
@@ -20,43 +21,65 @@ async function apply(tx: Db, rows: TimedRow[], now: number, policy: DeliveryPoli
       if (next.state === 'dead_lettered') await setDead(tx, mailbox, row.id, next.reason, now)
       else ready.push(row.id)
     }
+    const dead = ofMailbox.length - ready.length
+    activity.countLater(tx, mailbox.tenantId, 'failures', dead)
+    activity.countLater(tx, mailbox.tenantId, 'dead_letters', dead)
     if (ready.length > 0) await setReady(tx, mailbox, ready, null)
   }
 }
 
 /** Some hundred deliveries of a tenant in one transaction; returns them. */
-const step = (store: Store, tenantId: string, now: number, policy: DeliveryPolicy, passOver: boolean) =>
+const step = (
+  store: Store,
+  activity: Activity,
+  tenantId: string,
+  now: number,
+  policy: DeliveryPolicy,
+  passOver: boolean,
+) =>
   store.tx(async (tx) => {
     const rows = await lapsedOfTenant(tx, tenantId, now, AT_ONCE, passOver)
-    await apply(tx, rows, now, policy)
+    await apply(tx, activity, rows, now, policy)
     return rows
   })
 
 /** One delivery. */
 export const lapseOne = async (
   tx: Db,
+  activity: Activity,
   tenantId: string,
   id: string,
   now: number,
   policy: DeliveryPolicy,
-): Promise<void> => apply(tx, await lapsedRow(tx, tenantId, id, now), now, policy)
+): Promise<void> => apply(tx, activity, await lapsedRow(tx, tenantId, id, now), now, policy)
 
 /**
  * Writes down what the clock has decided in a tenant, also what somebody else is at: it waits for them. For answers that
  * tell of dead letters: an acknowledgement that is under way either has won when this returns, or finds the delivery dead.
  */
-export async function writeLapsed(store: Store, tenantId: string, now: number, policy: DeliveryPolicy): Promise<void> {
+export async function writeLapsed(
+  store: Store,
+  activity: Activity,
+  tenantId: string,
+  now: number,
+  policy: DeliveryPolicy,
+): Promise<void> {
   if (!(await hasLapsed(store, tenantId, now))) return
-  while ((await step(store, tenantId, now, policy, false)).length === AT_ONCE);
+  while ((await step(store, activity, tenantId, now, policy, false)).length === AT_ONCE);
 }
 
 /** Everything, but for what somebody else is at; returns the recipients for whom something became due. */
-export async function sweepLapsed(store: Store, now: number, policyOf: PolicyOf): Promise<Set<string>> {
+export async function sweepLapsed(
+  store: Store,
+  activity: Activity,
+  now: number,
+  policyOf: PolicyOf,
+): Promise<Set<string>> {
   const woken = new Set<string>()
   for (;;) {
     let found = 0
     for (const tenantId of await tenantsWithLapsed(store, now, AT_ONCE)) {
-      const rows = await step(store, tenantId, now, policyOf(tenantId), true)
+      const rows = await step(store, activity, tenantId, now, policyOf(tenantId), true)
       for (const row of rows) woken.add(row.recipient_id)
       found += rows.length
     }

@@ -1,6 +1,7 @@
 // What a recipient does with a delivery it was handed: acknowledge it, give it back, or ask for more time. Ids that are
 // not in the caller's mailbox, or are settled already, are not counted and not touched.
 import { isId } from '@sensorium/contract'
+import type { Activity } from '../activity/activity.ts'
 import type { Db } from '../store/db.ts'
 import { meter } from '../tenants/usage.ts'
 import type { DeliveryPolicy } from './policy.ts'
@@ -11,15 +12,21 @@ import { acknowledgeRows, extendRows, leasedRows, setDead, setReady, setWaiting,
 /** An id counts once, however often it is named; what is no id of ours is nobody's delivery. */
 const distinct = (ids: readonly string[]): string[] => [...new Set(ids)].filter((id) => isId('delivery', id))
 
+export interface SettleTools {
+  wakeups: Wakeups
+  activity: Activity
+}
+
 export async function acknowledge(
   tx: Db,
-  wakeups: Wakeups,
+  { wakeups, activity }: SettleTools,
   mailbox: Mailbox,
   ids: readonly string[],
   now: number,
 ): Promise<number> {
   const acknowledged = await acknowledgeRows(tx, mailbox, distinct(ids), now)
   meter(tx, now, [[mailbox.tenantId, 'acknowledgements', acknowledged]])
+  activity.countLater(tx, mailbox.tenantId, 'acknowledgements', acknowledged)
   tx.afterCommit(() => wakeups.settled(mailbox.recipientId, ids))
   return acknowledged
 }
@@ -33,7 +40,7 @@ export interface Nack {
 
 export async function giveBack(
   tx: Db,
-  wakeups: Wakeups,
+  { wakeups, activity }: SettleTools,
   mailbox: Mailbox,
   nack: Nack,
   now: number,
@@ -52,6 +59,8 @@ export async function giveBack(
     if (next.state === 'dead_lettered') await setDead(tx, mailbox, row.id, next.reason, now)
     else (next.state === 'ready' ? ready : waiting).push(row.id)
   }
+  activity.countLater(tx, mailbox.tenantId, 'failures', rows.length)
+  activity.countLater(tx, mailbox.tenantId, 'dead_letters', rows.length - ready.length - waiting.length)
   if (ready.length > 0) await setReady(tx, mailbox, ready, wanted.reason)
   if (waiting.length > 0) await setWaiting(tx, mailbox, waiting, now + wanted.retryAfterMs, wanted.reason)
   tx.afterCommit(() => {
@@ -85,6 +94,7 @@ export interface Lease {
  */
 export async function release(
   tx: Db,
+  activity: Activity,
   mailbox: Mailbox,
   leases: readonly Lease[],
   now: number,
@@ -98,6 +108,7 @@ export async function release(
     if (next.state === 'dead_lettered') await setDead(tx, mailbox, row.id, next.reason, now)
     else ready.push(row.id)
   }
+  activity.countLater(tx, mailbox.tenantId, 'dead_letters', rows.length - ready.length)
   if (ready.length > 0) await setReady(tx, mailbox, ready, null)
   return rows.length
 }

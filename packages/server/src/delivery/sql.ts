@@ -97,6 +97,8 @@ export interface ClaimedRow {
   /** 1 where it has a block, short or long. */
   is_enriched: number
   created_at: number
+  /** 1 where the lease before this one ran out. */
+  lapsed: number
   /** Null where it is long. */
   envelope: string | null
 }
@@ -116,10 +118,10 @@ export const claimRows = (
   db.rows<ClaimedRow>(
     `with next as (select id from deliveries where ${NEXT} limit ? ${db.dialect.skipLocked})
      update deliveries set state = 'leased', attempts = attempts + 1, leases = leases + 1, due_at = ?, first_attempt_at = coalesce(first_attempt_at, ?),
-            wake_at = case when attempts + 1 >= ? then cast(? as bigint) end
+            lapsed = case when state = 'leased' then 1 else 0 end, wake_at = case when attempts + 1 >= ? then cast(? as bigint) end
       where tenant_id = ? and ${db.dialect.inRows('id', 'select id from next')}
       returning id, event_id, attempts, leases, priority, enrichment, ${shortText('enriched')} as enriched,
-                case when enriched is null then 0 else 1 end as is_enriched, created_at,
+                case when enriched is null then 0 else 1 end as is_enriched, created_at, lapsed,
                 (select ${shortText('e.envelope')} from events e where e.tenant_id = ? and e.id = deliveries.event_id) as envelope`,
     [tenantId, recipientId, now, limit, until, now, maxAttempts, until, tenantId, tenantId],
   )

@@ -1,5 +1,6 @@
 // A dead letter starts over, with the priority and the enrichment that today's interests and feeds give it.
 import { isId } from '@sensorium/contract'
+import type { Activity } from '../activity/activity.ts'
 import type { Router } from '../routing/router.ts'
 import type { Envelope } from '../routing/filter.ts'
 import { matchAtOnce } from '../routing/match.ts'
@@ -12,13 +13,13 @@ import { addressedPart, matchedText } from './matched.ts'
 
 export async function replayDeadLetter(
   tx: Db,
-  { router, wakeups }: { router: Router; wakeups: Wakeups },
+  { router, wakeups, activity }: { router: Router; wakeups: Wakeups; activity: Activity },
   scope: DeadLetterScope,
   id: string,
   now: number,
   policy: DeliveryPolicy,
 ): Promise<void> {
-  if (isId('delivery', id)) await lapseOne(tx, scope.tenantId, id, now, policy)
+  if (isId('delivery', id)) await lapseOne(tx, activity, scope.tenantId, id, now, policy)
   const { mailbox, envelope, matched } = await lockDeadLetter(tx, scope, id)
   const table = (await router.tables(tx, [scope.tenantId])).get(scope.tenantId)!
   const { matches } = matchAtOnce(table, JSON.parse(envelope) as Envelope, router.matching)

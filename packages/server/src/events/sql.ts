@@ -163,3 +163,17 @@ export const forgetEvents = (db: Db, tenantId: string, before: number, limit: nu
        (select id from events where tenant_id = ? and purged_at is not null and purged_at < ? order by purged_at limit ?)`,
     [tenantId, tenantId, before, limit],
   )
+
+/**
+ * How many deliveries there are of each of these events, open and acknowledged, counting no more than `most` of either
+ * kind. By the indexes of events.
+ */
+export const countDeliveries = (db: Db, tenantId: string, ids: string[], most: number) => {
+  const counted = (table: string): string =>
+    `select event_id, count(*) as n from (select event_id from ${table} where tenant_id = ? and ${db.dialect.inList('event_id')} limit ?) as ${table}_of group by event_id`
+  const values = [tenantId, db.dialect.list(ids), most]
+  return db.rows<{ event_id: string; n: number }>(
+    `${counted('deliveries')} union all ${counted('acknowledged_deliveries')}`,
+    [...values, ...values],
+  )
+}

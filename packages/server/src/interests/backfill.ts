@@ -2,6 +2,7 @@
 //
 // History is read in pages without its envelopes; those whose type matches are then read a few megabytes at a time. With
 // pages of 500 whole events eight backfills at once took 3.5 GB.
+import type { Activity } from '../activity/activity.ts'
 import type { Db, Store } from '../store/db.ts'
 import { eventsSentTo, insertDeliveries, type NewDeliveryRow } from '../delivery/sql.ts'
 import type { Wakeups } from '../delivery/wake.ts'
@@ -20,6 +21,7 @@ export interface BackfillTools {
   store: Store
   makeId: MakeId
   wakeups: Wakeups
+  activity: Activity
   now(): number
 }
 
@@ -95,7 +97,7 @@ async function matchingEvents(store: Store, row: InterestRow, most: number): Pro
 
 /** Those that the agent was not sent yet; `record` writes the record of the response into the same transaction. */
 export async function backfill(
-  { store, makeId, wakeups, now }: BackfillTools,
+  { store, makeId, wakeups, activity, now }: BackfillTools,
   row: InterestRow,
   most: number,
   record: (tx: Db) => Promise<void>,
@@ -127,6 +129,7 @@ export async function backfill(
       )
     insertDeliveries(tx, deliveries)
     meter(tx, at, [[tenantId, 'deliveries', deliveries.length]])
+    activity.countLater(tx, tenantId, 'deliveries', deliveries.length)
     if (deliveries.length > 0) tx.afterCommit(() => wakeups.wake([recipientId]))
     await record(tx)
   })

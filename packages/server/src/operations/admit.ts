@@ -1,7 +1,7 @@
 // Who may call an operation: the rate limit first, then the scope, before a byte of the body is read. Who is calling a
 // transport has found out before.
 import type { Operation, TenantSettings } from '@sensorium/contract'
-import { holds, type Principal } from '../auth/principal.ts'
+import { holds, isOrgAdmin, type Principal } from '../auth/principal.ts'
 import { insufficientScope, rateLimited, unauthenticated } from '../kernel/failure.ts'
 import type { Config } from '../config.ts'
 import type { SettingsOf } from '../tenants/settings.ts'
@@ -71,6 +71,10 @@ export function makeAdmit({ access }: Pick<Operation, 'access'>, limiter: RateLi
   }
 
   function checkScope(principal: Principal, { params }: Input): void {
+    if (access.scope === 'org_admin') {
+      if (isOrgAdmin(principal)) return
+      throw insufficientScope(access.scope)
+    }
     if (access.scope === 'any' || holds(principal, access.scope) || (access.or && holds(principal, access.or))) return
     const self = access.self !== undefined && params?.['id'] === principal.id
     if (self && (access.self === 'any' || holds(principal, access.self!))) return

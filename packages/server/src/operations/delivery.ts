@@ -1,6 +1,7 @@
 // /delivery: the caller's own mailbox; and how an agent's queue is doing.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { MAX_POLL, operations } from '@sensorium/contract'
+import type { Activity } from '../activity/activity.ts'
 import { requireAgent } from '../agents/get.ts'
 import type { Identify } from '../auth/identify.ts'
 import { isOrgAdmin, type Principal } from '../auth/principal.ts'
@@ -30,6 +31,7 @@ export interface DeliveryOperationTools {
   wakeups: Wakeups
   now(): number
   policyOf: PolicyOf
+  activity: Activity
   /** How the endpoint of an agent that is pushed to has been answering. */
   pushHealth(agentId: string): PushHealth
 }
@@ -64,16 +66,8 @@ async function parsed(found: readonly ClaimedDelivery[]): Promise<object> {
   return { deliveries, count: deliveries.length }
 }
 
-export function deliveryOperations({
-  store,
-  claim,
-  identify,
-  router,
-  wakeups,
-  now,
-  policyOf,
-  pushHealth,
-}: DeliveryOperationTools): Binding[] {
+export function deliveryOperations(tools: DeliveryOperationTools): Binding[] {
+  const { store, claim, identify, wakeups, now, policyOf, activity, pushHealth } = tools
   // A key that was revoked, or an agent deactivated, while its poll waited gets nothing more.
   async function requireValidKey(principal: Principal): Promise<void> {
     if (!(await identify.stands(principal))) throw unauthenticated()
@@ -93,11 +87,11 @@ export function deliveryOperations({
     }),
 
     write(operations.ackDeliveries, async ({ principal, body }, tx) =>
-      ok({ acknowledged: await acknowledge(tx, wakeups, mailboxOf(principal), body.delivery_ids, now()) }),
+      ok({ acknowledged: await acknowledge(tx, tools, mailboxOf(principal), body.delivery_ids, now()) }),
     ),
 
     write(operations.nackDeliveries, async ({ principal, body }, tx) =>
-      ok({ nacked: await giveBack(tx, wakeups, mailboxOf(principal), body, now(), policyOf(principal.tenantId)) }),
+      ok({ nacked: await giveBack(tx, tools, mailboxOf(principal), body, now(), policyOf(principal.tenantId)) }),
     ),
 
     write(operations.extendDeliveries, async ({ principal, body }, tx) =>
@@ -107,19 +101,12 @@ export function deliveryOperations({
     own(operations.listDeadLetters, async ({ principal, query }) => {
       const scope = deadLetterScope(principal)
       // What the clock has already decided is shown as decided.
-      await writeLapsed(store, principal.tenantId, now(), policyOf(principal.tenantId))
+      await writeLapsed(store, activity, principal.tenantId, now(), policyOf(principal.tenantId))
       return { status: 200, ...(await listDeadLetters(store, scope, query.offset ?? 0, query.limit ?? 50)) }
     }),
 
     write(operations.replayDeadLetter, async ({ principal, params }, tx) => {
-      await replayDeadLetter(
-        tx,
-        { router, wakeups },
-        deadLetterScope(principal),
-        params.id,
-        now(),
-        policyOf(principal.tenantId),
-      )
+      await replayDeadLetter(tx, tools, deadLetterScope(principal), params.id, now(), policyOf(principal.tenantId))
       return { ...ok({ status: 'replayed', delivery_id: params.id }), resourceId: params.id }
     }),
 
@@ -136,7 +123,7 @@ export function deliveryOperations({
     own(operations.getQueue, async ({ principal, params }) => {
       const agent = await requireAgent(store, principal.tenantId, params.id)
       const at = now()
-      await writeLapsed(store, principal.tenantId, at, policyOf(principal.tenantId))
+      await writeLapsed(store, activity, principal.tenantId, at, policyOf(principal.tenantId))
       const mailbox = { tenantId: principal.tenantId, recipientId: params.id }
       const health = await queueHealth(store, mailbox, at, claim.lastPoll(mailbox))
       return ok(agent.delivery_mode === 'push' ? { ...health, push: pushHealth(params.id) } : health)

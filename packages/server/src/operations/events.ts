@@ -1,4 +1,5 @@
 // /events: publish, trace, explain; and the test event of an agent.
+import type { Activity } from '../activity/activity.ts'
 import { writeLapsed } from '../delivery/lapse.ts'
 import type { PolicyOf } from '../delivery/policy.ts'
 import { operations } from '@sensorium/contract'
@@ -21,6 +22,7 @@ export interface EventOperationTools {
   router: Router
   now(): number
   policyOf: PolicyOf
+  activity: Activity
   maxEventBytes: number
   maySeeChannel(principal: Principal, channelId: string): Promise<boolean>
 }
@@ -58,6 +60,7 @@ export function eventOperations({
   router,
   now,
   policyOf,
+  activity,
   maxEventBytes,
   maySeeChannel,
 }: EventOperationTools): Binding[] {
@@ -104,7 +107,7 @@ export function eventOperations({
 
     own(operations.getEvent, async ({ principal, params }) => {
       const at = now()
-      await writeLapsed(store, principal.tenantId, at, policyOf(principal.tenantId))
+      await writeLapsed(store, activity, principal.tenantId, at, policyOf(principal.tenantId))
       const text = await readReceipts(store, principal, params.id, at, (channelId) =>
         maySeeChannel(principal, channelId),
       )

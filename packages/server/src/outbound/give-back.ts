@@ -1,4 +1,5 @@
 // Leases of streams that ended go back to their mailboxes, those that end in the same turn in one transaction.
+import type { Activity } from '../activity/activity.ts'
 import type { PolicyOf } from '../delivery/policy.ts'
 import { release, type Lease } from '../delivery/settle.ts'
 import type { Mailbox } from '../delivery/sql.ts'
@@ -22,14 +23,23 @@ export interface GiveBack {
 
 const MAX_GROUP = 50
 
-export function makeGiveBack(store: Store, wakeups: Wakeups, clock: Clock, log: Logger, policyOf: PolicyOf): GiveBack {
+export interface GiveBackTools {
+  store: Store
+  wakeups: Wakeups
+  activity: Activity
+  clock: Clock
+  log: Logger
+  policyOf: PolicyOf
+}
+
+export function makeGiveBack({ store, wakeups, activity, clock, log, policyOf }: GiveBackTools): GiveBack {
   async function run(ended: readonly Ended[]): Promise<void[]> {
     // One order for all groups, so that two of them can wait for each other in one direction only.
     const group = ended.toSorted((a, b) => (a.mailbox.recipientId < b.mailbox.recipientId ? -1 : 1))
     try {
       await store.tx(async (tx) => {
         for (const { mailbox, leases } of group)
-          await release(tx, mailbox, leases, clock.now(), policyOf(mailbox.tenantId))
+          await release(tx, activity, mailbox, leases, clock.now(), policyOf(mailbox.tenantId))
       })
       wakeups.wake(new Set(group.map(({ mailbox }) => mailbox.recipientId)))
     } catch (error) {

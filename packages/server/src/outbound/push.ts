@@ -12,6 +12,7 @@
 //    (breaker.ts).
 // 4. Every node pushes; exclusive leases share the work out. What is known of an endpoint is each node's own.
 import { performance } from 'node:perf_hooks'
+import type { Activity } from '../activity/activity.ts'
 import type { Claim, LeasedDelivery } from '../delivery/claim.ts'
 import type { PolicyOf } from '../delivery/policy.ts'
 import type { Wakeups } from '../delivery/wake.ts'
@@ -40,6 +41,7 @@ export interface PushTools {
   log: Logger
   post: Post
   policyOf: PolicyOf
+  activity: Activity
   announcements: Announcements
   /** How a push went and how long it took. */
   observe(outcome: string, seconds: number): void
@@ -63,7 +65,7 @@ const GRACE_MS = 5_000
 export function makePush(tools: PushTools): Push {
   const { store, claim, wakeups, secrets, clock, log, post, observe, announcements } = tools
   const stopping = new AbortController()
-  const settle = makeSettlePush(store, wakeups, clock, log, tools.policyOf, stopping.signal)
+  const settle = makeSettlePush(tools, stopping.signal)
   const running = new Set<Promise<void>>()
   let cutting = false
   let bytes = 0

@@ -1,10 +1,10 @@
 // Writes down how pushes went. What comes back in the same turn, or while a transaction is under way, shares the next
 // one.
+import type { Activity } from '../activity/activity.ts'
 import type { LeasedDelivery } from '../delivery/claim.ts'
 import { withPushSchedule, type DeliveryPolicy, type PolicyOf } from '../delivery/policy.ts'
 import { afterFailedPush, afterLapse } from '../delivery/rules.ts'
-import { acknowledge, release } from '../delivery/settle.ts'
-import type { Wakeups } from '../delivery/wake.ts'
+import { acknowledge, release, type SettleTools } from '../delivery/settle.ts'
 import { leasedRows, setDead, setReady, setWaiting, type Mailbox } from '../delivery/sql.ts'
 import { makeBatches } from '../kernel/batches.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -31,18 +31,20 @@ const MAX_GROUP = 200
 const TRIES = 5
 const TRY_AGAIN_MS = 1_000
 
-export function makeSettlePush(
-  store: Store,
-  wakeups: Wakeups,
-  clock: Clock,
-  log: Logger,
-  policyOf: PolicyOf,
-  stopping: AbortSignal,
-): SettlePush {
+export interface SettlePushTools extends SettleTools {
+  store: Store
+  clock: Clock
+  log: Logger
+  policyOf: PolicyOf
+}
+
+export function makeSettlePush(tools: SettlePushTools, stopping: AbortSignal): SettlePush {
+  const { store, clock, log, policyOf } = tools
+
   async function run(group: readonly Pushed[]): Promise<(number | null)[]> {
     for (let tries = 1; ; tries++) {
       try {
-        const due = await store.tx((tx) => settle(tx, wakeups, group, clock.now(), policyOf))
+        const due = await store.tx((tx) => settle(tx, tools, group, clock.now(), policyOf))
         return group.map(({ delivery }) => due.get(delivery.id) ?? null)
       } catch (error) {
         if (tries === TRIES) {
@@ -62,7 +64,7 @@ const keyOf = ({ tenantId, recipientId }: Mailbox): string => `${tenantId} ${rec
 /** One order of mailboxes for all groups, so that two of them can wait for each other in one direction only. */
 async function settle(
   tx: Db,
-  wakeups: Wakeups,
+  tools: SettleTools,
   group: readonly Pushed[],
   now: number,
   policyOf: PolicyOf,
@@ -77,15 +79,15 @@ async function settle(
       const acknowledged = ofMailbox
         .filter(({ outcome }) => outcome.kind === 'acknowledged')
         .map(({ delivery }) => delivery.id)
-      if (acknowledged.length > 0) await acknowledge(tx, wakeups, mailbox, acknowledged, now)
+      if (acknowledged.length > 0) await acknowledge(tx, tools, mailbox, acknowledged, now)
       const interrupted = ofMailbox
         .filter(({ outcome }) => outcome.kind === 'interrupted')
         .map(({ delivery }) => delivery)
-      if (interrupted.length > 0) await release(tx, mailbox, interrupted, now, policy)
+      if (interrupted.length > 0) await release(tx, tools.activity, mailbox, interrupted, now, policy)
       const failed = ofMailbox.filter(
         ({ outcome }) => outcome.kind !== 'acknowledged' && outcome.kind !== 'interrupted',
       )
-      if (failed.length > 0) await settleFailed(tx, mailbox, failed, due, now, policy)
+      if (failed.length > 0) await settleFailed(tx, tools.activity, mailbox, failed, due, now, policy)
     }),
   )
   return due
@@ -93,6 +95,7 @@ async function settle(
 
 async function settleFailed(
   tx: Db,
+  activity: Activity,
   mailbox: Mailbox,
   failed: readonly Pushed[],
   due: Map<string, number>,
@@ -115,6 +118,7 @@ async function settleFailed(
     const row = rows.get(delivery.id)
     // Settled or given back by the agent itself in the meantime: that holds.
     if (row?.leases !== delivery.lease) continue
+    activity.countLater(tx, mailbox.tenantId, 'failures', 1)
     const attempted = { ...row, last_error: outcome.error }
     const next =
       outcome.kind === 'gone'
@@ -125,8 +129,10 @@ async function settleFailed(
             now,
             withPushSchedule(policy, schedule),
           )
-    if (next.state === 'dead_lettered') await setDead(tx, mailbox, row.id, next.reason, now)
-    else if (next.state === 'ready') await setReady(tx, mailbox, [row.id], outcome.error)
+    if (next.state === 'dead_lettered') {
+      activity.countLater(tx, mailbox.tenantId, 'dead_letters', 1)
+      await setDead(tx, mailbox, row.id, next.reason, now)
+    } else if (next.state === 'ready') await setReady(tx, mailbox, [row.id], outcome.error)
     else {
       await setWaiting(tx, mailbox, [row.id], next.dueAt, outcome.error)
       due.set(row.id, next.dueAt)

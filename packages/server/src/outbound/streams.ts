@@ -4,6 +4,7 @@
 // 2. A stream that ends, for whatever reason, gives its leases back at once.
 // 3. An acknowledgement on this node frees its place at once; one on another node, a lapse or an extension is found by
 //    looking.
+import type { Activity } from '../activity/activity.ts'
 import type { Identify } from '../auth/identify.ts'
 import type { Claim } from '../delivery/claim.ts'
 import type { PolicyOf } from '../delivery/policy.ts'
@@ -16,6 +17,8 @@ import type { Store } from '../store/db.ts'
 import { makeGiveBack } from './give-back.ts'
 import { lookAtLeases, pumpDue } from './look-again.ts'
 import { openStream, type Sink, type Stream } from './stream.ts'
+import { makeTicker } from './ticker.ts'
+import { endWithToken } from './end-with-token.ts'
 
 export interface StreamsTools {
   store: Store
@@ -25,6 +28,7 @@ export interface StreamsTools {
   clock: Clock
   log: Logger
   policyOf: PolicyOf
+  activity: Activity
 }
 
 export interface OpenedStream {
@@ -61,14 +65,15 @@ interface Entry {
   cancelWake(): void
 }
 
-export function makeStreams({ store, claim, wakeups, identify, clock, log, policyOf }: StreamsTools): Streams {
+export function makeStreams(tools: StreamsTools): Streams {
+  const { store, claim, wakeups, identify, clock, log } = tools
   const entries = new Set<Entry>()
   const byRecipient = new Map<string, Set<Entry>>()
   const overNodes = store.isShared
   let closing = false
 
-  const keepTicking = makeTicker(clock, log, () => entries.size > 0, tick)
-  const giveBack = makeGiveBack(store, wakeups, clock, log, policyOf)
+  const keepTicking = makeTicker(clock, log, TICK_MS, () => entries.size > 0, tick)
+  const giveBack = makeGiveBack(tools)
 
   async function end(entry: Entry, last?: string): Promise<void> {
     if (!entries.delete(entry)) return
@@ -90,7 +95,7 @@ export function makeStreams({ store, claim, wakeups, identify, clock, log, polic
         void end(entry)
         continue
       }
-      if (!entry.verifying && !identify.cached(entry.token)) void verify(entry, identify, end)
+      endWithToken(entry, identify, () => end(entry, ''))
       if (elapsed >= entry.commentAt) {
         entry.commentAt = elapsed + COMMENT_EVERY_MS
         stream.comment()
@@ -153,46 +158,5 @@ export function makeStreams({ store, claim, wakeups, identify, clock, log, polic
       )
       await giveBack.finished()
     },
-  }
-}
-
-/** Ends a stream whose token holds no longer. */
-async function verify(
-  entry: Entry,
-  identify: Identify,
-  end: (entry: Entry, last: string) => Promise<void>,
-): Promise<void> {
-  entry.verifying = true
-  try {
-    if (!(await identify(entry.token))) await end(entry, '')
-  } catch {
-    // Nobody can say while the store is away; nothing can be delivered either.
-  } finally {
-    entry.verifying = false
-  }
-}
-
-/** Ticks while it is needed; to be called whenever it may have become so. */
-function makeTicker(
-  clock: Clock,
-  log: Logger,
-  isNeeded: () => boolean,
-  tick: (now: number, elapsed: number) => void,
-): () => void {
-  let ticking = false
-  async function run(): Promise<void> {
-    ticking = true
-    while (isNeeded()) {
-      await clock.sleep(TICK_MS)
-      try {
-        tick(clock.now(), clock.elapsed())
-      } catch (error) {
-        log.error({ err: error }, 'the ticker of streams failed')
-      }
-    }
-    ticking = false
-  }
-  return () => {
-    if (!ticking) void run()
   }
 }

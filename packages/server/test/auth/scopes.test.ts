@@ -7,7 +7,7 @@ import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { startService, type Reply, type Service, type TestTenant } from '../support/service.ts'
 
-type Needed = Scope | 'any' | 'public' | 'operator'
+type Needed = Scope | 'any' | 'org_admin' | 'public' | 'operator'
 
 /** The scope for anybody's, and the one for oneself where that is another. */
 const PROMISED: Record<string, Needed | [others: Needed, self: Needed]> = {
@@ -36,6 +36,7 @@ const PROMISED: Record<string, Needed | [others: Needed, self: Needed]> = {
   'GET /delivery/stream': 'receive',
   'GET /delivery/dlq': 'receive',
   'POST /delivery/dlq/{id}/replay': 'receive',
+  'GET /live': 'org_admin',
   'GET /agents/{id}/interests': 'interests:read',
   'POST /agents/{id}/interests': 'interests:write',
   'DELETE /agents/{id}/interests/{interest_id}': 'interests:write',
@@ -69,7 +70,7 @@ const PROMISED: Record<string, Needed | [others: Needed, self: Needed]> = {
   'GET /operator/usage': 'operator',
 }
 
-const FOUNDATION = ['Authentication', 'Agents', 'API keys', 'Operator']
+const FOUNDATION = ['Authentication', 'Agents', 'API keys', 'Monitoring', 'Operator']
 const ALL = Object.values(operations) as Operation[]
 const nameOf = ({ method, path }: Operation): string => `${method} ${path}`
 const isScope = (scope: string): scope is Scope => (SCOPES as readonly string[]).includes(scope)
@@ -151,6 +152,13 @@ onBothEngines((engine) => {
         assertError(await ask(operation, powerless.token, powerless.id), 'insufficient_scope', { required_scope: self })
       })
     }
+  }
+
+  for (const operation of ALL.filter(({ access }) => access.scope === 'org_admin')) {
+    test(`[AUTH-8] [CON-1] ${nameOf(operation)} is for the org-admin, whatever scopes an agent holds`, async () => {
+      const agent = await tenant.agent()
+      assertError(await ask(operation, agent.token), 'insufficient_scope', { required_scope: 'org_admin' })
+    })
   }
 
   for (const operation of ALL.filter(({ access }) => access.scope === 'any')) {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { acknowledge } from '../../src/delivery/settle.ts'
+import { makeActivity } from '../../src/activity/activity.ts'
 import { makeWakeups } from '../../src/delivery/wake.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
@@ -66,7 +67,7 @@ onBothEngines((engine) => {
       const acknowledging = service.store.tx(async (tx) => {
         const acknowledged = await acknowledge(
           tx,
-          makeWakeups(service.store),
+          { wakeups: makeWakeups(service.store), activity: makeActivity(service.store, service.clock) },
           mailbox,
           delivery_ids,
           service.clock.now(),

@@ -5,6 +5,7 @@ import { makeInsertInterest } from '../../src/interests/insert.ts'
 import { createInterest } from '../../src/interests/create.ts'
 import { makeQuotas } from '../../src/tenants/quotas.ts'
 import { NO_SETTINGS } from '../../src/tenants/settings.ts'
+import { makeActivity } from '../../src/activity/activity.ts'
 import { makeWakeups } from '../../src/delivery/wake.ts'
 import { idMaker } from '../../src/kernel/ids.ts'
 import { onBothEngines } from '../support/engines.ts'
@@ -195,6 +196,7 @@ onBothEngines((engine) => {
       const tools = {
         store: service.store,
         wakeups: makeWakeups(service.store),
+        activity: makeActivity(service.store, service.clock),
         quotas: makeQuotas(service.store, service.clock, () => NO_SETTINGS),
         makeId: idMaker(service.clock.now),
         now: service.clock.now,

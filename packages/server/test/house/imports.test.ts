@@ -12,6 +12,8 @@ const CONTRACT = path.resolve(import.meta.dirname, '../../../contract/src')
 const CEL = path.resolve(import.meta.dirname, '../../../cel/src')
 
 const FEATURES = [
+  'activity',
+  'live',
   'auth',
   'tenants',
   'agents',

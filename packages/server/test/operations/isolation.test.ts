@@ -223,8 +223,8 @@ onBothEngines((engine) => {
     const secrets = [...known, theirs.tenant.id, theirs.agent.id, theirs.colleague.id].filter(
       (id) => !id.startsWith('evt-'),
     )
-    const isList = ({ method, path }: Operation): boolean =>
-      method === 'GET' && !path.includes('{') && !path.endsWith('/stream')
+    const isList = ({ method, path, produces }: Operation): boolean =>
+      method === 'GET' && !path.includes('{') && !produces
     const lists = ALL.filter(isList).map(({ path }) => `GET /v1${path}`)
     assert.ok(lists.length >= 4)
     for (const token of [ours.agent.token, ours.tenant.admin]) {

@@ -119,8 +119,13 @@ export function parseEvent(block: string): StreamEvent {
   return event
 }
 
-export async function openReader(url: string, token: string, query = ''): Promise<Reader> {
-  const request = http.get(`${url}/v1/delivery/stream${query}`, {
+export async function openReader(
+  url: string,
+  token: string,
+  query = '',
+  path = '/v1/delivery/stream',
+): Promise<Reader> {
+  const request = http.get(`${url}${path}${query}`, {
     headers: { authorization: `Bearer ${token}` },
     agent: false,
   })

@@ -1,0 +1,76 @@
+// What happens in a tenant, as it happens: for who watches it, never for an agent.
+import { EventSummary } from './events.ts'
+import { operation } from './operation.ts'
+import { Type, type Static, dateTime, eventTypeGlob, text } from './shapes.ts'
+
+/** Events that a live stream shows in a second; of more it says how many it left out. */
+export const MAX_LIVE_EVENTS = 200
+
+export const LiveStats = Type.Object(
+  {
+    at: dateTime(),
+    seconds: Type.Number({
+      examples: [1],
+      description: 'The time that the counts are of, usually 1.',
+    }),
+    events: Type.Integer({ examples: [12], description: 'Accepted.' }),
+    deliveries: Type.Integer({ examples: [31], description: 'Put into mailboxes.' }),
+    acknowledgements: Type.Integer({ examples: [30] }),
+    failures: Type.Integer({
+      examples: [1],
+      description:
+        'Deliveries given back, failed pushes, and leases that ran out; the latter count when the delivery is handed out again or dead-lettered.',
+    }),
+    dead_letters: Type.Integer({ examples: [0] }),
+    backlog: Type.Integer({
+      examples: [4],
+      description: 'Deliveries that wait in mailboxes, neither leased nor dead-lettered. Past 10,000 an estimate.',
+    }),
+    oldest_waiting_seconds: Type.Unsafe<number | null>({
+      type: ['integer', 'null'],
+      examples: [3],
+      description: 'The age of the oldest of them.',
+    }),
+    left_out: Type.Integer({
+      examples: [0],
+      description: `Events of that second that this stream did not show: more than ${MAX_LIVE_EVENTS} a second, or more than it could read.`,
+    }),
+  },
+  { $id: 'LiveStats' },
+)
+export type LiveStats = Static<typeof LiveStats>
+
+export const liveOperations = {
+  streamLive: operation({
+    id: 'streamLive',
+    summary: 'Watch the tenant live',
+    description: `Server-sent events. \`event: stats\` comes once a second with a LiveStats, and before it an \`event: event\` with an EventSummary for each event that was accepted and passes \`type\` and \`filter\`, at most ${MAX_LIVE_EVENTS} a second; \`left_out\` of the stats says how many more there were. Events of all nodes are shown. A comment comes every 15 seconds. The stream ends with its token, and when its reader falls behind for ten seconds.`,
+    tag: 'Monitoring',
+    method: 'GET',
+    path: '/live',
+    access: { scope: 'org_admin' },
+    query: Type.Object({
+      type: Type.Optional(eventTypeGlob()),
+      filter: Type.Optional(
+        text(4096, {
+          minLength: 1,
+          examples: ['data.total > 100'],
+          expected: 'a CEL expression of at most 4096 characters',
+          description: 'A CEL expression over the event, as in an interest.',
+        }),
+      ),
+    }),
+    produces: 'text/event-stream',
+    messages: { event: EventSummary, stats: LiveStats },
+    success: {
+      200: {
+        description: 'Events and counts as they come',
+        schema: Type.String({
+          examples: [
+            'event: event\ndata: {"id":"order-1-created","type":"com.example.order.created",…}\n\nevent: stats\ndata: {"at":"2030-01-31T12:00:01.000Z","seconds":1,"events":1,…}\n\n',
+          ],
+        }),
+      },
+    },
+  }),
+} as const

@@ -1,0 +1,88 @@
+// What happens in each tenant, counted in memory and written down every few seconds: for charts, not for bills, which
+// metering counts (tenants/usage.ts).
+//
+// 1. Counting is an addition. Nothing waits for it, and a tenant in which nothing happens costs nothing.
+// 2. A node that is killed loses what it has not written: a few seconds.
+// 3. While somebody watches a tenant live, every node writes once a second: the watcher's node calls for it.
+import { randomBytes } from 'node:crypto'
+import type { Clock } from '../kernel/clock.ts'
+import type { Db, Store } from '../store/db.ts'
+import { addActivity, pruneMinutes, type Counted, type Counts } from './sql.ts'
+
+export interface Activity {
+  count(tenantId: string, what: Counted, amount: number): void
+  /** The same once the transaction is on disk. */
+  countLater(tx: Db, tenantId: string, what: Counted, amount: number): void
+  /** Writes down what was counted since the last time. */
+  flush(): Promise<void>
+  /** Has every node write down what it counted, this one before it returns. */
+  flushEverywhere(): Promise<void>
+  /** Forgets what is older than a day; returns how many rows that were. */
+  prune(): Promise<number>
+}
+
+export const FLUSH_EVERY_MS = 5_000
+export const PRUNE_EVERY_MS = 600_000
+export const KEPT_MINUTES = 24 * 60
+export const MINUTE_MS = 60_000
+const PRUNED_AT_ONCE = 1_000
+const CHANNEL = 'sensorium_activity'
+
+const nothing = (): Counts => ({ events: 0, deliveries: 0, acknowledgements: 0, failures: 0, dead_letters: 0 })
+
+export const minuteOf = (ms: number): number => Math.floor(ms / MINUTE_MS)
+
+export function makeActivity(store: Store, clock: Clock): Activity {
+  const node = randomBytes(6).toString('hex')
+  let counted = new Map<string, Counts>()
+  let flushing: Promise<void> | null = null
+
+  function count(tenantId: string, what: Counted, amount: number): void {
+    if (amount === 0) return
+    let counts = counted.get(tenantId)
+    if (!counts) counted.set(tenantId, (counts = nothing()))
+    counts[what] += amount
+  }
+
+  async function write(): Promise<void> {
+    if (counted.size === 0) return
+    const written = counted
+    counted = new Map()
+    try {
+      await store.tx(async (tx) => addActivity(tx, minuteOf(clock.now()), node, written))
+    } catch (error) {
+      for (const [tenantId, counts] of written)
+        for (const [what, amount] of Object.entries(counts)) count(tenantId, what as Counted, amount)
+      throw error
+    }
+  }
+
+  // One after the other: two that overlap would wait for each other's rows.
+  async function flush(): Promise<void> {
+    await flushing?.catch(() => {})
+    flushing ??= write().finally(() => (flushing = null))
+    return flushing
+  }
+
+  if (store.isShared) store.listen(CHANNEL, (caller) => void (caller !== node && flush().catch(() => {})))
+
+  return {
+    count,
+    countLater(tx, tenantId, what, amount) {
+      if (amount > 0) tx.afterCommit(() => count(tenantId, what, amount))
+    },
+    flush,
+    async flushEverywhere() {
+      if (store.isShared) store.notify(CHANNEL, node)
+      await flush()
+    },
+    async prune() {
+      const before = minuteOf(clock.now()) - KEPT_MINUTES
+      for (let pruned = 0; ; ) {
+        const rows = await store.tx((tx) => pruneMinutes(tx, before, PRUNED_AT_ONCE))
+        pruned += rows
+        if (rows < PRUNED_AT_ONCE) return pruned
+      }
+    },
+  }
+}

@@ -1,0 +1,49 @@
+// The rows of activity: one for each tenant, minute and node.
+import type { Db, Insert } from '../store/db.ts'
+
+export const COUNTED = ['events', 'deliveries', 'acknowledgements', 'failures', 'dead_letters'] as const
+export type Counted = (typeof COUNTED)[number]
+export type Counts = Record<Counted, number>
+
+export interface MinuteRow extends Counts {
+  minute: number
+}
+
+const ADDED: Insert = {
+  into: 'activity_minutes',
+  columns: {
+    tenant_id: 'text',
+    minute: 'bigint',
+    node: 'text',
+    events: 'bigint',
+    deliveries: 'bigint',
+    acknowledgements: 'bigint',
+    failures: 'bigint',
+    dead_letters: 'bigint',
+  },
+  conflict: `on conflict (tenant_id, minute, node) do update set ${COUNTED.map((name) => `${name} = activity_minutes.${name} + excluded.${name}`).join(', ')}`,
+}
+
+/** Adds counts to a minute of any number of tenants. Only this node writes these rows. */
+export const addActivity = (db: Db, minute: number, node: string, counts: ReadonlyMap<string, Counts>) =>
+  db.insertLater(
+    ADDED,
+    [...counts].map(([tenantId, count]) => [tenantId, minute, node, ...COUNTED.map((name) => count[name])]),
+  )
+
+/** The counts of a tenant since a minute, over all nodes, oldest first. Locks nothing. */
+export const readMinutes = (db: Db, tenantId: string, since: number) =>
+  db.rows<MinuteRow>(
+    // The cast: PostgreSQL sums bigint into numeric, which would arrive as a text.
+    `select minute, ${COUNTED.map((name) => `cast(sum(${name}) as bigint) as ${name}`).join(', ')}
+       from activity_minutes where tenant_id = ? and minute >= ? group by minute order by minute`,
+    [tenantId, since],
+  )
+
+/** Deletes what is older than a minute, of all tenants, some rows at a time; returns how many. */
+export const pruneMinutes = (db: Db, before: number, limit: number) =>
+  db.run(
+    `delete from activity_minutes where (tenant_id, minute, node) in
+       (select tenant_id, minute, node from activity_minutes where minute < ? order by minute limit ?)`,
+    [before, limit],
+  )

@@ -1,0 +1,58 @@
+// Which of the new events a live stream shows: those of its type pattern that pass its filter, the newest first to be
+// looked at, so that what has to be left out is the oldest.
+import { MAX_LIVE_EVENTS } from '@sensorium/contract'
+import { compileFilter, type Envelope, type Filter } from '../routing/filter.ts'
+import { compileGlob, type Glob } from '../routing/glob.ts'
+import { EVENT_STEPS } from '../routing/match.ts'
+import type { NewEvent } from './sql.ts'
+
+export interface Choice {
+  glob: Glob | null
+  filter: Filter | null
+}
+
+export interface Chosen {
+  /** Oldest first. */
+  events: NewEvent[]
+  /** Matched and not shown, or not looked at. */
+  leftOut: number
+}
+
+export const makeChoice = (type: string | undefined, filter: string | undefined): Choice => ({
+  glob: type === undefined ? null : compileGlob(type),
+  filter: filter === undefined ? null : compileFilter(filter),
+})
+
+export const ofItsType = ({ glob }: Choice, events: readonly NewEvent[]): readonly NewEvent[] =>
+  glob === null ? events : events.filter(({ type }) => glob.matches(type))
+
+/** The steps that the filter of one stream may take in a second: about ten milliseconds. */
+const FILTER_STEPS = EVENT_STEPS
+/** Evaluations in one turn of the event loop. */
+const AT_ONCE = 20
+
+/** `events` newest first; `envelopeOf` gives undefined for one that there was no room to read. */
+export async function choose(
+  choice: Choice,
+  events: readonly NewEvent[],
+  envelopeOf: (event: NewEvent) => Envelope | undefined,
+): Promise<Chosen> {
+  const candidates = ofItsType(choice, events)
+  const { filter } = choice
+  if (filter === null)
+    return {
+      events: candidates.slice(0, MAX_LIVE_EVENTS).reverse(),
+      leftOut: Math.max(0, candidates.length - MAX_LIVE_EVENTS),
+    }
+  const budget = { left: FILTER_STEPS }
+  const passed: NewEvent[] = []
+  let leftOut = 0
+  for (const [i, event] of candidates.entries()) {
+    const envelope = budget.left > 0 ? envelopeOf(event) : undefined
+    const matches = envelope === undefined ? null : filter.test(envelope, budget)
+    if (matches === null || (matches && passed.length === MAX_LIVE_EVENTS)) leftOut++
+    else if (matches) passed.push(event)
+    if (i % AT_ONCE === AT_ONCE - 1) await new Promise(setImmediate)
+  }
+  return { events: passed.reverse(), leftOut }
+}

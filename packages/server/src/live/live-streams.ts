@@ -1,0 +1,195 @@
+// Streams that watch a tenant live, one for each tab of a console: events as they are accepted, and counts once a second.
+//
+// 1. All streams of a tenant share one look at the store a second; what differs is which events each shows.
+// 2. A stream keeps nothing for a reader that is behind: what it could not take is left out and counted, and who stays
+//    behind loses the stream.
+// 3. A stream ends with its token, its key, and this node.
+import type { EventSummary, LiveStats } from '@sensorium/contract'
+import type { Identify } from '../auth/identify.ts'
+import type { Principal } from '../auth/principal.ts'
+import { summarize } from '../events/summaries.ts'
+import { iso } from '../kernel/clock.ts'
+import { tooManyAtOnce, unavailable } from '../kernel/failure.ts'
+import type { Logger } from '../kernel/logger.ts'
+import { endWithToken } from '../outbound/end-with-token.ts'
+import type { Sink } from '../outbound/stream.ts'
+import type { OpenedStream } from '../outbound/streams.ts'
+import { makeTicker } from '../outbound/ticker.ts'
+import type { Store } from '../store/db.ts'
+import { choose, ofItsType, type Choice, type Chosen } from './choose.ts'
+import type { NewEvent } from './sql.ts'
+import { watchTenant, type Look, type TenantWatch, type WatchTools } from './watch-tenant.ts'
+
+export interface LiveTools extends WatchTools {
+  identify: Identify
+  log: Logger
+}
+
+export interface LiveStreams {
+  /** Begins to watch; what is accepted from then on the stream will show. */
+  watch(principal: Principal, choice: Choice): Promise<(sink: Sink, token: string) => OpenedStream>
+  count(): number
+  /** Ends all streams with a hint when to come back. */
+  close(): void
+}
+
+export const MAX_LIVE = 1_000
+export const MAX_LIVE_OF_ONE = 16
+const LOOK_EVERY_MS = 1_000
+const VERIFY_EVERY_MS = 250
+const COMMENT_EVERY_MS = 15_000
+/** Who takes nothing for so long loses the stream. */
+const STUCK_MS = 10_000
+
+interface LiveStream {
+  sink: Sink
+  choice: Choice
+  token: string
+  verifying: boolean
+  tenantId: string
+  /** Since when the reader has been behind, in elapsed time. */
+  stuckSince: number | null
+  commentAt: number
+  leftOut: number
+}
+
+interface Watched {
+  watch: TenantWatch
+  streams: Set<LiveStream>
+}
+
+const message = (name: string, data: EventSummary | LiveStats): string =>
+  `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`
+
+export function makeLiveStreams(tools: LiveTools): LiveStreams {
+  const { store, clock, activity, identify, log } = tools
+  const tenants = new Map<string, Watched>()
+  const streams = new Set<LiveStream>()
+  let closing = false
+
+  const isNeeded = (): boolean => streams.size > 0
+  const keepLooking = makeTicker(clock, log, LOOK_EVERY_MS, isNeeded, lookAtAll)
+  const keepVerifying = makeTicker(clock, log, VERIFY_EVERY_MS, isNeeded, verifyAll)
+
+  function end(stream: LiveStream, last?: string): void {
+    if (!streams.delete(stream)) return
+    const watched = tenants.get(stream.tenantId)
+    if (watched?.streams.delete(stream) && watched.streams.size === 0) tenants.delete(stream.tenantId)
+    if (last === undefined) stream.sink.destroy()
+    else stream.sink.end(last)
+  }
+
+  function write(stream: LiveStream, text: string): void {
+    if (!stream.sink.write(text)) stream.stuckSince ??= clock.elapsed()
+  }
+
+  function verifyAll(_now: number, elapsed: number): void {
+    for (const stream of streams) {
+      if (stream.stuckSince !== null && elapsed - stream.stuckSince >= STUCK_MS) {
+        end(stream)
+        continue
+      }
+      endWithToken(stream, identify, () => end(stream, ''))
+      if (elapsed < stream.commentAt) continue
+      stream.commentAt = elapsed + COMMENT_EVERY_MS
+      if (stream.stuckSince === null) write(stream, ': still here\n\n')
+    }
+  }
+
+  async function lookAtAll(): Promise<void> {
+    await activity.flushEverywhere()
+    for (const [tenantId, watched] of tenants) {
+      try {
+        await show(tenantId, watched)
+      } catch (error) {
+        log.warn({ err: error }, 'live: nothing could be read')
+      }
+    }
+  }
+
+  async function show(tenantId: string, { watch, streams: watching }: Watched): Promise<void> {
+    const look = await watch.look()
+    const ready = [...watching].filter(({ stuckSince }) => stuckSince === null)
+    for (const [stream, text] of await newsFor(store, tenantId, watch, look, ready))
+      if (streams.has(stream)) write(stream, text)
+    for (const stream of watching)
+      if (!ready.includes(stream)) stream.leftOut += ofItsType(stream.choice, look.events).length
+  }
+
+  function open(stream: LiveStream, watch: TenantWatch): OpenedStream {
+    if (closing || streams.size >= MAX_LIVE)
+      throw unavailable(closing ? 'This node is shutting down' : 'This node has too many streams open')
+    const watched = tenants.get(stream.tenantId) ?? { watch, streams: new Set() }
+    if (watched.streams.size >= MAX_LIVE_OF_ONE) throw tooManyAtOnce('live streams open', MAX_LIVE_OF_ONE)
+    tenants.set(stream.tenantId, watched)
+    watched.streams.add(stream)
+    streams.add(stream)
+    keepLooking()
+    keepVerifying()
+    return { drained: () => (stream.stuckSince = null), gone: () => end(stream) }
+  }
+
+  return {
+    async watch({ tenantId }, choice) {
+      if ((tenants.get(tenantId)?.streams.size ?? 0) >= MAX_LIVE_OF_ONE)
+        throw tooManyAtOnce('live streams open', MAX_LIVE_OF_ONE)
+      const watch = tenants.get(tenantId)?.watch ?? (await watchTenant(tools, tenantId))
+      return (sink, token) =>
+        open(
+          {
+            sink,
+            choice,
+            token,
+            verifying: false,
+            tenantId,
+            stuckSince: null,
+            commentAt: clock.elapsed() + COMMENT_EVERY_MS,
+            leftOut: 0,
+          },
+          watch,
+        )
+    },
+    count: () => streams.size,
+    close() {
+      closing = true
+      // Spread over some seconds, so that they do not all come to the next node in the same moment.
+      for (const stream of streams) end(stream, `retry: ${1_000 + Math.floor(Math.random() * 4_000)}\n\n`)
+    },
+  }
+}
+
+const statsOf = ({ now, seconds, counts, backlog }: Look, leftOut: number): LiveStats => ({
+  at: iso(now),
+  seconds,
+  ...counts,
+  backlog: backlog.waiting,
+  oldest_waiting_seconds: backlog.oldestAt === null ? null : Math.max(0, Math.floor((now - backlog.oldestAt) / 1000)),
+  left_out: leftOut,
+})
+
+/** What each of these streams is sent: the events that it chooses, and the counts. */
+async function newsFor(
+  store: Store,
+  tenantId: string,
+  watch: TenantWatch,
+  look: Look,
+  streams: readonly LiveStream[],
+): Promise<Map<LiveStream, string>> {
+  const filtered = new Set<NewEvent>()
+  for (const { choice } of streams)
+    if (choice.filter) for (const event of ofItsType(choice, look.events)) filtered.add(event)
+  const envelopeOf = await watch.envelopes(look.events.filter((event) => filtered.has(event)))
+  const chosen = new Map<LiveStream, Chosen>()
+  for (const stream of streams) chosen.set(stream, await choose(stream.choice, look.events, envelopeOf))
+
+  const shown = new Set([...chosen.values()].flatMap(({ events }) => events))
+  const texts = new Map<string, string>()
+  for (const summary of await summarize(store, tenantId, [...shown])) texts.set(summary.id, message('event', summary))
+  const news = new Map<LiveStream, string>()
+  for (const [stream, { events, leftOut }] of chosen) {
+    const missed = stream.leftOut + leftOut + look.unseen
+    stream.leftOut = 0
+    news.set(stream, events.map(({ id }) => texts.get(id)!).join('') + message('stats', statsOf(look, missed)))
+  }
+  return news
+}

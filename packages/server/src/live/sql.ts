@@ -1,0 +1,46 @@
+// What a live stream reads of its tenant. Locks nothing.
+import { STANDING } from '../delivery/standing.ts'
+import type { Db } from '../store/db.ts'
+
+export interface NewEvent {
+  id: string
+  type: string
+  source: string
+  subject: string | null
+  sender_id: string
+  received_at: number
+  /** Of its envelope. */
+  bytes: number
+}
+
+/** The newest events that a tenant accepted since a moment, newest first. By the index of their age. */
+export const newestSince = (db: Db, tenantId: string, since: number, limit: number) =>
+  db.rows<NewEvent>(
+    `select id, type, source, subject, sender_id, received_at, octet_length(envelope) as bytes from events
+      where tenant_id = ? and purged_at is null and received_at >= ? order by received_at desc, place desc, id desc limit ?`,
+    [tenantId, since, limit],
+  )
+
+export interface BacklogPage {
+  rows: number
+  last: string | null
+  waiting: number
+  oldest: number | null
+}
+
+/** How many of the next deliveries of a tenant wait, and the oldest of those. By the primary key. */
+export const pageBacklog = async (
+  db: Db,
+  tenantId: string,
+  after: string,
+  limit: number,
+  now: number,
+): Promise<BacklogPage> => {
+  const [page] = await db.rows<BacklogPage>(
+    `select count(*) as rows, max(id) as last, cast(coalesce(sum(case when standing in ('ready', 'waiting') then 1 else 0 end), 0) as bigint) as waiting,
+            min(case when standing in ('ready', 'waiting') then created_at end) as oldest
+       from (select id, created_at, ${STANDING} as standing from deliveries where tenant_id = ? and id > ? order by id limit ?) as page`,
+    [now, tenantId, after, limit],
+  )
+  return page!
+}

@@ -1,0 +1,103 @@
+// What is new in a tenant since the last look, read once a second for all who watch it: the events of all nodes, from
+// the store, and the counts that every node writes down. While nobody watches, nothing is read.
+import { minuteOf, type Activity } from '../activity/activity.ts'
+import { COUNTED, readMinutes, type Counts } from '../activity/sql.ts'
+import { readEnvelopes } from '../events/sql.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Envelope } from '../routing/filter.ts'
+import type { Store } from '../store/db.ts'
+import { makeMeasureBacklog, type Backlog } from './backlog.ts'
+import { newestSince, type NewEvent } from './sql.ts'
+
+/** Of more events than these in a second the older ones are not looked at. */
+const MAX_READ = 1_000
+/** A transaction that began earlier may commit later: so far back is looked again. */
+const OVERLAP_MS = 2_000
+/** What filters may read of envelopes in a second. */
+const MAX_ENVELOPE_BYTES = 4_000_000
+
+export interface Look {
+  now: number
+  /** Of how many seconds this is news. */
+  seconds: number
+  /** Newest first. */
+  events: NewEvent[]
+  /** Accepted, but too many to be looked at. */
+  unseen: number
+  counts: Counts
+  backlog: Backlog
+}
+
+export interface TenantWatch {
+  look(): Promise<Look>
+  /** Reads the envelopes of these events as far as there is room, in their order. */
+  envelopes(events: readonly NewEvent[]): Promise<(event: NewEvent) => Envelope | undefined>
+}
+
+export interface WatchTools {
+  store: Store
+  clock: Clock
+  activity: Activity
+}
+
+/** From here on, what is accepted is news. */
+export async function watchTenant({ store, clock, activity }: WatchTools, tenantId: string): Promise<TenantWatch> {
+  const measureBacklog = makeMeasureBacklog(store, tenantId)
+  let lookedAt = clock.elapsed()
+  /** Events that were news before, by when they were accepted. */
+  let seen = new Map<string, number>()
+  await activity.flushEverywhere()
+  let minutes = await countsByMinute()
+  noteSeen(await newestSince(store, tenantId, clock.now() - OVERLAP_MS, MAX_READ))
+
+  async function countsByMinute(): Promise<Map<number, Counts>> {
+    const rows = await readMinutes(store, tenantId, minuteOf(clock.now()) - 1)
+    return new Map(rows.map(({ minute, ...counts }) => [minute, counts]))
+  }
+
+  function noteSeen(events: readonly NewEvent[]): NewEvent[] {
+    const since = clock.now() - 2 * OVERLAP_MS
+    const fresh = events.filter(({ id }) => !seen.has(id))
+    seen = new Map([...seen].filter(([, receivedAt]) => receivedAt >= since))
+    for (const { id, received_at } of fresh) seen.set(id, received_at)
+    return fresh
+  }
+
+  async function countSince(): Promise<Counts> {
+    const before = minutes
+    minutes = await countsByMinute()
+    const counts: Counts = { events: 0, deliveries: 0, acknowledgements: 0, failures: 0, dead_letters: 0 }
+    for (const [minute, known] of minutes)
+      for (const name of COUNTED) counts[name] += known[name] - (before.get(minute)?.[name] ?? 0)
+    return counts
+  }
+
+  return {
+    async look() {
+      const now = clock.now()
+      const elapsed = clock.elapsed()
+      const seconds = Math.round(elapsed - lookedAt) / 1000
+      const events = noteSeen(await newestSince(store, tenantId, now - (elapsed - lookedAt) - OVERLAP_MS, MAX_READ))
+      lookedAt = elapsed
+      const counts = await countSince()
+      const backlog = await measureBacklog(now, counts.deliveries - counts.acknowledgements - counts.dead_letters)
+      const isCut = events.length === MAX_READ
+      return { now, seconds, events, unseen: isCut ? Math.max(0, counts.events - MAX_READ) : 0, counts, backlog }
+    },
+
+    async envelopes(events) {
+      let room = MAX_ENVELOPE_BYTES
+      const read = events.filter(({ bytes }) => (room -= bytes) >= 0)
+      const rows = await readEnvelopes(
+        store,
+        tenantId,
+        read.map(({ id }) => id),
+      )
+      const texts = new Map(rows.map(({ id, envelope }) => [id, envelope]))
+      return ({ id }) => {
+        const text = texts.get(id)
+        return text ? (JSON.parse(text) as Envelope) : undefined
+      }
+    },
+  }
+}
