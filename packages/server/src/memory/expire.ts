@@ -2,7 +2,7 @@
 // them their status and takes them out of the indexes. Small steps, so that no other writer waits long.
 import type { Db, Store } from '../store/db.ts'
 import type { MemoryIndex } from './index/memory-index.ts'
-import { lockExpired, setExpired } from './sql.ts'
+import { lockExpired, setExpired, tenantsWithExpired } from './sql.ts'
 
 const STEP = 100
 
@@ -16,16 +16,25 @@ export async function expire(
   await index.remove(tx, tenant_id, id)
 }
 
-/** One round over everything that is due; answers how many expired. */
+/**
+ * One round over everything that is due; returns how many expired. Tenants take turns, a step each, and a step locks rows
+ * of one tenant: a million that lapse at once hold up nobody else's, and a store that is sharded by tenant asks one shard.
+ */
 export async function expireMemories(store: Store, index: Pick<MemoryIndex, 'remove'>, now: number): Promise<number> {
-  for (let total = 0; ; ) {
-    const expired = await store.tx(async (tx) => {
-      const due = await lockExpired(tx, now, STEP)
-      for (const memory of due) await expire(tx, index, memory)
-      return due.length
-    })
-    total += expired
-    if (expired < STEP) return total
-    await new Promise(setImmediate)
+  let total = 0
+  for (let left = await tenantsWithExpired(store, now); left.length > 0; ) {
+    const unfinished: string[] = []
+    for (const tenantId of left) {
+      const expired = await store.tx(async (tx) => {
+        const due = await lockExpired(tx, tenantId, now, STEP)
+        for (const memory of due) await expire(tx, index, memory)
+        return due.length
+      })
+      total += expired
+      if (expired === STEP) unfinished.push(tenantId)
+      await new Promise(setImmediate)
+    }
+    left = unfinished
   }
+  return total
 }

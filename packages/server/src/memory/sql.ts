@@ -217,12 +217,28 @@ export async function listMemoriesById(db: Db, seen: Condition, ids: readonly st
   return ids.flatMap((id) => byId.get(id) ?? [])
 }
 
-/** Some memories whose time has come, held against other workers. Of all tenants. */
-export const lockExpired = (tx: Db, now: number, limit: number): Promise<{ tenant_id: string; id: string }[]> =>
+const IS_EXPIRED = "m.status = 'active' and m.expires_at is not null and m.expires_at <= ?"
+
+/** The tenants that have memories whose time has come. Locks nothing. */
+export const tenantsWithExpired = async (db: Db, now: number): Promise<string[]> =>
+  (
+    await db.rows<{ tenant_id: string }>(
+      `select t.tenant_id from tenants t where exists (select 1 from memories m where m.tenant_id = t.tenant_id and ${IS_EXPIRED})`,
+      [now],
+    )
+  ).map(({ tenant_id }) => tenant_id)
+
+/** Some memories of a tenant whose time has come, the first first, held against other workers. */
+export const lockExpired = (
+  tx: Db,
+  tenantId: string,
+  now: number,
+  limit: number,
+): Promise<{ tenant_id: string; id: string }[]> =>
   tx.rows(
-    `select tenant_id, id from memories where status = 'active' and expires_at is not null and expires_at <= ?
-      order by expires_at limit ? ${tx.dialect.skipLocked}`,
-    [now, limit],
+    `select m.tenant_id, m.id from memories m where m.tenant_id = ? and ${IS_EXPIRED}
+      order by m.expires_at limit ? ${tx.dialect.skipLocked}`,
+    [tenantId, now, limit],
   )
 
 export const setExpired = (tx: Db, tenantId: string, id: string): Promise<number> =>

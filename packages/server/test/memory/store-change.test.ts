@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { Memory } from '@sensorium/contract'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { expireMemories } from '../../src/memory/expire.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { judge } from '../../src/memory/promote.ts'
@@ -233,6 +234,28 @@ onBothEngines((engine) => {
     assert.equal((await status(gone.id)).status, 'deleted')
     const left = await service.store.rows<{ id: string }>('select id from memory_texts where tenant_id = ?', [other.id])
     assert.deepEqual(ids(left).sort(), ids(stays).sort())
+  })
+
+  test('[SAFE-21] tenants take turns in the sweep, and a step holds rows of one of them', async () => {
+    const [many, few] = [await service.tenant(), await service.tenant()]
+    const [loud, quiet] = [await many.agent(), await few.agent()]
+    const soon = (ms: number): string => new Date(service.clock.now() + ms).toISOString()
+    const first = soon(1_000)
+    await Promise.all(Array.from({ length: 230 }, () => calls.make(loud, { expires_at: first })))
+    await calls.make(quiet, { expires_at: soon(2_000) })
+    await service.clock.advance(2_000)
+    const { index } = service.app.memory
+    // By memory: a transaction that lost a race is tried again.
+    const order = new Map<string, string>()
+    const remove: typeof index.remove = (tx, tenantId, id) => {
+      order.set(id, tenantId)
+      return index.remove(tx, tenantId, id)
+    }
+    await expireMemories(service.store, { remove }, service.clock.now())
+    const ours = [...order.values()].filter((id) => id === many.id || id === few.id)
+    assert.equal(ours.length, 231)
+    assert.ok(ours.indexOf(few.id) <= 100, 'it waited for one step of the other')
+    assert.equal(await expireMemories(service.store, { remove }, service.clock.now()), 0)
   })
 
   test('[MEM-19] promoted memories are seen at once by those newly admitted, and found by them', async () => {
