@@ -12,7 +12,7 @@ export const ADMIN_KEY = `ak_live_${'example0'.repeat(4)}`
 export const OPERATOR_TOKEN = 'operator-of-the-examples'
 
 /** Resolves to its address. */
-export async function startService(t: TestContext): Promise<string> {
+export async function startService(t: TestContext, env: Record<string, string> = {}): Promise<string> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'sensorium-example-'))
   const service = spawn(process.execPath, [MAIN], {
     env: {
@@ -23,6 +23,7 @@ export async function startService(t: TestContext): Promise<string> {
       BOOTSTRAP_ADMIN_KEY: ADMIN_KEY,
       OPERATOR_TOKEN,
       LOG_LEVEL: 'warn',
+      ...env,
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
