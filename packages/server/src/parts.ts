@@ -5,6 +5,7 @@ import { makeIdentify } from './auth/identify.ts'
 import type { Config } from './config.ts'
 import { makeClaim } from './delivery/claim.ts'
 import { makePolicyOf } from './delivery/policy.ts'
+import { makeHandover } from './delivery/handover.ts'
 import { makeWakeups } from './delivery/wake.ts'
 import { makeEnrich } from './enrichment/enrich.ts'
 import { countPublished } from './events/count-published.ts'
@@ -111,14 +112,15 @@ function makeMailboxes(basics: Basics) {
   const router = makeRouter(store, () => overBudget.inc())
   const wakeups = makeWakeups(store)
   const policyOf = makePolicyOf(config, settings.of)
+  const handover = makeHandover(policyOf)
   const enrich = makeEnrich({ store, recall: memory.recall, clock, log })
-  const publish = makePublish({ store, router, wakeups, makeId: tools.makeId, clock })
+  const publish = makePublish({ store, router, wakeups, handover, makeId: tools.makeId, clock })
   return {
     router,
     wakeups,
     policyOf,
     publish: countPublished(withinQuota(store, publish, quotas), activity),
-    claim: makeClaim({ store, clock, wakeups, policyOf, enrich, activity }),
+    claim: makeClaim({ store, clock, wakeups, handover, policyOf, enrich, activity }),
     retain: makeRetain(store, clock.now, (tenantId) => settings.of(tenantId).retention_days ?? config.retentionDays),
   }
 }

@@ -3,20 +3,26 @@
 //
 // 1. A delivery that is claimed is leased: nobody else gets it until the lease lapses or is given back.
 // 2. An empty mailbox costs one read and no transaction.
+// 3. To a poll that sleeps a delivery is handed by the transaction that makes it (handover.ts).
 import type { Activity } from '../activity/activity.ts'
 import { iso, type Clock } from '../kernel/clock.ts'
-import { tooManyAtOnce } from '../kernel/failure.ts'
 import type { Db, Store } from '../store/db.ts'
+import type { ClaimedDelivery, LeasedDelivery, WaitForDeliveries } from './claimed.ts'
+import type { Handover } from './handover.ts'
 import type { PolicyOf } from './policy.ts'
 import { makePollNotes } from './poll-notes.ts'
 import { SHORT_BYTES } from './long-payloads.ts'
-import { claimRows, isSomethingDue, nextDue, notePoll, readPayload, type ClaimedRow, type Mailbox } from './sql.ts'
+import { claimRows, isSomethingDue, notePoll, readPayload, type ClaimedRow, type Mailbox } from './sql.ts'
+import { makeWaiting } from './wait.ts'
 import type { Wakeups } from './wake.ts'
+
+export type { ClaimedDelivery, LeasedDelivery } from './claimed.ts'
 
 export interface ClaimTools {
   store: Store
   clock: Clock
   wakeups: Wakeups
+  handover: Handover
   policyOf: PolicyOf
   enrich: Enrich
   activity: Activity
@@ -36,22 +42,6 @@ export interface ToEnrich {
  */
 export type Enrich = (mailbox: Mailbox, deliveries: readonly ToEnrich[]) => Promise<ReadonlyMap<string, string>>
 
-/** A delivery on its way out: its row, and its wire form as JSON text. */
-export interface LeasedDelivery {
-  id: string
-  /** The number of its lease, and when it lapses. */
-  lease: number
-  until: number
-  json: string
-}
-
-/** One whose payload is long: it is read when it is wanted; undefined where it is gone by then. */
-export interface LongDelivery extends Omit<LeasedDelivery, 'json'> {
-  json: () => Promise<string | undefined>
-}
-
-export type ClaimedDelivery = LeasedDelivery | LongDelivery
-
 export interface Claim {
   (mailbox: Mailbox, limit: number): Promise<ClaimedDelivery[]>
   /** The same with every payload read. */
@@ -60,13 +50,7 @@ export interface Claim {
    * The same, waiting up to `waitMs` for something to be due. `checkCaller` is asked before each further look, and throws to
    * end it.
    */
-  waiting(
-    mailbox: Mailbox,
-    limit: number,
-    waitMs: number,
-    gone: AbortSignal,
-    checkCaller: () => Promise<void>,
-  ): Promise<ClaimedDelivery[]>
+  waiting: WaitForDeliveries
   /** When this node last polled the mailbox, which the store may not have been told yet. */
   lastPoll(mailbox: Mailbox): number | null
   /**
@@ -89,11 +73,6 @@ export interface Served<T> {
   admitted: T | null
   deliveries: LeasedDelivery[]
 }
-
-/** Without a wake-up a waiter looks again this often: polling is the truth, wake-ups only shorten it. */
-const LOOK_AGAIN_MS = 1_000
-/** Polls of one mailbox that wait on this node: one agent cannot take the places of others. */
-const MAX_WAITING = 32
 
 // The envelope is the text of an object that is not empty: the block goes in before its last brace.
 const withEnrichment = (envelope: string, block: string | null | undefined): string =>
@@ -151,8 +130,9 @@ async function wholeDeliveries(claimed: readonly ClaimedDelivery[]): Promise<Lea
   return whole
 }
 
-export function makeClaim({ store, clock, wakeups, policyOf, enrich, activity }: ClaimTools): Claim {
+export function makeClaim({ store, clock, wakeups, handover, policyOf, enrich, activity }: ClaimTools): Claim {
   const notes = makePollNotes()
+  wakeups.watch(notes.stirred)
 
   function handOut(mailbox: Mailbox, rows: ClaimedRow[], until: number): Promise<ClaimedDelivery[]> {
     let lapsed = 0
@@ -216,56 +196,6 @@ export function makeClaim({ store, clock, wakeups, policyOf, enrich, activity }:
 
   claim.lastPoll = notes.lastPoll
 
-  const waitFor: Claim['waiting'] = async (mailbox, limit, waitMs, gone, checkCaller) => {
-    const deadline = clock.elapsed() + waitMs
-    for (let skipLook = false; ; ) {
-      // Listening begins before looking, so that nothing can arrive between the two.
-      const woken = new AbortController()
-      let first = false
-      const cancel = wakeups.wait(mailbox, (isFirst) => {
-        first = isFirst
-        woken.abort()
-      })
-      const stop = (): void => woken.abort()
-      gone.addEventListener('abort', stop)
-      try {
-        const found = await take(mailbox, limit, skipLook)
-        const left = deadline - clock.elapsed()
-        if (found.length > 0 || left <= 0 || gone.aborted) return found
-        const due = await nextDue(store, mailbox)
-        await clock.sleep(
-          Math.min(left, LOOK_AGAIN_MS, due === null ? Infinity : Math.max(1, due - clock.now())),
-          woken.signal,
-        )
-        if (gone.aborted) return []
-        // Of many who wait at one mailbox the first takes; the others look whether it left something.
-        skipLook = first
-        await checkCaller()
-      } finally {
-        cancel()
-        gone.removeEventListener('abort', stop)
-      }
-    }
-  }
-
-  claim.waiting = limitWaiting(waitFor)
+  claim.waiting = makeWaiting({ store, clock, wakeups, handover, notes, take, handOut })
   return claim
-}
-
-/** Lets so many wait at one mailbox, and refuses the rest. */
-function limitWaiting(waitFor: Claim['waiting']): Claim['waiting'] {
-  const waiting = new Map<string, number>()
-  return async (mailbox, ...rest) => {
-    const key = `${mailbox.tenantId} ${mailbox.recipientId}`
-    const others = waiting.get(key) ?? 0
-    if (others >= MAX_WAITING) throw tooManyAtOnce('polls of one mailbox waiting', MAX_WAITING)
-    waiting.set(key, others + 1)
-    try {
-      return await waitFor(mailbox, ...rest)
-    } finally {
-      const left = waiting.get(key)! - 1
-      if (left === 0) waiting.delete(key)
-      else waiting.set(key, left)
-    }
-  }
 }

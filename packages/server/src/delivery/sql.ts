@@ -34,18 +34,37 @@ export interface NewDeliveryRow {
   created_at: number
 }
 
-const NEW_DELIVERIES: Insert = {
+const NEW_COLUMNS = {
+  tenant_id: 'text',
+  recipient_id: 'text',
+  id: 'text',
+  event_id: 'text',
+  priority: 'bigint',
+  enrichment: 'text',
+  matched: 'text',
+  created_at: 'bigint',
+} as const
+
+const NEW_DELIVERIES: Insert = { into: 'deliveries', columns: NEW_COLUMNS }
+
+const LEASED_DELIVERIES: Insert = {
   into: 'deliveries',
   columns: {
-    tenant_id: 'text',
-    recipient_id: 'text',
-    id: 'text',
-    event_id: 'text',
-    priority: 'bigint',
-    enrichment: 'text',
-    matched: 'text',
-    created_at: 'bigint',
+    ...NEW_COLUMNS,
+    state: 'text',
+    attempts: 'bigint',
+    leases: 'bigint',
+    first_attempt_at: 'bigint',
+    due_at: 'bigint',
+    wake_at: 'bigint',
   },
+}
+
+/** A delivery that is leased from the beginning, with the text of its event. */
+export interface LeasedDeliveryRow extends NewDeliveryRow {
+  due_at: number
+  wake_at: number | null
+  envelope: string
 }
 
 const valuesOf = (r: NewDeliveryRow): Value[] => [
@@ -62,6 +81,21 @@ const valuesOf = (r: NewDeliveryRow): Value[] => [
 /** Puts the deliveries of new events into mailboxes, ready. */
 export const insertDeliveries = (db: Db, rows: readonly NewDeliveryRow[]) =>
   db.insertLater(NEW_DELIVERIES, rows.map(valuesOf))
+
+/** Puts deliveries into mailboxes whose owner gets them at once: leased, for the first time. */
+export const insertLeasedDeliveries = (db: Db, rows: readonly LeasedDeliveryRow[]) =>
+  db.insertLater(
+    LEASED_DELIVERIES,
+    rows.map((row) => [...valuesOf(row), 'leased', 1, 1, row.created_at, row.due_at, row.wake_at]),
+  )
+
+/** Makes these deliveries, which nobody got, as if they had never been leased. What was settled meanwhile is left alone. */
+export const putBackRows = (db: Db, { tenantId, recipientId }: Mailbox, ids: string[]) =>
+  db.run(
+    `update deliveries set state = 'ready', attempts = 0, first_attempt_at = null, due_at = null, wake_at = null
+      where tenant_id = ? and ${MINE} and ${db.dialect.inList('id')} and state = 'leased' and leases = 1`,
+    [tenantId, recipientId, db.dialect.list(ids)],
+  )
 
 /** Which of these events a recipient was sent, whatever became of the delivery. */
 export async function eventsSentTo(

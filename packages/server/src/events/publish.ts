@@ -16,6 +16,7 @@ import { fairQueue } from '../kernel/fair-queue.ts'
 import { type Failure, unavailable } from '../kernel/failure.ts'
 import type { MakeId } from '../kernel/ids.ts'
 import type { Router } from '../routing/router.ts'
+import type { Handing, Handover } from '../delivery/handover.ts'
 import type { Wakeups } from '../delivery/wake.ts'
 import { StoreUnavailable, type Store } from '../store/db.ts'
 import { makeAdmission, MAX_WAIT_MS, workOf } from './admission.ts'
@@ -31,6 +32,7 @@ export interface PublishTools {
   store: Store
   router: Router
   wakeups: Wakeups
+  handover: Handover
   makeId: MakeId
   clock: Clock
 }
@@ -57,7 +59,7 @@ interface Ready extends RoutedSubmission {
   since: number
 }
 
-export function makePublish({ store, router, wakeups, makeId, clock }: PublishTools): Publish {
+export function makePublish({ store, router, wakeups, handover, makeId, clock }: PublishTools): Publish {
   const admission = makeAdmission()
   const route = makeRouteEvents(router, store)
   const writeGroup = makeWriteGroup(router, makeId, clock)
@@ -110,11 +112,18 @@ export function makePublish({ store, router, wakeups, makeId, clock }: PublishTo
 
   async function commit(group: readonly Ready[]): Promise<PublishOutcome[][]> {
     for (let tries = 1; ; tries++) {
+      let handing: Handing | null = null
+      const handOver: Handover['take'] = (deliveries, now) => {
+        handing?.settle(false) // the store has begun anew
+        return (handing = handover.take(deliveries, now))
+      }
       try {
-        const { outcomes, recipients } = await store.tx((tx) => writeGroup(tx, group, tries < REROUTES))
+        const { outcomes, recipients } = await store.tx((tx) => writeGroup(tx, group, tries < REROUTES, handOver))
+        ;(handing as Handing | null)?.settle(true)
         wakeups.wake(recipients)
         return outcomes
       } catch (error) {
+        ;(handing as Handing | null)?.settle(false)
         if (!(error instanceof RoutingMoved)) throw error
         for (const ready of group) ready.routed = await route(ready.submission)
       }

@@ -1,6 +1,7 @@
 // What a group of submissions writes, in one transaction: the events whose ids are new, their deliveries, the counters
 // and the records of the responses.
-import { insertDeliveries, type NewDeliveryRow } from '../delivery/sql.ts'
+import type { Handing, NewDelivery } from '../delivery/handover.ts'
+import { insertDeliveries, insertLeasedDeliveries } from '../delivery/sql.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { MakeId } from '../kernel/ids.ts'
 import { joinRouting } from '../routing/changes.ts'
@@ -29,11 +30,20 @@ export class RoutingMoved extends Error {}
 export interface WrittenGroup {
   /** Of each submission, in order. */
   outcomes: PublishOutcome[][]
+  /** Whose mailbox has something new that no waiting poll was handed. */
   recipients: Set<string>
 }
 
-/** `mayReroute`: throws `RoutingMoved` rather than to route expensive events again inside of the transaction. */
-export type WriteGroup = (tx: Db, group: readonly RoutedSubmission[], mayReroute: boolean) => Promise<WrittenGroup>
+/**
+ * `mayReroute`: throws `RoutingMoved` rather than to route expensive events again inside of the transaction. `handOver`
+ * finds the polls that wait for what is delivered.
+ */
+export type WriteGroup = (
+  tx: Db,
+  group: readonly RoutedSubmission[],
+  mayReroute: boolean,
+  handOver: (deliveries: readonly NewDelivery[], now: number) => Handing,
+) => Promise<WrittenGroup>
 
 export function makeWriteGroup(router: Router, makeId: MakeId, clock: Clock): WriteGroup {
   let lastAt = 0
@@ -44,7 +54,7 @@ export function makeWriteGroup(router: Router, makeId: MakeId, clock: Clock): Wr
     return lastPlace
   }
 
-  async function write(tx: Db, group: readonly RoutedSubmission[], mayReroute: boolean): Promise<WrittenGroup> {
+  const write: WriteGroup = async (tx, group, mayReroute, handOver) => {
     const now = clock.now()
     const submissions = group.map(({ submission }) => submission)
     const tenantIds = [...new Set(submissions.map(({ tenantId }) => tenantId))]
@@ -59,8 +69,7 @@ export function makeWriteGroup(router: Router, makeId: MakeId, clock: Clock): Wr
     ])
     const fresh = new Set(inserted.map((row) => `${row.tenant_id} ${row.id}`))
 
-    const deliveries: NewDeliveryRow[] = []
-    const recipients = new Set<string>()
+    const deliveries: NewDelivery[] = []
     const outcomes = group.map((ready) => {
       const { submission } = ready
       const routed = upToDate(ready, tables, mayReroute)
@@ -71,17 +80,16 @@ export function makeWriteGroup(router: Router, makeId: MakeId, clock: Clock): Wr
         // The first of two equal ids in a group made the row.
         if (!fresh.delete(`${submission.tenantId} ${event.id}`)) return { status: 'duplicate', eventId: event.id }
         const made = deliveriesOf(event, submission, matches, now)
-        for (const delivery of made) {
-          deliveries.push(delivery)
-          recipients.add(delivery.recipient_id)
-        }
+        for (const delivery of made) deliveries.push(delivery)
         return { status: 'accepted', eventId: event.id, recipients: made.length }
       })
     })
-    insertDeliveries(tx, deliveries)
+    const { ready, leased } = handOver(deliveries, now)
+    insertDeliveries(tx, ready)
+    if (leased.length > 0) insertLeasedDeliveries(tx, leased)
     meter(tx, now, countsOf(submissions, outcomes))
     for (const [i, { record }] of submissions.entries()) if (record) await record(tx, outcomes[i]!)
-    return { outcomes, recipients }
+    return { outcomes, recipients: new Set(ready.map(({ recipient_id }) => recipient_id)) }
   }
 
   /** Who receives it by the routing that this transaction sees. */
@@ -104,7 +112,7 @@ export function makeWriteGroup(router: Router, makeId: MakeId, clock: Clock): Wr
     { tenantId, alsoTo }: Submission,
     matches: readonly Match[],
     now: number,
-  ): NewDeliveryRow[] {
+  ): NewDelivery[] {
     const all =
       alsoTo === undefined || matches.some(({ recipientId }) => recipientId === alsoTo)
         ? matches
@@ -118,6 +126,7 @@ export function makeWriteGroup(router: Router, makeId: MakeId, clock: Clock): Wr
       enrichment: match.enrichment,
       matched: textOfMatch(match, alsoOf(match, alsoTo)),
       created_at: now,
+      envelope: event.text,
     }))
   }
 

@@ -7,6 +7,8 @@ export type MakeId = (kind: IdKind) => string
 
 const TIME_LENGTH = 10
 const CHANCE_LENGTH = 16
+/** Random bytes are asked for this many at a time: a call costs 10 µs, whatever it brings. */
+const POOL_LENGTH = 256 * CHANCE_LENGTH
 
 function encodeTime(ms: number): string {
   let text = ''
@@ -22,15 +24,24 @@ export function idMaker(now: () => number): MakeId {
   let last = -1
   let time = ''
   const chance = new Uint8Array(CHANCE_LENGTH)
+  const pool = new Uint8Array(POOL_LENGTH)
+  let used = POOL_LENGTH
+
+  function drawChance(): void {
+    if (used === POOL_LENGTH) {
+      randomFillSync(pool)
+      used = 0
+    }
+    for (let i = 0; i < CHANCE_LENGTH; i++) chance[i] = pool[used++]! & 31
+    chance[0]! &= 15 // room to count up
+  }
 
   return (kind) => {
     const ms = now()
     if (ms > last) {
       last = ms
       time = encodeTime(ms)
-      randomFillSync(chance)
-      for (let i = 0; i < CHANCE_LENGTH; i++) chance[i]! &= 31
-      chance[0]! &= 15 // room to count up
+      drawChance()
     } else {
       let i = CHANCE_LENGTH - 1
       while (i >= 0 && chance[i] === 31) chance[i--] = 0

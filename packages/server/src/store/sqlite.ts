@@ -15,7 +15,7 @@ import { getLoadablePath } from 'sqlite-vec'
 import { makePrivate } from './data-directory.ts'
 import { runEffects, StoreUnavailable, writesNeedTx, type Db, type Observe, type Store, type Value } from './db.ts'
 import { makeSnapshot, type Snapshot } from './sqlite-snapshot.ts'
-import { capabilities, dialect, onConnection, translate } from './sqlite-statements.ts'
+import { capabilities, dialect, onConnection, plannedOnce, translate } from './sqlite-statements.ts'
 import { watchLog, type WriteAheadLog } from './sqlite-wal.ts'
 import { checkSpace, makeWriteWatch, type WriteWatch } from './write-watch.ts'
 
@@ -99,7 +99,7 @@ export function openReader(file: string): Reader {
     each(sql, values, visit) {
       let statement = visited.get(sql)
       if (!statement) {
-        visited.set(sql, (statement = connection.prepare(sql)))
+        visited.set(sql, (statement = connection.prepare(plannedOnce(sql))))
         statement.setReturnArrays(true)
       }
       for (const cells of statement.iterate(...(values as SQLInputValue[]))) visit(cells as unknown as Cells)

@@ -1,6 +1,7 @@
 // Metering: counts that are written in the transaction of what they count, so they agree with the data whatever
 // happens.
 import type { UsageDay } from '@sensorium/contract'
+import { iso } from '../kernel/clock.ts'
 import type { Db } from '../store/db.ts'
 import { requireTenant } from './create.ts'
 import { addUsage, sumUsage } from './sql.ts'
@@ -10,7 +11,7 @@ export const METRICS = ['events', 'deliveries', 'acknowledgements', 'memories', 
 export const STORED_BYTES = 'stored_bytes'
 export type Metric = (typeof METRICS)[number] | typeof STORED_BYTES
 
-export const dayOf = (now: number): string => new Date(now).toISOString().slice(0, 10)
+export const dayOf = (now: number): string => iso(now).slice(0, 10)
 
 // Writers that run side by side add to different rows, so that none waits for another's commit.
 const SHARDS = 64

@@ -7,6 +7,7 @@ import { onBothEngines } from '../support/engines.ts'
 import { startService } from '../support/service.ts'
 import { prepareEvent } from '../../src/events/envelope.ts'
 import { makePublish } from '../../src/events/publish.ts'
+import { makeHandover } from '../../src/delivery/handover.ts'
 import { makeWakeups } from '../../src/delivery/wake.ts'
 import { makeRouter } from '../../src/routing/router.ts'
 import { idMaker } from '../../src/kernel/ids.ts'
@@ -71,6 +72,7 @@ onBothEngines((engine) => {
       clock,
       router: makeRouter(store, () => {}),
       wakeups: makeWakeups(store),
+      handover: makeHandover(() => ({ visibilityTimeoutMs: 30_000, maxAttempts: 5, pushRetryS: [5] })),
       makeId: idMaker(clock.now),
     })
     const submit = (id: string, isGone: boolean) => {

@@ -1,6 +1,7 @@
 // What a node keeps of routing in memory is what is committed, whatever becomes of the transactions around it.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
+import { makeHandover } from '../../src/delivery/handover.ts'
 import { makeWakeups } from '../../src/delivery/wake.ts'
 import { prepareEvent } from '../../src/events/envelope.ts'
 import { makePublish } from '../../src/events/publish.ts'
@@ -86,6 +87,7 @@ onBothEngines((engine) => {
 
     const parts = () => ({
       wakeups: makeWakeups(store),
+      handover: makeHandover(() => ({ visibilityTimeoutMs: 30_000, maxAttempts: 5, pushRetryS: [5] })),
       makeId: idMaker(service.clock.now),
       clock: service.clock,
     })

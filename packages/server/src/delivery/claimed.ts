@@ -1,0 +1,27 @@
+// What a claim brings: deliveries that are leased, on their way to their receiver.
+import type { Mailbox } from './sql.ts'
+
+/** A delivery on its way out: its row, and its wire form as JSON text. */
+export interface LeasedDelivery {
+  id: string
+  /** The number of its lease, and when it lapses. */
+  lease: number
+  until: number
+  json: string
+}
+
+/** One whose payload is long: it is read when it is wanted; undefined where it is gone by then. */
+export interface LongDelivery extends Omit<LeasedDelivery, 'json'> {
+  json: () => Promise<string | undefined>
+}
+
+export type ClaimedDelivery = LeasedDelivery | LongDelivery
+
+/** Claims what is due, waiting for it up to `waitMs`. */
+export type WaitForDeliveries = (
+  mailbox: Mailbox,
+  limit: number,
+  waitMs: number,
+  gone: AbortSignal,
+  checkCaller: () => Promise<void>,
+) => Promise<ClaimedDelivery[]>

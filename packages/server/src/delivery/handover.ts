@@ -1,0 +1,126 @@
+// Hands what is published to a poll that waits for it, in the transaction that stores it: the delivery is stored as
+// leased, and goes out once that is on disk. Otherwise its receiver waits for two commits, the delivery's and the lease's.
+//
+// 1. A poll is offered only while it sleeps: it has looked, and nothing was due.
+// 2. A poll that a transaction has taken is the transaction's until that has ended. Then it has deliveries, or looks again.
+import type { ClaimedRow, LeasedDeliveryRow, Mailbox, NewDeliveryRow } from './sql.ts'
+import { SHORT_BYTES } from './long-payloads.ts'
+import type { PolicyOf } from './policy.ts'
+
+/** A new delivery with the text that its receiver gets. */
+export interface NewDelivery extends NewDeliveryRow {
+  envelope: string
+}
+
+export interface HandedOver {
+  rows: ClaimedRow[]
+  /** When their leases lapse. */
+  until: number
+}
+
+export interface Offer {
+  /** Ends the offer. What was handed to the poll, or null; where a transaction has taken it, that is waited for. */
+  end(): HandedOver | null | Promise<HandedOver | null>
+}
+
+export interface Handing {
+  /** Deliveries that a waiting poll takes, and those that none does. */
+  leased: LeasedDeliveryRow[]
+  ready: readonly NewDelivery[]
+  /** The transaction has ended. */
+  settle(isCommitted: boolean): void
+}
+
+export interface Handover {
+  /** A poll sleeps; `stir` ends its sleep. */
+  offer(mailbox: Mailbox, limit: number, stir: () => void): Offer
+  /** Finds polls that wait for these deliveries. */
+  take(deliveries: readonly NewDelivery[], now: number): Handing
+}
+
+interface Waiting {
+  limit: number
+  stir(): void
+  taken: PromiseWithResolvers<HandedOver | null> | null
+}
+
+/** In the order in which a poll gives them out. */
+const inOrder = (a: NewDelivery, b: NewDelivery): number => b.priority - a.priority || (a.id < b.id ? -1 : 1)
+
+const NOTHING_TO_SETTLE = (): void => {}
+
+export function makeHandover(policyOf: PolicyOf): Handover {
+  const waiting = new Map<string, Set<Waiting>>()
+
+  function withdraw(recipientId: string, poll: Waiting): void {
+    const polls = waiting.get(recipientId)
+    if (polls?.delete(poll) && polls.size === 0) waiting.delete(recipientId)
+  }
+
+  function takeOne(recipientId: string): Waiting {
+    const [poll] = waiting.get(recipientId)!
+    withdraw(recipientId, poll!)
+    poll!.taken = Promise.withResolvers()
+    return poll!
+  }
+
+  function lease(delivery: NewDelivery, now: number): LeasedDeliveryRow {
+    const { visibilityTimeoutMs, maxAttempts } = policyOf(delivery.tenant_id)
+    const until = now + visibilityTimeoutMs
+    return { ...delivery, due_at: until, wake_at: maxAttempts <= 1 ? until : null }
+  }
+
+  return {
+    offer({ recipientId }, limit, stir) {
+      const poll: Waiting = { limit, stir, taken: null }
+      const polls = waiting.get(recipientId)
+      if (polls) polls.add(poll)
+      else waiting.set(recipientId, new Set([poll]))
+      return {
+        end() {
+          if (poll.taken) return poll.taken.promise
+          withdraw(recipientId, poll)
+          return null
+        },
+      }
+    },
+
+    take(deliveries, now) {
+      if (waiting.size === 0) return { leased: [], ready: deliveries, settle: NOTHING_TO_SETTLE }
+      const wanted = Map.groupBy(deliveries, ({ recipient_id }) => waiting.has(recipient_id) && recipient_id)
+      const ready = wanted.get(false) ?? []
+      const leased: LeasedDeliveryRow[] = []
+      const handed: { poll: Waiting; rows: LeasedDeliveryRow[] }[] = []
+      for (const [recipientId, theirs] of wanted) {
+        if (recipientId === false) continue
+        const poll = takeOne(recipientId)
+        if (theirs.length > 1) theirs.sort(inOrder)
+        const rows = theirs.slice(0, poll.limit).map((delivery) => lease(delivery, now))
+        ready.push(...theirs.slice(poll.limit))
+        leased.push(...rows)
+        handed.push({ poll, rows })
+      }
+      return {
+        leased,
+        ready,
+        settle(isCommitted) {
+          for (const { poll, rows } of handed) {
+            poll.taken!.resolve(isCommitted ? { rows: rows.map(claimed), until: rows[0]!.due_at } : null)
+            poll.stir()
+          }
+        },
+      }
+    },
+  }
+}
+
+/** As it would have been claimed: a long envelope is read when its turn comes. */
+const claimed = (row: LeasedDeliveryRow): ClaimedRow => ({
+  ...row,
+  envelope: row.envelope.length <= SHORT_BYTES ? row.envelope : null,
+  attempts: 1,
+  leases: 1,
+  enriched: null,
+  is_enriched: 0,
+  lapsed: 0,
+})

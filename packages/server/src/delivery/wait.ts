@@ -1,0 +1,148 @@
+// A poll that waits: it looks, sleeps until something may be due, and looks again. While it sleeps it may be handed what
+// is published (handover.ts).
+import type { Clock } from '../kernel/clock.ts'
+import { tooManyAtOnce } from '../kernel/failure.ts'
+import type { Store } from '../store/db.ts'
+import type { ClaimedDelivery, WaitForDeliveries } from './claimed.ts'
+import type { HandedOver, Handover } from './handover.ts'
+import type { PollNotes } from './poll-notes.ts'
+import { nextDue, notePoll, putBackRows, type ClaimedRow, type Mailbox } from './sql.ts'
+import type { Wakeups } from './wake.ts'
+
+/** Without a wake-up a waiter looks again this often: polling is the truth, wake-ups only shorten it. */
+const LOOK_AGAIN_MS = 1_000
+/** Polls of one mailbox that wait on this node: one agent cannot take the places of others. */
+const MAX_WAITING = 32
+/** The reason of every wake-up: without one each makes an error of its own, which costs 20 µs. */
+const WOKEN = 'woken'
+
+export interface WaitingTools {
+  store: Store
+  clock: Clock
+  wakeups: Wakeups
+  handover: Handover
+  notes: PollNotes
+  /** Looks, unless it is sure that something is there, and claims what is due. */
+  take(mailbox: Mailbox, limit: number, skipLook: boolean): Promise<ClaimedDelivery[]>
+  handOut(mailbox: Mailbox, rows: ClaimedRow[], until: number): Promise<ClaimedDelivery[]>
+}
+
+export function makeWaiting({
+  store,
+  clock,
+  wakeups,
+  handover,
+  notes,
+  take,
+  handOut,
+}: WaitingTools): WaitForDeliveries {
+  /** Looks, unless it is known that nothing is due; then sleeps until something may be. */
+  const waitFor: WaitForDeliveries = async (mailbox, limit, waitMs, gone, checkCaller) => {
+    const deadline = clock.elapsed() + waitMs
+    for (let skipLook = false; ; ) {
+      // Listening begins before looking, so that nothing can arrive between the two.
+      const woken = new AbortController()
+      let first = false
+      const stop = (): void => woken.abort(WOKEN)
+      const cancel = wakeups.wait(mailbox, (isFirst) => {
+        first = isFirst
+        stop()
+      })
+      gone.addEventListener('abort', stop)
+      try {
+        const empty = skipLook ? null : notes.knownEmpty(mailbox, clock.elapsed(), clock.now())
+        const found = empty ? noPoll(mailbox) : await take(mailbox, limit, skipLook)
+        const left = deadline - clock.elapsed()
+        if (found.length > 0 || left <= 0 || gone.aborted) return found
+        const { due } = empty ?? { due: await nextDue(store, mailbox) }
+        if (!empty && !woken.signal.aborted) notes.foundEmpty(mailbox, due, clock.elapsed())
+        const handed = await sleepOffered(
+          mailbox,
+          limit,
+          Math.min(left, LOOK_AGAIN_MS, due === null ? Infinity : Math.max(1, due - clock.now())),
+          woken,
+        )
+        if (handed) return await deliver(mailbox, handed, gone, checkCaller)
+        if (gone.aborted) return []
+        // Of many who wait at one mailbox the first takes; the others look whether it left something.
+        skipLook = first
+        await checkCaller()
+      } finally {
+        cancel()
+        gone.removeEventListener('abort', stop)
+      }
+    }
+  }
+
+  /** A poll that does not have to look is noted all the same. */
+  function noPoll(mailbox: Mailbox): ClaimedDelivery[] {
+    const now = clock.now()
+    if (notes.notice(mailbox, now).write) store.tx(async (tx) => notePoll(tx, mailbox, now)).catch(() => {})
+    return []
+  }
+
+  /** Sleeps until it is woken, and may be handed what is published meanwhile. */
+  async function sleepOffered(
+    mailbox: Mailbox,
+    limit: number,
+    ms: number,
+    woken: AbortController,
+  ): Promise<HandedOver | null> {
+    if (woken.signal.aborted) return null
+    const offer = handover.offer(mailbox, limit, () => woken.abort(WOKEN))
+    await clock.sleep(ms, woken.signal)
+    return offer.end()
+  }
+
+  /** What was handed over goes out, or back where nobody is there to take it. */
+  async function deliver(
+    mailbox: Mailbox,
+    { rows, until }: HandedOver,
+    gone: AbortSignal,
+    checkCaller: () => Promise<void>,
+  ): Promise<ClaimedDelivery[]> {
+    try {
+      await checkCaller()
+      if (!gone.aborted) return await handOut(mailbox, rows, until)
+    } catch (error) {
+      await putBack(mailbox, rows)
+      throw error
+    }
+    await putBack(mailbox, rows)
+    return []
+  }
+
+  // Where that fails the leases lapse.
+  async function putBack(mailbox: Mailbox, rows: readonly ClaimedRow[]): Promise<void> {
+    await store
+      .tx(async (tx) => {
+        await putBackRows(
+          tx,
+          mailbox,
+          rows.map(({ id }) => id),
+        )
+        tx.afterCommit(() => wakeups.wake([mailbox.recipientId]))
+      })
+      .catch(() => {})
+  }
+
+  return limitWaiting(waitFor)
+}
+
+/** Lets so many wait at one mailbox, and refuses the rest. */
+function limitWaiting(waitFor: WaitForDeliveries): WaitForDeliveries {
+  const waiting = new Map<string, number>()
+  return async (mailbox, ...rest) => {
+    const key = mailbox.recipientId
+    const others = waiting.get(key) ?? 0
+    if (others >= MAX_WAITING) throw tooManyAtOnce('polls of one mailbox waiting', MAX_WAITING)
+    waiting.set(key, others + 1)
+    try {
+      return await waitFor(mailbox, ...rest)
+    } finally {
+      const left = waiting.get(key)! - 1
+      if (left === 0) waiting.delete(key)
+      else waiting.set(key, left)
+    }
+  }
+}

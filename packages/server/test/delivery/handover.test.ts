@@ -1,0 +1,156 @@
+// A poll that waits is handed what is published, by the transaction that publishes it.
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import { makeHandover, type NewDelivery } from '../../src/delivery/handover.ts'
+import { eventIds, ids, interest, poll, publish, type DeliveryBody } from '../events/tools.ts'
+import { onBothEngines } from '../support/engines.ts'
+import { rawConnection } from '../support/raw-http.ts'
+import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+
+onBothEngines((engine) => {
+  describe('handing over', () => {
+    let service: Service
+    let tenant: TestTenant
+    let agent: TestAgent
+
+    before(async () => {
+      service = await startService(engine, { VISIBILITY_TIMEOUT_S: '30', MAX_ATTEMPTS: '2' })
+      tenant = await service.tenant()
+    })
+    after(() => service.stop())
+    beforeEach(async () => {
+      agent = await tenant.agent()
+      await interest(service, agent, { event_type: agent.id })
+    })
+
+    const send = async (fields: Record<string, unknown> = {}): Promise<string> =>
+      (await publish(service, agent.token, { type: agent.id, ...fields })).body.event_id as string
+    /** Begins a poll, and returns when it sleeps. */
+    async function sleeping(query: string): Promise<{ result: Promise<DeliveryBody[]> }> {
+      const others = service.clock.sleepers()
+      const result = poll(service, agent.token, query)
+      while (service.clock.sleepers() <= others) await new Promise(setImmediate)
+      return { result }
+    }
+
+    test('[HND-1] it has one attempt and a lease like any other', async () => {
+      const { result } = await sleeping('wait=20')
+      const id = await send()
+      const [first] = await result
+      assert.deepEqual([first!.event_id, first!.attempt_count], [id, 1])
+      assert.deepEqual(await poll(service, agent.token), [])
+      await service.clock.advance(31_000)
+      const [second] = await poll(service, agent.token)
+      assert.deepEqual([second!.id, second!.attempt_count], [first!.id, 2])
+      await service.clock.advance(31_000)
+      const { body } = await service.call('GET /v1/delivery/dlq', { token: agent.token })
+      assert.equal(body.dlq_items[0].event_id, id)
+    })
+
+    test('[HND-1] what is handed over can be acknowledged and extended', async () => {
+      const { result } = await sleeping('wait=20')
+      await send()
+      const delivery_ids = ids(await result)
+      const call = (verb: string, body: object) =>
+        service.call(`POST /v1/delivery/${verb}`, { token: agent.token, body: { delivery_ids, ...body } })
+      assert.equal((await call('extend', { seconds: 60 })).body.extended, 1)
+      await service.clock.advance(45_000)
+      assert.equal((await call('ack', {})).body.acknowledged, 1)
+      assert.deepEqual(await poll(service, agent.token), [])
+    })
+
+    test('[HND-2] of a batch the poll gets as many as it asked for, and the next poll the rest', async () => {
+      const { result } = await sleeping('wait=20&limit=2')
+      const events = [1, 2, 3].map((n) => ({
+        specversion: '1.0',
+        type: agent.id,
+        source: '/t',
+        id: `${agent.id}.${n}`,
+      }))
+      const published = await service.call('POST /v1/events', {
+        token: agent.token,
+        body: events,
+        headers: { 'content-type': 'application/cloudevents-batch+json' },
+      })
+      assert.equal(published.status, 200)
+      assert.equal((await result).length, 2)
+      const rest = await poll(service, agent.token)
+      assert.equal(rest.length, 1)
+      assert.deepEqual(
+        [...eventIds(await result), ...eventIds(rest)].sort(),
+        events.map(({ id }) => id),
+      )
+    })
+
+    test('[HND-3] of several that wait one gets it, and the others go on waiting', async () => {
+      const polls = [await sleeping('wait=5'), await sleeping('wait=5'), await sleeping('wait=5')]
+      const id = await send()
+      const got = await Promise.race(polls.map(({ result }) => result))
+      assert.deepEqual(eventIds(got), [id])
+      let there = 0
+      for (const { result } of polls) void result.then(() => there++)
+      while (there < 3) await service.clock.advance(1_000)
+      const all = await Promise.all(polls.map(({ result }) => result))
+      assert.equal(all.flat().length, 1)
+    })
+
+    test('[HND-4] who has gone away is handed nothing', async () => {
+      const others = service.clock.sleepers()
+      const connection = await rawConnection(service.url)
+      connection.write(
+        `GET /v1/delivery/poll?wait=20 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${agent.token}\r\n\r\n`,
+      )
+      while (service.clock.sleepers() <= others) await new Promise(setImmediate)
+      connection.socket.destroy()
+      while (service.clock.sleepers() > others) await new Promise(setImmediate)
+      const id = await send()
+      const [delivery] = await poll(service, agent.token)
+      assert.deepEqual([delivery!.event_id, delivery!.attempt_count], [id, 1])
+    })
+  })
+})
+
+const policy = { visibilityTimeoutMs: 30_000, maxAttempts: 3, pushRetryS: [5] }
+const mailbox = { tenantId: 'ten_1', recipientId: 'agt_1' }
+const delivery = (id: string, priority: number): NewDelivery => ({
+  tenant_id: 'ten_1',
+  recipient_id: 'agt_1',
+  id,
+  event_id: `event ${id}`,
+  priority,
+  enrichment: 'none',
+  matched: '',
+  created_at: 0,
+  envelope: '{}',
+})
+
+test('[HND-2] the highest priority goes first, then the oldest', async () => {
+  const handover = makeHandover(() => policy)
+  const offer = handover.offer(mailbox, 2, () => {})
+  const handing = handover.take([delivery('dlv_1', 0), delivery('dlv_3', 5), delivery('dlv_2', 5)], 0)
+  assert.deepEqual(
+    handing.leased.map(({ id }) => id),
+    ['dlv_2', 'dlv_3'],
+  )
+  assert.deepEqual(
+    handing.ready.map(({ id }) => id),
+    ['dlv_1'],
+  )
+  handing.settle(true)
+  assert.deepEqual(
+    (await offer.end())!.rows.map(({ id }) => id),
+    ['dlv_2', 'dlv_3'],
+  )
+})
+
+test('[HND-5] a transaction that failed hands nothing over, and its polls look again', async () => {
+  const handover = makeHandover(() => policy)
+  let stirred = 0
+  const offer = handover.offer(mailbox, 2, () => void stirred++)
+  const handing = handover.take([delivery('dlv_1', 0)], 0)
+  // Another transaction finds nobody: the poll is the first one's until that has ended.
+  assert.equal(handover.take([delivery('dlv_2', 0)], 0).leased.length, 0)
+  handing.settle(false)
+  assert.equal(await offer.end(), null)
+  assert.equal(stirred, 1)
+})
