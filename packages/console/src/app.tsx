@@ -3,6 +3,8 @@
 import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
+import { LiveContext } from './api/live.ts'
+import { makeLiveStore } from './api/live-store.ts'
 import { makeQueryClient } from './api/query-client.ts'
 import { makeRouter } from './router.tsx'
 import { SessionContext, type Session } from './session/session.ts'
@@ -22,6 +24,7 @@ export function App() {
     }
     return {
       queries: makeQueryClient(() => leave('You were signed out: the key was revoked or has expired.')),
+      live: makeLiveStore(session.client),
       state: { session, signOut: () => leave(null) },
     }
   }, [session])
@@ -36,7 +39,9 @@ export function App() {
   return (
     <SessionContext value={signedIn.state}>
       <QueryClientProvider client={signedIn.queries}>
-        <RouterProvider router={router} />
+        <LiveContext value={signedIn.live}>
+          <RouterProvider router={router} />
+        </LiveContext>
         <Toasts />
       </QueryClientProvider>
     </SessionContext>

@@ -50,7 +50,7 @@ function optionsFor(place: HTMLElement, series: readonly Series[], height: numbe
   return {
     width: Math.max(place.clientWidth, 120),
     height,
-    padding: [8, 8, 0, 0],
+    padding: [8, 22, 0, 0],
     cursor: { y: false, points: { size: 6 } },
     legend: { show: false },
     scales: {

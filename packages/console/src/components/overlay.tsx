@@ -10,6 +10,9 @@ interface OverlayProps {
   children: ReactNode
 }
 
+/** What one begins with: the first field, or the first button that is not the one to close it. */
+const FIRST = '.content :is(input:not([type="checkbox"]), textarea, select), .content button'
+
 /** Rendered while it is open. */
 export function Overlay({ title, kind = 'modal', wide = false, onClose, children }: OverlayProps) {
   const ref = useRef<HTMLDialogElement>(null)
@@ -17,6 +20,7 @@ export function Overlay({ title, kind = 'modal', wide = false, onClose, children
   useEffect(() => {
     const dialog = ref.current!
     if (!dialog.open) dialog.showModal()
+    dialog.querySelector<HTMLElement>(FIRST)?.focus()
     return () => dialog.close()
   }, [])
   return (

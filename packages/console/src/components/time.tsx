@@ -2,7 +2,7 @@
 import { useSyncExternalStore } from 'react'
 
 const TICK_MS = 5_000
-let now = Date.now()
+let ticks = 0
 let timer = 0
 const listeners = new Set<() => void>()
 
@@ -10,7 +10,7 @@ function subscribe(listener: () => void): () => void {
   listeners.add(listener)
   if (listeners.size === 1)
     timer = window.setInterval(() => {
-      now = Date.now()
+      ticks++
       for (const tell of listeners) tell()
     }, TICK_MS)
   return () => {
@@ -33,13 +33,13 @@ export function span(ms: number): string {
 }
 
 function relative(at: number): string {
-  const past = now - at
+  const past = Date.now() - at
   if (Math.abs(past) < 3_000) return 'just now'
   return past > 0 ? `${span(past)} ago` : `in ${span(-past)}`
 }
 
 export function Time({ at, absent = '—' }: { at: string | null | undefined; absent?: string }) {
-  useSyncExternalStore(subscribe, () => now)
+  useSyncExternalStore(subscribe, () => ticks)
   if (at === null || at === undefined) return <span className="faint">{absent}</span>
   const moment = new Date(at)
   return (

@@ -1,17 +1,9 @@
 // The pages, in the order of the navigation. A new page is a folder beside this file and its two names here.
-import { createRoute, redirect } from '@tanstack/react-router'
-import { rootRoute } from '../root-route.ts'
 import { agentRoutes, agentsPage } from './agents/page.tsx'
+import { eventRoutes, eventsPage } from './events/page.tsx'
+import { overviewPage, overviewRoutes } from './overview/page.tsx'
 import type { Page } from './page.ts'
 
-export const pages: readonly Page[] = [agentsPage]
+export const pages: readonly Page[] = [overviewPage, eventsPage, agentsPage]
 
-const home = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/',
-  beforeLoad: () => {
-    throw redirect({ to: '/agents' })
-  },
-})
-
-export const pageRoutes = [home, ...agentRoutes] as const
+export const pageRoutes = [...overviewRoutes, ...eventRoutes, ...agentRoutes] as const

@@ -32,7 +32,10 @@ async function workThrough(url: string, apiKey: string, handle: (celsius: number
         handle(((payload['data'] ?? {}) as { celsius?: number }).celsius ?? 0)
         await client.deliveries.ack([id])
       } catch (error) {
-        await client.deliveries.nack([id], { dead_letter: error instanceof DeadLetter, reason: String(error) })
+        await client.deliveries.nack([id], {
+          dead_letter: error instanceof DeadLetter,
+          reason: (error as Error).message,
+        })
       }
     }
   }

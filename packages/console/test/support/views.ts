@@ -11,6 +11,17 @@ export interface View {
 }
 
 export const everyView = ({ agents }: Plant): View[] => [
+  {
+    name: 'overview',
+    at: '/',
+    ready: async (page) => {
+      await page.locator('.chart canvas').waitFor()
+      await page.getByRole('row', { name: /Triage/ }).waitFor()
+    },
+  },
+  { name: 'events', at: '/events', ready: (page) => page.getByText('live', { exact: true }).waitFor() },
+  { name: 'event', at: '/events/advice-1', ready: (page) => page.getByText('What led to it').waitFor() },
+  { name: 'publish', at: '/events?new=event', ready: (page) => page.getByRole('dialog').waitFor() },
   { name: 'agents', at: '/agents', ready: (page) => page.getByRole('row', { name: /Triage/ }).waitFor() },
   {
     name: 'agent',

@@ -1,0 +1,103 @@
+// The one stream of a tab: what happens in the tenant, shared by whoever looks. It runs while somebody does, and at most
+// so much of it is kept.
+import { SensoriumError, type Client, type EventSummary, type LiveStats } from '@sensorium/client'
+
+/** Of the filter of events; the counts are of the whole tenant. */
+export interface LiveQuery {
+  type?: string
+  filter?: string
+}
+
+export interface LiveView {
+  state: 'connecting' | 'open' | 'away' | 'refused'
+  /** Why it was refused: a filter with a mistake, say. */
+  error: Error | null
+  /** One a second, oldest first. */
+  stats: readonly LiveStats[]
+  /** Newest first. */
+  events: readonly EventSummary[]
+  /** Events that were not shown since the filter was set. */
+  leftOut: number
+}
+
+const MOST_STATS = 300
+const MOST_EVENTS = 2_000
+/** Looking from one page to the next does not end the stream. */
+const LINGER_MS = 2_000
+
+const EMPTY: LiveView = { state: 'connecting', error: null, stats: [], events: [], leftOut: 0 }
+
+export interface LiveStore {
+  view(): LiveView
+  subscribe(listener: () => void): () => void
+  /** Shows events that pass this from now on; what was shown is dropped. */
+  filter(query: LiveQuery): void
+}
+
+export function makeLiveStore(client: Client): LiveStore {
+  let view = EMPTY
+  let query: LiveQuery = {}
+  let stream: AbortController | null = null
+  let lingering = 0
+  const listeners = new Set<() => void>()
+
+  function set(change: Partial<LiveView>): void {
+    view = { ...view, ...change }
+    for (const listener of listeners) listener()
+  }
+
+  async function run(signal: AbortSignal): Promise<void> {
+    // Events of a second come before its counts: they are shown together, so a busy tenant costs one drawing a second.
+    let waiting: EventSummary[] = []
+    const away = (): void => set({ state: 'away' })
+    try {
+      for await (const message of client.live({ ...query }, { signal, onError: away })) {
+        if (signal.aborted) return
+        if (message.kind === 'event') {
+          waiting.push(message.event)
+          continue
+        }
+        const { stats } = message
+        set({
+          state: 'open',
+          stats: [...view.stats, stats].slice(-MOST_STATS),
+          events: waiting.length === 0 ? view.events : [...waiting.reverse(), ...view.events].slice(0, MOST_EVENTS),
+          leftOut: view.leftOut + stats.left_out,
+        })
+        waiting = []
+      }
+    } catch (error) {
+      if (!signal.aborted) set({ state: error instanceof SensoriumError ? 'refused' : 'away', error: error as Error })
+    }
+  }
+
+  function start(): void {
+    stream?.abort()
+    stream = new AbortController()
+    void run(stream.signal)
+  }
+
+  function stop(): void {
+    stream?.abort()
+    stream = null
+  }
+
+  return {
+    view: () => view,
+    subscribe(listener) {
+      clearTimeout(lingering)
+      listeners.add(listener)
+      if (stream === null) start()
+      return () => {
+        listeners.delete(listener)
+        if (listeners.size === 0) lingering = window.setTimeout(stop, LINGER_MS)
+      }
+    },
+    filter(next) {
+      if (next.type === query.type && next.filter === query.filter) return
+      query = next
+      set({ events: [], leftOut: 0, state: 'connecting', error: null })
+      if (stream !== null) start()
+    },
+  }
+}

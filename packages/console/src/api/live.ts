@@ -1,0 +1,12 @@
+import { createContext, use, useSyncExternalStore } from 'react'
+import type { LiveStore, LiveView } from './live-store.ts'
+
+export const LiveContext = createContext<LiveStore | null>(null)
+
+export const useLiveStore = (): LiveStore => use(LiveContext)!
+
+/** What happens in the tenant, once a second. For org-admins. */
+export function useLive(): LiveView {
+  const store = useLiveStore()
+  return useSyncExternalStore(store.subscribe, store.view)
+}

@@ -1,0 +1,79 @@
+// One event: who got it and why, how far each delivery came, what is in it, what led to it.
+import type { Trace } from '@sensorium/client'
+import { getRouteApi } from '@tanstack/react-router'
+import { useCall } from '../../api/calls.ts'
+import { Copyable } from '../../components/copy.tsx'
+import { JsonTree } from '../../components/json-tree.tsx'
+import { KeyValues } from '../../components/key-values.tsx'
+import { PageFrame } from '../../components/page.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { Reply } from '../../components/states.tsx'
+import { Time } from '../../components/time.tsx'
+import { CauseChain } from './cause-chain.tsx'
+import { Receipts } from './receipts.tsx'
+import './events.css'
+
+const route = getRouteApi('/events/$id')
+/** What is shown in a place of its own. */
+const KNOWN = ['specversion', 'type', 'source', 'id', 'time', 'subject', 'data', 'datacontenttype']
+
+export function EventPage() {
+  const { id } = route.useParams()
+  const trace = useCall('getEvent', { params: { id } }, { every: 3_000 })
+  return (
+    <PageFrame
+      title={trace.data?.event?.type ?? 'Event'}
+      back={{ to: '/events', label: 'events' }}
+      beside={<Copyable text={id} label="Copy the event id" />}
+    >
+      <Reply of={trace} lines={10}>
+        {(data) => <EventBody id={id} trace={data} />}
+      </Reply>
+    </PageFrame>
+  )
+}
+
+function EventBody({ id, trace: { event, deliveries } }: { id: string; trace: Trace }) {
+  const cause = event?.['causationid']
+  const extensions = Object.entries(event ?? {}).filter(([name]) => !KNOWN.includes(name))
+  return (
+    <>
+      <Panel title="Receipts" count={deliveries.length} flush>
+        {deliveries.length === 0 ? (
+          <p className="nobody quiet">Nobody received it: no interest and no channel feed matched.</p>
+        ) : (
+          <Receipts receipts={deliveries} />
+        )}
+      </Panel>
+      {typeof cause === 'string' ? <CauseChain id={id} type={event!.type} cause={cause} /> : null}
+      <div className="columns">
+        <Panel title="Data">
+          {event === null ? (
+            <p className="quiet">The event itself is no longer kept; its receipts are.</p>
+          ) : event.data === undefined ? (
+            <p className="quiet">It carries no data.</p>
+          ) : (
+            <JsonTree value={event.data} />
+          )}
+        </Panel>
+        {event === null ? null : (
+          <Panel title="Envelope">
+            <KeyValues
+              of={{
+                Id: <Copyable text={event.id} />,
+                Type: <code>{event.type}</code>,
+                Source: <code>{event.source}</code>,
+                Subject: event.subject ?? null,
+                Time: event.time === undefined ? null : <Time at={event.time} />,
+                'Content type': event.datacontenttype ?? null,
+                ...Object.fromEntries(
+                  extensions.map(([name, value]) => [name, <code key={name}>{String(value)}</code>]),
+                ),
+              }}
+            />
+          </Panel>
+        )}
+      </div>
+    </>
+  )
+}

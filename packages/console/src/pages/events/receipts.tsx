@@ -1,0 +1,106 @@
+// Receipts as a picture: a line for each recipient, from the moment the delivery was made to where it stands now, all on
+// one scale of time.
+import type { Matched, Receipt } from '@sensorium/client'
+import { Link } from '@tanstack/react-router'
+import { useAgents } from '../../api/agent-names.ts'
+import { Badge, type Tone } from '../../components/badge.tsx'
+import { span } from '../../components/time.tsx'
+
+const STATES: Record<Receipt['state'], { tone: Tone | undefined; says: string }> = {
+  pending: { tone: undefined, says: 'waiting' },
+  leased: { tone: 'cool', says: 'handed out' },
+  acknowledged: { tone: 'good', says: 'acknowledged' },
+  dead_lettered: { tone: 'bad', says: 'dead letter' },
+}
+
+const KINDS: Record<string, string> = {
+  interest: 'its interest',
+  feed: 'a channel feed',
+  test_event: 'a test event',
+  recipient: 'it was addressed',
+}
+
+const whyOf = (matched: readonly Matched[]): string =>
+  [...new Set(matched.map(({ kind }) => KINDS[kind] ?? kind))].join(' and ') || 'unknown'
+
+const endOf = ({ acknowledged_at, dead_lettered_at }: Receipt): string | null => acknowledged_at ?? dead_lettered_at
+
+interface Moment {
+  at: number
+  says: string
+  tone: Tone | 'plain'
+}
+
+function momentsOf(receipt: Receipt): Moment[] {
+  const { created_at, first_attempt_at, acknowledged_at, dead_lettered_at } = receipt
+  const all: (Moment | null)[] = [
+    { at: Date.parse(created_at), says: 'delivered to the mailbox', tone: 'plain' },
+    first_attempt_at === null ? null : { at: Date.parse(first_attempt_at), says: 'first handed out', tone: 'cool' },
+    acknowledged_at === null ? null : { at: Date.parse(acknowledged_at), says: 'acknowledged', tone: 'good' },
+    dead_lettered_at === null ? null : { at: Date.parse(dead_lettered_at), says: 'dead-lettered', tone: 'bad' },
+  ]
+  return all.filter((moment) => moment !== null)
+}
+
+function Line({ receipt, from, to }: { receipt: Receipt; from: number; to: number }) {
+  const place = (at: number): string => `${to === from ? 0 : Math.min(100, ((at - from) / (to - from)) * 100)}%`
+  const moments = momentsOf(receipt)
+  const isOver = endOf(receipt) !== null
+  const last = isOver ? moments.at(-1)!.at : to
+  return (
+    <div className="receipt-line" aria-hidden="true">
+      <span
+        className={isOver ? 'reach' : 'reach goes-on'}
+        style={{ left: place(moments[0]!.at), right: `calc(100% - ${place(last)})` }}
+      />
+      {moments.map(({ at, says, tone }) => (
+        <i
+          key={says}
+          className={tone}
+          style={{ left: place(at) }}
+          title={`${says}, ${new Date(at).toLocaleString()}`}
+        />
+      ))}
+    </div>
+  )
+}
+
+function tookOf(receipt: Receipt): string {
+  const end = endOf(receipt)
+  const ms = (end === null ? Date.now() : Date.parse(end)) - Date.parse(receipt.created_at)
+  const took = ms < 1000 && end !== null ? `${ms} ms` : span(ms)
+  return end === null ? `for ${took}` : `after ${took}`
+}
+
+export function Receipts({ receipts }: { receipts: readonly Receipt[] }) {
+  const agents = useAgents()
+  const from = Math.min(...receipts.map(({ created_at }) => Date.parse(created_at)))
+  const ends = receipts.map((receipt) => {
+    const end = endOf(receipt)
+    return end === null ? Date.now() : Date.parse(end)
+  })
+  const to = Math.max(from + 1, ...ends)
+  return (
+    <ul className="lines receipts">
+      {receipts.map((receipt) => (
+        <li key={receipt.delivery_id}>
+          <div className="receipt-who">
+            <Link to="/agents/$id" params={{ id: receipt.agent_id }} className="plain cut">
+              <strong>{agents.get(receipt.agent_id)?.name ?? receipt.agent_id}</strong>
+            </Link>
+            <span className="faint small cut">by {whyOf(receipt.matched)}</span>
+          </div>
+          <Line receipt={receipt} from={from} to={to} />
+          <div className="receipt-state">
+            <Badge tone={STATES[receipt.state].tone}>{STATES[receipt.state].says}</Badge>
+            <span className="faint small number">
+              {tookOf(receipt)}
+              {receipt.attempts > 1 ? ` · ${receipt.attempts} attempts` : ''}
+            </span>
+          </div>
+          {receipt.dlq_reason === null ? null : <p className="receipt-reason">{receipt.dlq_reason}</p>}
+        </li>
+      ))}
+    </ul>
+  )
+}

@@ -1,0 +1,113 @@
+// Events as they are accepted, at most 200 a second. Pausing holds the list still; what comes meanwhile is counted.
+import type { EventSummary } from '@sensorium/client'
+import { useEffect, useState } from 'react'
+import { useLive, useLiveStore } from '../../api/live.ts'
+import { PauseIcon, PlayIcon } from '../../components/icons.tsx'
+import { Empty } from '../../components/states.tsx'
+import { Table, type Column } from '../../components/table.tsx'
+import { useShortcut } from '../../shell/shortcuts.ts'
+import './events.css'
+import { LiveBadge } from './live-badge.tsx'
+import { PUBLISH } from './publish-command.ts'
+
+const clock = (at: string): string => new Date(at).toLocaleTimeString(undefined, { hour12: false })
+
+const COLUMNS: readonly Column<EventSummary>[] = [
+  { name: 'Received', width: '76px', cell: ({ received_at }) => <span className="number">{clock(received_at)}</span> },
+  { name: 'Type', width: 'minmax(0, 2fr)', cell: ({ type }) => <code>{type}</code> },
+  { name: 'Subject', width: 'minmax(0, 1fr)', cell: ({ subject }) => subject ?? <span className="faint">—</span> },
+  { name: 'Source', width: 'minmax(0, 1fr)', wideOnly: true, cell: ({ source }) => source },
+  {
+    name: 'Data',
+    width: 'minmax(0, 2fr)',
+    wideOnly: true,
+    cell: ({ snippet }) => <code className="faint">{snippet}</code>,
+  },
+  {
+    name: 'To',
+    width: '40px',
+    right: true,
+    cell: ({ recipients }) => recipients ?? '·',
+  },
+]
+
+interface StreamProps {
+  type: string
+  filter: string
+  onFilter(change: { type?: string; filter?: string }): void
+  onOpen(id: string): void
+}
+
+/** A filter takes effect when nothing was typed for this long. */
+const SETTLED_MS = 400
+
+export function EventStream({ type, filter, onFilter, onOpen }: StreamProps) {
+  const store = useLiveStore()
+  const live = useLive()
+  const [held, setHeld] = useState<readonly EventSummary[] | null>(null)
+  const toggle = (): void => setHeld(held === null ? live.events : null)
+  useShortcut('p', held === null ? 'Pause the stream' : 'Resume the stream', toggle)
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      store.filter({ ...(type === '' ? {} : { type }), ...(filter === '' ? {} : { filter }) })
+      setHeld(null)
+    }, SETTLED_MS)
+    return () => clearTimeout(timer)
+  }, [store, type, filter])
+  // Other pages show all events.
+  useEffect(() => () => store.filter({}), [store])
+  const shown = held ?? live.events
+  const missed = held === null ? 0 : Math.max(0, live.events.length - held.length)
+  return (
+    <>
+      <div className="filters">
+        <button type="button" className="button" aria-pressed={held !== null} onClick={toggle}>
+          {held === null ? <PauseIcon /> : <PlayIcon />}
+          {held === null ? 'Pause' : missed > 0 ? `Resume (${missed} new)` : 'Resume'}
+        </button>
+        <input
+          className="input mono stream-type"
+          aria-label="Type pattern"
+          placeholder="com.plant.*"
+          spellCheck={false}
+          value={type}
+          onChange={(event) => onFilter({ type: event.target.value })}
+        />
+        <input
+          className="input mono stream-filter"
+          aria-label="Filter expression"
+          placeholder="data.celsius > 80"
+          spellCheck={false}
+          value={filter}
+          onChange={(event) => onFilter({ filter: event.target.value })}
+        />
+        <LiveBadge live={live} paused={held !== null} />
+      </div>
+      {live.error === null ? null : (
+        <p className="failed" role="alert">
+          {live.error.message}
+        </p>
+      )}
+      <Table
+        label="Events"
+        fill
+        columns={COLUMNS}
+        rows={shown}
+        keyOf={({ id }) => id}
+        onOpen={({ id }) => onOpen(id)}
+        foot={
+          <span className="number">
+            {shown.length.toLocaleString()} events since you opened this tab
+            {live.leftOut > 0 ? ` · ${live.leftOut.toLocaleString()} more were too many to show` : ''}
+          </span>
+        }
+        empty={
+          <Empty title={live.state === 'open' ? 'Nothing yet' : 'Connecting'} command={PUBLISH}>
+            Events appear here within a second of being accepted. Publish one here, or from a shell with a token in
+            TOKEN.
+          </Empty>
+        }
+      />
+    </>
+  )
+}

@@ -1,0 +1,63 @@
+// Who would receive the event that is being written. The service is asked a moment after the last key; nothing is stored.
+import { SensoriumError, type Event } from '@sensorium/client'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { useAgents } from '../../api/agent-names.ts'
+import { Badge } from '../../components/badge.tsx'
+import { Reply } from '../../components/states.tsx'
+import { useSession } from '../../session/session.ts'
+
+const SETTLED_MS = 300
+
+/** The last value that stood still for a moment. */
+function useSettled<T>(value: T): T {
+  const [settled, setSettled] = useState(value)
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), SETTLED_MS)
+    return () => clearTimeout(timer)
+  }, [value])
+  return settled
+}
+
+export function WhoWouldGet({ event }: { event: Event | null }) {
+  const { client } = useSession()
+  const agents = useAgents()
+  const asked = useSettled(event)
+  const explained = useQuery({
+    queryKey: ['explainEvent', asked],
+    enabled: asked !== null && asked.type !== '',
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) => client.call('explainEvent', { body: { event: asked! } }, { signal }),
+  })
+  const problem = explained.error instanceof SensoriumError && explained.error.status === 400 ? explained.error : null
+  return (
+    <section className="stack" aria-live="polite" aria-label="Who would get this">
+      <h3>Who would get this</h3>
+      {asked === null || asked.type === '' ? (
+        <p className="quiet">Write a type, and see who would receive the event.</p>
+      ) : problem !== null ? (
+        <p className="failed">{problem.message}</p>
+      ) : (
+        <Reply of={explained} lines={2}>
+          {({ recipients }) =>
+            recipients.length === 0 ? (
+              <p className="quiet">Nobody: no interest and no channel feed matches.</p>
+            ) : (
+              <ul className="stack tight">
+                {recipients.map(({ agent_id, via, priority }) => (
+                  <li key={agent_id} className="row">
+                    <Badge tone="good">{agents.get(agent_id)?.name ?? agent_id}</Badge>
+                    <span className="faint small cut">
+                      {[...new Set(via.map(({ kind }) => kind))].join(', ')}
+                      {priority === 0 ? '' : ` · priority ${priority}`}
+                    </span>
+                  </li>
+                ))}
+              </ul>
+            )
+          }
+        </Reply>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,90 @@
+// What happens in the tenant, second by second, and where it is stuck. Each number leads to its list.
+import type { LiveStats } from '@sensorium/client'
+import { Link } from '@tanstack/react-router'
+import { useLive } from '../../api/live.ts'
+import { Chart } from '../../components/chart.tsx'
+import { PageFrame } from '../../components/page.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { Stat, Stats } from '../../components/stat.tsx'
+import { Failed } from '../../components/states.tsx'
+import { span } from '../../components/time.tsx'
+import { LiveBadge } from '../events/live-badge.tsx'
+import { LatestEvents } from './latest-events.tsx'
+import { Mailboxes } from './mailboxes.tsx'
+import { Trouble } from './trouble.tsx'
+
+/** A rate over the last ten seconds: one second alone jumps too much to be read. */
+const RATE_SECONDS = 10
+
+type Count = 'events' | 'deliveries' | 'acknowledgements' | 'failures'
+
+function rateOf(stats: readonly LiveStats[], count: Count): string {
+  const last = stats.slice(-RATE_SECONDS)
+  const seconds = last.reduce((sum, one) => sum + one.seconds, 0)
+  const rate = seconds === 0 ? 0 : last.reduce((sum, one) => sum + one[count], 0) / seconds
+  return rate >= 10 || rate === 0 ? Math.round(rate).toLocaleString() : rate.toFixed(1)
+}
+
+function toneOfWait(seconds: number | null | undefined): 'warn' | 'bad' | undefined {
+  return (seconds ?? 0) > 600 ? 'bad' : (seconds ?? 0) > 60 ? 'warn' : undefined
+}
+
+export function Overview() {
+  const live = useLive()
+  const { stats } = live
+  const now = stats.at(-1)
+  const oldest = now?.oldest_waiting_seconds ?? null
+  return (
+    <PageFrame
+      title="Overview"
+      beside={<LiveBadge live={live} />}
+      actions={
+        <Link to="/events" className="button">
+          Watch the events
+        </Link>
+      }
+    >
+      {live.error === null ? null : <Failed error={live.error} />}
+      <Stats>
+        <Stat label="Events" value={rateOf(stats, 'events')} note="accepted a second" to="/events" />
+        <Stat label="Deliveries" value={rateOf(stats, 'deliveries')} note="into mailboxes a second" to="/agents" />
+        <Stat label="Acknowledged" value={rateOf(stats, 'acknowledgements')} note="a second" to="/agents" />
+        <Stat
+          label="Failures"
+          value={rateOf(stats, 'failures')}
+          note="a second"
+          tone={stats.slice(-RATE_SECONDS).some(({ failures }) => failures > 0) ? 'warn' : undefined}
+          to="/agents"
+        />
+        <Stat label="Backlog" value={(now?.backlog ?? 0).toLocaleString()} note="deliveries waiting" to="/agents" />
+        <Stat
+          label="Oldest waiting"
+          value={oldest === null ? 'none' : span(oldest * 1000)}
+          tone={toneOfWait(oldest)}
+          to="/agents"
+        />
+      </Stats>
+      <Panel title="Rates">
+        <Chart
+          label="Events, deliveries, acknowledgements and failures a second"
+          height={220}
+          unit=" /s"
+          times={stats.map(({ at }) => Date.parse(at) / 1000)}
+          series={[
+            { name: 'Events', color: '--series-1', values: stats.map(({ events }) => events), fill: true },
+            { name: 'Deliveries', color: '--series-2', values: stats.map(({ deliveries }) => deliveries) },
+            { name: 'Acknowledged', color: '--series-3', values: stats.map((one) => one.acknowledgements) },
+            { name: 'Failures', color: '--series-4', values: stats.map(({ failures }) => failures) },
+          ]}
+        />
+      </Panel>
+      <div className="columns">
+        <div className="stack wide">
+          <Mailboxes />
+          <LatestEvents events={live.events} />
+        </div>
+        <Trouble />
+      </div>
+    </PageFrame>
+  )
+}

@@ -1,0 +1,21 @@
+// The start: what happens now, and what is in trouble. An agent is led to its own page, an operator to theirs.
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { OverviewIcon } from '../../components/icons.tsx'
+import { rootRoute } from '../../root-route.ts'
+import type { Page } from '../page.ts'
+
+export const overviewPage: Page = {
+  path: '/',
+  title: 'Overview',
+  icon: <OverviewIcon />,
+  keys: 'g o',
+  isFor: ({ kind }) => kind === 'org_admin',
+}
+
+export const overviewRoutes = [
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/',
+    component: lazyRouteComponent(() => import('./home.tsx'), 'Home'),
+  }),
+] as const

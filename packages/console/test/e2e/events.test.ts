@@ -1,0 +1,117 @@
+// Overview and events: what happens is seen while it happens.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { noBrowser } from '../support/chromium.ts'
+import { ADMIN_KEY, startConsole, type ConsoleUnderTest } from '../support/console.ts'
+
+describe('events', { skip: noBrowser }, () => {
+  let console: ConsoleUnderTest
+  before(async () => {
+    console = await startConsole()
+  })
+  after(() => console?.stop())
+
+  test('[UI-13] [UI-19] an event that is published appears by itself, by one stream for the tab', async () => {
+    const { page, complaints } = await console.open('/')
+    const streams: string[] = []
+    page.on('request', (request) => {
+      if (request.url().includes('/v1/live')) streams.push(request.url())
+    })
+    await page.getByLabel('API key').fill(ADMIN_KEY)
+    await page.keyboard.press('Enter')
+    await page.getByText('live', { exact: true }).waitFor()
+    await console.plant.publish(1, 50, { subject: 'pump/live-1' })
+    await page.getByText('pump/live-1').waitFor()
+    await page.getByRole('link', { name: 'Events', exact: true }).click()
+    await page.getByRole('row', { name: /pump\/live-1/ }).waitFor()
+    await console.plant.publish(1, 50, { subject: 'pump/live-2' })
+    await page.getByRole('row', { name: /pump\/live-2/ }).waitFor()
+    assert.equal(streams.length, 1)
+    assert.deepEqual(complaints, [])
+  })
+
+  test('[UI-19] the stream is filtered by type and expression, and says what is wrong with one', async () => {
+    const { page } = await console.signIn(ADMIN_KEY, '/events?type=com.plant.pump.*&filter=data.celsius%20%3E%2090')
+    assert.equal(await page.getByLabel('Filter expression').inputValue(), 'data.celsius > 90')
+    await page.getByText('live', { exact: true }).waitFor()
+    await console.plant.publish(1, 50, { subject: 'pump/cold' })
+    await console.plant.publish(1, 95, { subject: 'pump/hot' })
+    await page.getByRole('row', { name: /pump\/hot/ }).waitFor()
+    assert.equal(await page.getByRole('row', { name: /pump\/cold/ }).count(), 0)
+    await page.getByLabel('Filter expression').fill('data.celsius >')
+    await page.getByRole('alert').waitFor()
+    await page.getByText('refused', { exact: true }).waitFor()
+    await page.getByLabel('Filter expression').fill('')
+    await page.getByText('live', { exact: true }).waitFor()
+  })
+
+  test('[UI-19] a stream that is held still shows no more, and what it missed when it goes on', async () => {
+    const { page } = await console.signIn(ADMIN_KEY, '/events')
+    await page.getByText('live', { exact: true }).waitFor()
+    await console.plant.publish(1, 50, { subject: 'pump/before' })
+    await page.getByRole('row', { name: /pump\/before/ }).waitFor()
+    await page.keyboard.press('p')
+    await page.getByText('paused', { exact: true }).waitFor()
+    await console.plant.publish(1, 50, { subject: 'pump/meanwhile' })
+    await page.getByRole('button', { name: 'Resume (1 new)' }).waitFor()
+    assert.equal(await page.getByRole('row', { name: /pump\/meanwhile/ }).count(), 0)
+    await page.getByRole('button', { name: /Resume/ }).click()
+    await page.getByRole('row', { name: /pump\/meanwhile/ }).waitFor()
+  })
+
+  test('[UI-20] an event shows who got it and why, its data, and what led to it', async () => {
+    const { page, complaints } = await console.signIn(ADMIN_KEY, '/events/advice-1')
+    await page.getByRole('heading', { name: 'com.plant.advice.given' }).waitFor()
+    await page.locator('.receipts').getByText('Dispatcher').waitFor()
+    await page.locator('.receipts').getByText('by its interest').waitFor()
+    await page.getByText('"Open the valve"').waitFor()
+    const causes = page.locator('.causes')
+    await causes.getByRole('link', { name: /com\.plant\.pump\.measured/ }).click()
+    await page.getByRole('heading', { name: 'com.plant.pump.measured' }).waitFor()
+    const tree = page.locator('.json')
+    await tree.getByText('"north"').waitFor()
+    await tree.getByRole('button', { name: /^at/ }).click()
+    await tree.getByText('"north"').waitFor({ state: 'detached' })
+    assert.deepEqual(complaints, [])
+  })
+
+  test('[UI-21] the form says who would receive the event, what is wrong with it, and publishes it', async () => {
+    const { page } = await console.signIn(ADMIN_KEY, '/events')
+    await page.getByRole('button', { name: 'Publish' }).click()
+    const form = page.getByRole('dialog', { name: 'Publish an event' })
+    await form.getByLabel('Type').fill('com.plant.pump.measured')
+    await form.getByText('Nobody: no interest').waitFor()
+    await form.getByLabel('Data').fill('{"celsius": 99')
+    await form.getByRole('alert').waitFor()
+    assert.ok(await form.getByRole('button', { name: 'Publish' }).isDisabled())
+    await form.getByLabel('Data').fill('{"celsius": 99}')
+    await form.getByText('Triage').waitFor()
+    await form.getByLabel('Type').fill('not a type')
+    await form.getByRole('button', { name: 'Publish' }).click()
+    await form.getByRole('alert').filter({ hasText: 'Expected' }).waitFor()
+    await form.getByLabel('Type').fill('com.plant.pump.measured')
+    await form.getByLabel('Id', { exact: true }).fill('from-the-form')
+    await form.getByRole('button', { name: 'Publish' }).click()
+    await page.getByText('Accepted, for 1 mailboxes').waitFor()
+    assert.match(page.url(), /\/events\/from-the-form$/)
+    assert.equal((await console.plant.admin.events.get('from-the-form')).deliveries.length, 1)
+  })
+
+  test('[UI-22] the overview follows the tenant, and its numbers lead to their lists', async () => {
+    const { page } = await console.signIn(ADMIN_KEY)
+    await page.getByText('no rule for').waitFor()
+    const backlog = page.locator('.stat', { hasText: 'deliveries waiting' }).locator('.figure')
+    await page.getByText('live', { exact: true }).waitFor()
+    const before = Number(await backlog.innerText())
+    await console.plant.publish(3, 99)
+    await backlog.filter({ hasText: String(before + 1) }).waitFor()
+    await page.getByRole('row', { name: /Triage/ }).click()
+    await page.getByRole('heading', { name: 'Triage' }).waitFor()
+    await page.goBack()
+    await page
+      .getByRole('link', { name: /^Events/ })
+      .nth(1)
+      .click()
+    await page.getByLabel('Type pattern').waitFor()
+  })
+})
