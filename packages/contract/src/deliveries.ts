@@ -1,7 +1,18 @@
 // The mailbox: polling, settling, dead letters, and how a queue is doing.
 import { operation } from './operation.ts'
 import { EVENT_EXAMPLE } from './events.ts'
-import { Type, type Static, clampedLimit, dateTime, id, jsonObject, oneOf, page, text } from './shapes.ts'
+import {
+  Type,
+  type Static,
+  clampedLimit,
+  dateTime,
+  eventTypeGlob,
+  id,
+  jsonObject,
+  oneOf,
+  page,
+  text,
+} from './shapes.ts'
 
 export const MAX_POLL = 100
 
@@ -37,6 +48,23 @@ export const DeadLetter = Type.Object(
   { $id: 'DeadLetter' },
 )
 export type DeadLetter = Static<typeof DeadLetter>
+
+/** By what dead letters are chosen. */
+export const deadLetterFilter = {
+  event_type: Type.Optional(eventTypeGlob()),
+  agent_id: Type.Optional(
+    text(255, {
+      minLength: 1,
+      examples: ['agt_01hv3k8z9q4m7t2x5c6w8r0s1d'],
+      description: 'Its recipient. An agent finds its own alone.',
+    }),
+  ),
+  reason: Type.Optional(
+    text(1000, { minLength: 1, examples: ['timed out'], description: 'A part of `dlq_reason`, whatever the case.' }),
+  ),
+  since: Type.Optional(dateTime({ description: 'Dead-lettered then or later.' })),
+  until: Type.Optional(dateTime({ description: 'Dead-lettered then or earlier.' })),
+}
 
 const RecentEvent = Type.Object(
   {
@@ -171,12 +199,13 @@ export const deliveryOperations = {
   listDeadLetters: operation({
     id: 'listDeadLetters',
     summary: 'List dead letters',
-    description: 'Those of the calling agent; of the whole tenant for an org-admin. Newest first.',
+    description:
+      'Those of the calling agent; of the whole tenant for an org-admin. Newest first. With a pattern or a reason the newest 20,000 are looked through.',
     tag,
     access,
     method: 'GET',
     path: '/delivery/dlq',
-    query: Type.Object({ ...page }),
+    query: Type.Object({ ...page, ...deadLetterFilter }),
     success: {
       200: {
         description: 'A page of dead letters',

@@ -1,7 +1,9 @@
 // The wire contract, once: the server validates with it, OpenAPI is generated from it, clients are typed by it.
 import { agentOperations } from './agents.ts'
 import { channelOperations } from './channels.ts'
+import { deadLetterOperations } from './dead-letters.ts'
 import { deliveryOperations } from './deliveries.ts'
+import { eventListOperations } from './event-list.ts'
 import { eventOperations } from './events.ts'
 import { ingestOperations } from './ingest.ts'
 import { interestOperations } from './interests.ts'
@@ -16,9 +18,11 @@ import { relationshipOperations } from './relationships.ts'
 export * from './agents.ts'
 export * from './channels.ts'
 export * from './client-types.ts'
+export * from './dead-letters.ts'
 export * from './deliveries.ts'
 export * from './errors.ts'
 export * from './example.ts'
+export * from './event-list.ts'
 export * from './events.ts'
 export * from './ids.ts'
 export * from './ingest.ts'
@@ -40,7 +44,9 @@ export { Type, type Static, type TSchema } from './shapes.ts'
 export const operations = {
   ...agentOperations,
   ...eventOperations,
+  ...eventListOperations,
   ...deliveryOperations,
+  ...deadLetterOperations,
   ...outboundOperations,
   ...liveOperations,
   ...interestOperations,

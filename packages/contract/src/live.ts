@@ -40,7 +40,40 @@ export const LiveStats = Type.Object(
 )
 export type LiveStats = Static<typeof LiveStats>
 
+export const MAX_STATS_MINUTES = 1_440
+
+const StatsMinute = Type.Object(
+  {
+    at: dateTime({ description: 'When the minute began.' }),
+    events: Type.Integer({ examples: [720] }),
+    deliveries: Type.Integer({ examples: [1860] }),
+    acknowledgements: Type.Integer({ examples: [1855] }),
+    failures: Type.Integer({ examples: [4] }),
+    dead_letters: Type.Integer({ examples: [0] }),
+  },
+  { $id: 'StatsMinute' },
+)
+
 export const liveOperations = {
+  getStats: operation({
+    id: 'getStats',
+    summary: 'What happened in the tenant, by the minute',
+    description:
+      'Oldest first, every minute of the time asked for, the present one last. Kept for a day. Each node adds what it counted every five seconds.',
+    tag: 'Monitoring',
+    method: 'GET',
+    path: '/stats',
+    access: { scope: 'org_admin' },
+    query: Type.Object({
+      minutes: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_STATS_MINUTES, default: 60, examples: [60] })),
+    }),
+    success: {
+      200: {
+        description: 'The minutes',
+        schema: Type.Object({ minutes: Type.Array(StatsMinute) }, { $id: 'Stats' }),
+      },
+    },
+  }),
   streamLive: operation({
     id: 'streamLive',
     summary: 'Watch the tenant live',

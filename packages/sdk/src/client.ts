@@ -1,13 +1,13 @@
 // The client: made from a key or a token, it has a group of calls for each resource, and `call` for any operation.
 import { agentCalls, interestCalls, keyCalls } from './agents.ts'
 import { channelCalls } from './channels.ts'
-import type { Agent } from './contract.ts'
+import type { Agent, Stats } from './contract.ts'
 import { deliveryCalls, type DeliveryCalls } from './deliveries.ts'
 import { ensure, type Description, type Ensured, type EnsureOptions } from './ensure.ts'
 import { eventCalls, type EventCalls, type EventDefaults } from './events.ts'
 import { makeLive, type Live } from './live.ts'
 import { memoryCalls, type MemoryCalls } from './memory.ts'
-import { makeCall, type Call, type Connection } from './request.ts'
+import { makeCall, type Call, type CallOptions, type Connection } from './request.ts'
 import { exchangedTokens, givenToken, type Tokens } from './tokens.ts'
 import { transferCalls, type TransferCalls } from './transfer.ts'
 import { startWorker, type Worker, type WorkerOptionsOf, type WorkOf } from './worker.ts'
@@ -53,6 +53,8 @@ export interface Client {
   publish: EventCalls['publish']
   /** Events of the tenant as they are accepted, and counts once a second. For an org-admin. */
   live: Live
+  /** What happened in the tenant, minute by minute. For an org-admin. */
+  stats(minutes?: number, options?: CallOptions): Promise<Stats>
   /** Who this client is: its agent, or null for an org-admin. Undefined where it was made from a token. */
   agent(): Promise<Agent | null | undefined>
   /** What its key allows. Undefined where it was made from a token. */
@@ -83,6 +85,7 @@ function assemble(parts: Parts, defaults: EventDefaults): Client {
     memory: { ...memoryCalls(call), ...transferCalls(call, parts.connection, tokens) },
     publish: events.publish,
     live: makeLive(parts.connection, tokens),
+    stats: (minutes = 60, options) => call('getStats', { query: { minutes } }, options),
     agent: () => tokens.agent(),
     scopes: () => tokens.scopes(),
     with: (more) => assemble(parts, { ...defaults, ...more }),

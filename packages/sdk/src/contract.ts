@@ -17,6 +17,7 @@ export const OPERATIONS = {
   getEvent: 'GET /v1/events/{id}',
   explainEvent: 'POST /v1/events/explain',
   sendTestEvent: 'POST /v1/agents/{id}/test-event',
+  listEvents: 'GET /v1/events',
   pollDeliveries: 'GET /v1/delivery/poll',
   ackDeliveries: 'POST /v1/delivery/ack',
   nackDeliveries: 'POST /v1/delivery/nack',
@@ -25,8 +26,12 @@ export const OPERATIONS = {
   replayDeadLetter: 'POST /v1/delivery/dlq/{id}/replay',
   listRecentEvents: 'GET /v1/agents/{id}/events',
   getQueue: 'GET /v1/agents/{id}/queue',
+  replayDeadLetters: 'POST /v1/delivery/dlq/replay',
+  discardDeadLetters: 'POST /v1/delivery/dlq/discard',
+  getDeadLetterSummary: 'GET /v1/delivery/dlq/summary',
   createPushSecret: 'POST /v1/agents/{id}/push-secret',
   streamDeliveries: 'GET /v1/delivery/stream',
+  getStats: 'GET /v1/stats',
   streamLive: 'GET /v1/live',
   listInterests: 'GET /v1/agents/{id}/interests',
   createInterest: 'POST /v1/agents/{id}/interests',
@@ -188,6 +193,26 @@ export interface Operations {
     body: undefined
     response: TestEventSent
   }
+  /** Search the events of the tenant, newest first: GET /v1/events */
+  listEvents: {
+    params: Record<never, never>
+    query: {
+      /** A pattern over event types, as in an interest: `*`, `?`, `[a-z]`. */
+      type?: string
+      subject?: string
+      source?: string
+      id?: string
+      sender?: string
+      /** Accepted then or later. */
+      since?: string
+      /** Accepted then or earlier. */
+      until?: string
+      offset?: number
+      limit?: number
+    }
+    body: undefined
+    response: EventList
+  }
   /** Poll the mailbox: GET /v1/delivery/poll */
   pollDeliveries: {
     params: Record<never, never>
@@ -227,6 +252,16 @@ export interface Operations {
     query: {
       offset?: number
       limit?: number
+      /** A pattern over event types, as in an interest: `*`, `?`, `[a-z]`. */
+      event_type?: string
+      /** Its recipient. An agent finds its own alone. */
+      agent_id?: string
+      /** A part of `dlq_reason`, whatever the case. */
+      reason?: string
+      /** Dead-lettered then or later. */
+      since?: string
+      /** Dead-lettered then or earlier. */
+      until?: string
     }
     body: undefined
     response: DeadLetterList
@@ -255,6 +290,27 @@ export interface Operations {
     body: undefined
     response: Queue
   }
+  /** Replay many dead letters: POST /v1/delivery/dlq/replay */
+  replayDeadLetters: {
+    params: Record<never, never>
+    query: Record<never, never>
+    body: DeadLetterChoice
+    response: DeadLettersReplayed
+  }
+  /** Discard many dead letters: POST /v1/delivery/dlq/discard */
+  discardDeadLetters: {
+    params: Record<never, never>
+    query: Record<never, never>
+    body: DeadLetterChoice
+    response: DeadLettersDiscarded
+  }
+  /** Count dead letters by reason, event type and agent: GET /v1/delivery/dlq/summary */
+  getDeadLetterSummary: {
+    params: Record<never, never>
+    query: Record<never, never>
+    body: undefined
+    response: DeadLetterSummary
+  }
   /** Make a new push secret: POST /v1/agents/{id}/push-secret */
   createPushSecret: {
     params: { id: string }
@@ -271,6 +327,15 @@ export interface Operations {
     }
     body: undefined
     response: string
+  }
+  /** What happened in the tenant, by the minute: GET /v1/stats */
+  getStats: {
+    params: Record<never, never>
+    query: {
+      minutes?: number
+    }
+    body: undefined
+    response: Stats
   }
   /** Watch the tenant live: GET /v1/live */
   streamLive: {
@@ -881,6 +946,31 @@ export type TestEventSent = {
   [extension: string]: unknown
 }
 
+export type EventList = {
+  events: EventSummary[]
+  total: number
+  /** Null where everything was looked through. */
+  searched_back_to: string | null
+}
+
+/** An event without its payload. */
+export type EventSummary = {
+  id: string
+  type: string
+  source: string
+  subject: string | null
+  /** As the event says it. Null where it says none, and of an event over 16 KiB. */
+  time: string | null
+  /** When it was accepted. */
+  received_at: string
+  /** The agent or org-admin that published it, or the webhook or connector it came through. */
+  sender: string
+  /** How many deliveries there are of it. Null where that is too many to count in passing. */
+  recipients: number | null
+  /** The first 200 characters of its data as JSON. Null where it has none, and of an event over 16 KiB. */
+  snippet: string | null
+}
+
 export type DeliveryList = {
   deliveries: Delivery[]
   count: number
@@ -982,27 +1072,75 @@ export type PushState = {
   latency_ms: number | null
 }
 
+/** Either `delivery_ids` or `filter`. */
+export type DeadLetterChoice = {
+  delivery_ids?: string[]
+  /** What all of them have in common; an empty one is all of them. */
+  filter?: DeadLetterFilter
+  /** With `filter`: how many at most, the newest. */
+  limit?: number
+  /** Counts what would be done and does nothing. */
+  dry_run?: boolean
+}
+
+/** What all of them have in common; an empty one is all of them. */
+export type DeadLetterFilter = {
+  /** A pattern over event types, as in an interest: `*`, `?`, `[a-z]`. */
+  event_type?: string
+  /** Its recipient. An agent finds its own alone. */
+  agent_id?: string
+  /** A part of `dlq_reason`, whatever the case. */
+  reason?: string
+  /** Dead-lettered then or later. */
+  since?: string
+  /** Dead-lettered then or earlier. */
+  until?: string
+}
+
+export type DeadLettersReplayed = {
+  matched: number
+  replayed: number
+}
+
+export type DeadLettersDiscarded = {
+  matched: number
+  discarded: number
+}
+
+/** The 20 largest of each. `reason` is the last error, or else the reason without its numbers: each works as the `reason` of a filter. Of more than 20,000 dead letters the newest are grouped. */
+export type DeadLetterSummary = {
+  total: number
+  by_reason: {
+    reason: string
+    count: number
+  }[]
+  by_event_type: {
+    event_type: string
+    count: number
+  }[]
+  by_agent: {
+    agent_id: string
+    count: number
+  }[]
+}
+
 export type PushSecret = {
   /** The HMAC key is what the text behind `whsec_` decodes to from base64. */
   push_secret: string
 }
 
-/** An event without its payload. */
-export type EventSummary = {
-  id: string
-  type: string
-  source: string
-  subject: string | null
-  /** As the event says it. Null where it says none, and of an event over 16 KiB. */
-  time: string | null
-  /** When it was accepted. */
-  received_at: string
-  /** The agent or org-admin that published it, or the webhook or connector it came through. */
-  sender: string
-  /** How many deliveries there are of it. Null where that is too many to count in passing. */
-  recipients: number | null
-  /** The first 200 characters of its data as JSON. Null where it has none, and of an event over 16 KiB. */
-  snippet: string | null
+export type Stats = {
+  minutes: StatsMinute[]
+}
+
+export type StatsMinute = {
+  /** When the minute began. */
+  at: string
+  events: number
+  deliveries: number
+  acknowledgements: number
+  failures: number
+  dead_letters: number
 }
 
 export type LiveStats = {

@@ -1,5 +1,5 @@
 // The mailbox by hand; `worker` does the same in a loop.
-import type { DeadLetter, DeliveryList, NackRequest, Operations } from './contract.ts'
+import type { DeadLetter, DeadLetterChoice, DeliveryList, NackRequest, Operations } from './contract.ts'
 import { eachOf } from './pages.ts'
 import type { Call, CallOptions } from './request.ts'
 
@@ -29,6 +29,13 @@ export function deliveryCalls(call: Call) {
         const { dlq_items, total } = await call('listDeadLetters', { query: page }, options)
         return { items: dlq_items, total }
       }),
+    /** Replays the dead letters that are named or that a filter finds; `dry_run` only counts them. */
+    replayMany: (choice: DeadLetterChoice, options?: CallOptions) =>
+      call('replayDeadLetters', { body: choice }, options),
+    /** Deletes them. */
+    discardMany: (choice: DeadLetterChoice, options?: CallOptions) =>
+      call('discardDeadLetters', { body: choice }, options),
+    deadLetterSummary: (options?: CallOptions) => call('getDeadLetterSummary', {}, options),
     replay: (id: string, options?: CallOptions) => call('replayDeadLetter', { params: { id } }, options),
   }
 }

@@ -1,5 +1,5 @@
 // Publishing, receipts, and who would receive an event.
-import type { Event, ExplainRequest, Explanation, Operations, Published } from './contract.ts'
+import type { Event, EventList, ExplainRequest, Explanation, Operations, Published } from './contract.ts'
 import type { ErrorBody } from './errors.ts'
 import type { Call, CallOptions } from './request.ts'
 
@@ -18,6 +18,8 @@ export interface EventCalls {
    * Publishes a reply: addressed to the `replyto` of the question, with its `correlationid`, or its id if it has none.
    */
   reply(question: Event, event: NewEvent, options?: CallOptions): Promise<Published>
+  /** Searches the events of the tenant, newest first. For an org-admin. */
+  list(query?: Operations['listEvents']['query'], options?: CallOptions): Promise<EventList>
   /** The event and, for each recipient, how far its delivery came. */
   get(id: string, options?: CallOptions): Promise<Operations['getEvent']['response']>
   /** Who would receive it, and why; stores nothing. */
@@ -59,6 +61,7 @@ export function eventCalls(
       const { results } = (await call('publishEvent', { body }, { ...options, headers })) as { results: unknown[] }
       return results as (Published | { error: ErrorBody })[]
     },
+    list: (query = {}, options) => call('listEvents', { query }, options),
     get: (id, options) => call('getEvent', { params: { id } }, options),
     async explain(event, agentId, options) {
       const body: ExplainRequest = {

@@ -17,6 +17,7 @@ import { authOperations } from './operations/auth.ts'
 import type { Binding } from './operations/binding.ts'
 import { channelOperations } from './operations/channels.ts'
 import { connectorOperations } from './operations/connectors.ts'
+import { deadLetterOperations } from './operations/dead-letters.ts'
 import { deliveryOperations } from './operations/delivery.ts'
 import { eventOperations } from './operations/events.ts'
 import { ingestOperations } from './operations/ingest.ts'
@@ -172,7 +173,8 @@ function bindings(parts: Parts, compileCheck: CompileCheck): Binding[] {
       pushHealth: parts.push.health,
     }),
     ...outboundOperations({ secrets, streams: parts.streams, now: clock.now }),
-    ...liveOperations(parts.live),
+    ...deadLetterOperations({ store, router, wakeups, activity, policyOf, now: clock.now }),
+    ...liveOperations({ store, live: parts.live, activity, now: clock.now }),
     ...interestOperations({
       store,
       makeId: tools.makeId,

@@ -3,8 +3,11 @@ import { isId } from '@sensorium/contract'
 import { iso } from '../kernel/clock.ts'
 import { notFound } from '../kernel/failure.ts'
 import { one, type Db, type Value } from '../store/db.ts'
+import { findDeadLetters, isFiltering, type DeadLetterFilter, type DeadLetterScope } from './find-dead-letters.ts'
 import { listBody, readEnvelope, shortText, type Item, type JsonBody } from './long-payloads.ts'
 import { MINE, type Mailbox } from './sql.ts'
+
+export type { DeadLetterScope } from './find-dead-letters.ts'
 
 interface DeadRow {
   id: string
@@ -18,12 +21,6 @@ interface DeadRow {
   envelope: string | null
 }
 
-/** Whose dead letters: one recipient's, or the whole tenant's. */
-export interface DeadLetterScope {
-  tenantId: string
-  recipientId: string | null
-}
-
 function whereOf({ tenantId, recipientId }: DeadLetterScope): { where: string; values: Value[] } {
   return recipientId === null
     ? { where: 'd.tenant_id = ? and d.dead_lettered_at is not null', values: [tenantId] }
@@ -33,29 +30,56 @@ function whereOf({ tenantId, recipientId }: DeadLetterScope): { where: string; v
       }
 }
 
+/** How many there are, counted one by one. */
+export async function countDeadLetters(db: Db, scope: DeadLetterScope): Promise<number> {
+  const { where, values } = whereOf(scope)
+  return (await one<{ n: number }>(db, `select count(*) as n from deliveries d where ${where}`, values))?.n ?? 0
+}
+
+/** Those that a filter looks at: some tens of milliseconds of reading, in many turns. */
+const MAX_LOOKED = 20_000
+
 /** A page as JSON, newest first, and how many there are. */
 export async function listDeadLetters(
   db: Db,
   scope: DeadLetterScope,
+  filter: DeadLetterFilter,
   offset: number,
   limit: number,
 ): Promise<JsonBody> {
+  if (isFiltering(filter)) {
+    const found = await findDeadLetters(db, scope, filter, MAX_LOOKED, MAX_LOOKED)
+    const ids = found.slice(offset, offset + limit).map(({ id }) => id)
+    const named = `d.tenant_id = ? and ${db.dialect.inList('d.id')} and d.dead_lettered_at is not null`
+    return shownPage(db, scope.tenantId, named, [scope.tenantId, db.dialect.list(ids)], 0, limit, found.length)
+  }
   const { where, values } = whereOf(scope)
+  return shownPage(db, scope.tenantId, where, values, offset, limit, await countDeadLetters(db, scope))
+}
+
+async function shownPage(
+  db: Db,
+  tenantId: string,
+  where: string,
+  values: readonly Value[],
+  offset: number,
+  limit: number,
+  total: number,
+): Promise<JsonBody> {
   const rows = await db.rows<DeadRow>(
     `select d.id, d.event_id, d.recipient_id, d.attempts, d.dlq_reason, d.created_at, d.dead_lettered_at, ${shortText('e.envelope')} as envelope
        from deliveries d join events e on e.tenant_id = d.tenant_id and e.id = d.event_id
       where ${where} order by d.dead_lettered_at desc, d.id desc limit ? offset ?`,
     [...values, limit, offset],
   )
-  const count = await one<{ n: number }>(db, `select count(*) as n from deliveries d where ${where}`, values)
   const items = rows.map((row): Item => {
     if (row.envelope !== null) return deadLetterJson(row, row.envelope)
     return async () => {
-      const envelope = await readEnvelope(db, scope.tenantId, row.event_id)
+      const envelope = await readEnvelope(db, tenantId, row.event_id)
       return envelope === undefined ? undefined : deadLetterJson(row, envelope)
     }
   })
-  return listBody('{"dlq_items":[', items, () => `],"total":${count?.n ?? 0}}`)
+  return listBody('{"dlq_items":[', items, () => `],"total":${total}}`)
 }
 
 const deadLetterJson = (row: DeadRow, envelope: string): string =>
@@ -85,17 +109,69 @@ export async function lockDeadLetter(
   return { mailbox, envelope: event!.envelope, matched: row.matched }
 }
 
+export interface LockedDeadLetter {
+  id: string
+  recipient_id: string
+  event_id: string
+  matched: string
+}
+
+/** Those of these that are dead letters, held until the transaction ends. */
+export const lockDeadLetters = (tx: Db, tenantId: string, ids: string[]) =>
+  tx.rows<LockedDeadLetter>(
+    `select id, recipient_id, event_id, matched from deliveries
+      where tenant_id = ? and ${tx.dialect.inList('id')} and dead_lettered_at is not null order by id ${tx.dialect.forUpdate}`,
+    [tenantId, tx.dialect.list(ids)],
+  )
+
+/** What applies to a dead letter today. */
+export interface Fresh {
+  priority: number
+  enrichment: string
+  matched: string
+}
+
+/** Starts dead letters over, each by what applies to it today; null leaves it as it was. */
+export async function reviveMany(
+  tx: Db,
+  tenantId: string,
+  letters: readonly (readonly [LockedDeadLetter, Fresh | null])[],
+): Promise<void> {
+  const alike = Map.groupBy(letters, ([, fresh]) => JSON.stringify(fresh))
+  for (const group of alike.values()) {
+    const fresh = group[0]![1]
+    await tx.run(
+      `update deliveries set ${REVIVED} where tenant_id = ? and ${tx.dialect.inList('id')} and dead_lettered_at is not null`,
+      [...freshValues(fresh), tenantId, tx.dialect.list(group.map(([{ id }]) => id))],
+    )
+  }
+}
+
+/** Deletes those of these that are dead letters; returns how many. */
+export const deleteDeadLetters = (tx: Db, tenantId: string, ids: string[]) =>
+  tx.run(`delete from deliveries where tenant_id = ? and ${tx.dialect.inList('id')} and dead_lettered_at is not null`, [
+    tenantId,
+    tx.dialect.list(ids),
+  ])
+
+// Due at once, no attempt yet.
+const REVIVED = `state = 'ready', attempts = 0, due_at = null, wake_at = null, first_attempt_at = null, last_error = null, dead_lettered_at = null,
+            dlq_reason = null, enriched = null, lapsed = 0, priority = coalesce(?, priority), enrichment = coalesce(?, enrichment), matched = coalesce(?, matched)`
+const freshValues = (fresh: Fresh | null): Value[] => [
+  fresh?.priority ?? null,
+  fresh?.enrichment ?? null,
+  fresh?.matched ?? null,
+]
+
 /** Starts a dead letter over: due at once, no attempt yet. `fresh` is what applies today; null leaves it as it was. */
 export async function revive(
   tx: Db,
   { tenantId, recipientId }: Mailbox,
   id: string,
-  fresh: { priority: number; enrichment: string; matched: string } | null,
+  fresh: Fresh | null,
 ): Promise<void> {
   await tx.run(
-    `update deliveries set state = 'ready', attempts = 0, due_at = null, wake_at = null, first_attempt_at = null, last_error = null, dead_lettered_at = null,
-            dlq_reason = null, enriched = null, priority = coalesce(?, priority), enrichment = coalesce(?, enrichment), matched = coalesce(?, matched)
-      where tenant_id = ? and ${MINE} and id = ? and dead_lettered_at is not null`,
-    [fresh?.priority ?? null, fresh?.enrichment ?? null, fresh?.matched ?? null, tenantId, recipientId, id],
+    `update deliveries set ${REVIVED} where tenant_id = ? and ${MINE} and id = ? and dead_lettered_at is not null`,
+    [...freshValues(fresh), tenantId, recipientId, id],
   )
 }

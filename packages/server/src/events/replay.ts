@@ -4,12 +4,23 @@ import type { Activity } from '../activity/activity.ts'
 import type { Router } from '../routing/router.ts'
 import type { Envelope } from '../routing/filter.ts'
 import { matchAtOnce } from '../routing/match.ts'
+import type { Match } from '../routing/table.ts'
 import type { DeliveryPolicy } from '../delivery/policy.ts'
 import { lapseOne } from '../delivery/lapse.ts'
-import { lockDeadLetter, revive, type DeadLetterScope } from '../delivery/dead-letters.ts'
+import { lockDeadLetter, revive, type DeadLetterScope, type Fresh } from '../delivery/dead-letters.ts'
 import type { Wakeups } from '../delivery/wake.ts'
 import type { Db } from '../store/db.ts'
 import { addressedPart, matchedText } from './matched.ts'
+
+/** What applies today to a delivery that was made by `matched`; null where nothing matches it any more. */
+export const freshOf = (match: Match | undefined, matched: string): Fresh | null =>
+  match
+    ? {
+        priority: match.priority,
+        enrichment: match.enrichment,
+        matched: matchedText(match.matched, addressedPart(matched)),
+      }
+    : null
 
 export async function replayDeadLetter(
   tx: Db,
@@ -24,17 +35,6 @@ export async function replayDeadLetter(
   const table = (await router.tables(tx, [scope.tenantId])).get(scope.tenantId)!
   const { matches } = matchAtOnce(table, JSON.parse(envelope) as Envelope, router.matching)
   const match = matches.get(mailbox.recipientId)
-  await revive(
-    tx,
-    mailbox,
-    id,
-    match
-      ? {
-          priority: match.priority,
-          enrichment: match.enrichment,
-          matched: matchedText(match.matched, addressedPart(matched)),
-        }
-      : null,
-  )
+  await revive(tx, mailbox, id, freshOf(match, matched))
   tx.afterCommit(() => wakeups.wake([mailbox.recipientId]))
 }

@@ -170,10 +170,34 @@ export const forgetEvents = (db: Db, tenantId: string, before: number, limit: nu
  */
 export const countDeliveries = (db: Db, tenantId: string, ids: string[], most: number) => {
   const counted = (table: string): string =>
-    `select event_id, count(*) as n from (select event_id from ${table} where tenant_id = ? and ${db.dialect.inList('event_id')} limit ?) as ${table}_of group by event_id`
+    `select event_id, count(*) as n from (select event_id from ${table} where tenant_id = ? and ${db.dialect.inList('event_id')} limit ?) as counted group by event_id`
   const values = [tenantId, db.dialect.list(ids), most]
   return db.rows<{ event_id: string; n: number }>(
     `${counted('deliveries')} union all ${counted('acknowledged_deliveries')}`,
     [...values, ...values],
   )
 }
+
+export interface FoundEvent extends ListedEvent {
+  source: string
+  subject: string | null
+  sender_id: string
+}
+
+const FOUND = 'id, type, source, subject, sender_id, octet_length(envelope) as bytes, received_at, place'
+
+/** A page of retained events without their envelopes, newest first, before a place in that order and not before a time. */
+export const pageEvents = (db: Db, tenantId: string, before: Place, since: number, limit: number) =>
+  db.rows<FoundEvent>(
+    `select ${FOUND} from events
+      where tenant_id = ? and purged_at is null and (received_at, place, id) < (?, ?, ?) and received_at >= ?
+      order by received_at desc, place desc, id desc limit ?`,
+    [tenantId, before.received_at, before.place, before.id, since, limit],
+  )
+
+/** The retained event with that id, if there is one. */
+export const findListed = (db: Db, tenantId: string, id: string) =>
+  db.rows<FoundEvent>(`select ${FOUND} from events where tenant_id = ? and id = ? and purged_at is null`, [
+    tenantId,
+    id,
+  ])

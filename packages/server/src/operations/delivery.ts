@@ -41,7 +41,7 @@ const NEVER = new AbortController().signal
 
 const mailboxOf = (principal: Principal): Mailbox => ({ tenantId: principal.tenantId, recipientId: principal.id })
 
-const deadLetterScope = (principal: Principal): DeadLetterScope => ({
+export const deadLetterScope = (principal: Principal): DeadLetterScope => ({
   tenantId: principal.tenantId,
   recipientId: isOrgAdmin(principal) ? null : principal.id,
 })
@@ -102,7 +102,8 @@ export function deliveryOperations(tools: DeliveryOperationTools): Binding[] {
       const scope = deadLetterScope(principal)
       // What the clock has already decided is shown as decided.
       await writeLapsed(store, activity, principal.tenantId, now(), policyOf(principal.tenantId))
-      return { status: 200, ...(await listDeadLetters(store, scope, query.offset ?? 0, query.limit ?? 50)) }
+      const { offset = 0, limit = 50, ...filter } = query
+      return { status: 200, ...(await listDeadLetters(store, scope, filter, offset, limit)) }
     }),
 
     write(operations.replayDeadLetter, async ({ principal, params }, tx) => {

@@ -7,6 +7,7 @@ import { prepareEvent, withoutOurs, type PreparedEvent } from '../events/envelop
 import { explainEvent } from '../events/explain.ts'
 import type { Publish, PublishOutcome } from '../events/publish.ts'
 import { readReceipts } from '../events/receipts.ts'
+import { searchEvents } from '../events/search.ts'
 import { sendTestEvent } from '../events/test-event.ts'
 import type { Principal } from '../auth/principal.ts'
 import { Failure, tooLarge } from '../kernel/failure.ts'
@@ -103,6 +104,10 @@ export function eventOperations({
         return respond(outcomes)
       },
       (envelope) => publishable(envelope, maxEventBytes) as never,
+    ),
+
+    read(operations.listEvents, async ({ principal, query }, db) =>
+      ok(await searchEvents(db, principal.tenantId, query)),
     ),
 
     own(operations.getEvent, async ({ principal, params }) => {

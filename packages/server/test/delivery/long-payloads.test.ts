@@ -72,7 +72,7 @@ onBothEngines((engine) => {
     assert.equal(list.body.total, 3)
 
     const mailbox = { tenantId: tenant.id, recipientId: other.id }
-    const begun = await listDeadLetters(service.store, mailbox, 0, 50)
+    const begun = await listDeadLetters(service.store, mailbox, {}, 0, 50)
     assert.ok('pieces' in begun)
     await service.store.tx((tx) =>
       tx.run('update events set envelope = null where tenant_id = ? and id = ?', [tenant.id, ids[0]!]),

@@ -1,0 +1,48 @@
+// Events that were accepted, to be searched, and the types there are.
+import { EventSummary, MAX_EVENT_ID } from './events.ts'
+import { operation } from './operation.ts'
+import { Type, dateTime, eventTypeGlob, nullableDateTime, page, text } from './shapes.ts'
+
+/** Retained events that one search looks through, newest first. */
+export const MAX_EVENTS_SEARCHED = 10_000
+
+const exactly = (maxLength: number, example: string) =>
+  Type.Optional(text(maxLength, { minLength: 1, examples: [example], expected: `1 to ${maxLength} characters` }))
+
+export const eventListOperations = {
+  listEvents: operation({
+    id: 'listEvents',
+    summary: 'Search the events of the tenant, newest first',
+    description: `Looks through the newest ${MAX_EVENTS_SEARCHED.toLocaleString('en')} retained events between \`since\` and \`until\`. Where there are more, \`searched_back_to\` says how far that went: the same search with it as \`until\` goes on from there. \`total\` counts what was found.`,
+    tag: 'Events',
+    method: 'GET',
+    path: '/events',
+    access: { scope: 'org_admin' },
+    query: Type.Object({
+      type: Type.Optional(eventTypeGlob()),
+      subject: exactly(4096, 'order/1'),
+      source: exactly(4096, '/orders'),
+      id: exactly(MAX_EVENT_ID, 'order-1-created'),
+      sender: exactly(255, 'agt_01hv3k8z9q4m7t2x5c6w8r0s1d'),
+      since: Type.Optional(dateTime({ description: 'Accepted then or later.' })),
+      until: Type.Optional(dateTime({ description: 'Accepted then or earlier.' })),
+      ...page,
+    }),
+    success: {
+      200: {
+        description: 'A page of events',
+        schema: Type.Object(
+          {
+            events: Type.Array(EventSummary),
+            total: Type.Integer({ examples: [1] }),
+            searched_back_to: nullableDateTime({
+              examples: [null],
+              description: 'Null where everything was looked through.',
+            }),
+          },
+          { $id: 'EventList' },
+        ),
+      },
+    },
+  }),
+} as const

@@ -1,0 +1,109 @@
+// Finds dead letters by what they have in common, newest first. A pattern and a part of a reason have no index, so the dead
+// letters of a mailbox or a tenant are gone through, a thousand without their payloads in each turn.
+import { isId } from '@sensorium/contract'
+import { compileGlob } from '../routing/glob.ts'
+import type { Db, Value } from '../store/db.ts'
+
+/** Whose dead letters: one recipient's, or the whole tenant's. */
+export interface DeadLetterScope {
+  tenantId: string
+  recipientId: string | null
+}
+
+export interface DeadLetterFilter {
+  event_type?: string
+  agent_id?: string
+  reason?: string
+  since?: string
+  until?: string
+}
+
+export interface FoundDeadLetter {
+  id: string
+  recipient_id: string
+  dlq_reason: string
+  dead_lettered_at: number
+  type: string
+  /** Of its event's envelope. */
+  bytes: number
+}
+
+const PAGE = 1_000
+
+const COLUMNS = 'd.id, d.recipient_id, d.dlq_reason, d.dead_lettered_at, e.type, octet_length(e.envelope) as bytes'
+const FROM = 'deliveries d join events e on e.tenant_id = d.tenant_id and e.id = d.event_id'
+
+/** Whether anything is asked for but all of them. */
+export const isFiltering = (filter: DeadLetterFilter): boolean =>
+  Object.values(filter).some((value) => value !== undefined)
+
+function passesOf({ event_type, reason }: DeadLetterFilter): (letter: FoundDeadLetter) => boolean {
+  const glob = event_type === undefined ? null : compileGlob(event_type)
+  const part = reason?.toLowerCase()
+  return (letter) =>
+    (glob === null || glob.matches(letter.type)) &&
+    (part === undefined || letter.dlq_reason.toLowerCase().includes(part))
+}
+
+/** The scope that a filter leaves: an agent finds its own dead letters, whomever it names. Null: nobody's. */
+function narrowed(scope: DeadLetterScope, { agent_id }: DeadLetterFilter): DeadLetterScope | null {
+  if (agent_id === undefined) return scope
+  return scope.recipientId === null || scope.recipientId === agent_id ? { ...scope, recipientId: agent_id } : null
+}
+
+/** A page of dead letters before a place in their order. By the index of the tenant's or the recipient's dead letters. */
+function pageDead(
+  db: Db,
+  { tenantId, recipientId }: DeadLetterScope,
+  before: Pick<FoundDeadLetter, 'dead_lettered_at' | 'id'>,
+  since: number,
+): Promise<FoundDeadLetter[]> {
+  const whose = recipientId === null ? 'd.tenant_id = ?' : 'd.tenant_id = ? and d.recipient_id = ?'
+  const values: Value[] = recipientId === null ? [tenantId] : [tenantId, recipientId]
+  return db.rows<FoundDeadLetter>(
+    `select ${COLUMNS} from ${FROM}
+      where ${whose} and d.dead_lettered_at is not null and (d.dead_lettered_at, d.id) < (?, ?) and d.dead_lettered_at >= ?
+      order by d.dead_lettered_at desc, d.id desc limit ?`,
+    [...values, before.dead_lettered_at, before.id, since, PAGE],
+  )
+}
+
+/** At most `most` that pass, looking at no more than `look` of them. */
+export async function findDeadLetters(
+  db: Db,
+  scope: DeadLetterScope,
+  filter: DeadLetterFilter,
+  most: number,
+  look: number,
+): Promise<FoundDeadLetter[]> {
+  const whose = narrowed(scope, filter)
+  const found: FoundDeadLetter[] = []
+  if (whose === null) return found
+  const passes = passesOf(filter)
+  const since = filter.since === undefined ? 0 : Date.parse(filter.since)
+  const until = filter.until === undefined ? Number.MAX_SAFE_INTEGER : Date.parse(filter.until) + 1
+  let before = { dead_lettered_at: until, id: '' }
+  for (let looked = 0; looked < look; ) {
+    const page = await pageDead(db, whose, before, since)
+    for (const letter of page) if (passes(letter) && found.length < most) found.push(letter)
+    looked += page.length
+    if (page.length < PAGE || found.length === most) break
+    before = page.at(-1)!
+    await new Promise(setImmediate) // others may have their turn
+  }
+  return found
+}
+
+/** Those of these deliveries that are dead letters of the scope. */
+export async function namedDeadLetters(
+  db: Db,
+  { tenantId, recipientId }: DeadLetterScope,
+  ids: readonly string[],
+): Promise<FoundDeadLetter[]> {
+  const known = [...new Set(ids)].filter((id) => isId('delivery', id))
+  const rows = await db.rows<FoundDeadLetter>(
+    `select ${COLUMNS} from ${FROM} where d.tenant_id = ? and ${db.dialect.inList('d.id')} and d.dead_lettered_at is not null`,
+    [tenantId, db.dialect.list(known)],
+  )
+  return rows.filter((row) => recipientId === null || row.recipient_id === recipientId)
+}

@@ -1,0 +1,85 @@
+// Searching the events of a tenant. There is no index by type, subject or source: each would be written with every event.
+// A search goes through the newest retained events instead, some thousand rows without their envelopes in each turn, and
+// says how far it came.
+import { MAX_EVENTS_SEARCHED, type EventSummary } from '@sensorium/contract'
+import { iso } from '../kernel/clock.ts'
+import { compileGlob } from '../routing/glob.ts'
+import type { Db } from '../store/db.ts'
+import { pageEvents, findListed, type FoundEvent, type Place } from './sql.ts'
+import { summarize } from './summaries.ts'
+
+export interface EventQuery {
+  type?: string
+  subject?: string
+  source?: string
+  id?: string
+  sender?: string
+  since?: string
+  until?: string
+  offset?: number
+  limit?: number
+}
+
+export interface FoundEvents {
+  events: EventSummary[]
+  total: number
+  searched_back_to: string | null
+}
+
+const PAGE = 1_000
+
+type Passes = (event: FoundEvent) => boolean
+
+function passesOf({ type, subject, source, sender, since, until }: EventQuery): Passes {
+  const glob = type === undefined ? null : compileGlob(type)
+  const from = since === undefined ? -Infinity : Date.parse(since)
+  const to = until === undefined ? Infinity : Date.parse(until)
+  return (event) =>
+    (glob === null || glob.matches(event.type)) &&
+    (subject === undefined || event.subject === subject) &&
+    (source === undefined || event.source === source) &&
+    (sender === undefined || event.sender_id === sender) &&
+    event.received_at >= from &&
+    event.received_at <= to
+}
+
+/** What passes among the newest, newest first, and when the oldest that was looked at was accepted if there are more. */
+async function lookThrough(
+  db: Db,
+  tenantId: string,
+  { since, until }: EventQuery,
+  passes: Passes,
+): Promise<{ found: FoundEvent[]; backTo: number | null }> {
+  const from = since === undefined ? 0 : Date.parse(since)
+  const found: FoundEvent[] = []
+  // Before the first place of the millisecond after it.
+  let before: Place = {
+    received_at: until === undefined ? Number.MAX_SAFE_INTEGER : Date.parse(until) + 1,
+    place: -1,
+    id: '',
+  }
+  for (let looked = 0; ; ) {
+    const rows = await pageEvents(db, tenantId, before, from, PAGE)
+    for (const row of rows) if (passes(row)) found.push(row)
+    looked += rows.length
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < PAGE) return { found, backTo: null }
+    if (looked >= MAX_EVENTS_SEARCHED) return { found, backTo: last.received_at }
+    before = last
+    await new Promise(setImmediate) // a long search is made in many short turns
+  }
+}
+
+export async function searchEvents(db: Db, tenantId: string, query: EventQuery): Promise<FoundEvents> {
+  const { offset = 0, limit = 50, id } = query
+  const passes = passesOf(query)
+  const { found, backTo } =
+    id === undefined
+      ? await lookThrough(db, tenantId, query, passes)
+      : { found: (await findListed(db, tenantId, id)).filter(passes), backTo: null }
+  return {
+    events: await summarize(db, tenantId, found.slice(offset, offset + limit)),
+    total: found.length,
+    searched_back_to: backTo === null ? null : iso(backTo),
+  }
+}

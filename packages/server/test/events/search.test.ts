@@ -1,0 +1,109 @@
+// Searching the events of a tenant.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { EventSummary } from '@sensorium/contract'
+import { onBothEngines } from '../support/engines.ts'
+import { assertError } from '../support/expect.ts'
+import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { interest, publish } from './tools.ts'
+
+onBothEngines((engine) => {
+  let service: Service
+  let tenant: TestTenant
+  let agent: TestAgent
+  let colleague: TestAgent
+  let noon: string
+
+  before(async () => {
+    service = await startService(engine)
+    tenant = await service.tenant()
+    agent = await tenant.agent()
+    colleague = await tenant.agent()
+    await interest(service, colleague, { event_type: 'shop.*' })
+    await publish(service, agent.token, { id: 'one', type: 'shop.order.made', subject: 'order/1', data: { total: 1 } })
+    await service.clock.advance(1_000)
+    noon = new Date(service.clock.now()).toISOString()
+    await publish(service, agent.token, { id: 'two', type: 'shop.order.paid', subject: 'order/1', source: '/till' })
+    await service.clock.advance(1_000)
+    await publish(service, colleague.token, { id: 'three', type: 'mail.sent', subject: 'order/2' })
+  })
+  after(() => service.stop())
+
+  const search = (query = '', token = tenant.admin) =>
+    service.call<{ events: EventSummary[]; total: number; searched_back_to: string | null }>(`GET /v1/events${query}`, {
+      token,
+    })
+  const found = async (query: string): Promise<string[]> => (await search(query)).body.events.map(({ id }) => id)
+
+  test('[CON-8] all of them newest first, with what a summary has', async () => {
+    const { body } = await search()
+    assert.deepEqual(
+      body.events.map(({ id }) => id),
+      ['three', 'two', 'one'],
+    )
+    assert.deepEqual([body.total, body.searched_back_to], [3, null])
+    assert.deepEqual(body.events[2], {
+      id: 'one',
+      type: 'shop.order.made',
+      source: '/test',
+      subject: 'order/1',
+      time: null,
+      received_at: '2030-01-01T00:00:00.000Z',
+      sender: agent.id,
+      recipients: 1,
+      snippet: '{"total":1}',
+    })
+    assert.equal(body.events[0]!.recipients, 0)
+  })
+
+  const cases: [string, () => string, string[]][] = [
+    ['type', () => '?type=shop.*', ['two', 'one']],
+    ['subject', () => '?subject=order/1', ['two', 'one']],
+    ['source', () => '?source=/till', ['two']],
+    ['id', () => '?id=three', ['three']],
+    ['id of nothing', () => '?id=four', []],
+    ['id and a type that is another', () => '?id=three&type=shop.*', []],
+    ['sender', () => `?sender=${colleague.id}`, ['three']],
+    ['since', () => `?since=${noon}`, ['three', 'two']],
+    ['until', () => `?until=${noon}`, ['two', 'one']],
+    ['since and until', () => `?since=${noon}&until=${noon}`, ['two']],
+    ['two of them', () => '?type=shop.*&source=/test', ['one']],
+    ['a page', () => '?offset=1&limit=1', ['two']],
+  ]
+  for (const [by, query, expected] of cases) {
+    test(`[CON-8] by ${by}`, async () => assert.deepEqual(await found(query()), expected))
+  }
+
+  test('[CON-8] what is malformed is 400, and nothing of another tenant is found', async () => {
+    assertError(await search('?since=yesterday'), 'validation_failed', { field: 'since' })
+    assertError(await search('?limit=0'), 'validation_failed', { field: 'limit' })
+    assertError(await search('?type='), 'validation_failed', { field: 'type' })
+    const other = await service.tenant()
+    assert.deepEqual((await search('', other.admin)).body, { events: [], total: 0, searched_back_to: null })
+    assert.deepEqual((await search('?id=one', other.admin)).body.events, [])
+  })
+
+  test('[CON-9] a search looks through 10,000 events and says where to go on', async () => {
+    const home = await service.tenant()
+    const sender = await home.agent()
+    for (let batch = 0; batch < 101; batch++) {
+      const events = Array.from({ length: 100 }, (_, n) => ({
+        specversion: '1.0',
+        type: batch === 0 ? 'rare' : 'usual',
+        source: '/s',
+        id: `e-${batch}-${n}`,
+      }))
+      await service.call('POST /v1/events', {
+        token: sender.token,
+        raw: JSON.stringify(events),
+        headers: { 'content-type': 'application/cloudevents-batch+json' },
+      })
+      await service.clock.advance(10)
+    }
+    const first = (await search('?type=rare', home.admin)).body
+    assert.deepEqual([first.events, first.total], [[], 0])
+    const next = (await search(`?type=rare&until=${first.searched_back_to}`, home.admin)).body
+    assert.deepEqual([next.events.length, next.total, next.searched_back_to], [50, 100, null])
+    assert.equal((await search('?limit=200', home.admin)).body.total, 10_000)
+  })
+})

@@ -1,0 +1,68 @@
+// What happened in a tenant, by the minute.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { onBothEngines } from '../support/engines.ts'
+import { assertError } from '../support/expect.ts'
+import { startService, type Service } from '../support/service.ts'
+import { ack, ids, interest, poll, publish } from '../events/tools.ts'
+
+onBothEngines((engine) => {
+  let service: Service
+  before(async () => {
+    service = await startService(engine)
+  })
+  after(() => service.stop())
+
+  test('[CON-14] every minute asked for, oldest first, with what was counted in it', async () => {
+    const tenant = await service.tenant()
+    const agent = await tenant.agent()
+    await interest(service, agent)
+    const stats = async (query = '') =>
+      (await service.call(`GET /v1/stats${query}`, { token: tenant.admin })).body.minutes
+    await publish(service, agent.token)
+    await publish(service, agent.token)
+    const [one, two] = ids(await poll(service, agent.token))
+    await ack(service, agent.token, [one!])
+    await service.call('POST /v1/delivery/nack', {
+      token: agent.token,
+      body: { delivery_ids: [two], dead_letter: true },
+    })
+    const zeros = { events: 0, deliveries: 0, acknowledgements: 0, failures: 0, dead_letters: 0 }
+    const busy = { events: 2, deliveries: 2, acknowledgements: 1, failures: 1, dead_letters: 1 }
+    const at = (ms: number): string => new Date(Math.floor(ms / 60_000) * 60_000).toISOString()
+    const now = service.clock.now()
+    assert.deepEqual(await stats('?minutes=2'), [
+      { at: at(now - 60_000), ...zeros },
+      { at: at(now), ...busy },
+    ])
+    await service.clock.jump(60_000)
+    await publish(service, agent.token, { type: 'nobody.wants.it' })
+    assert.deepEqual(await stats('?minutes=2'), [
+      { at: at(now), ...busy },
+      { at: at(now + 60_000), ...zeros, events: 1 },
+    ])
+    assert.equal((await stats()).length, 60)
+    const other = await service.tenant()
+    const theirs = await service.call('GET /v1/stats?minutes=1440', { token: other.admin })
+    assert.equal(theirs.body.minutes.length, 1_440)
+    assert.ok(theirs.body.minutes.every(({ events }: { events: number }) => events === 0))
+    for (const minutes of ['0', '1441', 'x'])
+      assertError(await service.call(`GET /v1/stats?minutes=${minutes}`, { token: tenant.admin }), 'validation_failed')
+  })
+
+  test('[CON-14] it is written down by itself, and kept for a day', async () => {
+    const rows = async (): Promise<number> =>
+      (await service.store.rows<{ n: number }>('select count(*) as n from activity_minutes'))[0]!.n
+    const tenant = await service.tenant()
+    await publish(service, (await tenant.agent()).token)
+    await service.app.runOnce.flushActivity()
+    const before = await rows()
+    assert.ok(before > 0)
+    await service.clock.jump(23 * 3_600_000)
+    await service.app.runOnce.pruneActivity()
+    assert.equal(await rows(), before)
+    await service.clock.jump(2 * 3_600_000)
+    await service.app.runOnce.pruneActivity()
+    assert.equal(await rows(), 0)
+  })
+})
