@@ -91,6 +91,21 @@ export const Memory = Type.Object(
 )
 export type Memory = Static<typeof Memory>
 
+export const CreatedMemory = Type.Object(
+  {
+    ...Memory.properties,
+    similar: Type.Optional(
+      Type.Array(Type.Object({ id: id('mem'), score: Type.Number({ minimum: 0, maximum: 1, examples: [0.97] }) }), {
+        description:
+          'Memories that say nearly the same (a likeness above 0.92), likest first, to merge instead of piling up. ' +
+          'Only where there are some, and they could be found at once.',
+      }),
+    ),
+  },
+  { $id: 'CreatedMemory' },
+)
+export type CreatedMemory = Static<typeof CreatedMemory>
+
 export const MemoryCreate = Type.Object(
   {
     type: oneOf(MEMORY_TYPES),
@@ -247,7 +262,7 @@ export const memoryOperations = {
     bodyLimit: 'memory',
     body: MemoryCreate,
     asText: ['metadata'],
-    success: { 201: { description: 'The memory', schema: Memory } },
+    success: { 201: { description: 'The memory', schema: CreatedMemory } },
   }),
   searchMemories: operation({
     id: 'searchMemories',
@@ -292,11 +307,18 @@ export const memoryOperations = {
   deleteMemory: operation({
     id: 'deleteMemory',
     summary: 'Delete a memory',
-    description: 'For its owner and for org-admins. It is gone from every answer.',
+    description:
+      'For its owner and for org-admins. It is gone from every answer. With `erase`, for org-admins, nothing of it is kept, ' +
+      'also of what was deleted or has expired.',
     tag,
     method: 'DELETE',
     path: '/memories/{id}',
     access: writing,
+    query: Type.Object({
+      erase: Type.Optional(
+        Type.Boolean({ default: false, examples: [true], description: 'Keeps nothing of it. For org-admins.' }),
+      ),
+    }),
     success: { 204: { description: 'Deleted' } },
   }),
   promoteMemory: operation({

@@ -1,7 +1,7 @@
-// How memories are kept over time: by an id of somebody else's, with a history and the way back.
-import { Memory, MemoryCreate } from './memories.ts'
+// How memories are kept over time: by an id of somebody else's, with a history and the way back, and without doubles.
+import { Memory, MemoryCreate, SearchResult } from './memories.ts'
 import { operation } from './operation.ts'
-import { Type, type Static, dateTime, id, jsonObject } from './shapes.ts'
+import { Type, type Static, dateTime, filledText, id, jsonObject } from './shapes.ts'
 
 /** Versions of a memory that are kept. */
 const MAX_VERSIONS = 100
@@ -23,6 +23,16 @@ export type MemoryVersion = Static<typeof MemoryVersion>
 export const MemoryRestore = Type.Object(
   { version: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, examples: [1] }) },
   { $id: 'MemoryRestore' },
+)
+
+export const MemoryMerge = Type.Object(
+  {
+    memory_ids: Type.Array(filledText(255, { examples: ['mem_01hv3k8z9q4m7t2x5c6w8r0s1d'] }), {
+      minItems: 1,
+      maxItems: 20,
+    }),
+  },
+  { $id: 'MemoryMerge' },
 )
 
 const tag = 'Memories'
@@ -77,5 +87,38 @@ export const memoryKeepingOperations = {
     access: writing,
     body: MemoryRestore,
     success: { 200: { description: 'The memory', schema: Memory } },
+  }),
+  findSimilarMemories: operation({
+    id: 'findSimilarMemories',
+    summary: 'Find memories that say nearly the same',
+    description:
+      'Among those that the caller sees, likest first. `score` is the cosine of their meaning: 1 is the same. Of a long memory ' +
+      'the beginning is compared. `accessed_at` does not move.',
+    tag,
+    method: 'GET',
+    path: '/memories/{id}/similar',
+    access: reading,
+    query: Type.Object({
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 10, examples: [10] })),
+    }),
+    success: {
+      200: {
+        description: 'The likest memories',
+        schema: Type.Object({ results: Type.Array(SearchResult) }, { $id: 'SimilarMemories' }),
+      },
+    },
+  }),
+  mergeMemories: operation({
+    id: 'mergeMemories',
+    summary: 'Merge memories into one',
+    description:
+      'For their owner and for org-admins. The memory keeps its words; relationships of the others move to it, they are ' +
+      'deleted, and `metadata.derived_from` names them. All have the same owner, scope and team.',
+    tag,
+    method: 'POST',
+    path: '/memories/{id}/merge',
+    access: writing,
+    body: MemoryMerge,
+    success: { 200: { description: 'The memory that is left', schema: Memory } },
   }),
 } as const

@@ -20,6 +20,7 @@ export const RULES: Readonly<Record<string, readonly string[]>> = {
   updateMemory: ['not_owner'],
   deleteMemory: ['not_owner'],
   putMemory: ['scope_only_widens', 'quota_exceeded'],
+  mergeMemories: ['not_owner', 'merge_mismatch', 'too_many_relationships'],
   restoreMemory: ['not_owner'],
   promoteMemory: ['not_owner', 'scope_only_widens'],
   createRelationship: ['self_relationship'],

@@ -56,6 +56,8 @@ export const OPERATIONS = {
   putMemory: 'PUT /v1/memories/by-external-id/{external_id}',
   getMemoryHistory: 'GET /v1/memories/{id}/history',
   restoreMemory: 'POST /v1/memories/{id}/restore',
+  findSimilarMemories: 'GET /v1/memories/{id}/similar',
+  mergeMemories: 'POST /v1/memories/{id}/merge',
   exportMemories: 'GET /v1/memories/export',
   importMemories: 'POST /v1/memories/import',
   createRelationship: 'POST /v1/memories/{id}/relationships',
@@ -467,7 +469,7 @@ export interface Operations {
     params: Record<never, never>
     query: Record<never, never>
     body: MemoryCreate
-    response: Memory
+    response: CreatedMemory
   }
   /** Search memories by meaning: POST /v1/memories/search */
   searchMemories: {
@@ -493,7 +495,10 @@ export interface Operations {
   /** Delete a memory: DELETE /v1/memories/{id} */
   deleteMemory: {
     params: { id: string }
-    query: Record<never, never>
+    query: {
+      /** Keeps nothing of it. For org-admins. */
+      erase?: boolean
+    }
     body: undefined
     response: undefined
   }
@@ -523,6 +528,22 @@ export interface Operations {
     params: { id: string }
     query: Record<never, never>
     body: MemoryRestore
+    response: Memory
+  }
+  /** Find memories that say nearly the same: GET /v1/memories/{id}/similar */
+  findSimilarMemories: {
+    params: { id: string }
+    query: {
+      limit?: number
+    }
+    body: undefined
+    response: SimilarMemories
+  }
+  /** Merge memories into one: POST /v1/memories/{id}/merge */
+  mergeMemories: {
+    params: { id: string }
+    query: Record<never, never>
+    body: MemoryMerge
     response: Memory
   }
   /** Export memories and their relationships: GET /v1/memories/export */
@@ -1325,6 +1346,46 @@ export type MemoryCreate = {
   expires_at?: string | null
 }
 
+export type CreatedMemory = {
+  id: string
+  tenant_id: string
+  /** Its owner. */
+  agent_id: string
+  /** Of a memory with scope `team`, null otherwise. */
+  team_id: string | null
+  project_id: string | null
+  type: 'episodic' | 'semantic' | 'procedural' | 'entity' | 'reflection' | 'reasoning'
+  /** `agent`: its owner alone. `team`: agents of that team. `institutional`: the whole tenant. */
+  scope: 'agent' | 'team' | 'institutional'
+  status: 'active' | 'deleted' | 'expired'
+  title: string
+  content: string
+  /** How certain it is. */
+  confidence: number
+  /** How much it matters; independent of confidence. */
+  importance: number
+  metadata: Record<string, unknown>
+  source_type: string | null
+  source_id: string | null
+  source_url: string | null
+  /** The event it derives from. */
+  source_event_id: string | null
+  /** The id in a system of yours: one live memory of its owner has it. */
+  external_id?: string
+  /** When what it says was last known to be true. */
+  freshness_date: string | null
+  expires_at: string | null
+  created_at: string
+  updated_at: string
+  /** When it was last fetched or found by a semantic search. */
+  accessed_at: string
+  /** Memories that say nearly the same (a likeness above 0.92), likest first, to merge instead of piling up. Only where there are some, and they could be found at once. */
+  similar?: {
+    id: string
+    score: number
+  }[]
+}
+
 export type MemorySearch = {
   /** Natural language. */
   query: string
@@ -1400,6 +1461,14 @@ export type MemoryVersion = {
 
 export type MemoryRestore = {
   version: number
+}
+
+export type SimilarMemories = {
+  results: SearchResult[]
+}
+
+export type MemoryMerge = {
+  memory_ids: string[]
 }
 
 export type ImportedMemories = {

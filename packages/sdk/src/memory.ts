@@ -1,5 +1,6 @@
 // What an agent keeps, finds again and links.
 import type {
+  CreatedMemory,
   Memory,
   MemoryCreate,
   MemorySearch,
@@ -22,7 +23,8 @@ type TraversalQuery = Operations['listRelationships']['query']
 
 export function memoryCalls(call: Call) {
   return {
-    remember: (memory: NewMemory, options?: CallOptions): Promise<Memory> =>
+    /** `similar` in what comes back names memories that say nearly the same. */
+    remember: (memory: NewMemory, options?: CallOptions): Promise<CreatedMemory> =>
       call('createMemory', { body: { type: 'semantic', scope: 'agent', ...memory } }, options),
     /** Makes the memory of the caller with this external id, or makes it what is given. */
     put: (externalId: string, memory: NewMemory, options?: CallOptions): Promise<Memory> =>
@@ -65,6 +67,16 @@ export function memoryCalls(call: Call) {
     update: (id: string, body: MemoryUpdate, options?: CallOptions): Promise<Memory> =>
       call('updateMemory', { params: { id }, body }, options),
     forget: (id: string, options?: CallOptions) => call('deleteMemory', { params: { id } }, options),
+    /** For org-admins: nothing of it is kept. */
+    erase: (id: string, options?: CallOptions) =>
+      call('deleteMemory', { params: { id }, query: { erase: true } }, options),
+    /** Memories that say nearly the same, likest first; a score of 1 is the same. */
+    similar: async (id: string, limit?: number, options?: CallOptions): Promise<SearchResult[]> =>
+      (await call('findSimilarMemories', { params: { id }, query: limit === undefined ? {} : { limit } }, options))
+        .results,
+    /** Makes one of several that say the same; the others are deleted, their relationships move. */
+    merge: (id: string, memoryIds: readonly string[], options?: CallOptions): Promise<Memory> =>
+      call('mergeMemories', { params: { id }, body: { memory_ids: [...memoryIds] } }, options),
     promote: (id: string, scope: 'team' | 'institutional', teamId?: string, options?: CallOptions): Promise<Memory> => {
       const body = { scope, ...(teamId === undefined ? {} : { team_id: teamId }) }
       return call('promoteMemory', { params: { id }, body }, options)

@@ -185,8 +185,8 @@ function bindings(parts: Parts, compileCheck: CompileCheck): Binding[] {
       quotas,
     }),
     ...channelOperations(tools),
-    ...memoryOperations({ ...tools, quotas, index: memory.index }),
-    ...memoryKeepingOperations({ ...tools, quotas, index: memory.index, store }),
+    ...memoryOperations({ ...tools, quotas, index: memory.index, similar: memory.similar, store }),
+    ...memoryKeepingOperations({ ...tools, quotas, index: memory.index, similar: memory.similar, store }),
     ...memoryTransferOperations({
       ...tools,
       quotas,

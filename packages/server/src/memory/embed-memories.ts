@@ -32,6 +32,8 @@ const MAX_WAITING = 1_000
 export interface Embedding {
   /** A memory was written: its meaning is wanted soon. */
   wake(tenantId: string, agentId: string, memoryId: string, length: number): void
+  /** Whether nothing waits to be embedded that this process knows of. */
+  isQuiet(): boolean
   /** Embeds what is waiting and unclaimed, all of it or so many batches. Answers how many memories were embedded. */
   runOnce(batches?: number): Promise<number>
   /** Resolves when nothing that this process knows of waits for its meaning. */
@@ -199,6 +201,7 @@ export function makeEmbedding({ store, index, embedder, clock, log, embedded = (
     wake(tenantId, agentId, memoryId, length) {
       if (!closed) waiting.add(tenantId, add(length <= SHORT ? short : long, { tenantId, agentId, memoryId }))
     },
+    isQuiet: () => waiting.tenants === 0,
     runOnce(batches = Infinity) {
       // One at a time: who asks while a run is under way also waits for what that run has claimed.
       const run = lastRun.then(() => runLeft(batches))

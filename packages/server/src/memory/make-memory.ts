@@ -10,9 +10,11 @@ import { makeEmbedding, type Embedding } from './embed-memories.ts'
 import type { MemoryIndex } from './index/memory-index.ts'
 import { openIndex } from './index/open-index.ts'
 import { makeRecall, type Recall } from './recall.ts'
+import { makeSimilar, type Similar } from './similar.ts'
 
 export interface MemoryParts {
   recall: Recall
+  similar: Similar
   embedding: Embedding
   model: string
   index: MemoryIndex
@@ -39,6 +41,7 @@ export function makeMemory({ config, store, clock, log, ...told }: MemoryPartsTo
   const embedding = makeEmbedding({ store, index, embedder, clock, log, ...told })
   return {
     recall: makeRecall({ index, embedder, embedding, clock, log }),
+    similar: makeSimilar({ index, embedder, embedding, clock, log }),
     embedding,
     model: embedder.model,
     index,

@@ -14,7 +14,7 @@ import { jsonText } from '../kernel/json-members.ts'
 import type { Quotas } from '../tenants/quotas.ts'
 import type { Db } from '../store/db.ts'
 import { meter, STORED_BYTES } from '../tenants/usage.ts'
-import type { MemoryIndex } from './index/memory-index.ts'
+import type { MemoryIndex, ReadyVectors } from './index/memory-index.ts'
 import { expire } from './expire.ts'
 import { isLive } from './see.ts'
 import { insertMemory, lockByExternalId, type MemoryRow } from './sql.ts'
@@ -101,6 +101,7 @@ export async function keepNew(
   principal: Principal,
   row: MemoryRow,
   at = row.created_at,
+  ready?: ReadyVectors,
 ): Promise<MemoryRow | null> {
   const bytes = [row.title, row.content, row.metadata].reduce((sum, text) => sum + Buffer.byteLength(text), 0)
   await quotas.makeRoom(tx, row.tenant_id, 'memories')
@@ -113,7 +114,7 @@ export async function keepNew(
     }
     if (holder) await expire(tx, index, holder)
   }
-  await index.put(tx, row)
+  await index.put(tx, row, undefined, ready)
   meter(tx, at, [
     [row.tenant_id, 'memories', 1],
     [row.tenant_id, STORED_BYTES, bytes],
@@ -121,9 +122,16 @@ export async function keepNew(
   return null
 }
 
-export async function remember(tx: Db, tools: MemoryTools, principal: Principal, wanted: Wanted): Promise<MemoryRow> {
+/** `ready` are the vectors of title and content, where they are known already. */
+export async function remember(
+  tx: Db,
+  tools: MemoryTools,
+  principal: Principal,
+  wanted: Wanted,
+  ready?: ReadyVectors,
+): Promise<MemoryRow> {
   const row = newMemory(principal, tools.makeId, tools.now(), wanted)
-  const holder = await keepNew(tx, tools, principal, row)
+  const holder = await keepNew(tx, tools, principal, row, row.created_at, ready)
   if (holder) throw taken('This external id', holder.id)
   return row
 }

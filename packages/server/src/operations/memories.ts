@@ -1,6 +1,7 @@
 // /memories and their relationships. Search by meaning has a file of its own.
 import { operations } from '@sensorium/contract'
 import { changeMemory } from '../memory/change.ts'
+import { eraseMemory } from '../memory/erase.ts'
 import { forgetMemory } from '../memory/forget.ts'
 import { getMemory } from '../memory/get.ts'
 import { listMemories } from '../memory/list.ts'
@@ -9,11 +10,13 @@ import { relate, unrelate } from '../memory/relate.ts'
 import { remember, type MemoryTools } from '../memory/remember.ts'
 import { traverse } from '../memory/traverse.ts'
 import type { MemoryIndex } from '../memory/index/memory-index.ts'
+import type { Similar } from '../memory/similar.ts'
 import type { MemoryRow, RelationshipRow } from '../memory/sql.ts'
 import { memoryJson, relationshipJson } from '../memory/wire.ts'
+import type { Store } from '../store/db.ts'
 import type { CallOptions } from './call.ts'
 import { noContent, type OperationResponse } from './response.ts'
-import { read, write, type Binding } from './binding.ts'
+import { own, read, write, type Binding } from './binding.ts'
 
 /** Metadata of more characters than this is no beginning of anything. */
 const LONG_METADATA = 65_536
@@ -28,17 +31,31 @@ const related = (row: RelationshipRow): OperationResponse => ({
   resourceId: row.id,
 })
 
-export const memoryOperations = (tools: MemoryTools & { index: MemoryIndex }): Binding[] => {
-  const { now, index } = tools
+export interface MemoryOperationTools extends MemoryTools {
+  store: Store
+  index: MemoryIndex
+  similar: Pick<Similar, 'atOnce'>
+}
+
+export const memoryOperations = (tools: MemoryOperationTools): Binding[] => {
+  const { now, index, similar, store } = tools
   return [
     read(operations.listMemories, async ({ principal, query, options }, db) => ({
       status: 200,
       ...(await listMemories(db, index.findText, principal, query, now(), options.brief)),
     })),
 
-    write(operations.createMemory, async ({ principal, body, options }, tx) =>
-      shown(201, await remember(tx, tools, principal, body), options),
-    ),
+    // Its own transaction: what is like it is looked for before, where that takes a moment only.
+    own(operations.createMemory, async ({ principal, body, options }, record) => {
+      const known = await similar.atOnce(principal, `${body.title}\n${body.content}`)
+      return store.tx(async (tx) => {
+        const response = shown(201, await remember(tx, tools, principal, body, known?.vectors), options)
+        if (known && known.similar.length > 0)
+          response.text = `${response.text!.slice(0, -1)},"similar":${JSON.stringify(known.similar)}}`
+        if (record) await record(tx, response)
+        return response
+      })
+    }),
 
     // A write: fetching moves accessed_at.
     write(operations.getMemory, async ({ principal, params, options }, tx) =>
@@ -49,8 +66,8 @@ export const memoryOperations = (tools: MemoryTools & { index: MemoryIndex }): B
       shown(200, await changeMemory(tx, tools, principal, params.id, body), options),
     ),
 
-    write(operations.deleteMemory, async ({ principal, params }, tx) => {
-      await forgetMemory(tx, tools, principal, params.id)
+    write(operations.deleteMemory, async ({ principal, params, query }, tx) => {
+      await (query.erase === true ? eraseMemory : forgetMemory)(tx, tools, principal, params.id)
       return noContent()
     }),
 

@@ -1,15 +1,18 @@
-// How memories are kept over time: by external id, history and restore.
+// How memories are kept over time: by external id, with a history, and without doubles.
 import { operations } from '@sensorium/contract'
 import { historyOf } from '../memory/history.ts'
+import { mergeMemories } from '../memory/merge.ts'
 import { putMemory } from '../memory/put.ts'
 import type { MemoryTools } from '../memory/remember.ts'
 import { restoreMemory } from '../memory/restore.ts'
+import { likeMemory } from '../memory/like.ts'
+import type { Similar } from '../memory/similar.ts'
 import type { Store } from '../store/db.ts'
 import { read, write, type Binding } from './binding.ts'
 import { shown } from './memories.ts'
 
-export const memoryKeepingOperations = (tools: MemoryTools & { store: Store }): Binding[] => {
-  const { now, store } = tools
+export const memoryKeepingOperations = (tools: MemoryTools & { store: Store; similar: Similar }): Binding[] => {
+  const { now, store, similar } = tools
   return [
     write(operations.putMemory, async ({ principal, params, body, options }, tx) => {
       const { memory, outcome } = await putMemory(tx, tools, principal, params.external_id, body)
@@ -23,6 +26,15 @@ export const memoryKeepingOperations = (tools: MemoryTools & { store: Store }): 
 
     write(operations.restoreMemory, async ({ principal, params, body, options }, tx) =>
       shown(200, await restoreMemory(tx, tools, principal, params.id, body.version), options),
+    ),
+
+    read(operations.findSimilarMemories, async ({ principal, params, query, options }) => ({
+      status: 200,
+      ...(await likeMemory(store, similar, principal, params.id, query.limit, now(), options.brief)),
+    })),
+
+    write(operations.mergeMemories, async ({ principal, params, body, options }, tx) =>
+      shown(200, await mergeMemories(tx, tools, principal, params.id, body.memory_ids), options),
     ),
   ]
 }

@@ -1,6 +1,6 @@
 // What the memory tests say over and over.
 import assert from 'node:assert/strict'
-import type { Memory, RelatedMemory, Relationship } from '@sensorium/contract'
+import type { CreatedMemory, Memory, RelatedMemory, Relationship } from '@sensorium/contract'
 import type { Reply, Service, TestTenant } from '../support/service.ts'
 
 export interface Actor {
@@ -24,7 +24,9 @@ export function memoryCalls({ call }: Pick<Service, 'call'>) {
     async make(by: Actor, body: object = {}): Promise<Memory> {
       const reply = await calls.post(by, body)
       assert.equal(reply.status, 201, reply.text)
-      return reply.body
+      // That something like it is there already is not part of a memory.
+      const { similar: _, ...memory } = reply.body as CreatedMemory
+      return memory
     },
     get: (by: Actor, id: string) => call<Memory>(`GET /v1/memories/${id}`, { token: by.token }),
     patch: (by: Actor, id: string, body: object) => call<Memory>(`PATCH /v1/memories/${id}`, { token: by.token, body }),

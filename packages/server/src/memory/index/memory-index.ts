@@ -51,6 +51,12 @@ export interface Vectors {
   windows: readonly Embedded[]
 }
 
+/** The vectors of a text that is about to be written. */
+export interface ReadyVectors {
+  model: string
+  windows: readonly Embedded[]
+}
+
 /** Ids of what meets the condition on `m` and holds the text, newest first. */
 export type FindText = (viewer: Viewer, text: string, wanted: Condition) => Promise<string[]>
 
@@ -66,9 +72,9 @@ export interface MemoryIndex extends Finder {
   /**
    * Called in the transaction that writes a memory: with a new one alone, with a changed one and what it was before.
    * It is found by its words right after the commit; a new text loses the vectors of the old one at once and waits to
-   * be embedded.
+   * be embedded, unless its vectors are `ready`.
    */
-  put(tx: Db, memory: IndexedMemory, before?: IndexedMemory): Promise<void>
+  put(tx: Db, memory: IndexedMemory, before?: IndexedMemory, ready?: ReadyVectors): Promise<void>
   /** Called in the transaction that takes a memory away: nothing finds it any more. */
   remove(tx: Db, tenantId: string, id: string): Promise<void>
   /** Replaces the vectors of a memory, unless its text has changed since; answers whether they were kept. */

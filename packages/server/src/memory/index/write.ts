@@ -5,7 +5,7 @@ import type { Embedded } from '../embed/embedding.ts'
 import { putFacts, removeFacts } from './facts.ts'
 import { fold } from './fold.ts'
 import { audiencesOf, gramsOf, seedOf } from './grams.ts'
-import type { IndexedMemory, MemoryIndex } from './memory-index.ts'
+import type { IndexedMemory, MemoryIndex, ReadyVectors } from './memory-index.ts'
 import { countTerms, indexedTerms, termsOf, type Counted } from './terms.ts'
 
 export interface Named {
@@ -66,8 +66,15 @@ export function makeWrite(
   engine: EngineWriter,
   toEmbed: (memory: IndexedMemory) => void,
 ): Pick<MemoryIndex, 'put' | 'remove' | 'keep'> {
+  /** Stores the vectors of the text that was just put. */
+  async function store(tx: Db, { tenant_id, id }: Named, { model, windows }: ReadyVectors): Promise<void> {
+    // Marks a memory as embedded.
+    await tx.run('update memory_recall set embedded = ? where tenant_id = ? and memory_id = ?', [model, tenant_id, id])
+    await engine.insertVectors(tx, model, tenant_id, id, windows)
+  }
+
   return {
-    async put(tx, memory, before) {
+    async put(tx, memory, before, ready) {
       const differs = (...names: (keyof IndexedMemory)[]): boolean =>
         before === undefined || names.some((name) => memory[name] !== before[name])
       const newText = differs('title', 'content')
@@ -76,7 +83,8 @@ export function makeWrite(
         await engine.putWords(tx, wordsOf(memory))
         // What an older text meant finds nothing any more.
         if (before) await removeVectors(tx, memory.tenant_id, memory.id)
-        tx.afterCommit(() => toEmbed(memory))
+        if (ready) await store(tx, memory, ready)
+        else tx.afterCommit(() => toEmbed(memory))
       }
       if (!differs('metadata')) return
       if (before) await removeFacts(tx, memory.tenant_id, memory.id)

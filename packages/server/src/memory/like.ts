@@ -1,0 +1,40 @@
+// The memories that say nearly the same as one that the caller sees, and that it sees too.
+import type { Principal } from '../auth/principal.ts'
+import type { Db } from '../store/db.ts'
+import { requireMemory } from './get.ts'
+import { seenBy } from './see.ts'
+import type { Similar } from './similar.ts'
+import { listMemoriesById } from './sql.ts'
+import { jsonBody, type JsonBody } from './wire.ts'
+
+/** The most that the index brings by meaning. */
+const MOST = 100
+
+export async function likeMemory(
+  store: Db,
+  similar: Similar,
+  principal: Principal,
+  id: string,
+  limit = 10,
+  now: number,
+  isBrief = false,
+): Promise<JsonBody> {
+  const { title, content } = await requireMemory(store, principal, id, now)
+  const found = await similar.find(principal, `${title}\n${content}`, MOST)
+  const others = found.filter((one) => one.id !== id).slice(0, limit)
+  const seen = seenBy(principal, now)
+  const rows = new Map(
+    (
+      await listMemoriesById(
+        store,
+        seen,
+        others.map((one) => one.id),
+      )
+    ).map((row) => [row.id, row]),
+  )
+  const items = others.flatMap(({ id: other, score }) => {
+    const memory = rows.get(other)
+    return memory ? [{ memory, json: (text: string) => `{"memory":${text},"score":${score}}` }] : []
+  })
+  return jsonBody(store, store, seen, { open: '{"results":[', items, close: () => ']}' }, isBrief)
+}

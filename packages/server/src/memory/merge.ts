@@ -1,0 +1,129 @@
+// Memories that say the same become one. It keeps its own words; the relationships of the others move to it, and they
+// are soft-deleted. Its metadata says what it came of, as `derived_from`.
+import type { Principal } from '../auth/principal.ts'
+import { ruleBroken } from '../kernel/failure.ts'
+import type { Db } from '../store/db.ts'
+import { holdMemory } from './get.ts'
+import type { MemoryTools } from './remember.ts'
+import { saveMemory, type MemoryRow } from './sql.ts'
+import { keepVersion } from './versions.ts'
+
+/** Relationships of all the memories of a merge: more would hold up other writers. */
+const MAX_EDGES = 10_000
+
+export interface Edge {
+  id: string
+  source_memory_id: string
+  target_memory_id: string
+  relationship_type: string
+  strength: number
+}
+
+export interface Moves {
+  dropped: string[]
+  /** Ids of the edges whose source, or whose target, becomes the merged memory. */
+  outgoing: string[]
+  incoming: string[]
+}
+
+/**
+ * Nothing here reads or writes. Edges among the merged lead nowhere any more; of several of one type between the same
+ * two the strongest stays, of equals the one that was there first.
+ */
+export function movesOf(edges: readonly Edge[], into: string, merged: ReadonlySet<string>): Moves {
+  const isOurs = (id: string): boolean => id === into || merged.has(id)
+  const moves: Moves = { dropped: [], outgoing: [], incoming: [] }
+  const kept = new Set<string>()
+  const stays = ({ source_memory_id, target_memory_id }: Edge): number =>
+    source_memory_id === into || target_memory_id === into ? 0 : 1
+  const byStrength = edges.toSorted((a, b) => b.strength - a.strength || stays(a) - stays(b) || (a.id < b.id ? -1 : 1))
+  for (const edge of byStrength) {
+    const { id, source_memory_id: source, target_memory_id: target, relationship_type } = edge
+    const name = [isOurs(source) ? into : source, isOurs(target) ? into : target, relationship_type].join(' ')
+    if ((isOurs(source) && isOurs(target)) || kept.has(name)) {
+      moves.dropped.push(id)
+      continue
+    }
+    kept.add(name)
+    if (merged.has(source)) moves.outgoing.push(id)
+    else if (merged.has(target)) moves.incoming.push(id)
+  }
+  return moves
+}
+
+const DERIVED = 'derived_from'
+const LONG_METADATA = 65_536
+
+/** Metadata with the merged memories noted; the rest stays the text it was. */
+export function withDerived(metadata: string, ids: readonly string[]): string {
+  if (!metadata.includes(`"${DERIVED}"`)) {
+    const rest = metadata.trim().slice(1).trimStart()
+    return `{"${DERIVED}":${JSON.stringify(ids)}${rest === '}' ? '' : ','}${rest}`
+  }
+  // Parsing more would hold up everybody else.
+  if (metadata.length > LONG_METADATA) return metadata
+  const before = JSON.parse(metadata) as Record<string, unknown>
+  const noted = Array.isArray(before[DERIVED]) ? before[DERIVED] : []
+  return JSON.stringify({ ...before, [DERIVED]: [...new Set([...noted, ...ids])] })
+}
+
+async function moveEdges(tx: Db, into: MemoryRow, merged: readonly string[]): Promise<void> {
+  const { inList, list } = tx.dialect
+  const names = list([into.id, ...merged])
+  // The edges at either end of given memories, up to one more than may be.
+  const edges = await tx.rows<Edge>(
+    `select id, source_memory_id, target_memory_id, relationship_type, strength from memory_relationships
+      where tenant_id = ? and (${inList('source_memory_id')} or ${inList('target_memory_id')}) limit ?`,
+    [into.tenant_id, names, names, MAX_EDGES + 1],
+  )
+  if (edges.length > MAX_EDGES)
+    throw ruleBroken('too_many_relationships', `These memories have more than ${MAX_EDGES} relationships`, {
+      memory_id: into.id,
+      limit: MAX_EDGES,
+    })
+  const moves = movesOf(edges, into.id, new Set(merged))
+  const of = (ids: readonly string[]) => [into.tenant_id, list(ids)] as const
+  await tx.run(`delete from memory_relationships where tenant_id = ? and ${inList('id')}`, of(moves.dropped))
+  await tx.run(`update memory_relationships set source_memory_id = ? where tenant_id = ? and ${inList('id')}`, [
+    into.id,
+    ...of(moves.outgoing),
+  ])
+  await tx.run(`update memory_relationships set target_memory_id = ? where tenant_id = ? and ${inList('id')}`, [
+    into.id,
+    ...of(moves.incoming),
+  ])
+}
+
+export async function mergeMemories(
+  tx: Db,
+  tools: Pick<MemoryTools, 'now' | 'index'>,
+  principal: Principal,
+  id: string,
+  memoryIds: readonly string[],
+): Promise<MemoryRow> {
+  const now = tools.now()
+  const merged = [...new Set(memoryIds)].filter((other) => other !== id)
+  // In one order for all: two merges of the same memories never wait for each other.
+  const rows = new Map<string, MemoryRow>()
+  for (const each of [id, ...merged].sort()) rows.set(each, await holdMemory(tx, principal, each, now))
+  const row = rows.get(id)!
+  const others = merged.map((other) => rows.get(other)!)
+  const unlike = others.find(
+    ({ agent_id, scope, team_id }) => agent_id !== row.agent_id || scope !== row.scope || team_id !== row.team_id,
+  )
+  if (unlike)
+    throw ruleBroken('merge_mismatch', 'Memories are merged that have the same owner, scope and team', {
+      memory_id: unlike.id,
+    })
+  if (others.length === 0) return row
+  await moveEdges(tx, row, merged)
+  for (const other of others) {
+    await saveMemory(tx, { ...other, status: 'deleted', updated_at: now })
+    await tools.index.remove(tx, other.tenant_id, other.id)
+  }
+  const kept: MemoryRow = { ...row, metadata: withDerived(row.metadata, merged), updated_at: now }
+  await saveMemory(tx, kept)
+  await keepVersion(tx, principal.id, row, kept)
+  await tools.index.put(tx, kept, row)
+  return kept
+}
