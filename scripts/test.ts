@@ -9,6 +9,7 @@ import { run } from 'node:test'
 import type { TestEvent } from 'node:test/reporters'
 import { inspect, styleText } from 'node:util'
 import { makeCoverage } from './coverage.ts'
+import { makeMigratedStores } from './migrated-stores.ts'
 import { startPostgres, type PostgresServer } from '../packages/server/test/support/postgres-server.ts'
 
 const root = path.dirname(import.meta.dirname)
@@ -52,9 +53,12 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 }
 
 // Tests must never meet a server that this run did not start.
-delete process.env.TEST_POSTGRES_URL
+for (const name of ['TEST_POSTGRES_URL', 'TEST_POSTGRES_MIGRATED', 'TEST_SQLITE_MIGRATED']) delete process.env[name]
 const starting = files.length > 0 ? startPostgres().catch((error: Error) => error) : undefined
 let postgres: PostgresServer | undefined
+let removeStores = (): void => {}
+// Compiling what a test imports takes twice as long as running it. Coverage needs to see it compiled.
+if (!coverage) process.env.NODE_COMPILE_CACHE = path.join(root, 'node_modules', '.cache', 'sensorium')
 try {
   if (filters.length === 0 || filters.includes('types')) report(await checkTypes())
   if (filters.length === 0 || filters.includes('lint')) report(await checkLint())
@@ -62,13 +66,16 @@ try {
   if (started instanceof Error) withoutPostgres(started)
   else postgres = started
   if (postgres !== undefined) process.env.TEST_POSTGRES_URL = postgres.url
+  if (files.length > 0) removeStores = await makeMigratedStores(postgres?.url)
   await runAll(
     files.filter((file) => !isAlone(file)),
-    Math.min(4, Math.max(2, availableParallelism())),
+    // One more than there are processors: files wait for the disk, for PostgreSQL and for processes they start.
+    Math.min(4, availableParallelism() + 1),
   )
   await runAll(files.filter(isAlone), 1)
 } finally {
   await postgres?.stop()
+  removeStores()
 }
 // The loop may still hold what an interrupted run left open.
 process.exit(conclude())

@@ -1,55 +1,85 @@
 // Every test that touches a store runs on both engines: a fresh SQLite file, and a fresh database on a real PostgreSQL
 // server.
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { describe } from 'node:test'
 import os from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
+import { databaseFile } from '../../src/store/data-directory.ts'
 
 export interface Engine {
   name: 'sqlite' | 'postgres'
   /** The environment that points a service at a new, empty store. */
-  fresh(): Promise<{ env: Record<string, string>; drop(): Promise<void> }>
+  fresh(): Promise<FreshStore>
+  /** The same with this code's schema in it: a copy of one that the runner has migrated. */
+  migrated?(): Promise<FreshStore>
+}
+
+export interface FreshStore {
+  env: Record<string, string>
+  drop(): Promise<void>
 }
 
 export const SECRET = 'a-master-secret-for-the-tests'
 
+function sqliteFolder(): FreshStore {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'sensorium-test-'))
+  return {
+    env: { DATA_DIR: folder, SENSORIUM_SECRET: SECRET },
+    drop: async () => rmSync(folder, { recursive: true, force: true }),
+  }
+}
+
 const sqlite: Engine = {
   name: 'sqlite',
-  async fresh() {
-    const folder = mkdtempSync(path.join(os.tmpdir(), 'sensorium-test-'))
-    return {
-      env: { DATA_DIR: folder, SENSORIUM_SECRET: SECRET },
-      drop: async () => rmSync(folder, { recursive: true, force: true }),
-    }
+  fresh: async () => sqliteFolder(),
+  async migrated() {
+    const store = sqliteFolder()
+    const migrated = process.env['TEST_SQLITE_MIGRATED']
+    if (migrated) copyFileSync(migrated, databaseFile(store.env['DATA_DIR']!))
+    return store
   },
 }
 
 export const POSTGRES_URL = process.env['TEST_POSTGRES_URL']
 
-async function admin(sql: string): Promise<void> {
+async function onServer<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client(POSTGRES_URL)
   await client.connect()
   try {
-    await client.query(sql)
+    return await work(client)
   } finally {
     await client.end()
   }
 }
 
+/** Each drop of a database writes a checkpoint, which takes up to a second; the second of two in a row next to nothing. */
+const DROPPED_TOGETHER = 40
+
+async function makeDatabase(template: string): Promise<FreshStore> {
+  const name = `test_${randomBytes(6).toString('hex')}`
+  await onServer((client) => client.query(`create database ${name} template ${template}`))
+  const url = new URL(POSTGRES_URL!)
+  url.pathname = `/${name}`
+  return {
+    env: { DATABASE_URL: url.href, SENSORIUM_SECRET: SECRET },
+    drop: () =>
+      onServer(async (client) => {
+        await client.query('insert into left_over values ($1)', [name])
+        const { rows } = await client.query<{ name: string }>(
+          'delete from left_over where (select count(*) from left_over) >= $1 returning name',
+          [DROPPED_TOGETHER],
+        )
+        for (const row of rows) await client.query(`drop database if exists ${row.name} with (force)`)
+      }),
+  }
+}
+
 const postgres: Engine = {
   name: 'postgres',
-  async fresh() {
-    const name = `test_${randomBytes(6).toString('hex')}`
-    await admin(`create database ${name}`)
-    const url = new URL(POSTGRES_URL!)
-    url.pathname = `/${name}`
-    return {
-      env: { DATABASE_URL: url.href, SENSORIUM_SECRET: SECRET },
-      drop: () => admin(`drop database if exists ${name} with (force)`),
-    }
-  },
+  fresh: () => makeDatabase('template1'),
+  migrated: () => makeDatabase(process.env['TEST_POSTGRES_MIGRATED'] ?? 'template1'),
 }
 
 /** Runs the suite once for each engine. The runner says by name when PostgreSQL is left out. */

@@ -31,26 +31,36 @@ export function fakeClock(start = START): FakeClock {
     sleep(ms, signal) {
       return new Promise((resolve) => {
         if (signal?.aborted) return resolve()
-        const sleeper = { at: passed + ms, wake: resolve }
-        sleepers.push(sleeper)
-        signal?.addEventListener('abort', () => {
-          sleepers = sleepers.filter((other) => other !== sleeper)
+        const wake = (): void => {
+          // A loop sleeps thousands of times on one signal, which looks through all its listeners for each.
+          signal?.removeEventListener('abort', stop)
           resolve()
-        })
+        }
+        const sleeper = { at: passed + ms, wake }
+        const stop = (): void => {
+          sleepers = sleepers.filter((other) => other !== sleeper)
+          wake()
+        }
+        sleepers.push(sleeper)
+        signal?.addEventListener('abort', stop)
       })
     },
   })
+  function wakeUntil(time: number): void {
+    const due = sleepers.filter(({ at }) => at <= time)
+    sleepers = sleepers.filter(({ at }) => at > time)
+    for (const { wake } of due.sort((a, b) => a.at - b.at)) wake()
+  }
   return {
     ...machine,
     align() {}, // a test's time is the test's alone, whatever the database says
     async advance(ms) {
       const until = passed + ms
       for (;;) {
-        const next = sleepers.filter(({ at }) => at <= until).sort((a, b) => a.at - b.at)[0]
-        if (!next) break
-        passed = Math.max(passed, next.at)
-        sleepers = sleepers.filter((sleeper) => sleeper !== next)
-        next.wake()
+        const next = Math.min(...sleepers.map(({ at }) => at))
+        if (next > until) break
+        passed = Math.max(passed, next)
+        wakeUntil(passed)
         await settle()
       }
       passed = until
@@ -58,9 +68,7 @@ export function fakeClock(start = START): FakeClock {
     },
     async jump(ms) {
       passed += ms
-      const due = sleepers.filter(({ at }) => at <= passed)
-      sleepers = sleepers.filter(({ at }) => at > passed)
-      for (const sleeper of due) sleeper.wake()
+      wakeUntil(passed)
       await settle()
     },
     set: (ms) => void (offset += ms),

@@ -83,7 +83,7 @@ export async function startService(
   env: Record<string, string> = {},
   clock = fakeClock(),
 ): Promise<Service> {
-  const fresh = await engine.fresh()
+  const fresh = await (engine.migrated ?? engine.fresh)()
   return launch({ ...fresh.env, ...env }, clock, fresh.drop)
 }
 
