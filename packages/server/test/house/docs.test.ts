@@ -124,6 +124,15 @@ test('every direct dependency is in docs/dependencies.md', () => {
   )
 })
 
+test('every guide is listed once in docs/README.md: two would have one address, and the service would not start', () => {
+  const listed = [...read('docs/README.md').matchAll(/^- \[[^\]]+\]\(([\w-]+\.md)\)/gm)].map(([, name]) => name!)
+  assert.ok(listed.length > 10)
+  assert.deepEqual(
+    listed.filter((name, i) => listed.indexOf(name) !== i),
+    [],
+  )
+})
+
 /** As GitHub makes anchors of headings. */
 const anchorsOf = (text: string): string[] =>
   [...text.replace(/^```[^]*?^```/gm, '').matchAll(/^#+ (.+)$/gm)].map(([, title]) =>
