@@ -140,7 +140,7 @@ async function matchingFilters(engine: 'sqlite' | 'postgres'): Promise<Record<st
   }
 }
 
-/** The median of polls that each hand out ten, one at a time; what they took is given back as acknowledged. */
+/** The median of polls that each return ten, one at a time; what they took is given back as acknowledged. */
 async function pollTime(service: Service, token: string, polls: number): Promise<number> {
   const connection = new Connection(service.port)
   const times: number[] = []

@@ -129,7 +129,7 @@ export const KeyMint = Type.Object(
   { $id: 'KeyMint' },
 )
 
-export const TokenAnswer = Type.Object(
+export const TokenResponse = Type.Object(
   {
     access_token: Type.String({
       examples: ['eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZ3QifQ.c2lnbmF0dXJl'],
@@ -143,7 +143,7 @@ export const TokenAnswer = Type.Object(
       description: 'The agent the key belongs to; null for an org-admin key.',
     }),
   },
-  { $id: 'TokenAnswer' },
+  { $id: 'TokenResponse' },
 )
 
 const tag = 'Agents'
@@ -170,7 +170,7 @@ export const agentOperations = {
       { $id: 'TokenRequest' },
     ),
     secrets: ['api_key'],
-    success: { 200: { description: 'A token', schema: TokenAnswer } },
+    success: { 200: { description: 'A token', schema: TokenResponse } },
   }),
   listAgents: operation({
     id: 'listAgents',
@@ -237,7 +237,7 @@ export const agentOperations = {
   deactivateAgent: operation({
     id: 'deactivateAgent',
     summary: 'Deactivate an agent',
-    description: 'Ends its tokens, stops new deliveries; what is queued waits. Doing it twice answers the same.',
+    description: 'Ends its tokens, stops new deliveries; what is queued waits. Doing it twice gives the same response.',
     tag,
     method: 'POST',
     path: '/agents/{id}/deactivate',
@@ -275,7 +275,7 @@ export const agentOperations = {
   mintKey: operation({
     id: 'mintKey',
     summary: 'Mint an API key',
-    description: 'The plaintext is in this answer only. An agent may only mint scopes that it holds itself.',
+    description: 'The plaintext is in this response only. An agent may only mint scopes that it holds itself.',
     tag: keysTag,
     method: 'POST',
     path: '/agents/{id}/keys',

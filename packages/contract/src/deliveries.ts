@@ -95,7 +95,7 @@ const PushState = Type.Object(
       examples: [42.5],
     }),
   },
-  { $id: 'PushState', description: 'How the endpoint of a `push` agent has been answering, as this node knows it.' },
+  { $id: 'PushState', description: 'How the endpoint of a `push` agent has been responding, as this node knows it.' },
 )
 
 const deliveryIds = Type.Array(Type.String({ maxLength: 255, examples: ['dlv_01hv3k8z9q4m7t2x5c6w8r0s1d'] }), {
@@ -113,7 +113,7 @@ export const deliveryOperations = {
     id: 'pollDeliveries',
     summary: 'Poll the mailbox',
     description:
-      'Hands out what is due, highest priority first, then oldest. Each delivery is leased for the visibility timeout: acknowledge it before then.',
+      'Delivers what is due, highest priority first, then oldest. Each delivery is leased for the visibility timeout: acknowledge it before then.',
     tag,
     access,
     method: 'GET',
@@ -256,7 +256,7 @@ export const deliveryOperations = {
         description: 'Queue health',
         schema: Type.Object(
           {
-            pending: Type.Integer({ description: 'Waiting to be handed out.' }),
+            pending: Type.Integer({ description: 'Waiting to be delivered.' }),
             leased: Type.Integer(),
             dead_lettered: Type.Integer(),
             oldest_pending_at: nullableTime,

@@ -1,4 +1,4 @@
-// The error catalogue: every code the service answers with, its status, and the shape of its details. One table; the
+// The error catalogue: every code the service responds with, its status, and the shape of its details. One table; the
 // server throws from it, OpenAPI and the documentation are generated from it.
 import { Type, oneOf, type Static, type TSchema } from './shapes.ts'
 

@@ -20,7 +20,7 @@ export const EVENT_EXAMPLE = {
   data: { total: 120 },
 }
 
-/** The envelope. Documentation and types only: what reads an envelope answers invalid_event, not validation_failed. */
+/** The envelope. Documentation and types only: what reads an envelope says invalid_event, not validation_failed. */
 export const Event = Type.Object(
   {
     specversion: oneOf(['1.0']),
@@ -156,7 +156,7 @@ const Receipt = Type.Object(
     delivery_id: id('dlv'),
     agent_id: id('agt', { description: 'The recipient.' }),
     state: oneOf(RECEIPT_STATES),
-    attempts: Type.Integer({ description: 'How often it was handed out.' }),
+    attempts: Type.Integer({ description: 'How often it was delivered.' }),
     matched: Type.Array(Matched),
     created_at: dateTime(),
     first_attempt_at: nullableTime,
@@ -217,7 +217,7 @@ export const eventOperations = {
     id: 'publishEvent',
     summary: 'Publish an event',
     description:
-      'CloudEvents over HTTP in all three modes: structured JSON, binary (`ce-*` headers, the body is the data) and batch (1 to 100 events, answered 200 `{results}` in order, each on its own). 202 means: on disk, with its deliveries. An id that was accepted before answers 200 `duplicate`.',
+      'CloudEvents over HTTP in all three modes: structured JSON, binary (`ce-*` headers, the body is the data) and batch (1 to 100 events; the response is 200 `{results}` in order, each on its own). 202 means: on disk, with its deliveries. An id that was accepted before gives 200 `duplicate`.',
     tag,
     method: 'POST',
     path: '/events',
@@ -232,6 +232,7 @@ export const eventOperations = {
         description: 'A duplicate, or the results of a batch',
         schema: Type.Unsafe({
           anyOf: [Published, BatchResults],
+          examples: [{ event_id: 'order-1-created', status: 'duplicate' }],
         }),
       },
     },

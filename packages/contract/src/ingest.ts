@@ -237,7 +237,7 @@ export const ingestOperations = {
     description:
       'Signed instead of authenticated: `X-Service-Signature` is the HMAC-SHA256 of the body as it is sent, keyed with the whole ' +
       'signing secret, in hex, with or without `sha256=` in front. ' +
-      'A webhook with a preset takes its provider’s own signature header too. The body is JSON of any shape; the answer is that of a publish. ' +
+      'A webhook with a preset takes its provider’s own signature header too. The body is JSON of any shape; the response is that of a publish. ' +
       'A wrong signature and an unknown tenant are told apart by nothing: 401. ' +
       'Long bodies are tried with few secrets, four from 32 KiB on: a tenant with more webhooks uses `own_url` of each.',
     tag,

@@ -49,7 +49,7 @@ export const InterestCreate = Type.Object(
         minimum: 0,
         maximum: 1000,
         examples: [0],
-        description: 'Deliver this many of the newest events that match, oldest first, before the answer.',
+        description: 'Deliver this many of the newest events that match, oldest first, before the response.',
       }),
     ),
   },

@@ -19,7 +19,7 @@ export const LiveStats = Type.Object(
     failures: Type.Integer({
       examples: [1],
       description:
-        'Deliveries given back, failed pushes, and leases that ran out; the latter count when the delivery is handed out again or dead-lettered.',
+        'Deliveries given back, failed pushes, and leases that ran out; the latter count when the delivery is delivered again or dead-lettered.',
     }),
     dead_letters: Type.Integer({ examples: [0] }),
     backlog: Type.Integer({

@@ -269,7 +269,7 @@ export const memoryOperations = {
     summary: 'Search memories by meaning',
     description:
       'Blends meaning and words, then confidence, recency and importance; the score decides the order, whatever the scope. ' +
-      '`total` is the number of results in the answer.',
+      '`total` is the number of results in the response.',
     tag,
     method: 'POST',
     path: '/memories/search',
@@ -308,7 +308,7 @@ export const memoryOperations = {
     id: 'deleteMemory',
     summary: 'Delete a memory',
     description:
-      'For its owner and for org-admins. It is gone from every answer. With `erase`, for org-admins, nothing of it is kept, ' +
+      'For its owner and for org-admins. It is gone from every response. With `erase`, for org-admins, nothing of it is kept, ' +
       'also of what was deleted or has expired.',
     tag,
     method: 'DELETE',

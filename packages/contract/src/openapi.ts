@@ -245,7 +245,8 @@ export function openapi(operations: readonly Operation[]): JsonObject {
           name: 'Idempotency-Key',
           in: 'header',
           required: false,
-          description: 'Makes a retry safe: the same key with the same body answers the same, for 24 hours at least.',
+          description:
+            'Makes a retry safe: the same key with the same body gives the same response, for 24 hours at least.',
           schema: { type: 'string', maxLength: 255 },
         },
         Prefer: {

@@ -74,7 +74,7 @@ const quota = (description: string) => setting(0, 1_000_000_000_000_000, descrip
 
 const settings = {
   visibility_timeout_s: setting(1, 43_200, 'How long a lease lasts, in seconds.'),
-  max_attempts: setting(1, 1000, 'Hand-outs before a delivery is dead-lettered.'),
+  max_attempts: setting(1, 1000, 'Attempts before a delivery is dead-lettered.'),
   push_retry_s: retrySchedule({ description: 'The waits after failed pushes, in seconds; the last repeats.' }),
   retention_days: setting(1, 36_500, 'How long acknowledged deliveries and their events are kept.'),
   rate_limit_agent: limitSetting('Requests of one agent in a window.'),

@@ -9,7 +9,7 @@ export const outboundOperations = {
     id: 'createPushSecret',
     summary: 'Make a new push secret',
     description:
-      'Pushes are signed after Standard Webhooks with this secret. It is in this answer only. The one before it stays valid for 24 hours, and every push carries both signatures until then.',
+      'Pushes are signed after Standard Webhooks with this secret. It is in this response only. The one before it stays valid for 24 hours, and every push carries both signatures until then.',
     tag: 'Agents',
     method: 'POST',
     path: '/agents/{id}/push-secret',

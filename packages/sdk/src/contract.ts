@@ -91,7 +91,7 @@ export interface Operations {
     params: Record<never, never>
     query: Record<never, never>
     body: TokenRequest
-    response: TokenAnswer
+    response: TokenResponse
   }
   /** List the agents of the tenant, newest first: GET /v1/agents */
   listAgents: {
@@ -741,7 +741,7 @@ export type TokenRequest = {
   api_key: string
 }
 
-export type TokenAnswer = {
+export type TokenResponse = {
   /** A JWT that lives one hour, less where its key expires sooner. */
   access_token: string
   token_type: 'Bearer'
@@ -917,7 +917,7 @@ export type Receipt = {
   /** The recipient. */
   agent_id: string
   state: 'pending' | 'leased' | 'acknowledged' | 'dead_lettered'
-  /** How often it was handed out. */
+  /** How often it was delivered. */
   attempts: number
   matched: Matched[]
   created_at: string
@@ -1071,17 +1071,17 @@ export type RecentEvent = {
 }
 
 export type Queue = {
-  /** Waiting to be handed out. */
+  /** Waiting to be delivered. */
   pending: number
   leased: number
   dead_lettered: number
   oldest_pending_at: string | null
   last_poll_at: string | null
-  /** How the endpoint of a `push` agent has been answering, as this node knows it. */
+  /** How the endpoint of a `push` agent has been responding, as this node knows it. */
   push?: PushState
 }
 
-/** How the endpoint of a `push` agent has been answering, as this node knows it. */
+/** How the endpoint of a `push` agent has been responding, as this node knows it. */
 export type PushState = {
   /** The circuit breaker: `open` leaves the endpoint alone for a while, `half_open` tries one request. */
   state: 'closed' | 'open' | 'half_open'
@@ -1173,7 +1173,7 @@ export type LiveStats = {
   /** Put into mailboxes. */
   deliveries: number
   acknowledgements: number
-  /** Deliveries given back, failed pushes, and leases that ran out; the latter count when the delivery is handed out again or dead-lettered. */
+  /** Deliveries given back, failed pushes, and leases that ran out; the latter count when the delivery is delivered again or dead-lettered. */
   failures: number
   dead_letters: number
   /** Deliveries that wait in mailboxes, neither leased nor dead-lettered. Past 10,000 an estimate. */
@@ -1209,7 +1209,7 @@ export type InterestCreate = {
   filter_expression?: string | null
   priority: number
   enrichment_depth: 'none' | 'light' | 'full'
-  /** Deliver this many of the newest events that match, oldest first, before the answer. */
+  /** Deliver this many of the newest events that match, oldest first, before the response. */
   backfill?: number
 }
 
@@ -1565,7 +1565,7 @@ export type AdminKey = {
 export type TenantSettings = {
   /** How long a lease lasts, in seconds. */
   visibility_timeout_s: number | null
-  /** Hand-outs before a delivery is dead-lettered. */
+  /** Attempts before a delivery is dead-lettered. */
   max_attempts: number | null
   /** The waits after failed pushes, in seconds; the last repeats. */
   push_retry_s: number[] | null
@@ -1591,7 +1591,7 @@ export type TenantSettings = {
 export type TenantSettingsUpdate = {
   /** How long a lease lasts, in seconds. */
   visibility_timeout_s?: number | null
-  /** Hand-outs before a delivery is dead-lettered. */
+  /** Attempts before a delivery is dead-lettered. */
   max_attempts?: number | null
   /** The waits after failed pushes, in seconds; the last repeats. */
   push_retry_s?: number[] | null

@@ -1,6 +1,6 @@
 // Tokens: an API key is exchanged for one when it is first needed, again before it ends, and again when the service
 // refuses it. Calls that need one at the same time share the exchange.
-import type { Agent, TokenAnswer } from './contract.ts'
+import type { Agent, TokenResponse } from './contract.ts'
 
 /** A token is renewed when this part of its life is over. */
 const RENEW_AFTER = 0.9
@@ -39,7 +39,7 @@ interface Held {
 }
 
 /** `performance.now` and not the wall clock: a clock that is set back must not make an old token look young. */
-export function exchangedTokens(exchange: () => Promise<TokenAnswer>, now = () => performance.now()): Tokens {
+export function exchangedTokens(exchange: () => Promise<TokenResponse>, now = () => performance.now()): Tokens {
   let held: Held | null = null
   let exchanging: Promise<Held> | null = null
 

@@ -56,7 +56,7 @@ export async function mintKey(
   wanted: { scopes: readonly Scope[]; expires_at?: string | null },
 ): Promise<MintedKey> {
   const scopes = [...new Set(wanted.scopes)]
-  // Nobody hands out more than they hold. A scope is asked before anything else about the request.
+  // Nobody grants more than they hold. A scope is asked before anything else about the request.
   const missing = scopes.find((scope) => !holds(caller, scope))
   if (missing) throw insufficientScope(missing)
   const expiresAt = wanted.expires_at ? Date.parse(wanted.expires_at) : null

@@ -32,6 +32,6 @@ export function navigation(groups: readonly GuideGroup[], spec: Spec, current: s
 }
 
 export const layout = (title: string, nav: string, content: string): string =>
-  `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${escapeHtml(title)} · Sensorium</title><link rel="stylesheet" href="/docs/site.css"><script src="/docs/site.js" defer></script></head>
+  `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${escapeHtml(title)} · Sensorium</title><link rel="icon" href="/docs/icon.svg"><link rel="stylesheet" href="/docs/site.css"><script src="/docs/site.js" defer></script></head>
 <body><header><a class="brand" href="/docs">Sensorium</a><div class="search"><input id="search" type="search" placeholder="Search guides and operations" aria-label="Search" autocomplete="off"><div id="found" hidden></div></div><label class="menu" for="menu">Menu</label></header>
 <input type="checkbox" id="menu" hidden><nav>${nav}</nav><main>${content}</main></body></html>`

@@ -53,13 +53,16 @@ function home(groups: readonly GuideGroup[], spec: Spec): string {
   return `<h1>Sensorium</h1><p class="lead">Events in, one durable mailbox for each agent, and a memory beside it.</p>${cards.length > 0 ? `<h2 id="guides">Guides</h2><div class="cards">${cards.join('')}</div>` : ''}${reference(spec)}`
 }
 
+/** Without the marks of Markdown, which nobody looks for. */
+const plain = (text: string): string => text.replace(/\[([^\]]+)\]\([^)]*\)/g, '$1').replace(/[`*]/g, '')
+
 /** What the search looks through: operations, then every section of every guide. */
 function searchIndex(groups: readonly GuideGroup[], spec: Spec): object[] {
   const operations = operationsOf(spec).map(({ method, path: url, operation }) => ({
     kind: method.toUpperCase(),
     title: operation.summary,
     href: `/docs#${operation.operationId}`,
-    text: `${url} ${operation.operationId} ${operation.description}`,
+    text: plain(`${url} ${operation.operationId} ${operation.description}`),
   }))
   const sections = groups
     .flatMap(({ guides }) => guides)
@@ -68,7 +71,7 @@ function searchIndex(groups: readonly GuideGroup[], spec: Spec): object[] {
         kind: guide.title,
         title,
         href: `/docs/${guide.name}${anchor === '' ? '' : `#${anchor}`}`,
-        text,
+        text: plain(text),
       })),
     )
   return [...operations, ...sections]
@@ -101,6 +104,7 @@ export function makeDocsSite(operations: readonly Operation[]): SitePage[] {
     root,
     page('/docs', HTML, () => layout('Documentation', navigation(groups, spec(), ''), home(groups, spec()))),
     asset('site.css', 'text/css; charset=utf-8'),
+    asset('icon.svg', 'image/svg+xml'),
     asset('site.js', 'text/javascript; charset=utf-8'),
     page('/docs/search.json', 'application/json', () => JSON.stringify(searchIndex(groups, spec()))),
     ...groups.flatMap(({ guides }) => guides).map(guidePage),

@@ -28,7 +28,7 @@ export function makeAuthenticate({ access }: Operation, { identify, operatorToke
   if (access.scope === 'public') return () => NOBODY
   if (access.scope === 'operator') {
     return (exchange) => {
-      // Without a configured token the door is not there at all.
+      // Without a configured token the operator's API is not there at all.
       if (operatorToken === null) throw notFound('path', exchange.path)
       if (!sameSecret(bearer(exchange), operatorToken)) throw unauthenticated()
       return OPERATOR

@@ -37,9 +37,9 @@ export interface Connections {
 
 /** Requests of one connection that are worked on at the same time. */
 const MOST_UNDER_WAY = 8
-/** Requests of one connection that came and are not answered; who pipelines more is answered those and no others. */
+/** Requests of one connection that came and have no response yet; who pipelines more gets responses to those and no others. */
 const MOST_IN_HAND = 256
-/** How long the port stays open for those who hold a connection, after the last request was answered. */
+/** How long the port stays open for those who hold a connection, after the last response. */
 const LINGER_MS = 100
 
 const brokenRequest = (): Failure =>
@@ -79,7 +79,7 @@ export function makeConnections(tools: ConnectionsTools): Connections {
 
   function take(request: IncomingMessage, response: ServerResponse): void {
     const connection = connectionOf(request.socket)
-    // Answering each of a flood would be the work that it is after.
+    // Responding to each of a flood would be the work that it is after.
     if (connection.isEnding) return
     if (connection.inHand.length >= MOST_IN_HAND) {
       connection.isEnding = true
@@ -135,7 +135,7 @@ export function makeConnections(tools: ConnectionsTools): Connections {
       closing.abort()
       await new Promise<void>((resolve) => {
         server.close(() => resolve())
-        // Nobody waits for an answer any more; some never asked for anything.
+        // Nobody waits for a response any more; some never asked for anything.
         for (const socket of sockets) socket.destroySoon()
       })
     },

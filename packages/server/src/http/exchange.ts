@@ -1,4 +1,4 @@
-// One request and its response on their way through the door. To the operations it is a call: what was sent, and its
+// One request and its response on their way. To the operations it is a call: what was sent, and its
 // options.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { performance } from 'node:perf_hooks'

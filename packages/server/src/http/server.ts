@@ -96,7 +96,7 @@ export function makeServer(tools: ServerTools): HttpServer {
     if (exchange.isAnswered) return // it was refused before, and this is what follows from that
     const failure = asFailure(error)
     const { id, path, request, response } = exchange
-    // A client that hangs up in the middle of its body is no failure of ours, and nobody reads the answer.
+    // A client that hangs up in the middle of its body is no failure of ours, and nobody reads the response.
     if (failure.code === 'internal_error' && !request.socket.destroyed)
       log.error({ err: error, request_id: id, path }, 'unexpected failure')
     if (failure.code === 'service_unavailable') log.warn({ err: error, request_id: id }, 'request not taken')
@@ -104,7 +104,7 @@ export function makeServer(tools: ServerTools): HttpServer {
     const { code, message, details, status, headers } = failure
     if (draining || exchange.isLast) exchange.header('connection', 'close')
     sendText(exchange, status, headers, JSON.stringify({ error: { code, message, request_id: id, details } }))
-    // It is answered, and takes nobody's place while the rest of its body is thrown away.
+    // It has its response, and takes nobody's place while the rest of its body is thrown away.
     if (exchange.discarding) inHand.leave(exchange, status)
   }
 
@@ -139,7 +139,7 @@ export function makeServer(tools: ServerTools): HttpServer {
         fail(error, exchange)
       }
     },
-    // A stream was counted out when it began: it is answered, and bounded elsewhere.
+    // A stream was counted out when it began: it has its response, and is bounded elsewhere.
     left: (exchange) =>
       inHand.leave(exchange, exchange.response.writableFinished ? exchange.response.statusCode : CLIENT_WENT_AWAY),
   })

@@ -20,7 +20,7 @@ async function openNameless(): Promise<FileHandle> {
   }
 }
 
-/** Writes the body to the file; answers how long it was and its hash. */
+/** Writes the body to the file; returns how long it was and its hash. */
 function receive(exchange: Exchange, file: FileHandle, limit: number): Promise<{ bytes: number; hash: string }> {
   const { request: stream } = exchange
   const reading = (exchange.reading = { bytes: 0, seconds: 0 })

@@ -17,7 +17,7 @@ const sinkOf = (response: ServerResponse): Sink => ({
 /** Opens the stream and writes the head of its response. Throws while none can be opened. */
 export function streamDeliveries(open: NonNullable<OperationResponse['stream']>, exchange: Exchange): void {
   const { response } = exchange
-  // What it hands out comes in a later turn, after the head below.
+  // What it sends comes in a later turn, after the head below.
   const stream = open(sinkOf(response), bearer(exchange))
   exchange.open(200, {
     'content-type': 'text/event-stream; charset=utf-8',

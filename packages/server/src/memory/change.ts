@@ -8,11 +8,11 @@ import { expiryOf, msOrNull, storable, type MemoryTools } from './remember.ts'
 import { saveMemory, type MemoryRow } from './sql.ts'
 import { keepVersion } from './versions.ts'
 
-type Wanted = Static<typeof MemoryUpdate>
+type Changes = Static<typeof MemoryUpdate>
 
 /** What was sent, as the columns have it. Only these: a body may carry anything else, and it is ignored. */
-function columnsOf(wanted: Wanted, now: number): Partial<MemoryRow> {
-  const { title, content, confidence, importance, metadata, expires_at, freshness_date } = wanted
+function columnsOf(changes: Changes, now: number): Partial<MemoryRow> {
+  const { title, content, confidence, importance, metadata, expires_at, freshness_date } = changes
   return {
     ...(title === undefined ? {} : { title: storable(title) }),
     ...(content === undefined ? {} : { content: storable(content) }),
@@ -29,10 +29,10 @@ export async function changeMemory(
   tools: Pick<MemoryTools, 'now' | 'index'>,
   principal: Principal,
   id: string,
-  wanted: Wanted,
+  changes: Changes,
 ): Promise<MemoryRow> {
   const now = tools.now()
-  const columns = columnsOf(wanted, now)
+  const columns = columnsOf(changes, now)
   const row = await holdMemory(tx, principal, id, now)
   const fields = Object.entries(columns).filter(([name, value]) => row[name as keyof MemoryRow] !== value)
   if (fields.length === 0) return row

@@ -21,7 +21,7 @@ import type { MemoryIndex } from './index/memory-index.ts'
 const WRITTEN_TOGETHER = 16
 /** Batches under way at once in a lane: while two are written, the next are embedded. */
 const AHEAD = 4
-/** Characters that surely fit one window of the model. Longer ones go by the slow lane, one at a time. */
+/** Characters that always fit one window of the model. Longer ones go by the slow lane, one at a time. */
 const SHORT = 1_000
 /** What `soon` waits for, and how long at most. */
 const FEW = 8
@@ -34,7 +34,7 @@ export interface Embedding {
   wake(tenantId: string, agentId: string, memoryId: string, length: number): void
   /** Whether nothing waits to be embedded that this process knows of. */
   isQuiet(): boolean
-  /** Embeds what is waiting and unclaimed, all of it or so many batches. Answers how many memories were embedded. */
+  /** Embeds what is waiting and unclaimed, all of it or so many batches. Returns how many memories were embedded. */
   runOnce(batches?: number): Promise<number>
   /** Resolves when nothing that this process knows of waits for its meaning. */
   idle(): Promise<void>
@@ -72,7 +72,7 @@ function turnsQueue() {
   }
 }
 
-/** Writes vectors, a few memories at a time; answers how many of the texts were still those that were embedded. */
+/** Writes vectors, a few memories at a time; returns how many of the texts were still those that were embedded. */
 async function keepVectors(
   store: Store,
   index: MemoryIndex,

@@ -88,7 +88,7 @@ async function claim(
   tenantId: string,
   ids: readonly string[],
 ): Promise<ClaimedText[]> {
-  // Claims given memories that wait to be embedded and are nobody's; locks them; answers those it got.
+  // Claims given memories that wait to be embedded and are nobody's; locks them; returns those it got.
   const claimed = await tx.rows<ClaimedRow>(
     `update memory_recall set claimed_until = ?
       where tenant_id = ? and ${tx.dialect.inList('memory_id')} and embedded <> ? and ${FREE}

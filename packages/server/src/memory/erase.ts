@@ -16,7 +16,7 @@ export async function eraseMemory(
 ): Promise<void> {
   if (principal.kind !== 'org_admin') throw insufficientScope('admin')
   const { tenantId } = principal
-  // Deletes a memory of the tenant whatever its status, and answers what it took.
+  // Deletes a memory of the tenant whatever its status, and returns what it took.
   const [erased] = isId('memory', id)
     ? await tx.rows<{ bytes: number }>(
         `delete from memories where tenant_id = ? and id = ?

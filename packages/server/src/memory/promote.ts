@@ -9,7 +9,7 @@ import type { MemoryTools } from './remember.ts'
 import { saveMemory, type MemoryRow } from './sql.ts'
 import { keepVersion } from './versions.ts'
 
-type Wanted = Static<typeof MemoryPromote>
+type Promotion = Static<typeof MemoryPromote>
 
 interface Place {
   scope: MemoryScope
@@ -24,7 +24,7 @@ export function judge(from: Place, to: Place): 'widens' | 'same' | 'refused' {
   return WIDTH[to.scope] > WIDTH[from.scope] ? 'widens' : 'refused'
 }
 
-function placeOf({ scope, team_id = null }: Wanted): Place {
+function placeOf({ scope, team_id = null }: Promotion): Place {
   if (scope === 'team' && team_id === null) {
     throw invalid({
       field: 'team_id',
@@ -60,7 +60,7 @@ export async function promoteMemory(
   tools: Pick<MemoryTools, 'now' | 'index'>,
   principal: Principal,
   id: string,
-  wanted: Wanted,
+  wanted: Promotion,
 ): Promise<MemoryRow> {
   const now = tools.now()
   const to = placeOf(wanted)

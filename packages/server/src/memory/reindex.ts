@@ -14,7 +14,7 @@ export interface ReindexTools {
   embedding: Embedding
   model: string
   clock: Clock
-  /** Answers the last reason why memories were not embedded, if there was one. */
+  /** Returns the last reason why memories were not embedded, if there was one. */
   failure(): Error | undefined
 }
 
@@ -22,7 +22,7 @@ export async function reindex(
   { store, embedding, model, clock, failure }: ReindexTools,
   progress: (done: number, total: number) => void,
 ): Promise<number> {
-  // Marks some memories as not embedded, which keeps their vectors; answers how many.
+  // Marks some memories as not embedded, which keeps their vectors; returns how many.
   const mark = (): Promise<number> =>
     store.tx((tx) =>
       tx.run(

@@ -19,7 +19,7 @@ import { expire } from './expire.ts'
 import { isLive } from './see.ts'
 import { insertMemory, lockByExternalId, type MemoryRow } from './sql.ts'
 
-type Wanted = Static<typeof MemoryCreate>
+type NewMemory = Static<typeof MemoryCreate>
 
 export interface MemoryTools {
   quotas: Quotas
@@ -48,7 +48,7 @@ export function expiryOf(time: string | null | undefined, now: number): number |
 export const storable = (text: string): string => text.toWellFormed()
 const storableOrNull = (text: string | null | undefined): string | null => (text ?? null)?.toWellFormed() ?? null
 
-function teamOf(principal: Principal, { scope, team_id }: Wanted): string | null {
+function teamOf(principal: Principal, { scope, team_id }: NewMemory): string | null {
   if (scope !== 'team') return null
   const team = team_id ?? principal.teamId
   if (team === null) {
@@ -63,7 +63,7 @@ function teamOf(principal: Principal, { scope, team_id }: Wanted): string | null
 }
 
 /** A new memory of the caller, as its row will be. */
-export function newMemory(principal: Principal, makeId: MakeId, at: number, wanted: Wanted): MemoryRow {
+export function newMemory(principal: Principal, makeId: MakeId, at: number, wanted: NewMemory): MemoryRow {
   return {
     tenant_id: principal.tenantId,
     id: makeId('memory'),
@@ -92,7 +92,7 @@ export function newMemory(principal: Principal, makeId: MakeId, at: number, want
 }
 
 /**
- * Keeps a new memory. Answers null, or the memory of the same owner that has its external id already; one that is past
+ * Keeps a new memory. Returns null, or the memory of the same owner that has its external id already; one that is past
  * its expiry gives the id back.
  */
 export async function keepNew(
@@ -127,7 +127,7 @@ export async function remember(
   tx: Db,
   tools: MemoryTools,
   principal: Principal,
-  wanted: Wanted,
+  wanted: NewMemory,
   ready?: ReadyVectors,
 ): Promise<MemoryRow> {
   const row = newMemory(principal, tools.makeId, tools.now(), wanted)

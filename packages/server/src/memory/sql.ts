@@ -116,7 +116,7 @@ export function listedColumns(m: string): string {
 }
 
 /**
- * Inserts unless the external id is taken; answers how many rows were written. On PostgreSQL it waits for a competing
+ * Inserts unless the external id is taken; returns how many rows were written. On PostgreSQL it waits for a competing
  * insert.
  */
 export const insertMemory = (db: Db, row: MemoryRow): Promise<number> =>
@@ -153,7 +153,7 @@ export const lockByExternalId = (tx: Db, owner: Viewer, externalId: string): Pro
     [owner.tenantId, owner.id, externalId],
   )
 
-/** Marks the memory as read now, if the viewer sees it, and answers it as it then is. */
+/** Marks the memory as read now, if the viewer sees it, and returns it as it then is. */
 export function touchSeenMemory(tx: Db, viewer: Viewer, id: string, now: number): Promise<MemoryRow | undefined> {
   const seen = seenBy(viewer, now)
   return one<MemoryRow>(
@@ -244,7 +244,7 @@ export const lockExpired = (
 export const setExpired = (tx: Db, tenantId: string, id: string): Promise<number> =>
   tx.run(`update memories set status = 'expired' where tenant_id = ? and id = ?`, [tenantId, id])
 
-/** Inserts unless there is one of this type between the two already; answers how many rows were written. */
+/** Inserts unless there is one of this type between the two already; returns how many rows were written. */
 export const insertRelationship = (tx: Db, row: RelationshipRow): Promise<number> =>
   tx.run(
     `insert into memory_relationships (${RELATIONSHIP.join(', ')}) values (${RELATIONSHIP.map(() => '?').join(', ')})

@@ -32,7 +32,7 @@ export interface DeliveryOperationTools {
   now(): number
   policyOf: PolicyOf
   activity: Activity
-  /** How the endpoint of an agent that is pushed to has been answering. */
+  /** How the endpoint of an agent that is pushed to has been responding. */
   pushHealth(agentId: string): PushHealth
 }
 

@@ -23,7 +23,7 @@ const SLICE_STEPS = 100_000
 const CHEAP_STEPS = 200
 
 /** A type with more recipients than this many steps is worth is not remembered: a thousand such would be too much. */
-const REMEMBERED_STEPS = 10_000
+const KEPT_STEPS = 10_000
 
 /** An evaluation has a cost of its own beside its steps, and so has a recipient that is noted. */
 const EVALUATION_STEPS = 20
@@ -99,7 +99,7 @@ export function* matchInSlices(
     pending = later.sort((a, b) => a.cost - b.cost)
   }
   const matching = { ...found, list: [...found.matches.values()] }
-  if (isByTypeAlone && found.steps <= REMEMBERED_STEPS) table.remember(type, matching)
+  if (isByTypeAlone && found.steps <= KEPT_STEPS) table.keepMatching(type, matching)
   return matching
 }
 

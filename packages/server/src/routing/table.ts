@@ -127,7 +127,7 @@ export class RoutingTable {
     return undefined
   }
 
-  remember(type: string, matching: Matching): void {
+  keepMatching(type: string, matching: Matching): void {
     if (this.#remembered.size >= MAX_REMEMBERED) this.#remembered.clear()
     this.#remembered.set(type, matching)
   }

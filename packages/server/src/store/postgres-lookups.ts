@@ -1,5 +1,5 @@
-// Look-ups by key share a few connections and do not wait for each other's answers: 21 µs each instead of 54 through
-// the pool. Only what is quick may come here, because an answer waits for the answers before it.
+// Look-ups by key share a few connections and do not wait for each other's results: 21 µs each instead of 54 through
+// the pool. Only what is quick may come here, because a result waits for the results before it.
 import type pg from 'pg'
 import type { Value } from './db.ts'
 import { send, setUp } from './postgres-wire.ts'

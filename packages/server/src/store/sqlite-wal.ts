@@ -2,7 +2,7 @@
 // up every request for 0.2 to 2 ms, and a checkpoint for 10 to 40.
 //
 // 1. The connection that writes commits without an fsync of its own (synchronous = normal). `sync` is that fsync:
-//    whoever committed is answered after it, so an answer still means that the data is on disk.
+//    whoever committed gets a response after it, so a response still means that the data is on disk.
 // 2. The log is copied into the database by a thread of its own while writing goes on. Only when that cannot catch up
 //    do writers rest for the last part of it; the log then begins anew instead of growing.
 import { closeSync, fdatasync, fstatSync, openSync } from 'node:fs'

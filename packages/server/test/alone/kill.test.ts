@@ -105,7 +105,7 @@ onBothEngines((engine) => {
             assert.ok(!acknowledged.has(delivery.event_id), `${delivery.event_id} was acknowledged and came again`)
             assert.ok(
               (leasedUntil.get(delivery.id) ?? 0) <= Date.now(),
-              `${delivery.event_id} was handed out inside a lease`,
+              `${delivery.event_id} was delivered inside a lease`,
             )
             leasedUntil.set(delivery.id, asked + LEASE_S * 1000)
           }

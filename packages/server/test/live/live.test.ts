@@ -110,7 +110,7 @@ onBothEngines((engine) => {
     await closed(reader)
   })
 
-  test('[CON-6] a lease that ran out counts when it is handed out again, and the last one when it is buried', async (t) => {
+  test('[CON-6] a lease that ran out counts when it is delivered again, and the last one when it is buried', async (t) => {
     const own = await startService(engine, { VISIBILITY_TIMEOUT_S: '2', MAX_ATTEMPTS: '2' })
     t.after(() => own.stop())
     const there = outboundCalls(own)
@@ -127,7 +127,7 @@ onBothEngines((engine) => {
         counts.push([stats.failures, stats.dead_letters])
       }
     }
-    // Handed out, run out, handed out again, run out for the last time; the sweep comes by every second.
+    // Delivered, run out, delivered again, run out for the last time; the sweep comes by every second.
     assert.deepEqual(counts.slice(0, 5), [
       [0, 0],
       [0, 0],

@@ -46,7 +46,7 @@ const memories = Array.from({ length: SIZE }, (_, i) => ({
 }))
 const queries = Array.from({ length: QUERIES }, about)
 
-const sought = (vector: Float32Array, minConfidence: number): SearchQuery => ({
+const searchFor = (vector: Float32Array, minConfidence: number): SearchQuery => ({
   viewer: { kind: 'agent', id: 'agt_me', tenantId: 'ten_1', teamId: null },
   scope: null,
   type: null,
@@ -115,7 +115,7 @@ async function recallOf(index: Finder): Promise<number> {
   let found = 0
   for (const [i, query] of queries.entries()) {
     const minConfidence = i % 2 ? 0.5 : 0
-    const ids = new Set((await index.find(sought(query, minConfidence))).map(({ id }) => id))
+    const ids = new Set((await index.find(searchFor(query, minConfidence))).map(({ id }) => id))
     assert.equal(ids.size, 10)
     found += exact(query, minConfidence).filter((id) => ids.has(id)).length
   }
@@ -198,8 +198,8 @@ for (const [name, open] of Object.entries(WAYS)) {
 
     test('[EMB-2] vectors of another model, or of another length, are not compared', async () => {
       const { index } = opened
-      assert.deepEqual(await index.find({ ...sought(queries[0]!, 0), model: 'another' }), [])
-      assert.deepEqual(await index.find(sought(queries[0]!.slice(0, 100), 0)), [])
+      assert.deepEqual(await index.find({ ...searchFor(queries[0]!, 0), model: 'another' }), [])
+      assert.deepEqual(await index.find(searchFor(queries[0]!.slice(0, 100), 0)), [])
     })
   })
 }

@@ -1,4 +1,4 @@
-// POST /memories/search with the built-in model, through the door.
+// POST /memories/search with the built-in model, over HTTP.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { SearchResult } from '@sensorium/contract'

@@ -133,7 +133,7 @@ onBothEngines((engine) => {
       assert.deepEqual(thrown.map(({ headers }) => headers['idempotent-replayed']).toSorted(), ['true', undefined])
     })
 
-    test('[OPS-12] calls count towards the limit of the agent, whichever door they come through', async () => {
+    test('[OPS-12] calls count towards the limit of the agent, whichever transport they come through', async () => {
       const other = await tenant.agent()
       const principal = { ...caller, id: other.id, keyId: other.keyId }
       let left = 0

@@ -40,7 +40,7 @@ onBothEngines((engine) => {
 
   const list = (service: Service, token: string) => service.call('GET /v1/agents?limit=1', { token })
 
-  /** Requests until one is refused; answers how many were let through. */
+  /** Requests until one is refused; returns how many were let through. */
   async function exhaust(service: Service, token: string): Promise<number> {
     for (let n = 0; ; n++) if ((await list(service, token)).status === 429) return n
   }

@@ -28,7 +28,7 @@ onBothEngines((engine) => {
       handedOut.set(id, seen)
       assert.ok(
         !seen.attempts.includes(attempt_count),
-        `attempt ${attempt_count} of ${id} was handed out twice, now by ${by}`,
+        `attempt ${attempt_count} of ${id} was delivered twice, now by ${by}`,
       )
       seen.attempts.push(attempt_count)
       seen.by.add(by)

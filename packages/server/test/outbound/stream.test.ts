@@ -255,7 +255,7 @@ onBothEngines((engine) => {
       for (let i = 0; i < 50; i++) await new Promise(setImmediate)
       return same
     })
-    assert.ok(before < 20, `${before} were handed out to somebody who reads nothing`)
+    assert.ok(before < 20, `${before} were delivered to somebody who reads nothing`)
     await service.clock.advance(31_000)
     await until(async () => /^sensorium_streams 0$/m.test((await service.call('GET /metrics')).text))
     await until(async () => (await leased()) === 0)

@@ -1,4 +1,4 @@
-// The operator's door: tenants, org-admin keys, usage.
+// The operator's API: tenants, org-admin keys, usage.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
@@ -228,7 +228,7 @@ onBothEngines((engine) => {
     })
   })
 
-  test('[TEN-5] without a configured operator token there is no such door', async () => {
+  test('[TEN-5] without a configured operator token there is no such API', async () => {
     const closed = await startService(engine, { OPERATOR_TOKEN: '' })
     const methods = ['GET /operator/tenants', 'POST /operator/tenants', 'DELETE /operator/tenants']
     for (const request of [...methods, 'GET /operator/usage?tenant=a', 'GET /operator/nothing', 'GET /operator']) {

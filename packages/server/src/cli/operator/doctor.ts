@@ -140,7 +140,7 @@ async function examineClock(store: Store | null, clock: Clock): Promise<Finding>
   if (before < EARLIEST) return wrong(`it says ${iso(before)}`)
   const told = (await store?.serverTime()) ?? null
   if (told === null) return fine(iso(before))
-  // The database read its clock somewhere between the question and the answer.
+  // The database read its clock somewhere between the question and the response.
   const after = clock.now()
   const skew = told < before ? told - before : told > after ? told - after : 0
   const text = `${iso(before)}, ${Math.abs(skew)} ms ${skew > 0 ? 'behind' : 'ahead of'} the database's`
@@ -149,7 +149,7 @@ async function examineClock(store: Store | null, clock: Clock): Promise<Finding>
 
 async function examineModel({ embeddings }: Config): Promise<Finding> {
   if (embeddings.kind === 'builtin') return fine('builtin')
-  // Any answer shows that somebody is there; what it says of an empty question is its own affair.
+  // Any response shows that somebody is there; what it says of an empty question is its own affair.
   await fetch(embeddings.url, { method: 'HEAD', signal: AbortSignal.timeout(MODEL_TIMEOUT_MS) }).catch(
     (error: Error) => {
       throw new Error(`${embeddings.url} cannot be reached: ${error.message}`)

@@ -2,7 +2,7 @@
 // `Connector`, and one line in `kinds.ts`.
 //
 // 1. A kind receives, and gives back what became of each message; it writes nothing itself.
-// 2. A message is settled as accepted after `publish` answered, never before.
+// 2. A message is settled as accepted after `publish` resolved, never before.
 import type { ConnectorKind, ConnectorState } from '@sensorium/contract'
 import type { Publish } from '../../events/publish.ts'
 import type { Clock } from '../../kernel/clock.ts'

@@ -39,7 +39,7 @@ const pointsOf = (text: string): number[] => Array.from(text, (character) => cha
 /** What the hashes of a tenant begin with. */
 export const seedOf = (tenantId: string): number => pointsOf(tenantId).reduce(mixIn, 0x811c9dc5)
 
-/** Adds the grams of a text until there are too many; answers whether all of them are there. */
+/** Adds the grams of a text until there are too many; returns whether all of them are there. */
 function addGrams(grams: Set<number>, seed: number, points: readonly number[]): boolean {
   for (let i = 0; i < points.length; i++) {
     let hash = seed

@@ -77,7 +77,7 @@ export interface MemoryIndex extends Finder {
   put(tx: Db, memory: IndexedMemory, before?: IndexedMemory, ready?: ReadyVectors): Promise<void>
   /** Called in the transaction that takes a memory away: nothing finds it any more. */
   remove(tx: Db, tenantId: string, id: string): Promise<void>
-  /** Replaces the vectors of a memory, unless its text has changed since; answers whether they were kept. */
+  /** Replaces the vectors of a memory, unless its text has changed since; returns whether they were kept. */
   keep(tx: Db, model: string, vectors: Vectors): Promise<boolean>
   /** Finds a substring in titles and contents. */
   findText: FindText

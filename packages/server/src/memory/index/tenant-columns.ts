@@ -106,7 +106,7 @@ export class TenantColumns {
     return this.dropped > 1000 && this.dropped * 3 > this.windows
   }
 
-  /** Answers its place, and the version of the text it had there before if it was there. */
+  /** Returns its place, and the version of the text it had there before if it was there. */
   put(row: MemoryColumns): { place: number; before: number | undefined } {
     let place = this.byId.get(row.id)
     const before = place === undefined || this.audience[place]! < 0 ? undefined : this.versions[place]

@@ -22,7 +22,7 @@ const VECTORS: Insert = {
 
 export const sqliteWriter: EngineWriter = {
   async putText(tx, { tenant_id, id, title, content, grams }) {
-    // Inserts the text or replaces it; a changed text keeps its number, which is answered.
+    // Inserts the text or replaces it; a changed text keeps its number, which is returned.
     const row = await one<{ doc: number }>(
       tx,
       `insert into memory_texts (tenant_id, id, title, content) values (?, ?, ?, ?)
@@ -49,7 +49,7 @@ export const sqliteWriter: EngineWriter = {
     ])
   },
   async remove(tx, tenantId, id) {
-    // Each deletes the row of one memory and answers the number that the full-text index knows it by.
+    // Each deletes the row of one memory and returns the number that the full-text index knows it by.
     const text = await one<{ doc: number }>(
       tx,
       'delete from memory_texts where tenant_id = ? and id = ? returning doc',

@@ -96,7 +96,7 @@ export function makeWrite(
       await removeFacts(tx, tenantId, id)
     },
     async keep(tx, model, { tenantId, memoryId, version, windows }) {
-      // Marks a memory as embedded if its text is still the one; answers whether it was.
+      // Marks a memory as embedded if its text is still the one; returns whether it was.
       const current = await tx.run(
         'update memory_recall set embedded = ?, claimed_until = 0 where tenant_id = ? and memory_id = ? and version = ?',
         [model, tenantId, memoryId, version],
