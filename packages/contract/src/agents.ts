@@ -52,6 +52,7 @@ export const Agent = Type.Object(
     status: oneOf(AGENT_STATUSES),
     delivery_mode: oneOf(DELIVERY_MODES),
     delivery_endpoint: Type.Optional(endpoint),
+    paused: Type.Boolean({ examples: [false], description: 'A paused agent is handed nothing; its events wait.' }),
     retry_schedule_seconds: schedule,
     client_type: Type.String({ examples: ['other'], description: 'One of the configured chat clients, or `other`.' }),
     team_id: nullableText(255, { examples: ['team-blue'] }),
@@ -258,6 +259,33 @@ export const agentOperations = {
     access: { scope: 'admin' },
     success: {
       200: { description: 'Active', schema: Type.Object({ status: oneOf(['active']) }, { $id: 'AgentActivated' }) },
+    },
+  }),
+  pauseAgent: operation({
+    id: 'pauseAgent',
+    summary: 'Pause an agent',
+    description:
+      'Polls of its mailbox come back empty, streams and pushes rest, and events still arrive. What it holds already it may acknowledge. Holds on every node at once. Doing it twice answers the same.',
+    tag,
+    method: 'POST',
+    path: '/agents/{id}/pause',
+    access: { scope: 'admin', self: 'any' },
+    success: {
+      200: { description: 'Paused', schema: Type.Object({ paused: Type.Boolean() }, { $id: 'AgentPaused' }) },
+    },
+  }),
+  resumeAgent: operation({
+    id: 'resumeAgent',
+    summary: 'Resume a paused agent',
+    tag,
+    method: 'POST',
+    path: '/agents/{id}/resume',
+    access: { scope: 'admin', self: 'any' },
+    success: {
+      200: {
+        description: 'Resumed',
+        schema: Type.Object({ paused: Type.Boolean({ examples: [false] }) }, { $id: 'AgentResumed' }),
+      },
     },
   }),
   listKeys: operation({

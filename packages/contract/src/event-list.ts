@@ -9,7 +9,41 @@ export const MAX_EVENTS_SEARCHED = 10_000
 const exactly = (maxLength: number, example: string) =>
   Type.Optional(text(maxLength, { minLength: 1, examples: [example], expected: `1 to ${maxLength} characters` }))
 
+const EventType = Type.Object(
+  {
+    type: Type.String({ examples: ['com.example.order.created'] }),
+    count: Type.Integer({ examples: [1200], description: 'Events accepted within the retention time, by whole days.' }),
+    last_at: dateTime({ description: 'When the last one was accepted.' }),
+    listeners: Type.Integer({
+      examples: [3],
+      description:
+        'Active agents and org-admins with an interest or feed whose pattern matches, whatever its filter says.',
+    }),
+  },
+  { $id: 'EventType' },
+)
+
 export const eventListOperations = {
+  listEventTypes: operation({
+    id: 'listEventTypes',
+    summary: 'List the types of events, the latest first',
+    description:
+      'What the tenant publishes, how often, and how many listen. A node counts 1,000 types a day, and other nodes add theirs within seconds.',
+    tag: 'Events',
+    method: 'GET',
+    path: '/events/types',
+    access: { scope: 'any' },
+    query: Type.Object({ ...page }),
+    success: {
+      200: {
+        description: 'A page of types',
+        schema: Type.Object(
+          { types: Type.Array(EventType), total: Type.Integer({ examples: [1] }) },
+          { $id: 'EventTypeList' },
+        ),
+      },
+    },
+  }),
   listEvents: operation({
     id: 'listEvents',
     summary: 'Search the events of the tenant, newest first',

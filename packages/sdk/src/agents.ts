@@ -22,6 +22,9 @@ export function agentCalls(call: Call) {
       call('updateAgent', { params: { id }, body }, options),
     activate: (id: string, options?: CallOptions) => call('activateAgent', { params: { id } }, options),
     deactivate: (id: string, options?: CallOptions) => call('deactivateAgent', { params: { id } }, options),
+    /** Nothing is handed to it until it is resumed; its events wait. */
+    pause: (id: string, options?: CallOptions) => call('pauseAgent', { params: { id } }, options),
+    resume: (id: string, options?: CallOptions) => call('resumeAgent', { params: { id } }, options),
     queue: (id: string, options?: CallOptions) => call('getQueue', { params: { id } }, options),
     /** The latest events that the agent acknowledged. */
     recentEvents: (id: string, limit?: number, options?: CallOptions) =>

@@ -10,6 +10,8 @@ export const OPERATIONS = {
   updateAgent: 'PATCH /v1/agents/{id}',
   deactivateAgent: 'POST /v1/agents/{id}/deactivate',
   activateAgent: 'POST /v1/agents/{id}/activate',
+  pauseAgent: 'POST /v1/agents/{id}/pause',
+  resumeAgent: 'POST /v1/agents/{id}/resume',
   listKeys: 'GET /v1/agents/{id}/keys',
   mintKey: 'POST /v1/agents/{id}/keys',
   revokeKey: 'DELETE /v1/agents/{id}/keys/{key_id}',
@@ -17,6 +19,7 @@ export const OPERATIONS = {
   getEvent: 'GET /v1/events/{id}',
   explainEvent: 'POST /v1/events/explain',
   sendTestEvent: 'POST /v1/agents/{id}/test-event',
+  listEventTypes: 'GET /v1/events/types',
   listEvents: 'GET /v1/events',
   pollDeliveries: 'GET /v1/delivery/poll',
   ackDeliveries: 'POST /v1/delivery/ack',
@@ -146,6 +149,20 @@ export interface Operations {
     body: undefined
     response: AgentActivated
   }
+  /** Pause an agent: POST /v1/agents/{id}/pause */
+  pauseAgent: {
+    params: { id: string }
+    query: Record<never, never>
+    body: undefined
+    response: AgentPaused
+  }
+  /** Resume a paused agent: POST /v1/agents/{id}/resume */
+  resumeAgent: {
+    params: { id: string }
+    query: Record<never, never>
+    body: undefined
+    response: AgentResumed
+  }
   /** List the API keys of an agent: GET /v1/agents/{id}/keys */
   listKeys: {
     params: { id: string }
@@ -194,6 +211,16 @@ export interface Operations {
     query: Record<never, never>
     body: undefined
     response: TestEventSent
+  }
+  /** List the types of events, the latest first: GET /v1/events/types */
+  listEventTypes: {
+    params: Record<never, never>
+    query: {
+      offset?: number
+      limit?: number
+    }
+    body: undefined
+    response: EventTypeList
   }
   /** Search the events of the tenant, newest first: GET /v1/events */
   listEvents: {
@@ -779,6 +806,8 @@ export type Agent = {
   status: 'active' | 'inactive'
   delivery_mode: 'poll' | 'push' | 'sse'
   delivery_endpoint?: string | null
+  /** A paused agent is handed nothing; its events wait. */
+  paused: boolean
   /** The waits after failed pushes 1, 2, 3 and so on, in seconds; the last repeats. Null: the default. */
   retry_schedule_seconds: number[] | null
   /** One of the configured chat clients, or `other`. */
@@ -803,6 +832,14 @@ export type AgentDeactivated = {
 
 export type AgentActivated = {
   status: 'active'
+}
+
+export type AgentPaused = {
+  paused: boolean
+}
+
+export type AgentResumed = {
+  paused: boolean
 }
 
 export type KeyList = {
@@ -965,6 +1002,21 @@ export type Reason = {
 export type TestEventSent = {
   event_id: string
   [extension: string]: unknown
+}
+
+export type EventTypeList = {
+  types: EventType[]
+  total: number
+}
+
+export type EventType = {
+  type: string
+  /** Events accepted within the retention time, by whole days. */
+  count: number
+  /** When the last one was accepted. */
+  last_at: string
+  /** Active agents and org-admins with an interest or feed whose pattern matches, whatever its filter says. */
+  listeners: number
 }
 
 export type EventList = {

@@ -1,5 +1,5 @@
 // Publishing, receipts, and who would receive an event.
-import type { Event, EventList, ExplainRequest, Explanation, Operations, Published } from './contract.ts'
+import type { Event, EventList, EventTypeList, ExplainRequest, Explanation, Operations, Published } from './contract.ts'
 import type { ErrorBody } from './errors.ts'
 import type { Call, CallOptions } from './request.ts'
 
@@ -20,6 +20,8 @@ export interface EventCalls {
   reply(question: Event, event: NewEvent, options?: CallOptions): Promise<Published>
   /** Searches the events of the tenant, newest first. For an org-admin. */
   list(query?: Operations['listEvents']['query'], options?: CallOptions): Promise<EventList>
+  /** The types of events that the tenant has, and how many listen to each. */
+  types(query?: Operations['listEventTypes']['query'], options?: CallOptions): Promise<EventTypeList>
   /** The event and, for each recipient, how far its delivery came. */
   get(id: string, options?: CallOptions): Promise<Operations['getEvent']['response']>
   /** Who would receive it, and why; stores nothing. */
@@ -62,6 +64,7 @@ export function eventCalls(
       return results as (Published | { error: ErrorBody })[]
     },
     list: (query = {}, options) => call('listEvents', { query }, options),
+    types: (query = {}, options) => call('listEventTypes', { query }, options),
     get: (id, options) => call('getEvent', { params: { id } }, options),
     async explain(event, agentId, options) {
       const body: ExplainRequest = {

@@ -117,7 +117,8 @@ export function makeApp({ metrics = makeMetrics(), mounts = [], ...given }: AppP
       ])
       await server.close()
       clearTimeout(hangUpTimer)
-      await parts.activity.flush().catch(() => {}) // the store may be away
+      // The store may be away.
+      await Promise.all([parts.activity.flush(), parts.eventTypes.flush()]).catch(() => {})
       await memory.close()
       await store.close()
     },
@@ -150,7 +151,7 @@ function bindings(parts: Parts, compileCheck: CompileCheck): Binding[] {
       subjectsOf: makeSubjectsOf({ limitsOf }),
       failures: parts.failedExchanges,
     }),
-    ...agentOperations({ ...tools, quotas }),
+    ...agentOperations({ ...tools, quotas, wakeups }),
     ...eventOperations({
       store,
       publish,
@@ -158,6 +159,8 @@ function bindings(parts: Parts, compileCheck: CompileCheck): Binding[] {
       now: clock.now,
       policyOf,
       activity,
+      eventTypes: parts.eventTypes,
+      retainedSince: parts.retainedSince,
       maxEventBytes: config.maxEventBytes,
       maySeeChannel: (principal, id) => maySeeChannel(store, principal, id),
     }),

@@ -1,5 +1,6 @@
 // What the service does by itself, without being asked: the name of each work, how often, and one run of it.
 import { FLUSH_EVERY_MS, PRUNE_EVERY_MS, type Activity } from './activity/activity.ts'
+import type { EventTypes } from './activity/event-types.ts'
 import { expireMemories } from './memory/expire.ts'
 import { sweepLapsed } from './delivery/lapse.ts'
 import type { PolicyOf } from './delivery/policy.ts'
@@ -29,6 +30,7 @@ export interface BackgroundParts {
   policyOf: PolicyOf
   wakeups: Wakeups
   activity: Activity
+  eventTypes: EventTypes
   settings: SettingsCache
   announcements: Announcements
   idempotency: Idempotency
@@ -49,7 +51,13 @@ export function backgroundWork(parts: BackgroundParts) {
       everyMs: 1_000,
       runOnce: async () => wakeups.wake(await sweepLapsed(store, activity, clock.now(), policyOf)),
     },
-    flushActivity: { everyMs: FLUSH_EVERY_MS, runOnce: activity.flush },
+    flushActivity: {
+      everyMs: FLUSH_EVERY_MS,
+      runOnce: async () => {
+        await activity.flush()
+        await parts.eventTypes.flush()
+      },
+    },
     pruneActivity: { everyMs: PRUNE_EVERY_MS, runOnce: activity.prune },
     /** Events and what belongs to them past their retention. */
     retain: { everyMs: 600_000, runOnce: parts.retain },

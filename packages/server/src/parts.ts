@@ -1,5 +1,6 @@
 // The parts of the service, made top to bottom and each given what it needs; app.ts joins them to what is called.
 import { CONNECTOR_STATES } from '@sensorium/contract'
+import { makeEventTypes } from './activity/event-types.ts'
 import { makeActivity } from './activity/activity.ts'
 import { makeIdentify } from './auth/identify.ts'
 import type { Config } from './config.ts'
@@ -85,6 +86,10 @@ function makeBasics(foundation: Foundation) {
     settings,
     quotas: makeQuotas(store, clock, settings.of),
     activity: makeActivity(store, clock),
+    eventTypes: makeEventTypes(store, clock),
+    /** Since when the events of a tenant are kept. */
+    retainedSince: (tenantId: string): number =>
+      clock.now() - (settings.of(tenantId).retention_days ?? config.retentionDays) * 86_400_000,
     // Memories are found by their words at once, by their meaning as soon as the model has read them.
     memory: makeMemory({ config, store, clock, log, embedded: (memories) => embedded.inc(memories) }),
   }
@@ -104,7 +109,7 @@ function makeLimits({ config, store, clock, settings }: Basics) {
 
 /** From an event to a delivery: the router says who, the publisher writes, the wake-ups shorten the wait of who polls. */
 function makeMailboxes(basics: Basics) {
-  const { config, store, clock, log, metrics, memory, settings, quotas, activity, tools } = basics
+  const { config, store, clock, log, metrics, memory, settings, quotas, activity, eventTypes, tools } = basics
   const overBudget = metrics.counter(
     'sensorium_filters_over_budget_total',
     'Filters that took too much work and counted as no match',
@@ -119,7 +124,7 @@ function makeMailboxes(basics: Basics) {
     router,
     wakeups,
     policyOf,
-    publish: countPublished(withinQuota(store, publish, quotas), activity),
+    publish: countPublished(withinQuota(store, publish, quotas), activity, eventTypes),
     claim: makeClaim({ store, clock, wakeups, handover, policyOf, enrich, activity }),
     retain: makeRetain(store, clock.now, (tenantId) => settings.of(tenantId).retention_days ?? config.retentionDays),
   }

@@ -23,6 +23,7 @@ export const newAgent = (makeId: MakeId, now: number, tenantId: string, wanted: 
   ...agentFields(wanted),
   external_id: wanted.external_id ?? null,
   status: 'active',
+  paused: 0,
   delivery_endpoint: null,
   created_at: now,
   updated_at: now,

@@ -16,12 +16,14 @@ export interface AgentRow {
   /** JSON text of seconds. */
   retry_schedule: string | null
   external_id: string | null
+  /** 0 or 1. */
+  paused: number
   created_at: number
   updated_at: number
 }
 
 const COLUMNS =
-  'tenant_id, id, name, description, status, delivery_mode, delivery_endpoint, client_type, team_id, retry_schedule, external_id, created_at, updated_at'
+  'tenant_id, id, name, description, status, delivery_mode, delivery_endpoint, client_type, team_id, retry_schedule, external_id, paused, created_at, updated_at'
 
 /** A push schedule as it is stored. */
 export const scheduleOf = (stored: string | null): number[] | null =>
@@ -40,6 +42,7 @@ export function shownAgent(row: AgentRow): Agent {
     delivery_mode: row.delivery_mode,
     client_type: row.client_type,
     team_id: row.team_id,
+    paused: row.paused === 1,
     retry_schedule_seconds: scheduleOf(row.retry_schedule),
     created_at: iso(row.created_at),
     updated_at: iso(row.updated_at),
@@ -51,7 +54,7 @@ export function shownAgent(row: AgentRow): Agent {
 
 /** Inserts unless the external id is taken; returns how many rows were written. On PostgreSQL it waits for a competing insert. */
 export const insertAgent = (db: Db, row: AgentRow): Promise<number> =>
-  db.run(`insert into agents (${COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`, [
+  db.run(`insert into agents (${COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`, [
     row.tenant_id,
     row.id,
     row.name,
@@ -63,6 +66,7 @@ export const insertAgent = (db: Db, row: AgentRow): Promise<number> =>
     row.team_id,
     row.retry_schedule,
     row.external_id,
+    row.paused,
     row.created_at,
     row.updated_at,
   ])
@@ -108,7 +112,7 @@ export async function pageAgents(db: Db, tenantId: string, status: string | unde
 export const saveAgent = (db: Db, row: AgentRow): Promise<number> =>
   db.run(
     `update agents set name = ?, description = ?, status = ?, delivery_mode = ?, delivery_endpoint = ?, client_type = ?, team_id = ?,
-            retry_schedule = ?, updated_at = ?
+            retry_schedule = ?, paused = ?, updated_at = ?
       where tenant_id = ? and id = ?`,
     [
       row.name,
@@ -119,6 +123,7 @@ export const saveAgent = (db: Db, row: AgentRow): Promise<number> =>
       row.client_type,
       row.team_id,
       row.retry_schedule,
+      row.paused,
       row.updated_at,
       row.tenant_id,
       row.id,

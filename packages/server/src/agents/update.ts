@@ -53,3 +53,18 @@ export async function setAgentStatus(
   announce(db, 'agent', id)
   return agent
 }
+
+/** A paused agent is handed nothing: the statement that claims asks (delivery/sql.ts). Who waits is woken when it resumes. */
+export async function setAgentPaused(
+  db: Db,
+  { announce, wakeups }: { announce: Announce; wakeups: { wake(recipientIds: Iterable<string>): void } },
+  now: number,
+  tenantId: string,
+  id: string,
+  paused: boolean,
+): Promise<void> {
+  await change(db, now, tenantId, id, { paused: paused ? 1 : 0 })
+  // It is pushed to no longer, or again.
+  announce(db, 'agent', id)
+  if (!paused) db.afterCommit(() => wakeups.wake([id]))
+}

@@ -113,12 +113,21 @@ export async function eventsSentTo(
   return new Set(rows.map((row) => row.event_id))
 }
 
-/** In the order of delivery: highest priority first, then oldest. Takes tenant, recipient and time. */
-const NEXT = `tenant_id = ? and recipient_id = ? and ${IS_READY} order by priority desc, id`
+/** Nothing is due while the recipient is a paused agent. Takes tenant and recipient; asked once for a statement. */
+const NOT_PAUSED = 'not exists (select 1 from agents where tenant_id = ? and id = ? and paused = 1)'
+
+/** In the order of delivery: highest priority first, then oldest. Takes tenant, recipient, time, tenant and recipient. */
+const NEXT = `tenant_id = ? and recipient_id = ? and ${IS_READY} and ${NOT_PAUSED} order by priority desc, id`
 
 /** Whether a poll would find something. Locks nothing. */
 export const isSomethingDue = async (db: Db, { tenantId, recipientId }: Mailbox, now: number): Promise<boolean> =>
-  (await db.lookUp(`select 1 as due from deliveries where ${NEXT} limit 1`, [tenantId, recipientId, now])) !== undefined
+  (await db.lookUp(`select 1 as due from deliveries where ${NEXT} limit 1`, [
+    tenantId,
+    recipientId,
+    now,
+    tenantId,
+    recipientId,
+  ])) !== undefined
 
 export interface ClaimedRow {
   id: string
@@ -157,7 +166,7 @@ export const claimRows = (
       returning id, event_id, attempts, leases, priority, enrichment, ${shortText('enriched')} as enriched,
                 case when enriched is null then 0 else 1 end as is_enriched, created_at, lapsed,
                 (select ${shortText('e.envelope')} from events e where e.tenant_id = ? and e.id = deliveries.event_id) as envelope`,
-    [tenantId, recipientId, now, limit, until, now, maxAttempts, until, tenantId, tenantId],
+    [tenantId, recipientId, now, tenantId, recipientId, limit, until, now, maxAttempts, until, tenantId, tenantId],
   )
 
 /** Envelope and block of a delivery that was claimed, however long. Locks nothing. */

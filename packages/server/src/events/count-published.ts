@@ -1,13 +1,15 @@
 // Counts what is published, whichever way it comes in.
 import type { Activity } from '../activity/activity.ts'
-import type { Publish, PublishOutcome } from './publish.ts'
+import type { EventTypes } from '../activity/event-types.ts'
+import type { Publish, PublishOutcome, Submission } from './publish.ts'
 
-export function countPublished(publish: Publish, activity: Activity): Publish {
-  function count(tenantId: string, outcomes: PublishOutcome[]): PublishOutcome[] {
+export function countPublished(publish: Publish, activity: Activity, types: EventTypes): Publish {
+  function count({ tenantId, events: given }: Submission, outcomes: PublishOutcome[]): PublishOutcome[] {
     let events = 0
     let deliveries = 0
-    for (const outcome of outcomes) {
+    for (const [i, outcome] of outcomes.entries()) {
       if (outcome.status !== 'accepted') continue
+      types.count(tenantId, given[i]!.type)
       events++
       deliveries += outcome.recipients
     }
@@ -15,5 +17,5 @@ export function countPublished(publish: Publish, activity: Activity): Publish {
     activity.count(tenantId, 'deliveries', deliveries)
     return outcomes
   }
-  return (submission) => publish(submission).then((outcomes) => count(submission.tenantId, outcomes))
+  return (submission) => publish(submission).then((outcomes) => count(submission, outcomes))
 }

@@ -2,6 +2,7 @@
 // of an event stays known for another retention time, so that a late duplicate is still one. Dead letters and pending
 // deliveries, and the events they point at, are never purged. Small steps: a few hundred rows a transaction, none while
 // there is no work.
+import { forgetTypes } from '../activity/event-types-sql.ts'
 import type { Store } from '../store/db.ts'
 import { meter, STORED_BYTES } from '../tenants/usage.ts'
 import { purgeChanges } from '../routing/sql.ts'
@@ -50,6 +51,7 @@ export function makeRetain(store: Store, now: () => number, daysOf: (tenantId: s
     for (const { tenant_id } of await store.rows<{ tenant_id: string }>('select tenant_id from tenants')) {
       const before = now() - daysOf(tenant_id) * DAY_MS
       total += await ofTenant(tenant_id, before)
+      await store.tx((tx) => forgetTypes(tx, tenant_id, Math.floor(before / DAY_MS)))
       total += await inSteps(() => store.tx((tx) => forgetEvents(tx, tenant_id, before, STEP)))
     }
     total += await inSteps(() => store.tx((tx) => purgeChanges(tx, now() - CHANGES_KEPT_MS, STEP)))

@@ -4,8 +4,9 @@ import { requireAgent } from '../agents/get.ts'
 import { listAgents } from '../agents/list.ts'
 import { putAgent } from '../agents/put.ts'
 import { registerAgent } from '../agents/register.ts'
-import { setAgentStatus, updateAgent } from '../agents/update.ts'
+import { setAgentPaused, setAgentStatus, updateAgent } from '../agents/update.ts'
 import { listKeys, mintKey, revokeKey, type KeyTools } from '../auth/keys.ts'
+import type { Wakeups } from '../delivery/wake.ts'
 import type { Quotas } from '../tenants/quotas.ts'
 import type { Announce } from '../store/announce.ts'
 import { created, noContent, ok } from './response.ts'
@@ -14,6 +15,7 @@ import { read, write, type Binding } from './binding.ts'
 export interface AgentOperationTools extends KeyTools {
   announce: Announce
   quotas: Quotas
+  wakeups: Wakeups
 }
 
 export function agentOperations(tools: AgentOperationTools): Binding[] {
@@ -49,6 +51,16 @@ export function agentOperations(tools: AgentOperationTools): Binding[] {
     write(operations.activateAgent, async ({ principal, params }, tx) => {
       await setAgentStatus(tx, announce, now(), principal.tenantId, params.id, 'active')
       return ok({ status: 'active' })
+    }),
+
+    write(operations.pauseAgent, async ({ principal, params }, tx) => {
+      await setAgentPaused(tx, tools, now(), principal.tenantId, params.id, true)
+      return ok({ paused: true })
+    }),
+
+    write(operations.resumeAgent, async ({ principal, params }, tx) => {
+      await setAgentPaused(tx, tools, now(), principal.tenantId, params.id, false)
+      return ok({ paused: false })
     }),
 
     read(operations.listKeys, async ({ principal, params }, db) =>

@@ -1,5 +1,7 @@
 // /events: publish, trace, explain; and the test event of an agent.
 import type { Activity } from '../activity/activity.ts'
+import type { EventTypes } from '../activity/event-types.ts'
+import { listTypes } from '../events/list-types.ts'
 import { writeLapsed } from '../delivery/lapse.ts'
 import type { PolicyOf } from '../delivery/policy.ts'
 import { operations } from '@sensorium/contract'
@@ -24,6 +26,8 @@ export interface EventOperationTools {
   now(): number
   policyOf: PolicyOf
   activity: Activity
+  eventTypes: EventTypes
+  retainedSince(tenantId: string): number
   maxEventBytes: number
   maySeeChannel(principal: Principal, channelId: string): Promise<boolean>
 }
@@ -62,6 +66,8 @@ export function eventOperations({
   now,
   policyOf,
   activity,
+  eventTypes,
+  retainedSince,
   maxEventBytes,
   maySeeChannel,
 }: EventOperationTools): Binding[] {
@@ -105,6 +111,11 @@ export function eventOperations({
       },
       (envelope) => publishable(envelope, maxEventBytes) as never,
     ),
+
+    own(operations.listEventTypes, async ({ principal, query }) => {
+      await eventTypes.flush()
+      return ok(await listTypes(store, router, principal.tenantId, query, retainedSince(principal.tenantId)))
+    }),
 
     read(operations.listEvents, async ({ principal, query }, db) =>
       ok(await searchEvents(db, principal.tenantId, query)),

@@ -3,7 +3,7 @@ import { MINE } from '../delivery/sql.ts'
 import { IS_READY } from '../delivery/standing.ts'
 import type { Db } from '../store/db.ts'
 
-const PUSHED = "delivery_mode = 'push' and status = 'active' and delivery_endpoint is not null"
+const PUSHED = "delivery_mode = 'push' and status = 'active' and paused = 0 and delivery_endpoint is not null"
 
 export interface PushedAgent {
   tenant_id: string
@@ -39,7 +39,7 @@ export const targetRows = (db: Db, tenantId: string, agentId: string, now: numbe
   db.rows<TargetRow>(
     `select a.delivery_endpoint, a.retry_schedule, s.sealed from agents a
        left join push_secrets s on s.tenant_id = a.tenant_id and s.agent_id = a.id and (s.valid_until is null or s.valid_until > ?)
-      where a.tenant_id = ? and a.id = ? and a.delivery_mode = 'push' and a.status = 'active' and a.delivery_endpoint is not null
+      where a.tenant_id = ? and a.id = ? and a.delivery_mode = 'push' and a.status = 'active' and a.paused = 0 and a.delivery_endpoint is not null
       order by s.number desc`,
     [now, tenantId, agentId],
   )

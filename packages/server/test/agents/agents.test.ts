@@ -53,6 +53,7 @@ onBothEngines((engine) => {
       id: body.id,
       tenant_id: tenant.id,
       status: 'active',
+      paused: false,
       retry_schedule_seconds: null,
       created_at: now,
       updated_at: now,

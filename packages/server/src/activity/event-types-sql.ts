@@ -1,0 +1,55 @@
+// The rows of event types: one for each tenant, type and day.
+import { one, type Db, type Insert } from '../store/db.ts'
+
+export interface TypeCount {
+  count: number
+  lastAt: number
+}
+
+const ADDED: Insert = {
+  into: 'event_types',
+  columns: { tenant_id: 'text', type: 'text', day: 'bigint', count: 'bigint', last_at: 'bigint' },
+  conflict: `on conflict (tenant_id, type, day) do update set count = event_types.count + excluded.count,
+    last_at = case when excluded.last_at > event_types.last_at then excluded.last_at else event_types.last_at end`,
+}
+
+/** Adds to a day. One order of rows for all nodes: two can then wait for each other in one direction only. */
+export const addTypes = (db: Db, day: number, counted: ReadonlyMap<string, ReadonlyMap<string, TypeCount>>): void => {
+  const rows = [...counted].flatMap(([tenantId, types]) =>
+    [...types].map(([type, { count, lastAt }]) => [tenantId, type, day, count, lastAt] as const),
+  )
+  rows.sort((a, b) => (a[0] < b[0] || (a[0] === b[0] && a[1] < b[1]) ? -1 : 1))
+  db.insertLater(ADDED, rows)
+}
+
+export interface TypeRow {
+  type: string
+  count: number
+  last_at: number
+}
+
+/** A page of the types that a tenant has had since a day, the latest first, and how many there are. */
+export async function pageTypes(
+  db: Db,
+  tenantId: string,
+  since: number,
+  offset: number,
+  limit: number,
+): Promise<{ rows: TypeRow[]; total: number }> {
+  const where = 'tenant_id = ? and day >= ?'
+  const rows = await db.rows<TypeRow>(
+    // The cast: PostgreSQL sums bigint into numeric, which would arrive as a text.
+    `select type, cast(sum(count) as bigint) as count, max(last_at) as last_at from event_types where ${where}
+      group by type order by max(last_at) desc, type limit ? offset ?`,
+    [tenantId, since, limit, offset],
+  )
+  const all = await one<{ n: number }>(db, `select count(distinct type) as n from event_types where ${where}`, [
+    tenantId,
+    since,
+  ])
+  return { rows, total: all?.n ?? 0 }
+}
+
+/** Forgets the days before one; returns how many rows that were. */
+export const forgetTypes = (db: Db, tenantId: string, before: number) =>
+  db.run('delete from event_types where tenant_id = ? and day < ?', [tenantId, before])

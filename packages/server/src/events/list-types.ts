@@ -1,0 +1,47 @@
+// The types of events that a tenant has, and how many listen to each.
+import { pageTypes } from '../activity/event-types-sql.ts'
+import { dayNumber } from '../activity/event-types.ts'
+import { iso } from '../kernel/clock.ts'
+import type { Router } from '../routing/router.ts'
+import type { RoutingTable } from '../routing/table.ts'
+import type { Db } from '../store/db.ts'
+
+export interface ListedType {
+  type: string
+  count: number
+  last_at: string
+  listeners: number
+}
+
+/** Of more subscriptions to one type than these the rest are not counted. */
+const MAX_COUNTED = 10_000
+
+/** Those who have a subscription whose pattern matches, whatever its filter says. */
+function listenersOf(table: RoutingTable, type: string): number {
+  const listeners = new Set<string>()
+  let counted = 0
+  for (const { subscriptions } of table.candidates(type))
+    for (const subscription of subscriptions.values())
+      for (const recipient of table.recipientsOf(subscription)) {
+        listeners.add(recipient)
+        if (++counted >= MAX_COUNTED) return listeners.size
+      }
+  return listeners.size
+}
+
+export async function listTypes(
+  db: Db,
+  router: Router,
+  tenantId: string,
+  { offset = 0, limit = 50 }: { offset?: number; limit?: number },
+  retainedSince: number,
+): Promise<{ types: ListedType[]; total: number }> {
+  const { rows, total } = await pageTypes(db, tenantId, dayNumber(retainedSince), offset, limit)
+  const table = (await router.tables(db, [tenantId])).get(tenantId)!
+  const types: ListedType[] = []
+  for (const { type, count, last_at } of rows) {
+    types.push({ type, count, last_at: iso(last_at), listeners: listenersOf(table, type) })
+    await new Promise(setImmediate) // counting may take a millisecond for each
+  }
+  return { types, total }
+}

@@ -1,0 +1,107 @@
+// A paused agent is handed nothing, whichever way, and loses nothing.
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, test } from 'node:test'
+import { onBothEngines } from '../support/engines.ts'
+import { assertError } from '../support/expect.ts'
+import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { openReader, outboundCalls, pass, startReceiver, until } from '../outbound/tools.ts'
+
+onBothEngines((engine) => {
+  let service: Service
+  let tenant: TestTenant
+  let agent: TestAgent
+  let calls: ReturnType<typeof outboundCalls>
+
+  before(async () => {
+    service = await startService(engine, { PUSH_ALLOW_PRIVATE: 'on' })
+    calls = outboundCalls(service)
+  })
+  after(() => service.stop())
+  beforeEach(async () => {
+    tenant = await service.tenant()
+    agent = await tenant.agent()
+    await calls.interest(agent)
+  })
+
+  const set = (what: 'pause' | 'resume', id = agent.id, token = tenant.admin) =>
+    service.call(`POST /v1/agents/${id}/${what}`, { token })
+
+  test('[CON-15] polls are empty, events still arrive, and all is there when it resumes', async () => {
+    const first = await calls.publish(agent)
+    const [held] = await calls.poll(agent)
+    assert.deepEqual((await set('pause')).body, { paused: true })
+    assert.deepEqual((await set('pause')).body, { paused: true })
+    assert.equal((await service.call(`GET /v1/agents/${agent.id}`, { token: agent.token })).body.paused, true)
+    const second = await calls.publish(agent)
+    assert.deepEqual(await calls.poll(agent), [])
+    assert.equal((await calls.queue(tenant, agent))['pending'], 1)
+    // What it holds it may acknowledge.
+    assert.equal(held!.event_id, first)
+    assert.equal(await calls.ack(agent, [held!.id]), 1)
+    assert.deepEqual((await set('resume')).body, { paused: false })
+    assert.deepEqual(
+      (await calls.poll(agent)).map(({ event_id, attempt_count }) => [event_id, attempt_count]),
+      [[second, 1]],
+    )
+    assert.equal((await service.call(`GET /v1/agents/${agent.id}`, { token: agent.token })).body.paused, false)
+  })
+
+  test('[CON-15] a poll that waits is woken when the agent resumes', async () => {
+    await set('pause')
+    await calls.publish(agent)
+    const waiting = service.call('GET /v1/delivery/poll?wait=20', { token: agent.token })
+    let back = false
+    void waiting.then(() => (back = true))
+    await pass(service, 2_000)
+    assert.equal(back, false)
+    await set('resume')
+    assert.equal((await waiting).body.count, 1)
+  })
+
+  test('[CON-15] a stream rests and goes on', async () => {
+    await set('pause')
+    const reader = await openReader(service.url, agent.token)
+    const id = await calls.publish(agent)
+    await pass(service, 3_000)
+    assert.equal(reader.waiting(), 0)
+    await set('resume')
+    assert.equal((await reader.next()).event_id, id)
+    reader.close()
+    await reader.ended
+  })
+
+  test('[CON-15] pushes rest and go on', async (t) => {
+    const receiver = await startReceiver()
+    t.after(() => receiver.stop())
+    const pushed = await calls.pushed(tenant, receiver.url, 'for.push')
+    await set('pause', pushed.id)
+    const id = await calls.publish(agent, 'for.push')
+    await pass(service, 3_000)
+    assert.equal(receiver.all.length, 0)
+    await set('resume', pushed.id)
+    assert.equal((await receiver.next()).delivery.event_id, id)
+    await until(async () => (await calls.rows(pushed))[0]?.state === 'acknowledged')
+  })
+
+  test('[CON-15] an admin or the agent itself, and nobody else', async () => {
+    const plain = await tenant.agent({ scopes: ['receive'] })
+    assert.equal((await set('pause', plain.id, plain.token)).status, 200)
+    assert.equal((await set('resume', plain.id, plain.token)).status, 200)
+    assertError(await set('pause', agent.id, plain.token), 'insufficient_scope', { required_scope: 'admin' })
+    assertError(await set('pause', 'agt_nobody'), 'not_found')
+    assertError(await set('pause', agent.id, (await service.tenant()).admin), 'not_found')
+  })
+
+  if (engine.name === 'postgres') {
+    test('[CON-15] it holds on every node', async (t) => {
+      const other = await service.another()
+      t.after(() => other.stop())
+      await calls.publish(agent)
+      await set('pause')
+      const there = await other.call('GET /v1/delivery/poll', { token: agent.token })
+      assert.equal(there.body.count, 0)
+      await set('resume')
+      assert.equal((await other.call('GET /v1/delivery/poll', { token: agent.token })).body.count, 1)
+    })
+  }
+})

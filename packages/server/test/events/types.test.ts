@@ -1,0 +1,89 @@
+// The types of events that a tenant has.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { onBothEngines } from '../support/engines.ts'
+import { startService, type Service } from '../support/service.ts'
+import { interest, publish } from './tools.ts'
+
+onBothEngines((engine) => {
+  let service: Service
+  before(async () => {
+    service = await startService(engine, { RETENTION_DAYS: '2' })
+  })
+  after(() => service.stop())
+
+  const types = async (token: string, query = '') =>
+    (await service.call<{ types: Record<string, unknown>[]; total: number }>(`GET /v1/events/types${query}`, { token }))
+      .body
+
+  test('[CON-16] how often, when last, and how many listen, the latest first', async () => {
+    const tenant = await service.tenant()
+    const agent = await tenant.agent()
+    const reader = await tenant.agent({ scopes: ['memory:read'] })
+    await interest(service, agent, { event_type: 'shop.*' })
+    await interest(service, agent, { event_type: 'shop.order' })
+    await interest(service, await tenant.agent(), { event_type: '*', filter_expression: 'false' })
+    for (let i = 0; i < 3; i++) await publish(service, agent.token, { type: 'shop.order' })
+    await publish(service, agent.token, { type: 'shop.order', id: 'twice' })
+    await publish(service, agent.token, { type: 'shop.order', id: 'twice' })
+    const early = new Date(service.clock.now()).toISOString()
+    await service.clock.advance(1_000)
+    await publish(service, agent.token, { type: 'mail.sent' })
+    const late = new Date(service.clock.now()).toISOString()
+    assert.deepEqual(await types(reader.token), {
+      types: [
+        { type: 'mail.sent', count: 1, last_at: late, listeners: 1 },
+        { type: 'shop.order', count: 4, last_at: early, listeners: 2 },
+      ],
+      total: 2,
+    })
+    assert.deepEqual(
+      (await types(reader.token, '?offset=1&limit=1')).types.map(({ type }) => type),
+      ['shop.order'],
+    )
+    assert.deepEqual(await types((await service.tenant()).admin), { types: [], total: 0 })
+    // An event may have that id all the same: it is published, and found by a search.
+    assert.equal((await publish(service, agent.token, { id: 'types' })).status, 202)
+  })
+
+  test('[CON-16] what is past the retention time no longer counts', async () => {
+    const tenant = await service.tenant()
+    const agent = await tenant.agent()
+    await publish(service, agent.token, { type: 'old' })
+    await service.app.runOnce.flushActivity()
+    await service.clock.jump(2 * 86_400_000)
+    const token = await tenant.token(tenant.adminKey)
+    await publish(service, await tenant.token(agent.key), { type: 'new' })
+    assert.deepEqual(
+      (await types(token)).types.map(({ type }) => type),
+      ['new', 'old'],
+    )
+    await service.clock.jump(86_400_000)
+    await service.app.runOnce.retain()
+    assert.deepEqual(
+      (await types(await tenant.token(tenant.adminKey))).types.map(({ type }) => type),
+      ['new'],
+    )
+    const rows = await service.store.rows('select 1 from event_types where tenant_id = ?', [tenant.id])
+    assert.equal(rows.length, 1)
+  })
+
+  test('[CON-16] a tenant that makes up a type for every event is counted for a thousand of them', async () => {
+    const tenant = await service.tenant()
+    const agent = await tenant.agent()
+    for (let batch = 0; batch < 11; batch++)
+      await service.call('POST /v1/events', {
+        token: agent.token,
+        raw: JSON.stringify(
+          Array.from({ length: 100 }, (_, n) => ({
+            specversion: '1.0',
+            source: '/s',
+            id: `${batch}-${n}`,
+            type: `t.${batch}.${n}`,
+          })),
+        ),
+        headers: { 'content-type': 'application/cloudevents-batch+json' },
+      })
+    assert.equal((await types(tenant.admin)).total, 1_000)
+  })
+})
