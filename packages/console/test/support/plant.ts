@@ -1,9 +1,11 @@
 // A plant with a few agents, made through the client: what the tests look at, and what the screenshots show.
 import { createClient, DeadLetter, type Agent, type Client } from '@sensorium/client'
+import { buildChannels, type PlantChannels } from './plant-channels.ts'
 
 export interface Plant {
   admin: Client
   agents: { sensor: Agent; triage: Agent; dispatch: Agent; archive: Agent }
+  channels: PlantChannels
   /** Keys of agents, to sign in with. */
   keys: { sensor: string; triage: string }
   /** Publishes one reading; resolves with its id. */
@@ -95,5 +97,6 @@ export async function buildPlant(url: string, adminKey: string): Promise<Plant> 
     data: { at: '14:00' },
   })
   for (let i = 0; i < 5; i++) await publish(i, 88 + i)
-  return { admin, agents: { sensor, triage, dispatch, archive }, keys, publish }
+  const channels = await buildChannels(admin, url, keys.triage, { triage, dispatch })
+  return { admin, agents: { sensor, triage, dispatch, archive }, channels, keys, publish }
 }

@@ -10,7 +10,7 @@ export interface View {
   ready(page: Page): Promise<unknown>
 }
 
-export const everyView = ({ agents }: Plant): View[] => [
+export const everyView = ({ agents, channels }: Plant): View[] => [
   {
     name: 'overview',
     at: '/',
@@ -37,5 +37,14 @@ export const everyView = ({ agents }: Plant): View[] => [
     name: 'register',
     at: '/agents?new=agent',
     ready: (page) => page.getByRole('dialog').waitFor(),
+  },
+  { name: 'channels', at: '/channels', ready: (page) => page.getByRole('row', { name: /Incidents/ }).waitFor() },
+  {
+    name: 'channel',
+    at: `/channels/${channels.incidents.id}`,
+    ready: async (page) => {
+      await page.getByText('com.plant.power.lost').waitFor()
+      await page.getByText('live', { exact: true }).waitFor()
+    },
   },
 ]

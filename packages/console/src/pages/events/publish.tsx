@@ -19,13 +19,14 @@ interface Draft {
 }
 
 /** The envelope, or why its data is no JSON. */
-function envelopeOf(draft: Draft): { event: Event | null; mistake: string | null } {
+function envelopeOf(draft: Draft, recipient: string | undefined): { event: Event | null; mistake: string | null } {
   try {
     const event: Event = {
       specversion: '1.0',
       id: draft.id,
       type: draft.type,
       source: draft.source,
+      ...(recipient === undefined ? {} : { recipient }),
       ...(draft.subject === '' ? {} : { subject: draft.subject }),
       ...(draft.data.trim() === '' ? {} : { data: JSON.parse(draft.data) as unknown }),
     }
@@ -35,7 +36,13 @@ function envelopeOf(draft: Draft): { event: Event | null; mistake: string | null
   }
 }
 
-export function PublishForm({ onClose }: { onClose(): void }) {
+interface PublishFormProps {
+  /** The agent or channel that it is addressed to. */
+  recipient?: string
+  onClose(): void
+}
+
+export function PublishForm({ recipient, onClose }: PublishFormProps) {
   const navigate = useNavigate()
   const [draft, setDraft] = useState<Draft>(() => ({
     type: '',
@@ -44,7 +51,7 @@ export function PublishForm({ onClose }: { onClose(): void }) {
     id: randomId(),
     data: '{\n  \n}',
   }))
-  const { event, mistake } = useMemo(() => envelopeOf(draft), [draft])
+  const { event, mistake } = useMemo(() => envelopeOf(draft, recipient), [draft, recipient])
   const shown = useDeferredValue(event)
   const publish = useAction(async (client, body: Event) => (await client.call('publishEvent', { body })) as Published, {
     quiet: true,

@@ -1,0 +1,85 @@
+// One channel: what goes through it, who is in it, what its feeds bring.
+import type { Channel } from '@sensorium/client'
+import { getRouteApi } from '@tanstack/react-router'
+import { useCall } from '../../api/calls.ts'
+import { useAgents } from '../../api/agent-names.ts'
+import { Copyable } from '../../components/copy.tsx'
+import { KeyValues } from '../../components/key-values.tsx'
+import { Overlay } from '../../components/overlay.tsx'
+import { PageFrame } from '../../components/page.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { Reply } from '../../components/states.tsx'
+import { Time } from '../../components/time.tsx'
+import { useSession } from '../../session/session.ts'
+import { useShortcut } from '../../shell/shortcuts.ts'
+import { PublishForm } from '../events/publish.tsx'
+import { ChannelTypeBadge } from './badges.tsx'
+import { Feeds } from './feeds.tsx'
+import { Members } from './members.tsx'
+import { Traffic } from './traffic.tsx'
+
+const route = getRouteApi('/channels/$id')
+
+export function ChannelPage() {
+  const { id } = route.useParams()
+  const { new: isNew } = route.useSearch()
+  const navigate = route.useNavigate()
+  const mayPost = useSession().can('send')
+  const channel = useCall('getChannel', { params: { id } })
+  const setPosting = (isOpen: boolean): void => void navigate({ search: isOpen ? { new: 'post' } : {}, replace: true })
+  useShortcut('c', 'Post into the channel', () => setPosting(true), mayPost)
+  return (
+    <PageFrame
+      title={channel.data?.name ?? 'Channel'}
+      back={{ to: '/channels', label: 'channels' }}
+      beside={channel.data ? <ChannelTypeBadge type={channel.data.type} /> : null}
+      actions={
+        mayPost && channel.data ? (
+          <button type="button" className="button primary" onClick={() => setPosting(true)}>
+            Post an event
+          </button>
+        ) : undefined
+      }
+    >
+      <Reply of={channel} lines={10}>
+        {(data) => <ChannelBody channel={data} />}
+      </Reply>
+      {isNew === 'post' && mayPost && channel.data ? (
+        <Overlay title={`Post into ${channel.data.name}`} kind="drawer" wide onClose={() => setPosting(false)}>
+          <PublishForm recipient={id} onClose={() => setPosting(false)} />
+        </Overlay>
+      ) : null}
+    </PageFrame>
+  )
+}
+
+function ChannelBody({ channel }: { channel: Channel }) {
+  const { kind } = useSession()
+  const agents = useAgents()
+  return (
+    <div className="columns">
+      <div className="stack wide">
+        {kind === 'org_admin' ? <Traffic channel={channel} /> : null}
+        <Feeds channel={channel} />
+      </div>
+      <div className="stack wide">
+        <Members channel={channel} />
+        <Panel title="About">
+          <KeyValues
+            of={{
+              Id: <Copyable text={channel.id} label="Copy the id" />,
+              Description: channel.description,
+              'External id': channel.external_id ? <Copyable text={channel.external_id} /> : null,
+              'Made by':
+                channel.created_by_type === 'org_admin'
+                  ? 'Org admin'
+                  : (agents.get(channel.created_by_id)?.name ?? channel.created_by_id),
+              Created: <Time at={channel.created_at} />,
+              Changed: <Time at={channel.updated_at} />,
+            }}
+          />
+        </Panel>
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,113 @@
+import type { Channel, Member } from '@sensorium/client'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useAgents } from '../../api/agent-names.ts'
+import { useAction, useCall } from '../../api/calls.ts'
+import { PlusIcon, TrashIcon } from '../../components/icons.tsx'
+import { Confirm, Overlay } from '../../components/overlay.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { Empty, Reply } from '../../components/states.tsx'
+import { Time } from '../../components/time.tsx'
+import { useSession } from '../../session/session.ts'
+import { AddMember } from './add-member.tsx'
+import { RoleBadge } from './badges.tsx'
+import { powersOf } from './powers.ts'
+
+export function Members({ channel }: { channel: Channel }) {
+  const session = useSession()
+  const agents = useAgents()
+  const members = useCall('listMembers', { params: { id: channel.id } }, { every: 15_000 })
+  const [isAdding, setAdding] = useState(false)
+  const [leaving, setLeaving] = useState<Member | null>(null)
+  const powers = powersOf(session, channel, members.data?.members ?? [])
+  const nameOf = ({ participant_type, participant_id }: Member): string =>
+    participant_type === 'org_admin' ? 'Org admin' : (agents.get(participant_id)?.name ?? participant_id)
+  const refresh = ['listMembers', 'listChannels'] as const
+  const join = useAction(
+    (client) => client.channels.addMember(channel.id, { participant_type: 'agent', participant_id: session.agent!.id }),
+    { refresh, done: `You are in ${channel.name}` },
+  )
+  const remove = useAction(
+    (client, { participant_type, participant_id }: Member) =>
+      client.channels.removeMember(channel.id, participant_type, participant_id),
+    { refresh, done: `No longer in ${channel.name}` },
+  )
+  return (
+    <Panel
+      title="Members"
+      count={members.data?.members.length}
+      flush
+      actions={
+        powers.gives.length > 0 ? (
+          <button type="button" className="button slim" onClick={() => setAdding(true)}>
+            <PlusIcon /> Add
+          </button>
+        ) : powers.join && members.data ? (
+          <button type="button" className="button slim" disabled={join.isPending} onClick={() => join.mutate()}>
+            Join
+          </button>
+        ) : null
+      }
+    >
+      <Reply of={members}>
+        {({ members: list }) =>
+          list.length === 0 ? (
+            <Empty title="Nobody is in it">Events of this channel reach nobody until somebody is.</Empty>
+          ) : (
+            <ul className="lines">
+              {list.map((member) => (
+                <li key={member.id} className="row">
+                  <div className="grow stack tight">
+                    {member.participant_type === 'agent' ? (
+                      <Link to="/agents/$id" params={{ id: member.participant_id }} className="plain cut">
+                        <strong>{nameOf(member)}</strong>
+                      </Link>
+                    ) : (
+                      <strong className="cut">{nameOf(member)}</strong>
+                    )}
+                    <span className="faint small">
+                      since <Time at={member.joined_at} />
+                    </span>
+                  </div>
+                  <RoleBadge role={member.role} />
+                  {powers.removes(member) ? (
+                    <button
+                      type="button"
+                      className="button bare icon slim"
+                      aria-label={member.id === powers.own?.id ? 'Leave the channel' : `Remove ${nameOf(member)}`}
+                      onClick={() => setLeaving(member)}
+                    >
+                      <TrashIcon />
+                    </button>
+                  ) : null}
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Reply>
+      {isAdding ? (
+        <Overlay title={`Add to ${channel.name}`} onClose={() => setAdding(false)}>
+          <AddMember
+            channel={channel}
+            roles={powers.gives}
+            members={members.data?.members ?? []}
+            onClose={() => setAdding(false)}
+          />
+        </Overlay>
+      ) : null}
+      {leaving === null ? null : (
+        <Confirm
+          title={leaving.id === powers.own?.id ? `Leave ${channel.name}?` : `Remove ${nameOf(leaving)}?`}
+          verb={leaving.id === powers.own?.id ? 'Leave' : 'Remove'}
+          danger
+          busy={remove.isPending}
+          onConfirm={() => remove.mutate(leaving, { onSettled: () => setLeaving(null) })}
+          onClose={() => setLeaving(null)}
+        >
+          Events of this channel no longer reach {nameOf(leaving)}. What was delivered already stays in the mailbox.
+        </Confirm>
+      )}
+    </Panel>
+  )
+}

@@ -1,0 +1,36 @@
+// What somebody may do in a channel, as the service has it: an org-admin acts as an owner of every channel. What is
+// refused nevertheless, such as removing the last owner, the service says.
+import type { Channel, Member } from '@sensorium/client'
+import type { Session } from '../../session/session.ts'
+
+type Who = Pick<Session, 'kind' | 'can' | 'isSelf'>
+
+export interface Powers {
+  /** The session's own place in the channel. */
+  own: Member | null
+  join: boolean
+  addFeed: boolean
+  deleteFeed: boolean
+  /** The roles that it gives to others. */
+  gives: readonly Member['role'][]
+  removes(member: Member): boolean
+}
+
+const NONE: Omit<Powers, 'own'> = { join: false, addFeed: false, deleteFeed: false, gives: [], removes: () => false }
+
+export function powersOf({ kind, can, isSelf }: Who, channel: Channel, members: readonly Member[]): Powers {
+  const own =
+    members.find(({ participant_type, participant_id }) => participant_type === 'agent' && isSelf(participant_id)) ??
+    null
+  if (!can('channel:write')) return { ...NONE, own }
+  const role = kind === 'org_admin' ? 'owner' : (own?.role ?? null)
+  const manages = role === 'owner' || role === 'admin'
+  return {
+    own,
+    join: kind === 'agent' && channel.type === 'open' && own === null,
+    addFeed: manages || (channel.type === 'open' && own !== null),
+    deleteFeed: manages,
+    gives: role === 'owner' ? ['member', 'admin', 'owner'] : manages ? ['member', 'admin'] : [],
+    removes: (member) => (manages && (member.role !== 'owner' || role === 'owner')) || member.id === own?.id,
+  }
+}

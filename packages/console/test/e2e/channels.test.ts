@@ -1,0 +1,111 @@
+// The page of channels, used as a person would.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { noBrowser } from '../support/chromium.ts'
+import { ADMIN_KEY, startConsole, type ConsoleUnderTest } from '../support/console.ts'
+
+describe('channels', { skip: noBrowser }, () => {
+  let console: ConsoleUnderTest
+  before(async () => {
+    console = await startConsole()
+  })
+  after(() => console?.stop())
+
+  test('[UI-30] a channel is created with the keyboard alone, found by its name, and its page has an address', async () => {
+    const { page, complaints } = await console.signIn(ADMIN_KEY, '/channels')
+    await page.getByRole('row', { name: /Incidents/ }).waitFor()
+    await page.keyboard.press('c')
+    await page.getByRole('dialog', { name: 'Create a channel' }).waitFor()
+    await page.keyboard.type('Night shift')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Night shift' }).waitFor()
+    assert.match(page.url(), /\/console\/channels\/chn_/)
+    await page.keyboard.press('g')
+    await page.keyboard.press('c')
+    await page.getByLabel('Filter channels').fill('shift')
+    await page.getByText('1 of 4 channels').waitFor()
+    assert.match(page.url(), /search=shift/)
+    assert.deepEqual(complaints, [])
+  })
+
+  test('[UI-30] a member is added with a role and removed after a question; the last owner stays', async () => {
+    const { admin, channels, agents } = console.plant
+    const { page } = await console.signIn(ADMIN_KEY, `/channels/${channels.incidents.id}`)
+    const members = page.getByRole('region', { name: /Members/ })
+    await members.getByRole('button', { name: 'Add' }).click()
+    const form = page.getByRole('dialog', { name: 'Add to Incidents' })
+    await form.getByLabel('Agent').selectOption({ label: 'Sensor gateway' })
+    await form.getByLabel('Role').selectOption('admin')
+    await form.getByRole('button', { name: 'Add' }).click()
+    await page.getByText('Sensor gateway is in Incidents').waitFor()
+    const inside = async () => (await admin.channels.members(channels.incidents.id)).members
+    const added = (await inside()).find(({ participant_id }) => participant_id === agents.sensor.id)
+    assert.equal(added?.role, 'admin')
+    await members.getByRole('button', { name: 'Remove Sensor gateway' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+    await page.getByText('No longer in Incidents').waitFor()
+    assert.ok(!(await inside()).some(({ participant_id }) => participant_id === agents.sensor.id))
+    await members.getByRole('button', { name: 'Remove Org admin' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+    await page.getByText('The last owner stays in the channel').waitFor()
+  })
+
+  test('[UI-30] a feed is added, its mistake shown while it is written, and it is deleted', async () => {
+    const { admin, channels } = console.plant
+    const { page } = await console.signIn(ADMIN_KEY, `/channels/${channels.incidents.id}`)
+    await page.getByRole('button', { name: 'Add a feed' }).click()
+    const form = page.getByRole('dialog', { name: 'Add a feed' })
+    await form.getByLabel('Event type').fill('com.plant.leak.*')
+    await form.getByLabel('Filter').fill('data.litres >> 3')
+    await form.getByRole('alert').filter({ hasText: 'line 1, column 14' }).waitFor()
+    await form.getByLabel('Filter').fill('data.litres > 3')
+    await form.getByRole('button', { name: 'Add the feed' }).click()
+    await page.getByText('Incidents now receives com.plant.leak.*').waitFor()
+    const { feeds } = await admin.channels.feeds(channels.incidents.id)
+    assert.ok(feeds.some(({ filter_expression }) => filter_expression === 'data.litres > 3'))
+    await page.getByRole('button', { name: 'Delete the feed of com.plant.leak.*' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('The feed is gone').waitFor()
+  })
+
+  test('[UI-30] what is posted and what a feed brings is seen as it happens, and nothing else', async () => {
+    const { admin, channels } = console.plant
+    const { page, complaints } = await console.signIn(ADMIN_KEY, `/channels/${channels.incidents.id}`)
+    const traffic = page.getByRole('region', { name: /Traffic/ })
+    await traffic.getByText('live', { exact: true }).waitFor()
+    const source = '/plant/south'
+    await admin.publish({ type: 'com.plant.alarm.fire', source, data: { level: 1 } })
+    await admin.publish({ type: 'com.plant.alarm.fire', source, data: { level: 4 } })
+    await admin.publish({ type: 'com.plant.pump.measured', source, data: { celsius: 99 } })
+    await traffic.getByRole('row', { name: /com\.plant\.alarm\.fire.*"level":4/ }).waitFor()
+    assert.equal(await traffic.getByRole('row').count(), 2, 'the head and the one that passes')
+    await page.getByRole('button', { name: 'Post an event' }).click()
+    const form = page.getByRole('dialog', { name: 'Post into Incidents' })
+    await form.getByLabel('Type').fill('com.plant.note.written')
+    await form.getByLabel('Who would get this').getByText('Triage').waitFor()
+    await form.getByRole('button', { name: 'Publish' }).click()
+    await page.getByText('Accepted, for 2 mailboxes').waitFor()
+    // The page of the event has opened, with its receipts.
+    await page.getByText('it was addressed').first().waitFor()
+    assert.match(page.url(), /\/console\/events\//)
+    assert.deepEqual(complaints, [])
+  })
+
+  test('[UI-30] an agent sees what it may: joins an open channel, leaves it, and manages only its own', async () => {
+    const { channels, keys } = console.plant
+    const { page, complaints } = await console.signIn(keys.sensor, '/channels')
+    await page.getByRole('row', { name: /Incidents/ }).waitFor()
+    assert.equal(await page.getByRole('row', { name: /Repairs/ }).count(), 0)
+    await page.getByRole('row', { name: /Incidents/ }).click()
+    await page.getByRole('button', { name: 'Join' }).click()
+    await page.getByText('You are in Incidents').waitFor()
+    await page.getByRole('button', { name: 'Leave the channel' }).waitFor()
+    assert.equal(await page.getByRole('button', { name: /^Remove/ }).count(), 0)
+    assert.equal(await page.getByRole('region', { name: /Traffic/ }).count(), 0)
+    await page.getByRole('button', { name: 'Leave the channel' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Leave' }).click()
+    await page.getByRole('button', { name: 'Join' }).waitFor()
+    assert.match(page.url(), new RegExp(channels.incidents.id))
+    assert.deepEqual(complaints, [])
+  })
+})
