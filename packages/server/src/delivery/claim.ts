@@ -82,6 +82,9 @@ const withEnrichment = (envelope: string, block: string | null | undefined): str
 const deliveryJson = (row: ClaimedRow, envelope: string): string =>
   `{"id":"${row.id}","event_id":${JSON.stringify(row.event_id)},"payload":${envelope},"attempt_count":${row.attempts},"created_at":"${iso(row.created_at)}"}`
 
+/** A lease that a power cut takes back is no harm: the delivery comes again, with the same attempt. */
+const FORGETTABLE = { mayBeLost: true }
+
 const NOTHING = async (): Promise<ClaimedRow[]> => []
 
 // A statement whose result is needed after its transaction only: on PostgreSQL the commit goes out with it.
@@ -150,7 +153,7 @@ export function makeClaim({ store, clock, wakeups, handover, policyOf, enrich, a
     const { write: note, last } = notes.notice(mailbox, now)
     if (!skipLook && !last.more && !(await isSomethingDue(store, mailbox, now))) {
       // A note holds nobody up; one that fails is written with the next poll that finds something.
-      if (note) store.tx(async (tx) => notePoll(tx, mailbox, now)).catch(() => {})
+      if (note) store.tx(async (tx) => notePoll(tx, mailbox, now), FORGETTABLE).catch(() => {})
       return []
     }
     const { visibilityTimeoutMs, maxAttempts } = policyOf(mailbox.tenantId)
@@ -158,7 +161,7 @@ export function makeClaim({ store, clock, wakeups, handover, policyOf, enrich, a
     const leased = await store.tx(async (tx) => {
       if (note) notePoll(tx, mailbox, now)
       return unawaited(claimRows(tx, mailbox, limit, until, now, maxAttempts))
-    })
+    }, FORGETTABLE)
     const rows = await leased()
     last.more = rows.length === limit
     return handOut(mailbox, rows, until)

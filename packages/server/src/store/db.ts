@@ -5,7 +5,7 @@
 // 1. What a query is given runs where it is given: a `Db` is a transaction or the store; a feature takes it as an
 //    argument and keeps none, so nothing escapes its transaction.
 // 2. Inside a transaction await nothing but the database. On SQLite transactions that arrive together share one commit.
-// 3. `tx` resolves after the commit is on disk.
+// 3. `tx` resolves after the commit is on disk, unless it says that it may be lost.
 
 export type Value = string | number | null | Uint8Array | readonly string[]
 
@@ -110,6 +110,14 @@ export interface StoreStats {
   idle: number
 }
 
+export interface TxOptions {
+  /**
+   * It resolves when it is committed and does not wait for the disk: a power cut may take it back, alone or with others of
+   * its kind, never something that was answered as durable. For a lease, which may be forgotten but not be half there.
+   */
+  mayBeLost?: boolean
+}
+
 export interface Store extends Db {
   /** What it is called, for people to read. Nothing is decided by it. */
   readonly name: string
@@ -118,7 +126,7 @@ export interface Store extends Db {
    * itself. For what is quick, as `lookUp` is.
    */
   readonly beside: Reads
-  tx<T>(work: (tx: Db) => Promise<T>): Promise<T>
+  tx<T>(work: (tx: Db) => Promise<T>, options?: TxOptions): Promise<T>
   /** Rejects when the store cannot be reached or takes no writes. */
   ping(): Promise<void>
   /** The time by the clock of the server that holds the store; null where that is this machine. */

@@ -1,8 +1,9 @@
 // One transaction on one connection. Statements are sent without waiting for the results before them: `begin` goes out
 // with the first statement, and what nobody waits for goes out with the `commit`.
 import type pg from 'pg'
-import { runEffects, StoreUnavailable, type Db, type Insert, type Value } from './db.ts'
+import { runEffects, StoreUnavailable, type Db, type Insert, type TxOptions, type Value } from './db.ts'
 import {
+  BEGIN_UNSYNCED,
   capabilities,
   dialect,
   isAftermath,
@@ -49,7 +50,11 @@ function onClient(
  * Runs the work and commits it. `StoreUnavailable` with `unsure` where the connection was lost after the commit had gone
  * out: the server may have done it and nobody heard.
  */
-export async function transact<T>(client: pg.ClientBase, work: (tx: Db) => Promise<T>): Promise<T> {
+export async function transact<T>(
+  client: pg.ClientBase,
+  work: (tx: Db) => Promise<T>,
+  { mayBeLost = false }: TxOptions = {},
+): Promise<T> {
   const sent: Promise<unknown>[] = []
   const effects: (() => void)[] = []
   let committing = false
@@ -58,7 +63,7 @@ export async function transact<T>(client: pg.ClientBase, work: (tx: Db) => Promi
     answer.catch(() => {})
     sent.push(answer)
   }
-  later(sendCommand(client, 'begin'))
+  later(sendCommand(client, mayBeLost ? BEGIN_UNSYNCED : 'begin'))
   try {
     const result = await work(onClient(client, later, (effect) => void effects.push(effect)))
     committing = true

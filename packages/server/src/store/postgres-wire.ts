@@ -132,8 +132,14 @@ export function send(client: pg.ClientBase, sql: string, values: readonly Value[
   return client.query({ ...prepared(sql), values: values as unknown[], types })
 }
 
+/** Begins a transaction whose commit does not wait for the disk. */
+export const BEGIN_UNSYNCED = 'begin; set local synchronous_commit = off'
+
 /** A statement that is not prepared: it begins or ends a transaction. */
-export function sendCommand(client: pg.ClientBase, command: 'begin' | 'commit' | 'rollback'): Promise<pg.QueryResult> {
+export function sendCommand(
+  client: pg.ClientBase,
+  command: 'begin' | typeof BEGIN_UNSYNCED | 'commit' | 'rollback',
+): Promise<pg.QueryResult> {
   holdWrites(client)
   return client.query(command)
 }

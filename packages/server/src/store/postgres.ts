@@ -3,7 +3,7 @@
 // restart of ours (postgres-connections.ts, postgres-servers.ts).
 import { setTimeout as sleep } from 'node:timers/promises'
 import { backoffMs } from '../kernel/backoff.ts'
-import { StoreUnavailable, writesNeedTx, type Db, type Store, type Value } from './db.ts'
+import { StoreUnavailable, writesNeedTx, type Db, type Store, type TxOptions, type Value } from './db.ts'
 import { makeConnections, type PostgresOptions } from './postgres-connections.ts'
 import { transact } from './postgres-transaction.ts'
 import { capabilities, dialect, isCollision, send } from './postgres-wire.ts'
@@ -24,10 +24,10 @@ export function openPostgres(options: PostgresOptions): Store {
 
   const writes = makeWriteWatch()
 
-  async function tx<T>(work: (tx: Db) => Promise<T>): Promise<T> {
+  async function tx<T>(work: (tx: Db) => Promise<T>, options?: TxOptions): Promise<T> {
     for (let tries = 1; ; tries++) {
       try {
-        const result = await withClient('tx', (client) => transact(client, work))
+        const result = await withClient('tx', (client) => transact(client, work, options))
         writes.ended()
         return result
       } catch (error) {

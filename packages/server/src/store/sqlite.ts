@@ -8,12 +8,23 @@
 // 1. A transaction resolves after its commit is on disk, which the thread pool sees to; requests are read and answered
 //    meanwhile.
 // 2. Nobody reads what a power cut could take back: until a commit is on disk, reads see the state before it.
-// 3. Reads of one turn share a snapshot: locking and unlocking the file costs as much as finding a row.
+// 3. What may be lost (a lease) resolves with its commit, before that is on disk. It runs first in its group, so it has
+//    seen nothing but what is on disk.
+// 4. Reads of one turn share a snapshot: locking and unlocking the file costs as much as finding a row.
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { performance } from 'node:perf_hooks'
 import { getLoadablePath } from 'sqlite-vec'
 import { makePrivate } from './data-directory.ts'
-import { runEffects, StoreUnavailable, writesNeedTx, type Db, type Observe, type Store, type Value } from './db.ts'
+import {
+  runEffects,
+  StoreUnavailable,
+  writesNeedTx,
+  type Db,
+  type Observe,
+  type Store,
+  type TxOptions,
+  type Value,
+} from './db.ts'
 import { makeSnapshot, type Snapshot } from './sqlite-snapshot.ts'
 import { capabilities, dialect, onConnection, plannedOnce, translate } from './sqlite-statements.ts'
 import { watchLog, type WriteAheadLog } from './sqlite-wal.ts'
@@ -30,6 +41,7 @@ const MAX_WAITING = 20_000
 
 interface Job {
   work: (tx: Db) => Promise<unknown>
+  mayBeLost: boolean
   resolve: (value: never) => void
   reject: (error: unknown) => void
 }
@@ -124,6 +136,11 @@ interface GroupCommit {
    * those that there was no time for.
    */
   run(jobs: Job[]): Promise<Job[]>
+  /**
+   * While a commit is on its way to the disk of which some are told already: they would not see their own work in the
+   * state before it, so reads wait.
+   */
+  syncing(): Promise<void> | null
   /** Set once the disk refused an fsync. What is on it nobody knows before the next start. */
   refused(): StoreUnavailable | null
 }
@@ -154,13 +171,18 @@ function makeGroupCommit({ writer, log, snapshot, writes, observe }: GroupCommit
     afterCommit: (effect) => void effects.push(effect),
   }
   let refused: StoreUnavailable | null = null
+  let syncing: Promise<void> | null = null
 
   async function run(jobs: Job[]): Promise<Job[]> {
     let left: Job[] = []
+    // Those that may be lost come first: they see nothing that is not on disk, and so need not wait for it.
+    if (jobs.length > 1) jobs.sort((a, b) => Number(b.mayBeLost) - Number(a.mayBeLost))
     const settled: (() => void)[] = []
+    let settledAtOnce = 0
     const atTheEnd: Last[] = []
     const started = performance.now()
     let refusal: unknown
+    let isDurable = true
     try {
       begin.run()
       const begun = performance.now()
@@ -185,6 +207,7 @@ function makeGroupCommit({ writer, log, snapshot, writes, observe }: GroupCommit
             runEffects(committed)
             job.resolve(value as never)
           })
+          if (job.mayBeLost) settledAtOnce = settled.length
         } catch (error) {
           // A full disk makes SQLite undo the whole transaction, with all that shares it.
           if (!writer.isTransaction) throw translate(error)
@@ -194,7 +217,8 @@ function makeGroupCommit({ writer, log, snapshot, writes, observe }: GroupCommit
         }
       }
       for (const { sql, values } of atTheEnd) write.runLast(sql, values)
-      snapshot.hold()
+      isDurable = settledAtOnce < settled.length
+      if (isDurable) snapshot.hold()
       commit.run()
     } catch (error) {
       // Neither begun nor committed: nobody's work is on disk.
@@ -205,15 +229,23 @@ function makeGroupCommit({ writer, log, snapshot, writes, observe }: GroupCommit
       for (const job of jobs) job.reject(outage)
       return left
     }
+    for (const settle of settled.splice(0, settledAtOnce)) settle()
+    if (!isDurable) {
+      observe('tx', (performance.now() - started) / 1000)
+      return left
+    }
     try {
-      await log.sync()
+      syncing = settledAtOnce > 0 ? log.sync() : null
+      await (syncing ?? log.sync())
     } catch (error) {
       refused = new StoreUnavailable(`the disk refused to write: ${(error as Error).message}`, { cause: error })
       // Whether this commit reached the disk nobody knows; later ones are not begun.
       const unsure = new StoreUnavailable(refused.message, { trouble: 'unsure', cause: error })
       for (const job of jobs) job.reject(unsure)
+      syncing = null
       return left
     }
+    syncing = null
     snapshot.release()
     writes.ended(refusal)
     observe('tx', (performance.now() - started) / 1000)
@@ -221,7 +253,7 @@ function makeGroupCommit({ writer, log, snapshot, writes, observe }: GroupCommit
     return left
   }
 
-  return { run, refused: () => refused }
+  return { run, refused: () => refused, syncing: () => syncing }
 }
 
 export function openSqlite(file: string, observe: Observe = () => {}): Store {
@@ -262,17 +294,19 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
   async function rows<R>(sql: string, values?: readonly Value[]): Promise<R[]> {
     const reason = trouble()
     if (reason) throw reason
+    const syncing = groupCommit.syncing()
+    if (syncing) await syncing.catch(() => {})
     snapshot.open()
     return read.rows<R>(sql, values)
   }
 
-  function tx<T>(work: (tx: Db) => Promise<T>): Promise<T> {
+  function tx<T>(work: (tx: Db) => Promise<T>, { mayBeLost = false }: TxOptions = {}): Promise<T> {
     const reason = trouble()
     if (reason) return Promise.reject(reason)
     if (queue.length >= MAX_WAITING)
       return Promise.reject(new StoreUnavailable('too many transactions are waiting', { trouble: 'busy' }))
     return new Promise<T>((resolve, reject) => {
-      queue.push({ work, resolve, reject })
+      queue.push({ work, mayBeLost, resolve, reject })
       if (draining) return
       draining = true
       setImmediate(drain)

@@ -71,6 +71,55 @@ test('[STO-1] what comes while a commit is on its way shares the next', async ()
   assert.equal(await count(), 4)
 })
 
+const insertLost = (n: number) => store.tx((tx) => tx.run('insert into t (n) values (?)', [n]), { mayBeLost: true })
+
+test('[STO-16] what may be lost waits for no disk, and is seen', async () => {
+  onSync(() => {})
+  await insertLost(1)
+  assert.equal(await count(), 1)
+})
+
+test('[STO-16] beside what must last it resolves first, and has not seen it', async () => {
+  const asked = Promise.withResolvers<() => void>()
+  onSync((fd, done) => asked.resolve(() => disk(fd, done)))
+  let resolved = false
+  const lasting = insert(1).then(() => (resolved = true))
+  const seen = store.tx(
+    async (tx) => {
+      await tx.run('insert into t (n) values (2)')
+      return tx.rows('select n from t')
+    },
+    { mayBeLost: true },
+  )
+  assert.deepEqual(await seen, [{ n: 2 }])
+  const letGo = await asked.promise
+  // Who was told of its own work sees it, and nobody sees what is not on disk: the read waits.
+  let counted: number | null = null
+  const counting = count().then((c) => (counted = c))
+  for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate)
+  assert.deepEqual([resolved, counted], [false, null])
+  letGo()
+  await lasting
+  await counting
+  assert.equal(counted, 2)
+})
+
+test('[STO-16] one that fails undoes itself alone', async () => {
+  const [failed, lasting, lost] = await Promise.allSettled([
+    store.tx(
+      async (tx) => {
+        await tx.run('insert into t (n) values (8)')
+        throw new Error('no')
+      },
+      { mayBeLost: true },
+    ),
+    insert(1),
+    insertLost(2),
+  ])
+  assert.deepEqual([failed!.status, lasting!.status, lost!.status], ['rejected', 'fulfilled', 'fulfilled'])
+  assert.deepEqual(await store.rows('select n from t order by n'), [{ n: 1 }, { n: 2 }])
+})
+
 test('[STO-1] a disk that refuses is an outage, and nothing is believed of it any more', async () => {
   onSync((_fd, done) => setImmediate(() => done(Object.assign(new Error('i/o error'), { code: 'EIO' }))))
   await assert.rejects(insert(1), (error) => error instanceof StoreUnavailable && error.trouble === 'unsure')
