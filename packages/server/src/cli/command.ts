@@ -19,7 +19,7 @@ export interface Given {
   flags: ReadonlySet<string>
 }
 
-export interface Outcome {
+export interface CommandResult {
   /** What `--json` prints: the body of the HTTP response, where there is one. */
   json: unknown
   /** What a person reads. */
@@ -49,7 +49,7 @@ export interface ClientInvocation extends Given {
   /** The agent that `--agent` names, else the one that the key belongs to. */
   agent(): Promise<string>
   /** Prints at once, for commands that go on: a line for a person, or the JSON with `--json`. */
-  print(outcome: Outcome): void
+  print(outcome: CommandResult): void
   /** Aborted when the command is told to end, by Ctrl-C for one. */
   signal: AbortSignal
 }
@@ -60,9 +60,9 @@ export interface LocalInvocation extends Given {
   sections: readonly Section[]
 }
 
-export type OperatorRun = (call: OperatorInvocation) => Promise<Outcome>
-export type ClientRun = (call: ClientInvocation) => Promise<Outcome>
-export type LocalRun = (call: LocalInvocation) => Promise<Outcome>
+export type OperatorRun = (call: OperatorInvocation) => Promise<CommandResult>
+export type ClientRun = (call: ClientInvocation) => Promise<CommandResult>
+export type LocalRun = (call: LocalInvocation) => Promise<CommandResult>
 
 interface Described {
   /** `keys revoke <agent-id> <key-id>`: the words that name it, then what follows them. */

@@ -1,5 +1,5 @@
 // sensorium <command>: finds the command, loads what it needs, prints what it gives back.
-import { wordsOf, type Command, type Given, type Outcome } from './command.ts'
+import { wordsOf, type Command, type Given, type CommandResult } from './command.ts'
 import { commands, sections } from './commands.ts'
 import { EXIT } from './exit-codes.ts'
 import { toldByAll, toldPlainly, type Told } from './fail.ts'
@@ -12,7 +12,7 @@ const json = words.includes('--json')
 const argv = words.filter((word) => word !== '--json')
 process.umask(0o077)
 
-function print({ json: value, text }: Outcome): void {
+function print({ json: value, text }: CommandResult): void {
   if (json && value !== undefined) console.log(cleanJson(value))
   else if (!json && text !== '') console.log(text)
 }
@@ -30,7 +30,7 @@ function spelledOut(line: readonly string[]): string[] {
 }
 
 /** Each kind of command brings its own tools, and its own words for what goes wrong. */
-async function carryOut(command: Command, given: Given): Promise<Outcome | Told> {
+async function carryOut(command: Command, given: Given): Promise<CommandResult | Told> {
   switch (command.kind) {
     case 'service':
       await import('../main.ts')
@@ -45,7 +45,7 @@ async function carryOut(command: Command, given: Given): Promise<Outcome | Told>
       const { clientInvocation } = await import('./client/invocation.ts')
       const { told } = await import('./client/fail.ts')
       const { run } = await command.load()
-      const carriedOut = async (): Promise<Outcome> => run(clientInvocation(given, process.env, print))
+      const carriedOut = async (): Promise<CommandResult> => run(clientInvocation(given, process.env, print))
       return carriedOut().catch((error: unknown) => toldByAll(error, argv) ?? told(error))
     }
     case 'local': {

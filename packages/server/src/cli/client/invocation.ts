@@ -1,6 +1,6 @@
 // What a command that calls a service is given: a client, signed in.
 import { createClient } from '@sensorium/client'
-import { Interrupted, Misused, type ClientInvocation, type Given, type Outcome } from '../command.ts'
+import { Interrupted, Misused, type ClientInvocation, type Given, type CommandResult } from '../command.ts'
 import { sessionOf } from './session.ts'
 
 /** A person waits: three attempts last about a second, and what the service asks for. */
@@ -9,7 +9,7 @@ export const ATTEMPTS = 3
 export function clientInvocation(
   given: Given,
   env: NodeJS.ProcessEnv,
-  print: (outcome: Outcome) => void,
+  print: (outcome: CommandResult) => void,
 ): ClientInvocation {
   const session = sessionOf(given.options, env, (sentence) => console.error(sentence))
   const client = createClient({ url: session.url, apiKey: session.key, attempts: ATTEMPTS })

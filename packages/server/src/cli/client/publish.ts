@@ -1,5 +1,5 @@
 import type { NewEvent, Published } from '@sensorium/client'
-import { Misused, type ClientInvocation, type ClientRun, type Outcome } from '../command.ts'
+import { Misused, type ClientInvocation, type ClientRun, type CommandResult } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { cleanLine } from '../terminal/clean.ts'
 import { progress } from '../terminal/progress.ts'
@@ -37,7 +37,7 @@ function isJson(text: string): boolean {
   }
 }
 
-async function publishAll({ client, signal }: ClientInvocation, events: readonly NewEvent[]): Promise<Outcome> {
+async function publishAll({ client, signal }: ClientInvocation, events: readonly NewEvent[]): Promise<CommandResult> {
   const shown = progress('events')
   const results: (Published | { error: { code: string; message: string } })[] = []
   try {

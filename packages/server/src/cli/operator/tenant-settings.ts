@@ -1,10 +1,10 @@
 // `tenant settings` and `tenant set`: what holds for one tenant in the place of the environment.
 import { operations, TENANT_SETTINGS, type TenantSettings } from '@sensorium/contract'
 import { invalid } from '../../kernel/failure.ts'
-import type { OperatorRun, Outcome } from '../command.ts'
+import type { OperatorRun, CommandResult } from '../command.ts'
 import { table } from '../terminal/table.ts'
 
-const shown = (settings: TenantSettings): Outcome => ({
+const shown = (settings: TenantSettings): CommandResult => ({
   json: settings,
   text: table(
     ['setting', 'value'],

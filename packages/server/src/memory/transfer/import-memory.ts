@@ -17,12 +17,12 @@ import { lockByExternalId, saveMemory, type MemoryRow } from '../sql.ts'
 import { keepVersion, VERSIONED } from '../versions.ts'
 import { importedAs, lockMemory, noteImport } from './sql.ts'
 
-export type Outcome = 'created' | 'updated' | 'skipped'
+export type ImportOutcome = 'created' | 'updated' | 'skipped'
 
-type Wanted = Static<typeof MemoryLine>
+type ImportedMemory = Static<typeof MemoryLine>
 
 /** What a line is known by when it comes again. */
-function originOf({ id }: Wanted, row: MemoryRow): string {
+function originOf({ id }: ImportedMemory, row: MemoryRow): string {
   if (id !== undefined) return id
   const said = JSON.stringify(VERSIONED.map((name) => row[name]))
   return `#${createHash('sha256').update(said).digest('base64url')}`
@@ -30,7 +30,7 @@ function originOf({ id }: Wanted, row: MemoryRow): string {
 
 type Found = { row: MemoryRow; by: 'external id' | 'id' | 'import' } | 'seen' | null
 
-async function find(tx: Db, principal: Principal, wanted: Wanted, origin: string, now: number): Promise<Found> {
+async function find(tx: Db, principal: Principal, wanted: ImportedMemory, origin: string, now: number): Promise<Found> {
   const { id, external_id } = wanted
   const named = external_id === undefined ? undefined : await lockByExternalId(tx, principal, external_id)
   if (named) return { row: named, by: 'external id' }
@@ -54,7 +54,7 @@ async function change(
   principal: Principal,
   found: MemoryRow,
   wanted: MemoryRow,
-): Promise<Outcome> {
+): Promise<ImportOutcome> {
   const now = wanted.accessed_at
   const wasLive = isLive(found, now)
   const place = judge(found, wanted) === 'refused' ? { scope: found.scope, team_id: found.team_id } : {}
@@ -71,7 +71,12 @@ async function change(
   return 'updated'
 }
 
-export async function importMemory(tx: Db, tools: MemoryTools, principal: Principal, wanted: Wanted): Promise<Outcome> {
+export async function importMemory(
+  tx: Db,
+  tools: MemoryTools,
+  principal: Principal,
+  wanted: ImportedMemory,
+): Promise<ImportOutcome> {
   const now = tools.now()
   const row = newMemory(principal, tools.makeId, now, wanted)
   const origin = originOf(wanted, row)

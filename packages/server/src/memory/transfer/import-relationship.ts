@@ -7,7 +7,7 @@ import type { Db } from '../../store/db.ts'
 import type { MemoryTools } from '../remember.ts'
 import { mayAdminister } from '../see.ts'
 import { findRelationship, findSameRelationship, insertRelationship, type RelationshipRow } from '../sql.ts'
-import type { Outcome } from './import-memory.ts'
+import type { ImportOutcome } from './import-memory.ts'
 import { importedAs, lockMemory, saveRelationship, sees } from './sql.ts'
 
 /** What the memory of this id is called here, if the caller sees it. */
@@ -23,7 +23,7 @@ export async function importRelationship(
   { makeId, now }: Pick<MemoryTools, 'makeId' | 'now'>,
   principal: Principal,
   wanted: Static<typeof RelationshipLine>,
-): Promise<Outcome> {
+): Promise<ImportOutcome> {
   const at = now()
   const source = await endOf(tx, principal, wanted.source_memory_id, at)
   const target = await endOf(tx, principal, wanted.target_memory_id, at)

@@ -10,7 +10,7 @@ import { Failure, invalid, tooLarge } from '../../kernel/failure.ts'
 import { readMembers, type MemberChoice } from '../../kernel/json-members.ts'
 import type { Store } from '../../store/db.ts'
 import type { MemoryTools } from '../remember.ts'
-import { importMemory, type Outcome } from './import-memory.ts'
+import { importMemory, type ImportOutcome } from './import-memory.ts'
 import { importRelationship } from './import-relationship.ts'
 import { linesOf, type Line } from './lines.ts'
 
@@ -22,7 +22,7 @@ const MAX_ERRORS = 1_000
 
 type MemoryWanted = Static<typeof MemoryLine>
 type RelationshipWanted = Static<typeof RelationshipLine>
-type Wanted = { memory: MemoryWanted } | { relationship: RelationshipWanted }
+type ImportLine = { memory: MemoryWanted } | { relationship: RelationshipWanted }
 
 export interface ImportTools extends MemoryTools {
   store: Store
@@ -45,7 +45,7 @@ const MEMBERS: MemberChoice = {
   asText: new Set(['metadata']),
 }
 
-async function read(line: Line, tools: ImportTools): Promise<Wanted | Failure> {
+async function read(line: Line, tools: ImportTools): Promise<ImportLine | Failure> {
   if (line.bytes === null) return tooLarge(line.size, tools.maxLineBytes)
   const parsed = await readMembers(line.bytes, MEMBERS)
   if (!parsed.ok)
@@ -80,7 +80,7 @@ export async function importMemories(
 ): Promise<Imported> {
   const imported: Imported = { created: 0, updated: 0, skipped: 0, failed: 0, errors: [] }
 
-  function count(line: number, outcome: Outcome | Failure): void {
+  function count(line: number, outcome: ImportOutcome | Failure): void {
     if (!(outcome instanceof Failure)) return void imported[outcome]++
     imported.failed++
     const { code, message, details } = outcome
@@ -88,9 +88,9 @@ export async function importMemories(
   }
 
   /** A group in one transaction, which may be run again from its beginning. */
-  const write = (group: readonly (Wanted | Failure)[]): Promise<(Outcome | Failure)[]> =>
+  const write = (group: readonly (ImportLine | Failure)[]): Promise<(ImportOutcome | Failure)[]> =>
     tools.store.tx(async (tx) => {
-      const outcomes: (Outcome | Failure)[] = []
+      const outcomes: (ImportOutcome | Failure)[] = []
       for (const wanted of group) {
         try {
           if (wanted instanceof Failure) throw wanted
@@ -110,7 +110,7 @@ export async function importMemories(
 
   for await (const group of groupsOf(linesOf(body, tools.maxLineBytes))) {
     if (isGone()) throw new Error('the client went away')
-    const wanted: (Wanted | Failure)[] = []
+    const wanted: (ImportLine | Failure)[] = []
     for (const line of group) wanted.push(await read(line, tools))
     const outcomes = await write(wanted)
     group.forEach(({ number }, i) => count(number, outcomes[i]!))
