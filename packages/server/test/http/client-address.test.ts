@@ -5,6 +5,7 @@ import { readConfig } from '../../src/config.ts'
 import { makeClientAddress } from '../../src/http/client-address.ts'
 import { networkOf } from '../../src/kernel/addresses.ts'
 import { sqlite } from '../support/engines.ts'
+import { rawConnection } from '../support/raw-http.ts'
 import { startService, type Service } from '../support/service.ts'
 
 const trusting = (text: string) => makeClientAddress(readConfig({ TRUSTED_PROXIES: text }).trustedProxies)
@@ -35,6 +36,28 @@ const CASES: [what: string, trusted: string, remote: string, headers: Record<str
     '2001:db8::1',
   ],
   ['by a Forwarded that hides', '10.0.0.1', '10.0.0.1', { forwarded: 'for=_hidden' }, '10.0.0.1'],
+  ['with a port and IPv4', '10.0.0.1', '10.0.0.1', { forwarded: 'for="192.0.2.43:47011"' }, '192.0.2.43'],
+  [
+    'by a Forwarded with an obfuscated port',
+    '10.0.0.1',
+    '10.0.0.1',
+    { forwarded: 'for="[2001:db8::1]:_x"' },
+    '2001:db8::1',
+  ],
+  ['by a Forwarded that is unknown', '10.0.0.1', '10.0.0.1', { forwarded: 'for=1.1.1.1, for=unknown' }, '10.0.0.1'],
+  ['by a quote that never ends', '10.0.0.1', '10.0.0.1', { forwarded: 'for="6.6.6.6, for=9.9.9.9' }, '9.9.9.9'],
+  ['by an element without for', '10.0.0.1', '10.0.0.1', { forwarded: 'for=6.6.6.6, proto=https' }, '10.0.0.1'],
+  ['a client that names a proxy', '10.0.0.0/8', '10.0.0.1', { 'x-forwarded-for': '10.0.0.5, 6.6.6.6' }, '6.6.6.6'],
+  [
+    'a mixed chain',
+    '10.0.0.0/8,fd00::/8',
+    'fd00::1',
+    { 'x-forwarded-for': '6.6.6.6, 8.8.8.8, 10.0.0.2, fd00::9' },
+    '8.8.8.8',
+  ],
+  ['numbers that some read as addresses', '10.0.0.1', '10.0.0.1', { 'x-forwarded-for': '0x7f.1' }, '10.0.0.1'],
+  ['an empty element', '10.0.0.1', '10.0.0.1', { 'x-forwarded-for': '6.6.6.6,' }, '10.0.0.1'],
+  ['a zone', 'fe80::/10', 'fe80::1%eth0', { 'x-forwarded-for': '2001:db8::7%x' }, '2001:db8::7'],
   ['by both', '10.0.0.1', '10.0.0.1', { forwarded: 'for=1.1.1.1', 'x-forwarded-for': '2.2.2.2' }, '2.2.2.2'],
 ]
 
@@ -50,6 +73,22 @@ test('[SAFE-10] limits count an IPv6 client by its /64', () => {
     assert.equal(networkOf(address), '2001:db8:0:1::/64')
   assert.equal(networkOf('::1'), '0:0:0:0::/64')
   assert.notEqual(networkOf('2001:db8::1'), networkOf('2001:db8:0:1::1'))
+})
+
+test('[SAFE-10] of several headers the last line is the proxy’s', async () => {
+  const attempt = async (client: string): Promise<number> => {
+    const connection = await rawConnection(service.url)
+    const body = `{"api_key":"ak_live_${'y'.repeat(32)}"}`
+    connection.write(
+      `POST /v1/auth/token HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 6.6.6.${client}\r\nX-Forwarded-For: 198.51.100.77\r\n` +
+        `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    )
+    const { status } = await connection.reply()
+    connection.socket.destroy()
+    return status
+  }
+  for (let i = 0; i < 30; i++) assert.equal(await attempt(String(i)), 401)
+  assert.equal(await attempt('99'), 429, 'what the client wrote itself counts for nothing')
 })
 
 let service: Service

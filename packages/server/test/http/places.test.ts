@@ -1,0 +1,65 @@
+// Who may have how many requests in hand: at the limits themselves.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { makePlaces, type Place } from '../../src/http/places.ts'
+import type { Failure } from '../../src/kernel/failure.ts'
+import { NOBODY } from '../../src/operations/call.ts'
+
+const of = (tenantId: string, id: string) => ({ ...NOBODY, tenantId, id })
+
+/** As many as it gets, and the refusal of the one after. */
+function fill(take: () => Place, most = 20_000): { places: Place[]; refusal: Failure } {
+  const places: Place[] = []
+  for (;;) {
+    try {
+      places.push(take())
+      assert.ok(places.length < most)
+    } catch (error) {
+      return { places, refusal: error as Failure }
+    }
+  }
+}
+
+test('[SAFE-3] an agent has 1,000 places, its tenant 5,000, and a neighbour finds its own free', () => {
+  const places = makePlaces()
+  const taken: Place[] = []
+  for (let agent = 0; agent < 5; agent++) {
+    const { places: own, refusal } = fill(() => places.ofPrincipal(null, of('loud', `agent-${agent}`)))
+    assert.equal(own.length, 1_000)
+    assert.deepEqual(
+      [refusal.code, refusal.details['limit'], refusal.details['window_seconds']],
+      ['rate_limited', 1_000, 0],
+    )
+    taken.push(...own)
+  }
+  const sixth = fill(() => places.ofPrincipal(null, of('loud', 'agent-6')))
+  assert.deepEqual([sixth.places.length, sixth.refusal.details['limit']], [0, 5_000])
+  assert.equal(fill(() => places.ofPrincipal(null, of('quiet', 'agent'))).places.length, 1_000)
+  // One that is given back is there for the next, and only one.
+  places.giveBack(taken.pop()!)
+  assert.equal(fill(() => places.ofPrincipal(null, of('loud', 'agent-6'))).places.length, 1)
+})
+
+test('[SAFE-3] an address has 512 places, and who turns out to be somebody gives its place back', () => {
+  const places = makePlaces()
+  const { places: strangers, refusal } = fill(() => places.ofAddress('203.0.113.9'))
+  assert.deepEqual([strangers.length, refusal.details['limit']], [512, 512])
+  assert.equal(fill(() => places.ofAddress('203.0.113.10')).places.length, 512)
+  places.ofPrincipal(strangers[0]!, of('t', 'a'))
+  assert.equal(fill(() => places.ofAddress('203.0.113.9')).places.length, 1)
+  // Also where the agent has none left: the place of the address is free again either way.
+  fill(() => places.ofPrincipal(null, of('t', 'a')))
+  assert.throws(() => places.ofPrincipal(strangers[1]!, of('t', 'a')))
+  assert.equal(fill(() => places.ofAddress('203.0.113.9')).places.length, 1)
+})
+
+test('[SAFE-3] [SAFE-4] the node has 10,000, and then health is still answered', () => {
+  const places = makePlaces()
+  for (const tenant of ['a', 'b'])
+    for (let agent = 0; agent < 5; agent++) fill(() => places.ofPrincipal(null, of(tenant, `agent-${agent}`)))
+  const { places: more, refusal } = fill(() => places.ofPrincipal(null, of('c', 'agent')))
+  assert.deepEqual([more.length, refusal.code], [0, 'service_unavailable'])
+  const health = fill(() => places.ofHealth('203.0.113.9'))
+  assert.deepEqual([health.places.length, health.refusal.details['limit']], [64, 64])
+  assert.equal(places.ofHealth('203.0.113.10').length, 2)
+})
