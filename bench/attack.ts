@@ -1,85 +1,20 @@
 // What a neighbour feels of an attack: it publishes and polls at a steady rate, quietly and then during each attack of
 // somebody else. The number is the p99 during the attack as a multiple of the quiet one in the same run.
-import net from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { isMainThread, Worker, workerData } from 'node:worker_threads'
+import { ATTACKS, type Target } from './support/attacks.ts'
 import { steadily } from './support/far-ends.ts'
 import { Connection, quantile } from './support/load.ts'
 import { report } from './support/report.ts'
 import { startService, type Service } from './support/servers.ts'
 
-const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 8)
-const PER_SECOND = Number(process.env['BENCH_RATE'] ?? 50)
+const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 4)
+const PER_SECOND = Number(process.env['BENCH_RATE'] ?? 100)
 const ENGINES = (process.env['BENCH_ENGINES'] ?? 'sqlite,postgres').split(',') as ('sqlite' | 'postgres')[]
+/** A part of the name of the one that is wanted. */
 const ONLY = process.env['BENCH_ATTACK']
+const OPERATOR_TOKEN = 'operator-token-of-the-bench'
 const GOAL = 3
-
-/** Where the attackers come from: their address is not the neighbour's. */
-const ATTACKERS = '127.0.0.2'
-
-interface Target {
-  port: number
-  /** Of the attacker's own agent. */
-  token: string
-}
-
-type Attack = (target: Target) => void
-
-/** Connections that send what `bytes` says and read nothing unless told to; a new one for each that is closed. */
-function flood(
-  port: number,
-  connections: number,
-  bytes: () => string,
-  options: { read?: boolean; every?: number } = {},
-) {
-  const sockets = new Set<net.Socket>()
-  const open = (): void => {
-    const socket = net.connect({ port, host: '127.0.0.1', localAddress: ATTACKERS })
-    sockets.add(socket)
-    socket.on('connect', () => socket.write(bytes()))
-    if (options.read ?? true) socket.resume()
-    socket.on('error', () => {})
-    socket.on('close', () => {
-      sockets.delete(socket)
-      setTimeout(open, 50)
-    })
-  }
-  for (let i = 0; i < connections; i++) open()
-  if (options.every === undefined) return
-  setInterval(() => {
-    for (const socket of sockets) if (!socket.destroyed) socket.write(bytes())
-  }, options.every)
-}
-
-const get = (path: string, token?: string): string =>
-  `GET ${path} HTTP/1.1\r\nHost: x\r\n${token ? `Authorization: Bearer ${token}\r\n` : ''}\r\n`
-
-const ATTACKS: Record<string, Attack> = {
-  'CONNECT behind pipelined requests': ({ port }) =>
-    flood(port, 12, () => `${get('/healthz').repeat(500)}CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n`),
-  'a Content-Type of spaces': ({ port }) =>
-    flood(
-      port,
-      8,
-      () =>
-        `POST /v1/auth/token HTTP/1.1\r\nHost: x\r\nContent-Type: application/json; charset=${' '.repeat(15_000)}a b\r\nContent-Length: 2\r\n\r\n{}`,
-      { every: 100 },
-    ),
-  'bodies that never come': ({ port }) =>
-    flood(
-      port,
-      3_000,
-      () => 'POST /v1/auth/token HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n',
-    ),
-  'pipelined long polls': ({ port, token }) =>
-    flood(port, 100, () => get('/v1/delivery/poll?wait=20', token).repeat(100)),
-  'large responses that nobody reads': ({ port, token }) =>
-    flood(port, 4, () => get('/v1/delivery/poll?limit=100', token).repeat(40), { read: false }),
-  'escaped paths and two Hosts': ({ port }) =>
-    flood(port, 16, () => (get('/%6detrics') + 'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n').repeat(10), {
-      every: 100,
-    }),
-}
 
 /** p99 of a neighbour's publish and poll, in milliseconds, and what it was refused. */
 async function neighbour(service: Service, token: string): Promise<{ p99: number; refused: number }> {
@@ -117,24 +52,39 @@ async function neighbour(service: Service, token: string): Promise<{ p99: number
   }
 }
 
+/** An agent in a tenant of its own. */
+async function attackerOf(service: Service): Promise<Target> {
+  const { admin_key } = await service.call<{ admin_key: string }>('POST', '/operator/tenants', OPERATOR_TOKEN, {
+    slug: 'attacker',
+  })
+  const exchange = async (api_key: string): Promise<string> =>
+    (await service.call<{ access_token: string }>('POST', '/v1/auth/token', null, { api_key })).access_token
+  const admin = await exchange(admin_key)
+  const shape = { name: 'Attacker', delivery_mode: 'poll', client_type: 'other' }
+  const { id } = await service.call<{ id: string }>('POST', '/v1/agents', admin, shape)
+  const scopes = ['send', 'receive', 'interests:write', 'memory:read', 'memory:write']
+  const { key } = await service.call<{ key: string }>('POST', `/v1/agents/${id}/keys`, admin, { scopes })
+  return { port: service.port, token: await exchange(key), agentId: id }
+}
+
 async function measure(engine: 'sqlite' | 'postgres'): Promise<Record<string, unknown>[]> {
-  const service = await startService(engine, { LOG_LEVEL: 'error' })
-  const scopes = ['send', 'receive', 'interests:write']
-  const victim = await service.agent(scopes)
-  const { token } = await service.agent(scopes)
+  const service = await startService(engine, { LOG_LEVEL: 'error', OPERATOR_TOKEN })
+  const victim = await service.agent(['send', 'receive', 'interests:write'])
+  const target = await attackerOf(service)
   await neighbour(service, victim.token)
   const rows: Record<string, unknown>[] = []
-  for (const attack of Object.keys(ATTACKS)) {
-    if (ONLY && !attack.includes(ONLY)) continue
+  for (const [name, attack] of Object.entries(ATTACKS)) {
+    if (ONLY && !name.includes(ONLY)) continue
+    await attack.prepare?.((method, path, body) => service.call(method, path, target.token, body), target)
     const quiet = await neighbour(service, victim.token)
     // In a thread of its own: what the attack costs the attacker is not what the neighbour feels.
-    const attacker = new Worker(new URL(import.meta.url), { workerData: { attack, port: service.port, token } })
+    const attacker = new Worker(new URL(import.meta.url), { workerData: { name, target } })
     const during = await neighbour(service, victim.token)
     await attacker.terminate()
     const health = await fetch(`http://127.0.0.1:${service.port}/healthz`)
     rows.push({
       engine,
-      attack,
+      attack: name,
       quiet_p99_ms: quiet.p99,
       during_p99_ms: during.p99,
       ratio: during.p99 / quiet.p99,
@@ -153,6 +103,6 @@ if (isMainThread) {
   for (const engine of ENGINES) rows.push(...(await measure(engine)))
   report('attack', rows)
 } else {
-  const { attack, ...target } = workerData as Target & { attack: string }
-  ATTACKS[attack]!(target)
+  const { name, target } = workerData as { name: string; target: Target }
+  ATTACKS[name]!.run(target)
 }
