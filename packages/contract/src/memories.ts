@@ -193,6 +193,9 @@ export const SearchSignals = Type.Object(
     confidence: Type.Number({ examples: [1] }),
     recency: Type.Number({ examples: [0.98] }),
     importance: Type.Number({ examples: [0.5] }),
+    contradicted: Type.Optional(
+      Type.Number({ examples: [1], description: 'How strongly another result contradicts it; only where one does.' }),
+    ),
   },
   {
     $id: 'SearchSignals',

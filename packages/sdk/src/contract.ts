@@ -1477,6 +1477,8 @@ export type SearchSignals = {
   confidence: number
   recency: number
   importance: number
+  /** How strongly another result contradicts it; only where one does. */
+  contradicted?: number
 }
 
 export type MemoryUpdate = {

@@ -92,6 +92,8 @@ export interface Signals {
   confidence: number
   recency: number
   importance: number
+  /** How strongly another result contradicts it; left out when none does. */
+  contradicted?: number
 }
 
 export interface Ranked {

@@ -34,6 +34,40 @@ describe('the query of an event', () => {
     assert.ok(queryOf({ type: 't', data: 'x'.repeat(100_000) }).length < 1_100)
     assert.equal(queryOf({ type: 'x', data: null }), 'x')
   })
+
+  test('[RCL-31] of its data the words that tell something, written texts first, without names of fields', () => {
+    const query = queryOf({
+      type: 'com.plant.pump_alarm.raised',
+      subject: 'pump/7',
+      data: {
+        event_uuid: '0b1f6a2e-5f5d-4a63-9c2e-7a1d0a6c9b11',
+        sha: 'da39a3ee5e6b4b0d3255bfef95601890afd80709',
+        raised_at: '2030-01-31T12:00:00Z',
+        link: 'https://plant.example/alarms/4711',
+        epoch: 1_899_000_000,
+        celsius: 93.5,
+        pump: 7,
+        sensor: 'thermocouple',
+        acknowledged: false,
+        message: 'Coolant is too hot',
+        operators: [{ name: 'Anna' }],
+      },
+    })
+    assert.equal(query, 'pump 7 pump alarm raised Coolant is too hot Anna thermocouple 7')
+  })
+
+  test('[RCL-31] a large event costs bounded work, and a long word takes no room from others', () => {
+    const data = {
+      deep: Array.from({ length: 200_000 }, (_, i) => `word${i}`),
+      blob: 'é'.repeat(5_000),
+      text: 'at the end',
+    }
+    assert.ok(queryOf({ type: 't', data }).length <= 1_000)
+    assert.match(queryOf({ type: 't', data: { message: `${'é'.repeat(5_000)} broken seal` } }), /é{60} broken seal$/)
+    let nested: unknown = 'core'
+    for (let i = 0; i < 60; i++) nested = { inner: nested }
+    assert.equal(queryOf({ type: 't', data: nested }), 't core')
+  })
 })
 
 onBothEngines((engine) => {

@@ -4,6 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { makeYieldCpu } from '../../kernel/yield-cpu.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { StoreUnavailable, type Db, type Value } from '../../store/db.ts'
+import { BEYOND, lowerContradicted } from './contradict.ts'
 import { idsHolding } from './holds-text.ts'
 import type { Finder, SearchQuery } from './memory-index.ts'
 import type { Ranked } from '../rank.ts'
@@ -30,8 +31,14 @@ const CONNECTIONS = 2
 
 const yieldCpu = makeYieldCpu()
 
+/** The best, with what others of them contradict lowered. */
+async function find(db: Db, finder: Finder, search: SearchQuery): Promise<Ranked[]> {
+  const ranked = await finder.find({ ...search, limit: search.limit + BEYOND })
+  return lowerContradicted(db, search.viewer.tenantId, ranked, search.limit)
+}
+
 function answerWith(db: Db, finder: Finder, { kind, about }: Question): Promise<Asked[keyof Asked]['answer']> {
-  if (kind === 'find') return finder.find(about)
+  if (kind === 'find') return find(db, finder, about)
   if (kind === 'rows') return db.rows(about.sql, about.values)
   return idsHolding(db, about.tenantId, about.ids, about.needle, yieldCpu)
 }
