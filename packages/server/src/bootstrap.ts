@@ -27,8 +27,17 @@ export async function bootstrap(store: Store, config: Config, tools: KeyTools): 
   }
 }
 
-export function welcome(url: string, adminKey: string | null, givenKey: boolean): string {
-  const lines = [``, `  Sensorium listens on ${url}`, `  Reference  ${url}/docs`, ``]
+interface Welcome {
+  url: string
+  adminKey: string | null
+  /** Whether the key is the one of BOOTSTRAP_ADMIN_KEY. */
+  givenKey: boolean
+  hasConsole: boolean
+}
+
+export function welcome({ url, adminKey, givenKey, hasConsole }: Welcome): string {
+  const console = hasConsole ? [`  Console    ${url}/console`] : []
+  const lines = [``, `  Sensorium listens on ${url}`, ...console, `  Reference  ${url}/docs`, ``]
   if (adminKey === null) return lines.join('\n')
   lines.push(
     givenKey

@@ -37,7 +37,8 @@ async function run(): Promise<void> {
   const adminKey = await bootstrap(store, config, { makeId: idMaker(systemClock.now), secrets, now: systemClock.now })
   const app = makeApp({ config, store, secrets, clock: systemClock, log, metrics })
   const url = address(config, await app.listen())
-  process.stdout.write(welcome(url, adminKey, config.bootstrapAdminKey !== null) + '\n')
+  const givenKey = config.bootstrapAdminKey !== null
+  process.stdout.write(welcome({ url, adminKey, givenKey, hasConsole: config.console }) + '\n')
   log.info({ url, store: store.name }, 'ready')
 
   let stopping = false

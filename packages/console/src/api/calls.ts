@@ -29,8 +29,10 @@ type Listing = { [O in OperationId]: Operations[O]['query'] extends { offset?: n
 
 const PAGE = 100
 
-export interface Rows<T> {
+export interface Rows<T, R = unknown> {
   rows: readonly T[]
+  /** The response of the last page, for what it says beside its items. */
+  last: R | undefined
   total: number
   isPending: boolean
   error: Error | null
@@ -44,7 +46,7 @@ export function useRows<O extends Listing, T>(
   input: Input<O>,
   itemsOf: (response: Operations[O]['response']) => readonly T[],
   options: CallOptions = {},
-): Rows<T> {
+): Rows<T, Operations[O]['response']> {
   const { client } = useSession()
   const query = useInfiniteQuery({
     queryKey: [operation, 'rows', input],
@@ -66,6 +68,7 @@ export function useRows<O extends Listing, T>(
   const rows = useMemo(() => data?.pages.flatMap((page) => [...itemsOf(page)]) ?? [], [data, itemsOf])
   return {
     rows,
+    last: data?.pages.at(-1),
     total: (data?.pages.at(-1) as { total: number } | undefined)?.total ?? 0,
     isPending,
     error,

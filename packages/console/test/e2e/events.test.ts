@@ -59,6 +59,18 @@ describe('events', { skip: noBrowser }, () => {
     await page.getByRole('row', { name: /pump\/meanwhile/ }).waitFor()
   })
 
+  test('[UI-19] events that are kept are searched by type, subject, source and id, and the address says how', async () => {
+    const { page, complaints } = await console.signIn(ADMIN_KEY, '/events')
+    await page.getByRole('button', { name: 'Search', exact: true }).click()
+    await page.getByLabel('Type pattern').fill('com.plant.visit.*')
+    await page.getByText('1 events').waitFor()
+    assert.match(page.url(), /view=search.*type=com\.plant\.visit/)
+    const other = await console.signIn(ADMIN_KEY, '/events?view=search&id=advice-1')
+    await other.page.getByRole('row', { name: /com\.plant\.advice\.given/ }).click()
+    await other.page.getByRole('heading', { name: 'com.plant.advice.given' }).waitFor()
+    assert.deepEqual(complaints, [])
+  })
+
   test('[UI-20] an event shows who got it and why, its data, and what led to it', async () => {
     const { page, complaints } = await console.signIn(ADMIN_KEY, '/events/advice-1')
     await page.getByRole('heading', { name: 'com.plant.advice.given' }).waitFor()
@@ -99,12 +111,15 @@ describe('events', { skip: noBrowser }, () => {
 
   test('[UI-22] the overview follows the tenant, and its numbers lead to their lists', async () => {
     const { page } = await console.signIn(ADMIN_KEY)
-    await page.getByText('no rule for').waitFor()
+    await page.getByText('no rule for').first().waitFor()
     const backlog = page.locator('.stat', { hasText: 'deliveries waiting' }).locator('.figure')
     await page.getByText('live', { exact: true }).waitFor()
     const before = Number(await backlog.innerText())
     await console.plant.publish(3, 99)
     await backlog.filter({ hasText: String(before + 1) }).waitFor()
+    await page.getByRole('button', { name: '1 h', exact: true }).click()
+    await page.getByText('Each minute').waitFor()
+    await page.locator('.chart canvas').waitFor()
     await page.getByRole('row', { name: /Triage/ }).click()
     await page.getByRole('heading', { name: 'Triage' }).waitFor()
     await page.goBack()

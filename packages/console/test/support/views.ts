@@ -20,6 +20,11 @@ export const everyView = ({ agents, channels }: Plant): View[] => [
     },
   },
   { name: 'events', at: '/events', ready: (page) => page.getByText('live', { exact: true }).waitFor() },
+  {
+    name: 'event-search',
+    at: '/events?view=search&type=com.plant.*',
+    ready: (page) => page.getByRole('row', { name: /visit/ }).waitFor(),
+  },
   { name: 'event', at: '/events/advice-1', ready: (page) => page.getByText('What led to it').waitFor() },
   { name: 'publish', at: '/events?new=event', ready: (page) => page.getByRole('dialog').waitFor() },
   { name: 'agents', at: '/agents', ready: (page) => page.getByRole('row', { name: /Triage/ }).waitFor() },

@@ -1,6 +1,7 @@
-// Events to try a filter against: the latest that the agent acknowledged.
-import type { Agent } from '@sensorium/client'
-import { useCall } from '../../api/calls.ts'
+// Events to try a filter against: the latest of the tenant for an org-admin, else the latest that the agent acknowledged.
+import type { Agent, Client, Event } from '@sensorium/client'
+import { useQuery } from '@tanstack/react-query'
+import { useSession } from '../../session/session.ts'
 
 export interface TriedEvent extends Readonly<Record<string, unknown>> {
   id: string
@@ -8,19 +9,36 @@ export interface TriedEvent extends Readonly<Record<string, unknown>> {
   time: string | null
 }
 
+/** Each is fetched whole, so not too many. */
+const OF_THE_TENANT = 20
+const OF_THE_AGENT = 50
+
+async function ofTenant(client: Client, signal: AbortSignal): Promise<TriedEvent[]> {
+  const { events } = await client.events.list({ limit: OF_THE_TENANT }, { signal })
+  const traces = await Promise.all(events.map(({ id }) => client.events.get(id, { signal }).catch(() => null)))
+  return traces
+    .map((trace) => trace?.event ?? null)
+    .filter((event): event is Event => event !== null)
+    .map((event) => ({ ...event, time: event.time ?? null }))
+}
+
+async function ofAgent(client: Client, id: string, signal: AbortSignal): Promise<TriedEvent[]> {
+  const { events } = await client.agents.recentEvents(id, OF_THE_AGENT, { signal })
+  return events.map(({ event_id, type, source, subject, time, data }) => ({
+    id: event_id,
+    type,
+    source,
+    ...(subject === null ? {} : { subject }),
+    time,
+    data,
+  }))
+}
+
 export function useRecentEvents(agent: Agent) {
-  const recent = useCall('listRecentEvents', { params: { id: agent.id }, query: { limit: 50 } })
-  return {
-    ...recent,
-    data: recent.data?.events.map(
-      ({ event_id, type, source, subject, time, data }): TriedEvent => ({
-        id: event_id,
-        type,
-        source,
-        ...(subject === null ? {} : { subject }),
-        time,
-        data,
-      }),
-    ),
-  }
+  const { client, kind } = useSession()
+  return useQuery({
+    queryKey: ['events to try', agent.id],
+    queryFn: ({ signal }) => (kind === 'org_admin' ? ofTenant(client, signal) : ofAgent(client, agent.id, signal)),
+    staleTime: 30_000,
+  })
 }

@@ -3,25 +3,45 @@ import { getRouteApi } from '@tanstack/react-router'
 import { PlusIcon } from '../../components/icons.tsx'
 import { Overlay } from '../../components/overlay.tsx'
 import { PageFrame } from '../../components/page.tsx'
+import { Segments } from '../../components/segments.tsx'
 import { useSession } from '../../session/session.ts'
 import { useShortcut } from '../../shell/shortcuts.ts'
 import { OpenById } from './open-by-id.tsx'
 import { PublishForm } from './publish.tsx'
+import { EventSearch, SEARCHED } from './search.tsx'
 import { EventStream } from './stream.tsx'
 
 const route = getRouteApi('/events')
 
+type View = 'live' | 'search'
+const VIEWS = [
+  { value: 'live', label: 'Live' },
+  { value: 'search', label: 'Search' },
+] as const
+
 export function EventsPage() {
-  const { type = '', filter = '', new: isNew } = route.useSearch()
+  const search = route.useSearch()
+  const { type = '', filter = '', new: isNew } = search
+  const view: View = search.view === 'search' ? 'search' : 'live'
   const navigate = route.useNavigate()
   const { can, kind } = useSession()
-  const set = (change: { type?: string; filter?: string; new?: string }): void =>
+  const set = (change: Partial<typeof search>): void =>
     void navigate({ search: (old) => ({ ...old, ...change }), replace: true })
   useShortcut('c', 'Publish an event', () => set({ new: 'event' }), can('send'))
   return (
     <PageFrame
       title="Events"
       full
+      beside={
+        kind === 'org_admin' ? (
+          <Segments<View>
+            label="Live or search"
+            value={view}
+            options={VIEWS}
+            onChange={(next) => set({ view: next })}
+          />
+        ) : null
+      }
       actions={
         <>
           <OpenById onOpen={(id) => void navigate({ to: '/events/$id', params: { id } })} />
@@ -33,7 +53,13 @@ export function EventsPage() {
         </>
       }
     >
-      {kind === 'org_admin' ? (
+      {kind === 'org_admin' && view === 'search' ? (
+        <EventSearch
+          searched={Object.fromEntries(SEARCHED.filter((name) => search[name]).map((name) => [name, search[name]!]))}
+          onSearch={set}
+          onOpen={(id) => void navigate({ to: '/events/$id', params: { id } })}
+        />
+      ) : kind === 'org_admin' ? (
         <EventStream
           type={type}
           filter={filter}

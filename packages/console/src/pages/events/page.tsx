@@ -11,9 +11,14 @@ export const eventsPage: Page = {
   icon: <EventsIcon />,
   keys: 'g e',
   isFor: ({ can }) => can('send') || can('admin'),
-  async find({ client }, text) {
-    const { event } = await client.events.get(text)
-    return event === null ? [] : [{ title: event.id, kind: 'Event', to: `/events/${encodeURIComponent(event.id)}` }]
+  async find({ client, kind }, text) {
+    if (kind !== 'org_admin') return []
+    const { events } = await client.events.list({ id: text, limit: 3 })
+    return events.map(({ id, type }) => ({
+      title: `${type} ${id}`,
+      kind: 'Event',
+      to: `/events/${encodeURIComponent(id)}`,
+    }))
   },
 }
 
@@ -21,7 +26,7 @@ export const eventRoutes = [
   createRoute({
     getParentRoute: () => rootRoute,
     path: '/events',
-    validateSearch: textIn('type', 'filter', 'new'),
+    validateSearch: textIn('view', 'type', 'filter', 'subject', 'source', 'id', 'sender', 'new'),
     component: lazyRouteComponent(() => import('./list.tsx'), 'EventsPage'),
   }),
   createRoute({

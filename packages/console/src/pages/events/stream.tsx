@@ -4,32 +4,12 @@ import { useEffect, useState } from 'react'
 import { useLive, useLiveStore } from '../../api/live.ts'
 import { PauseIcon, PlayIcon } from '../../components/icons.tsx'
 import { Empty } from '../../components/states.tsx'
-import { Table, type Column } from '../../components/table.tsx'
+import { Table } from '../../components/table.tsx'
 import { useShortcut } from '../../shell/shortcuts.ts'
+import { EVENT_COLUMNS } from './columns.tsx'
 import './events.css'
 import { LiveBadge } from './live-badge.tsx'
 import { PUBLISH } from './publish-command.ts'
-
-const clock = (at: string): string => new Date(at).toLocaleTimeString(undefined, { hour12: false })
-
-const COLUMNS: readonly Column<EventSummary>[] = [
-  { name: 'Received', width: '76px', cell: ({ received_at }) => <span className="number">{clock(received_at)}</span> },
-  { name: 'Type', width: 'minmax(0, 2fr)', cell: ({ type }) => <code>{type}</code> },
-  { name: 'Subject', width: 'minmax(0, 1fr)', cell: ({ subject }) => subject ?? <span className="faint">—</span> },
-  { name: 'Source', width: 'minmax(0, 1fr)', wideOnly: true, cell: ({ source }) => source },
-  {
-    name: 'Data',
-    width: 'minmax(0, 2fr)',
-    wideOnly: true,
-    cell: ({ snippet }) => <code className="faint">{snippet}</code>,
-  },
-  {
-    name: 'To',
-    width: '40px',
-    right: true,
-    cell: ({ recipients }) => recipients ?? '·',
-  },
-]
 
 interface StreamProps {
   type: string
@@ -91,7 +71,7 @@ export function EventStream({ type, filter, onFilter, onOpen }: StreamProps) {
       <Table
         label="Events"
         fill
-        columns={COLUMNS}
+        columns={EVENT_COLUMNS}
         rows={shown}
         keyOf={({ id }) => id}
         onOpen={({ id }) => onOpen(id)}

@@ -2,15 +2,14 @@
 import type { LiveStats } from '@sensorium/client'
 import { Link } from '@tanstack/react-router'
 import { useLive } from '../../api/live.ts'
-import { Chart } from '../../components/chart.tsx'
 import { PageFrame } from '../../components/page.tsx'
-import { Panel } from '../../components/panel.tsx'
 import { Stat, Stats } from '../../components/stat.tsx'
 import { Failed } from '../../components/states.tsx'
 import { span } from '../../components/time.tsx'
 import { LiveBadge } from '../events/live-badge.tsx'
 import { LatestEvents } from './latest-events.tsx'
 import { Mailboxes } from './mailboxes.tsx'
+import { Rates } from './rates.tsx'
 import { Trouble } from './trouble.tsx'
 
 /** A rate over the last ten seconds: one second alone jumps too much to be read. */
@@ -64,20 +63,7 @@ export function Overview() {
           to="/agents"
         />
       </Stats>
-      <Panel title="Rates">
-        <Chart
-          label="Events, deliveries, acknowledgements and failures a second"
-          height={220}
-          unit=" /s"
-          times={stats.map(({ at }) => Date.parse(at) / 1000)}
-          series={[
-            { name: 'Events', color: '--series-1', values: stats.map(({ events }) => events), fill: true },
-            { name: 'Deliveries', color: '--series-2', values: stats.map(({ deliveries }) => deliveries) },
-            { name: 'Acknowledged', color: '--series-3', values: stats.map((one) => one.acknowledgements) },
-            { name: 'Failures', color: '--series-4', values: stats.map(({ failures }) => failures) },
-          ]}
-        />
-      </Panel>
+      <Rates stats={stats} />
       <div className="columns">
         <div className="stack wide">
           <Mailboxes />

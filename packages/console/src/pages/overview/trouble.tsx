@@ -1,43 +1,43 @@
 // What needs somebody: dead letters by their reason, and endpoints that do not answer.
-import type { Operations } from '@sensorium/client'
 import { Link } from '@tanstack/react-router'
 import { useCall } from '../../api/calls.ts'
 import { Badge } from '../../components/badge.tsx'
+import { PageLink } from '../../components/page-link.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Empty, Reply } from '../../components/states.tsx'
 import { useMailboxes } from './mailboxes.tsx'
 
-/** Numbers and ids made alike, so that `no rule for 103 degrees` and `no rule for 104 degrees` are one reason. */
-const kindOf = (reason: string): string => reason.replace(/\d+/g, '…').slice(0, 120)
-
-type Letter = Operations['listDeadLetters']['response']['dlq_items'][number]
-
-function byReason(letters: readonly Letter[]): [string, number][] {
-  const counts = new Map<string, number>()
-  for (const { dlq_reason } of letters) counts.set(kindOf(dlq_reason), (counts.get(kindOf(dlq_reason)) ?? 0) + 1)
-  return [...counts].sort(([, a], [, b]) => b - a).slice(0, 6)
+/** A row leads to the dead letters of that reason. */
+function Reason({ reason, count, share }: { reason: string; count: number; share: number }) {
+  return (
+    <li>
+      <PageLink to="/dead-letters" search={{ reason }} className="plain">
+        <span className="row apart">
+          <span className="cut" title={reason}>
+            {reason}
+          </span>
+          <span className="number quiet">{count.toLocaleString()}</span>
+        </span>
+        <span className="bar" style={{ width: `${share * 100}%` }} />
+      </PageLink>
+    </li>
+  )
 }
 
+const REASONS = 6
+
 function DeadLetters() {
-  const letters = useCall('listDeadLetters', { query: { limit: 200 } }, { every: 10_000 })
+  const summary = useCall('getDeadLetterSummary', {}, { every: 10_000 })
   return (
-    <Panel title="Dead letters" count={letters.data?.total} flush>
-      <Reply of={letters}>
-        {({ dlq_items, total }) =>
+    <Panel title="Dead letters" count={summary.data?.total} flush>
+      <Reply of={summary}>
+        {({ by_reason, total }) =>
           total === 0 ? (
             <Empty title="None">Nothing was given up on.</Empty>
           ) : (
-            <ul className="lines bars">
-              {byReason(dlq_items).map(([reason, count]) => (
-                <li key={reason}>
-                  <div className="row apart">
-                    <span className="cut" title={reason}>
-                      {reason}
-                    </span>
-                    <span className="number quiet">{count}</span>
-                  </div>
-                  <span className="bar" style={{ width: `${(count / dlq_items.length) * 100}%` }} />
-                </li>
+            <ul className="lines">
+              {by_reason.slice(0, REASONS).map(({ reason, count }) => (
+                <Reason key={reason} reason={reason} count={count} share={count / total} />
               ))}
             </ul>
           )

@@ -1,0 +1,77 @@
+// Events that are kept, found by what they are: every filter is in the address.
+import type { EventList, EventSummary, Operations } from '@sensorium/client'
+import { useRows } from '../../api/calls.ts'
+import { Empty, Failed, Loading } from '../../components/states.tsx'
+import { Table } from '../../components/table.tsx'
+import { EVENT_COLUMNS } from './columns.tsx'
+import { PUBLISH } from './publish-command.ts'
+import './events.css'
+
+export const SEARCHED = ['type', 'subject', 'source', 'id', 'sender'] as const
+export type Searched = { [name in (typeof SEARCHED)[number]]?: string }
+
+const LABELS: Record<(typeof SEARCHED)[number], { label: string; example: string }> = {
+  type: { label: 'Type pattern', example: 'com.plant.*' },
+  subject: { label: 'Subject', example: 'pump/7' },
+  source: { label: 'Source', example: '/plant/north' },
+  id: { label: 'Event id', example: 'reading-1' },
+  sender: { label: 'Sender', example: 'agt_…' },
+}
+
+const eventsOf = ({ events }: EventList): EventSummary[] => events
+
+interface SearchProps {
+  searched: Searched
+  onSearch(change: Searched): void
+  onOpen(id: string): void
+}
+
+export function EventSearch({ searched, onSearch, onOpen }: SearchProps) {
+  const query: Operations['listEvents']['query'] = searched
+  const list = useRows('listEvents', { query }, eventsOf, { every: 10_000 })
+  const back = list.last?.searched_back_to ?? null
+  return (
+    <>
+      <div className="filters">
+        {SEARCHED.map((name) => (
+          <input
+            key={name}
+            className="input mono stream-type"
+            aria-label={LABELS[name].label}
+            placeholder={LABELS[name].example}
+            title={LABELS[name].label}
+            spellCheck={false}
+            value={searched[name] ?? ''}
+            onChange={({ target }) => onSearch({ [name]: target.value })}
+          />
+        ))}
+      </div>
+      {list.error !== null ? <Failed error={list.error} /> : null}
+      {list.isPending ? (
+        <Loading lines={8} />
+      ) : (
+        <Table
+          label="Events"
+          fill
+          columns={EVENT_COLUMNS}
+          rows={list.rows}
+          keyOf={({ id }) => id}
+          onOpen={({ id }) => onOpen(id)}
+          hasMore={list.hasMore}
+          more={list.more}
+          foot={
+            <span className="number">
+              {list.total.toLocaleString()} events
+              {back === null ? '' : `, searched back to ${new Date(back).toLocaleString()}`}
+            </span>
+          }
+          empty={
+            <Empty title="No event fits" command={PUBLISH}>
+              The newest 10,000 events are searched.
+            </Empty>
+          }
+        />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,64 @@
+// The rates as a chart: the last minutes second by second, or an hour or a day by the minute.
+import type { LiveStats, StatsMinute } from '@sensorium/client'
+import { useState } from 'react'
+import { useCall } from '../../api/calls.ts'
+import { Chart, type Series } from '../../components/chart.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { Segments } from '../../components/segments.tsx'
+
+type Range = 'live' | '60' | '1440'
+
+const RANGES = [
+  { value: 'live', label: 'Live' },
+  { value: '60', label: '1 h' },
+  { value: '1440', label: '24 h' },
+] as const
+
+type Counts = Pick<LiveStats & StatsMinute, 'events' | 'deliveries' | 'acknowledgements' | 'failures'>
+
+const seriesOf = (counts: readonly Counts[]): Series[] => [
+  { name: 'Events', color: '--series-1', values: counts.map(({ events }) => events), fill: true },
+  { name: 'Deliveries', color: '--series-2', values: counts.map(({ deliveries }) => deliveries) },
+  { name: 'Acknowledged', color: '--series-3', values: counts.map(({ acknowledgements }) => acknowledgements) },
+  { name: 'Failures', color: '--series-4', values: counts.map(({ failures }) => failures) },
+]
+
+const timesOf = (counts: readonly { at: string }[]): number[] => counts.map(({ at }) => Date.parse(at) / 1000)
+
+const HEIGHT = 220
+
+function Minutes({ minutes }: { minutes: number }) {
+  const { data } = useCall('getStats', { query: { minutes } }, { every: 10_000, keep: true })
+  const counts = data?.minutes ?? []
+  return (
+    <Chart
+      label="Events, deliveries, acknowledgements and failures a minute"
+      height={HEIGHT}
+      unit=" /min"
+      times={timesOf(counts)}
+      series={seriesOf(counts)}
+    />
+  )
+}
+
+export function Rates({ stats }: { stats: readonly LiveStats[] }) {
+  const [range, setRange] = useState<Range>('live')
+  return (
+    <Panel
+      title={range === 'live' ? 'Each second' : 'Each minute'}
+      actions={<Segments<Range> label="Time" value={range} options={RANGES} onChange={setRange} />}
+    >
+      {range === 'live' ? (
+        <Chart
+          label="Events, deliveries, acknowledgements and failures a second"
+          height={HEIGHT}
+          unit=" /s"
+          times={timesOf(stats)}
+          series={seriesOf(stats)}
+        />
+      ) : (
+        <Minutes minutes={Number(range)} />
+      )}
+    </Panel>
+  )
+}
