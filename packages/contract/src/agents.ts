@@ -193,6 +193,7 @@ export const agentOperations = {
   }),
   registerAgent: operation({
     id: 'registerAgent',
+    audit: ['name', 'delivery_mode', 'client_type', 'team_id', 'external_id'],
     summary: 'Register an agent',
     tag,
     method: 'POST',
@@ -203,6 +204,7 @@ export const agentOperations = {
   }),
   putAgent: operation({
     id: 'putAgent',
+    audit: ['name', 'delivery_mode', 'client_type', 'team_id'],
     summary: 'Register or change an agent by its external id',
     description:
       'Makes the agent what the body says: what is left out is as a new agent has it; status, endpoint and keys stay. Doing it twice changes nothing.',
@@ -227,6 +229,7 @@ export const agentOperations = {
   }),
   updateAgent: operation({
     id: 'updateAgent',
+    audit: ['name', 'description', 'delivery_mode', 'retry_schedule_seconds'],
     summary: 'Update an agent',
     tag,
     method: 'PATCH',
@@ -237,6 +240,7 @@ export const agentOperations = {
   }),
   deactivateAgent: operation({
     id: 'deactivateAgent',
+    audit: [],
     summary: 'Deactivate an agent',
     description: 'Ends its tokens, stops new deliveries; what is queued waits. Doing it twice gives the same response.',
     tag,
@@ -252,6 +256,7 @@ export const agentOperations = {
   }),
   activateAgent: operation({
     id: 'activateAgent',
+    audit: [],
     summary: 'Activate an agent',
     tag,
     method: 'POST',
@@ -263,6 +268,7 @@ export const agentOperations = {
   }),
   pauseAgent: operation({
     id: 'pauseAgent',
+    audit: [],
     summary: 'Pause an agent',
     description:
       'Polls of its mailbox come back empty, streams and pushes rest, and events still arrive. What it holds already it may acknowledge. Holds on every node at once. Doing it twice answers the same.',
@@ -276,6 +282,7 @@ export const agentOperations = {
   }),
   resumeAgent: operation({
     id: 'resumeAgent',
+    audit: [],
     summary: 'Resume a paused agent',
     tag,
     method: 'POST',
@@ -302,6 +309,7 @@ export const agentOperations = {
   }),
   mintKey: operation({
     id: 'mintKey',
+    audit: ['scopes', 'expires_at'],
     summary: 'Mint an API key',
     description: 'The plaintext is in this response only. An agent may only mint scopes that it holds itself.',
     tag: keysTag,
@@ -313,6 +321,7 @@ export const agentOperations = {
   }),
   revokeKey: operation({
     id: 'revokeKey',
+    audit: [],
     summary: 'Revoke an API key',
     description: 'Ends its tokens at once on this node, within a second on every other.',
     tag: keysTag,

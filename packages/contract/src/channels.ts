@@ -113,6 +113,7 @@ export const channelOperations = {
   }),
   createChannel: operation({
     id: 'createChannel',
+    audit: ['name', 'type'],
     summary: 'Create a channel',
     description: 'The caller becomes its first member, with the role `owner`.',
     tag,
@@ -124,6 +125,7 @@ export const channelOperations = {
   }),
   putChannel: operation({
     id: 'putChannel',
+    audit: ['name', 'type'],
     summary: 'Create or change a channel by its external id',
     description:
       'Gives the channel the name and description of the body, for its owners and admins; it keeps its type (422 `channel_type_fixed`). Doing it twice changes nothing.',
@@ -159,6 +161,7 @@ export const channelOperations = {
   }),
   addMember: operation({
     id: 'addMember',
+    audit: ['participant_type', 'participant_id', 'role'],
     summary: 'Add a member to a channel',
     description:
       'For its `owner` and `admin` members and for org-admins; an `admin` member makes no `owner`. ' +
@@ -172,6 +175,7 @@ export const channelOperations = {
   }),
   removeMember: operation({
     id: 'removeMember',
+    audit: [],
     summary: 'Remove a member from a channel, or leave it',
     description:
       'Any member may leave. Removing others is for `owner` and `admin` members and for org-admins; an `admin` member removes ' +
@@ -195,6 +199,7 @@ export const channelOperations = {
   }),
   createFeed: operation({
     id: 'createFeed',
+    audit: ['event_type_glob', 'filter_expression'],
     summary: 'Create a feed',
     description:
       'Every event published from now on that matches goes to every member of the channel. For `owner` and `admin` members and for ' +
@@ -208,6 +213,7 @@ export const channelOperations = {
   }),
   deleteFeed: operation({
     id: 'deleteFeed',
+    audit: [],
     summary: 'Delete a feed',
     description: 'For `owner` and `admin` members and for org-admins.',
     tag,

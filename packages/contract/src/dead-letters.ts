@@ -77,6 +77,7 @@ const access = { scope: 'receive' } as const
 export const deadLetterOperations = {
   replayDeadLetters: operation({
     id: 'replayDeadLetters',
+    audit: ['delivery_ids', 'filter', 'limit'],
     summary: 'Replay many dead letters',
     description:
       'Those of the calling agent; of the whole tenant for an org-admin. Each goes back into the mailbox of its recipient as a single replay does. Done in steps: where the call is cut off, some are replayed, and the same call goes on with the rest.',
@@ -97,6 +98,7 @@ export const deadLetterOperations = {
   }),
   discardDeadLetters: operation({
     id: 'discardDeadLetters',
+    audit: ['delivery_ids', 'filter', 'limit'],
     summary: 'Discard many dead letters',
     description:
       'Those of the calling agent; of the whole tenant for an org-admin. They are deleted, and so are their receipts. Done in steps like a replay.',

@@ -215,6 +215,7 @@ export const deliveryOperations = {
   }),
   replayDeadLetter: operation({
     id: 'replayDeadLetter',
+    audit: [],
     summary: 'Replay a dead letter',
     description:
       'Back into the mailbox of its recipient, due at once, attempt 1, with the priority and enrichment that apply today.',

@@ -15,6 +15,7 @@ export const ID_PREFIXES = {
   relationship: 'rel',
   webhook: 'whk',
   connector: 'cnr',
+  audit_entry: 'aud',
 } as const
 
 export type IdKind = keyof typeof ID_PREFIXES

@@ -1,5 +1,6 @@
 // The wire contract, once: the server validates with it, OpenAPI is generated from it, clients are typed by it.
 import { agentOperations } from './agents.ts'
+import { auditOperations } from './audit.ts'
 import { channelOperations } from './channels.ts'
 import { deadLetterOperations } from './dead-letters.ts'
 import { deliveryOperations } from './deliveries.ts'
@@ -16,6 +17,7 @@ import { outboundOperations } from './outbound.ts'
 import { relationshipOperations } from './relationships.ts'
 
 export * from './agents.ts'
+export * from './audit.ts'
 export * from './channels.ts'
 export * from './client-types.ts'
 export * from './dead-letters.ts'
@@ -49,6 +51,7 @@ export const operations = {
   ...deadLetterOperations,
   ...outboundOperations,
   ...liveOperations,
+  ...auditOperations,
   ...interestOperations,
   ...channelOperations,
   ...memoryOperations,

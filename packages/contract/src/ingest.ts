@@ -65,6 +65,7 @@ const tag = 'External events'
 export const ingestOperations = {
   createWebhook: operation({
     id: 'createWebhook',
+    audit: ['tenant', 'source', 'preset'],
     summary: 'Register a webhook',
     tag,
     access,
@@ -111,6 +112,7 @@ export const ingestOperations = {
   }),
   rotateWebhook: operation({
     id: 'rotateWebhook',
+    audit: [],
     summary: "Replace a webhook's secret",
     description: 'The secret before it holds for another 24 hours.',
     tag,
@@ -127,6 +129,7 @@ export const ingestOperations = {
   }),
   deleteWebhook: operation({
     id: 'deleteWebhook',
+    audit: [],
     summary: 'Delete a webhook; its secret verifies no longer',
     tag,
     access,
@@ -137,6 +140,7 @@ export const ingestOperations = {
   }),
   createConnector: operation({
     id: 'createConnector',
+    audit: ['tenant', 'source', 'address'],
     summary: 'Register an AMQP 1.0 connector',
     tag,
     access,
@@ -202,6 +206,7 @@ export const ingestOperations = {
   }),
   pauseConnector: operation({
     id: 'pauseConnector',
+    audit: [],
     summary: 'Stop receiving, until resumed',
     description: 'Messages under way are finished. Takes effect within two seconds.',
     tag,
@@ -213,6 +218,7 @@ export const ingestOperations = {
   }),
   resumeConnector: operation({
     id: 'resumeConnector',
+    audit: [],
     summary: 'Receive again',
     tag,
     access,
@@ -223,6 +229,7 @@ export const ingestOperations = {
   }),
   deleteConnector: operation({
     id: 'deleteConnector',
+    audit: [],
     summary: 'Delete a connector',
     tag,
     access,

@@ -75,6 +75,7 @@ export const interestOperations = {
   }),
   createInterest: operation({
     id: 'createInterest',
+    audit: ['event_type', 'filter_expression', 'priority', 'enrichment_depth', 'backfill'],
     summary: 'Create an interest',
     description: 'For the calling agent itself only.',
     tag,
@@ -86,6 +87,7 @@ export const interestOperations = {
   }),
   deleteInterest: operation({
     id: 'deleteInterest',
+    audit: [],
     summary: 'Delete an interest',
     tag,
     method: 'DELETE',

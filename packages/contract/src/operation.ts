@@ -61,6 +61,11 @@ export interface Operation {
   produces?: string
   /** Of a stream of server-sent events: the names of its events, and what each has as `data`. */
   messages?: Readonly<Record<string, TSchema>>
+  /**
+   * It leaves an entry in the audit log of the tenant, which shows these fields of the body. None of them may hold a
+   * secret.
+   */
+  audit?: readonly string[]
   success: Readonly<Record<number, { description: string; schema?: TSchema }>>
   /** Body fields never to be repeated in an error. */
   secrets?: readonly string[]

@@ -104,6 +104,7 @@ const base = 'root' as const
 export const operatorOperations = {
   createTenant: operation({
     id: 'createTenant',
+    audit: ['slug', 'name'],
     summary: 'Create a tenant',
     tag,
     access,
@@ -142,6 +143,7 @@ export const operatorOperations = {
   }),
   createAdminKey: operation({
     id: 'createAdminKey',
+    audit: [],
     summary: 'Make another org-admin key',
     tag,
     access,
@@ -166,6 +168,7 @@ export const operatorOperations = {
   }),
   revokeAdminKey: operation({
     id: 'revokeAdminKey',
+    audit: [],
     summary: 'Revoke an org-admin key',
     description:
       'Ends its tokens. The last key of a tenant cannot be revoked (422 `last_admin_key`): make another first.',
@@ -188,6 +191,7 @@ export const operatorOperations = {
   }),
   updateTenantSettings: operation({
     id: 'updateTenantSettings',
+    audit: TENANT_SETTINGS,
     summary: 'Change settings of a tenant',
     description: 'What is left out stays; null goes back to the default. Holds on every node within a second.',
     tag,

@@ -7,6 +7,7 @@ export const MAX_IN_FLIGHT = 100
 export const outboundOperations = {
   createPushSecret: operation({
     id: 'createPushSecret',
+    audit: [],
     summary: 'Make a new push secret',
     description:
       'Pushes are signed after Standard Webhooks with this secret. It is in this response only. The one before it stays valid for 24 hours, and every push carries both signatures until then.',

@@ -1,7 +1,7 @@
 // The client: made from a key or a token, it has a group of calls for each resource, and `call` for any operation.
 import { agentCalls, interestCalls, keyCalls } from './agents.ts'
 import { channelCalls } from './channels.ts'
-import type { Agent, Stats } from './contract.ts'
+import type { Agent, AuditList, Operations, Stats } from './contract.ts'
 import { deliveryCalls, type DeliveryCalls } from './deliveries.ts'
 import { ensure, type Description, type Ensured, type EnsureOptions } from './ensure.ts'
 import { eventCalls, type EventCalls, type EventDefaults } from './events.ts'
@@ -55,6 +55,8 @@ export interface Client {
   live: Live
   /** What happened in the tenant, minute by minute. For an org-admin. */
   stats(minutes?: number, options?: CallOptions): Promise<Stats>
+  /** Who changed what in the tenant, newest first. For an org-admin. */
+  audit(query?: Operations['listAudit']['query'], options?: CallOptions): Promise<AuditList>
   /** Who this client is: its agent, or null for an org-admin. Undefined where it was made from a token. */
   agent(): Promise<Agent | null | undefined>
   /** What its key allows. Undefined where it was made from a token. */
@@ -85,6 +87,7 @@ function assemble(parts: Parts, defaults: EventDefaults): Client {
     memory: { ...memoryCalls(call), ...transferCalls(call, parts.connection, tokens) },
     publish: events.publish,
     live: makeLive(parts.connection, tokens),
+    audit: (query = {}, options) => call('listAudit', { query }, options),
     stats: (minutes = 60, options) => call('getStats', { query: { minutes } }, options),
     agent: () => tokens.agent(),
     scopes: () => tokens.scopes(),

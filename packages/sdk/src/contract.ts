@@ -36,6 +36,7 @@ export const OPERATIONS = {
   streamDeliveries: 'GET /v1/delivery/stream',
   getStats: 'GET /v1/stats',
   streamLive: 'GET /v1/live',
+  listAudit: 'GET /v1/audit',
   listInterests: 'GET /v1/agents/{id}/interests',
   createInterest: 'POST /v1/agents/{id}/interests',
   deleteInterest: 'DELETE /v1/agents/{id}/interests/{interest_id}',
@@ -377,6 +378,20 @@ export interface Operations {
     }
     body: undefined
     response: string
+  }
+  /** List who changed what, newest first: GET /v1/audit */
+  listAudit: {
+    params: Record<never, never>
+    query: {
+      actor?: string
+      action?: string
+      since?: string
+      until?: string
+      offset?: number
+      limit?: number
+    }
+    body: undefined
+    response: AuditList
   }
   /** List the interests of an agent, newest first: GET /v1/agents/{id}/interests */
   listInterests: {
@@ -1234,6 +1249,25 @@ export type LiveStats = {
   oldest_waiting_seconds: number | null
   /** Events of that second that this stream did not show: more than 200 a second, or more than it could read. */
   left_out: number
+}
+
+export type AuditList = {
+  entries: AuditEntry[]
+  total: number
+}
+
+export type AuditEntry = {
+  id: string
+  at: string
+  /** The agent or org-admin, or `operator`. */
+  actor: string
+  /** The operation, by its name in this document. */
+  action: string
+  /** What was made or changed. */
+  resource: string | null
+  request_id: string | null
+  /** Parameters and fields of the request, never a secret; `actor_key_id` is the API key that was used. */
+  details: Record<string, unknown>
 }
 
 export type InterestList = {

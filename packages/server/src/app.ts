@@ -13,6 +13,7 @@ import { RELEASE } from './kernel/release.ts'
 import type { MemoryParts } from './memory/make-memory.ts'
 import { makeSubjectsOf } from './operations/admit.ts'
 import { agentOperations } from './operations/agents.ts'
+import { auditOperations } from './operations/audit.ts'
 import { authOperations } from './operations/auth.ts'
 import type { Binding } from './operations/binding.ts'
 import { channelOperations } from './operations/channels.ts'
@@ -69,6 +70,7 @@ export function makeApp({ metrics = makeMetrics(), mounts = [], ...given }: AppP
   const operations = makeOperations(bindings(parts, compileCheck), {
     store,
     idempotency: parts.idempotency,
+    audit: parts.audit,
     limiter: parts.limiter,
     limitsOf: parts.limitsOf,
     compileCheck,
@@ -177,6 +179,7 @@ function bindings(parts: Parts, compileCheck: CompileCheck): Binding[] {
     }),
     ...outboundOperations({ secrets, streams: parts.streams, now: clock.now }),
     ...deadLetterOperations({ store, router, wakeups, activity, policyOf, now: clock.now }),
+    ...auditOperations(),
     ...liveOperations({ store, live: parts.live, activity, now: clock.now }),
     ...interestOperations({
       store,

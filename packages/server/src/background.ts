@@ -1,6 +1,8 @@
 // What the service does by itself, without being asked: the name of each work, how often, and one run of it.
 import { FLUSH_EVERY_MS, PRUNE_EVERY_MS, type Activity } from './activity/activity.ts'
 import type { EventTypes } from './activity/event-types.ts'
+import { PRUNE_EVERY_MS as PRUNE_AUDIT_EVERY_MS, pruneAudit } from './audit/audit.ts'
+import type { Config } from './config.ts'
 import { expireMemories } from './memory/expire.ts'
 import { sweepLapsed } from './delivery/lapse.ts'
 import type { PolicyOf } from './delivery/policy.ts'
@@ -31,6 +33,7 @@ export interface BackgroundParts {
   wakeups: Wakeups
   activity: Activity
   eventTypes: EventTypes
+  config: Pick<Config, 'auditDays'>
   settings: SettingsCache
   announcements: Announcements
   idempotency: Idempotency
@@ -59,6 +62,10 @@ export function backgroundWork(parts: BackgroundParts) {
       },
     },
     pruneActivity: { everyMs: PRUNE_EVERY_MS, runOnce: activity.prune },
+    pruneAudit: {
+      everyMs: PRUNE_AUDIT_EVERY_MS,
+      runOnce: () => pruneAudit(store, clock.now(), parts.config.auditDays),
+    },
     /** Events and what belongs to them past their retention. */
     retain: { everyMs: 600_000, runOnce: parts.retain },
     superviseConnectors: { everyMs: CONNECTORS_EVERY_MS, runOnce: supervisor.runOnce },

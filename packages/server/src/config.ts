@@ -25,6 +25,7 @@ export interface Config {
   maxEventBytes: number
   maxMemoryBytes: number
   retentionDays: number
+  auditDays: number
   embeddings: { kind: 'builtin' } | { kind: 'http'; url: string; model: string; apiKey: string | null }
   pushAllowPrivate: boolean
   /** Without `other`, which always stands. */
@@ -165,6 +166,7 @@ export function readConfig(env: Env): Config {
     maxEventBytes: whole('MAX_EVENT_BYTES', MIB, 1024, 64 * MIB),
     maxMemoryBytes: whole('MAX_MEMORY_BYTES', 10 * MIB, 1024, 64 * MIB),
     retentionDays: whole('RETENTION_DAYS', 30, 1, 36_500),
+    auditDays: whole('AUDIT_DAYS', 365, 1, 36_500),
     embeddings: readEmbeddings(reader),
     pushAllowPrivate: read('PUSH_ALLOW_PRIVATE', false, 'on or off', onOrOff),
     clientTypes: read<readonly string[]>(

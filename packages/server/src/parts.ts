@@ -2,6 +2,7 @@
 import { CONNECTOR_STATES } from '@sensorium/contract'
 import { makeEventTypes } from './activity/event-types.ts'
 import { makeActivity } from './activity/activity.ts'
+import { makeAudit } from './audit/audit.ts'
 import { makeIdentify } from './auth/identify.ts'
 import type { Config } from './config.ts'
 import { makeClaim } from './delivery/claim.ts'
@@ -87,6 +88,7 @@ function makeBasics(foundation: Foundation) {
     quotas: makeQuotas(store, clock, settings.of),
     activity: makeActivity(store, clock),
     eventTypes: makeEventTypes(store, clock),
+    audit: makeAudit(idMaker(clock.now), clock.now),
     /** Since when the events of a tenant are kept. */
     retainedSince: (tenantId: string): number =>
       clock.now() - (settings.of(tenantId).retention_days ?? config.retentionDays) * 86_400_000,

@@ -1,5 +1,6 @@
 // What the operator can call where no service runs in the process, such as on the command line: the operations that need a
 // store and nothing else.
+import { makeAudit } from '../audit/audit.ts'
 import type { Config } from '../config.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { idMaker } from '../kernel/ids.ts'
@@ -26,6 +27,7 @@ export function makeOperatorOperations(store: Store, secrets: Secrets, clock: Cl
     ],
     {
       store,
+      audit: makeAudit(tools.makeId, clock.now),
       idempotency: makeIdempotency(store, secrets, clock.now),
       limiter: makeRateLimiter(config.rateLimitWindowS, clock, null),
       limitsOf: () => NO_LIMITS,

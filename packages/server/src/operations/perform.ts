@@ -4,6 +4,7 @@
 // 1. A call resolves with its response after its effect is on disk, or rejects with a Failure (or an outage of the store).
 // 2. The record of a response commits with its effect: see idempotency.ts.
 import type { Operation } from '@sensorium/contract'
+import type { Audit, AuditedCall } from '../audit/audit.ts'
 import type { Principal } from '../auth/principal.ts'
 import { Failure, invalid } from '../kernel/failure.ts'
 import type { Store } from '../store/db.ts'
@@ -22,6 +23,7 @@ export interface PerformTools extends AdmitTools {
   store: Store
   idempotency: Idempotency
   compileCheck: CompileCheck
+  audit: Audit
 }
 
 /** Carries out one operation. */
@@ -118,9 +120,25 @@ function makeReadInput(operation: Operation, compileCheck: CompileCheck) {
   return { query, body }
 }
 
+const auditedCall = (operation: Operation, { principal, params, body, options }: Call<never>): AuditedCall => ({
+  operation,
+  principal,
+  params,
+  body,
+  requestId: options.requestId,
+})
+
+/** For an operation that does its own transaction: in it the entry is written with the record of the response, if there is one. */
+const withAudit =
+  (audit: Audit, audited: AuditedCall, record: RecordResponse | null): RecordResponse =>
+  async (tx, response) => {
+    await audit.write(tx, audited, audited.principal.tenantId, response.resourceId)
+    if (record) await record(tx, response)
+  }
+
 function makeRun(
   binding: Binding,
-  { store, idempotency, compileCheck }: PerformTools,
+  { store, idempotency, compileCheck, audit }: PerformTools,
   admit: ReturnType<typeof makeAdmit>,
 ): Run {
   const { operation } = binding
@@ -145,10 +163,13 @@ function makeRun(
 
   function invoke(call: Call<never>, record: RecordResponse | null): Promise<OperationResponse> {
     if (binding.kind === 'read') return binding.handle(call, store)
-    if (binding.kind === 'own') return binding.handle(call, record)
+    const audited = operation.audit && auditedCall(operation, call)
+    if (binding.kind === 'own') return binding.handle(call, audited ? withAudit(audit, audited, record) : record)
     const { handle: work } = binding
     return store.tx(async (tx) => {
+      const tenantId = audited ? await audit.tenantOf(tx, audited) : null
       const response = await work(call, tx)
+      if (audited) await audit.write(tx, audited, tenantId, response.resourceId)
       if (record) await record(tx, response)
       return response
     })

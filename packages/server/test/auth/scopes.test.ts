@@ -41,6 +41,7 @@ const PROMISED: Record<string, Needed | [others: Needed, self: Needed]> = {
   'POST /delivery/dlq/{id}/replay': 'receive',
   'GET /live': 'org_admin',
   'GET /stats': 'org_admin',
+  'GET /audit': 'org_admin',
   'GET /events': 'org_admin',
   'POST /delivery/dlq/replay': 'receive',
   'POST /delivery/dlq/discard': 'receive',

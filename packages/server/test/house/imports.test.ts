@@ -13,6 +13,7 @@ const CEL = path.resolve(import.meta.dirname, '../../../cel/src')
 
 const FEATURES = [
   'activity',
+  'audit',
   'live',
   'auth',
   'tenants',

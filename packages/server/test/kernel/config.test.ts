@@ -26,6 +26,7 @@ test('[CFG-2] [CFG-4] [CFG-5] [CFG-6] [CFG-7] with nothing set, these hold', () 
     maxEventBytes: MIB,
     maxMemoryBytes: 10 * MIB,
     retentionDays: 30,
+    auditDays: 365,
     embeddings: { kind: 'builtin' },
     pushAllowPrivate: false,
     clientTypes: ['claude', 'chatgpt', 'gemini', 'copilot', 'cursor'],

@@ -1,0 +1,82 @@
+// The rows of the audit log.
+import { one, type Db, type Value } from '../store/db.ts'
+
+export interface AuditRow {
+  tenant_id: string
+  at: number
+  id: string
+  actor: string
+  action: string
+  resource: string | null
+  request_id: string | null
+  /** JSON text. */
+  details: string
+}
+
+const COLUMNS = 'tenant_id, at, id, actor, action, resource, request_id, details'
+
+/** Adds an entry; it commits with what it tells of. */
+export const insertEntry = (tx: Db, row: AuditRow): void =>
+  tx.runLater(`insert into audit_entries (${COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?)`, [
+    row.tenant_id,
+    row.at,
+    row.id,
+    row.actor,
+    row.action,
+    row.resource,
+    row.request_id,
+    row.details,
+  ])
+
+export interface AuditQuery {
+  actor?: string
+  action?: string
+  since?: string
+  until?: string
+  offset?: number
+  limit?: number
+}
+
+/** A page of the entries of a tenant, newest first, and how many there are. */
+export async function pageEntries(
+  db: Db,
+  tenantId: string,
+  { actor, action, since, until, offset = 0, limit = 50 }: AuditQuery,
+): Promise<{ rows: AuditRow[]; total: number }> {
+  const conditions: [string, Value | undefined][] = [
+    ['tenant_id = ?', tenantId],
+    ['actor = ?', actor],
+    ['action = ?', action],
+    ['at >= ?', since === undefined ? undefined : Date.parse(since)],
+    ['at <= ?', until === undefined ? undefined : Date.parse(until)],
+  ]
+  const given = conditions.filter((pair): pair is [string, Value] => pair[1] !== undefined)
+  const where = given.map(([condition]) => condition).join(' and ')
+  const values = given.map(([, value]) => value)
+  const rows = await db.rows<AuditRow>(
+    `select ${COLUMNS} from audit_entries where ${where} order by at desc, id desc limit ? offset ?`,
+    [...values, limit, offset],
+  )
+  const count = await one<{ n: number }>(db, `select count(*) as n from audit_entries where ${where}`, values)
+  return { rows, total: count?.n ?? 0 }
+}
+
+/** Deletes entries that are older than a time, of all tenants, some at a time; returns how many. */
+export const pruneEntries = (db: Db, before: number, limit: number) =>
+  db.run(
+    `delete from audit_entries where (tenant_id, at, id) in
+       (select tenant_id, at, id from audit_entries where at < ? order by at limit ?)`,
+    [before, limit],
+  )
+
+/** The tenant that a slug, a webhook or a connector belongs to. By a key that is unique over all tenants. */
+export async function tenantOf(
+  db: Db,
+  by: 'tenants' | 'webhooks' | 'connectors',
+  name: string,
+): Promise<string | null> {
+  if (name.includes('\0')) return null // PostgreSQL takes none in a text
+  const column = by === 'tenants' ? 'slug' : 'id'
+  const row = await one<{ tenant_id: string }>(db, `select tenant_id from ${by} where ${column} = ?`, [name])
+  return row?.tenant_id ?? null
+}

@@ -1,0 +1,169 @@
+// The audit log: who changed what.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { operations, type Operation } from '@sensorium/contract'
+import { onBothEngines } from '../support/engines.ts'
+import { assertError } from '../support/expect.ts'
+import { OPERATOR_TOKEN, startService, type Service, type TestTenant } from '../support/service.ts'
+import { interest, publish } from '../events/tools.ts'
+
+interface Entry {
+  id: string
+  at: string
+  actor: string
+  action: string
+  resource: string | null
+  request_id: string | null
+  details: Record<string, unknown>
+}
+
+const CHANGES = /^(agents|channels|delivery\/dlq|operator)/
+/** Changes that are no management: what an agent does with its own deliveries and memories is not audited. */
+test('[CON-17] every operation that changes agents, channels, dead letters or what the operator has leaves an entry', () => {
+  const without = (Object.values(operations) as Operation[])
+    .filter(({ method, path }) => method !== 'GET' && CHANGES.test(path.slice(1)))
+    .filter(({ audit }) => audit === undefined)
+    .map(({ id }) => id)
+  assert.deepEqual(without, ['sendTestEvent'])
+})
+
+test('[CON-19] no field that is shown is a secret', () => {
+  for (const { id, audit = [], secrets = [] } of Object.values(operations) as Operation[])
+    for (const field of audit)
+      assert.ok(!secrets.includes(field) && !/secret|password|url|key$/.test(field), `${id} ${field}`)
+})
+
+onBothEngines((engine) => {
+  let service: Service
+  before(async () => {
+    service = await startService(engine)
+  })
+  after(() => service.stop())
+
+  const audit = async (tenant: TestTenant, query = ''): Promise<{ entries: Entry[]; total: number }> =>
+    (await service.call(`GET /v1/audit${query}`, { token: tenant.admin })).body
+  const actions = async (tenant: TestTenant, query = '') =>
+    (await audit(tenant, query)).entries.map(({ action }) => action)
+
+  test('[CON-17] a change is told with who, what, when and the request', async () => {
+    const tenant = await service.tenant()
+    const agent = await tenant.agent({ name: 'Watcher' })
+    await interest(service, agent, { event_type: 'a.b' })
+    await service.call(`PATCH /v1/agents/${agent.id}`, {
+      token: agent.token,
+      body: { name: 'Renamed', delivery_endpoint: 'https://user:hunter2@example.com/x' },
+      headers: { 'x-request-id': 'rename-1' },
+    })
+    const { entries, total } = await audit(tenant)
+    assert.deepEqual(
+      entries.map(({ action }) => action),
+      ['updateAgent', 'createInterest', 'mintKey', 'registerAgent'],
+    )
+    assert.equal(total, 4)
+    const { id, ...changed } = entries[0]!
+    assert.match(id, /^aud_/)
+    assert.deepEqual(changed, {
+      at: new Date(service.clock.now()).toISOString(),
+      actor: agent.id,
+      action: 'updateAgent',
+      resource: agent.id,
+      request_id: 'rename-1',
+      details: { id: agent.id, name: 'Renamed', actor_key_id: agent.keyId },
+    })
+    assert.equal(entries[3]!.resource, agent.id)
+    assert.match(entries[3]!.actor, /^adm_/)
+    assert.equal(entries[2]!.resource, agent.keyId)
+    assert.doesNotMatch(JSON.stringify(entries), /ak_live_|hunter2/)
+  })
+
+  test('[CON-17] it is found by actor, action and time, page by page', async () => {
+    const tenant = await service.tenant()
+    const agent = await tenant.agent()
+    await service.clock.advance(1_000)
+    const noon = new Date(service.clock.now()).toISOString()
+    await service.call(`POST /v1/agents/${agent.id}/pause`, { token: agent.token })
+    await service.clock.advance(1_000)
+    await service.call(`POST /v1/agents/${agent.id}/resume`, { token: tenant.admin })
+    assert.deepEqual(await actions(tenant, `?actor=${agent.id}`), ['pauseAgent'])
+    assert.deepEqual(await actions(tenant, '?action=resumeAgent'), ['resumeAgent'])
+    assert.deepEqual(await actions(tenant, `?since=${noon}`), ['resumeAgent', 'pauseAgent'])
+    assert.deepEqual(await actions(tenant, `?until=${noon}&limit=1`), ['pauseAgent'])
+    assert.deepEqual(await actions(tenant, '?offset=1&limit=2'), ['pauseAgent', 'mintKey'])
+    assertError(await service.call('GET /v1/audit?since=x', { token: tenant.admin }), 'validation_failed')
+  })
+
+  test('[CON-17] what the operator does to a tenant stands in its log, without secrets', async () => {
+    const call = (request: string, body?: unknown) => service.call(request, { token: OPERATOR_TOKEN, body })
+    const slug = `audited-${engine.name}`
+    const made = await call('POST /operator/tenants', { slug })
+    await call(`PATCH /operator/tenants/${slug}/settings`, { max_attempts: 7 })
+    const hook = await call('POST /operator/webhooks', {
+      tenant: slug,
+      source: 'shop',
+      signing_secret: 'whsec_0123456789abcdef',
+    })
+    await call(`POST /operator/webhooks/${hook.body.webhook.id}/rotate`, {})
+    await call(`DELETE /operator/webhooks/${hook.body.webhook.id}`)
+    const link = await call('POST /operator/connectors', {
+      tenant: slug,
+      source: 'queue',
+      url: 'amqp://user:hunter2@127.0.0.1:1',
+      address: 'a',
+    })
+    await call(`DELETE /operator/connectors/${link.body.connector.id}`)
+    const token = (await service.call('POST /v1/auth/token', { body: { api_key: made.body.admin_key } })).body
+      .access_token
+    const { body } = await service.call<{ entries: Entry[] }>('GET /v1/audit', { token })
+    assert.deepEqual(
+      body.entries.map(({ action, actor }) => `${actor} ${action}`),
+      [
+        'deleteConnector',
+        'createConnector',
+        'deleteWebhook',
+        'rotateWebhook',
+        'createWebhook',
+        'updateTenantSettings',
+        'createTenant',
+      ].map((action) => `operator ${action}`),
+    )
+    assert.deepEqual(body.entries[5]!.details, { slug, max_attempts: 7 })
+    assert.doesNotMatch(JSON.stringify(body), /whsec_|hunter2|ak_live_/)
+  })
+
+  test('[CON-18] a refused request leaves no entry, a repeated one no second, a dry run none', async () => {
+    const tenant = await service.tenant()
+    const agent = await tenant.agent()
+    const { total: before } = await audit(tenant)
+    await interest(service, agent)
+    assert.equal((await interest(service, agent)).status, 422)
+    assert.equal((await service.call('POST /v1/agents/agt_nobody/pause', { token: tenant.admin })).status, 404)
+    const headers = { 'idempotency-key': 'once' }
+    for (let i = 0; i < 2; i++)
+      await service.call(`POST /v1/agents/${agent.id}/deactivate`, { token: tenant.admin, headers })
+    const dry = { filter: {}, dry_run: true }
+    await service.call('POST /v1/delivery/dlq/discard', { token: tenant.admin, body: dry })
+    await service.call('POST /v1/delivery/dlq/discard', { token: tenant.admin, body: { filter: { reason: 'x' } } })
+    assert.deepEqual(await actions(tenant, '?limit=3'), ['discardDeadLetters', 'deactivateAgent', 'createInterest'])
+    assert.equal((await audit(tenant)).total, before + 3)
+  })
+
+  test('[CON-19] publishing leaves no entry, another tenant sees none, and old ones go', async () => {
+    const tenant = await service.tenant()
+    const agent = await tenant.agent()
+    await publish(service, agent.token)
+    assert.equal((await audit(tenant)).total, 2)
+    assert.equal((await audit(await service.tenant())).total, 0)
+    await service.clock.jump(364 * 86_400_000)
+    await service.app.runOnce.pruneAudit()
+    const count = async () =>
+      (
+        await service.store.rows<{ n: number }>('select count(*) as n from audit_entries where tenant_id = ?', [
+          tenant.id,
+        ])
+      )[0]!.n
+    assert.equal(await count(), 2)
+    await service.clock.jump(2 * 86_400_000)
+    await service.app.runOnce.pruneAudit()
+    assert.equal(await count(), 0)
+  })
+})
