@@ -1,8 +1,8 @@
 // What says nearly the same as a text, by the cosine of their meaning alone: 1 is the same. Of a long text its beginning
 // is compared, as much as the model reads at once.
 //
-// Before a memory is written there is a moment to look: when nothing else waits to be embedded and the text is short, it
-// is embedded first, compared, and stored with its meaning, which saves doing that later. It costs a creation AT_ONCE_MS
+// Before a memory is written there is a moment to look: when the model is in the process, nothing else waits to be embedded
+// and the text is short, it is embedded first, compared, and stored with its meaning, which saves doing that later. It costs a creation AT_ONCE_MS
 // at the most; past that, and whenever there is more to do, the memory is written as ever and nothing is said.
 import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
@@ -87,8 +87,8 @@ export function makeSimilar({ index, embedder, embedding, clock, log }: SimilarT
 
     async atOnce(viewer, text) {
       const { tenantId } = viewer
-      if (text.length > SHORT || !embedding.isQuiet() || looking.size >= MAX_LOOKING || looking.has(tenantId))
-        return null
+      const hasMoment = embedder.isInProcess && embedding.isQuiet() && text.length <= SHORT
+      if (!hasMoment || looking.size >= MAX_LOOKING || looking.has(tenantId)) return null
       looking.add(tenantId)
       const known = look(viewer, text)
         .catch((error: unknown) => {

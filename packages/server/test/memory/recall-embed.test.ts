@@ -158,6 +158,17 @@ onBothEngines((engine) => {
     )
   })
 
+  test('[KEP-12] a service is not asked before a memory is written, and once after', async () => {
+    await service.app.memory.embedding.idle()
+    const before = far.asked.length
+    await make('Alone', 'A lonely vehicle.')
+    await service.app.memory.embedding.idle()
+    assert.deepEqual(
+      far.asked.slice(before).flatMap(({ input }) => input),
+      ['Alone\nA lonely vehicle.'],
+    )
+  })
+
   test('[EMB-2] two embedders share the work: nothing is embedded twice', async () => {
     for (let i = 0; i < 40; i++) await make(`Shared ${i}`, 'A vehicle.')
     await service.app.memory.embedding.idle()

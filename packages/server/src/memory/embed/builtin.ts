@@ -63,6 +63,7 @@ export function builtinEmbedder(): Embedder {
   return {
     model: BUILTIN_MODEL,
     batch: 32,
+    isInProcess: true,
     queries: MAX_THREADS,
     embed: (texts) => ask(forTexts(texts.length), { kind: 'texts', texts }),
     query: async (text) => (await ask(forQuery(), { kind: 'query', texts: [text] }))[0]![0]!,

@@ -16,6 +16,8 @@ export interface Embedder {
   readonly model: string
   /** How many texts one call of `embed` should bring at most. */
   readonly batch: number
+  /** Whether it computes in this process: a service is far away, and each text has its price. */
+  readonly isInProcess: boolean
   /** How many queries it works on at once. */
   readonly queries: number
   /** Each text as the windows it was cut into. In the background: a query goes first. */

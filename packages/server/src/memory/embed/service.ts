@@ -99,6 +99,7 @@ export function serviceEmbedder({ url, model, apiKey }: ServiceSettings, clock: 
   return {
     model,
     batch: 32,
+    isInProcess: false,
     queries: MAX_QUERIES,
     async embed(texts) {
       const parts = texts.map((text) => cut(text))
