@@ -14,7 +14,7 @@ const LARGE = 1_048_576
 function fieldJson(state: Versioned, name: keyof Versioned): string {
   if (name === 'metadata') return `"metadata":${state.metadata}`
   const value = state[name]
-  const isTime = name === 'expires_at' || name === 'freshness_date'
+  const isTime = /_(at|date)$/.test(name)
   return `"${name}":${JSON.stringify(isTime ? isoOrNull(value as number | null) : value)}`
 }
 

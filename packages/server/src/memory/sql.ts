@@ -42,7 +42,8 @@ export interface RelationshipRow {
   created_at: number
 }
 
-const MEMORY = [
+/** A memory's columns. Its versions hold all of them but those that versions.ts names. */
+export const MEMORY_COLUMNS = [
   'tenant_id',
   'id',
   'agent_id',
@@ -81,14 +82,14 @@ const RELATIONSHIP = [
 ] as const satisfies (keyof RelationshipRow)[]
 
 /** The columns of a memory, of the table with the alias `m`. */
-export const memoryColumns = (m: string): string => MEMORY.map((name) => `${m}.${name}`).join(', ')
+export const memoryColumns = (m: string): string => MEMORY_COLUMNS.map((name) => `${m}.${name}`).join(', ')
 
 /** More of a text is not shown where only its beginning is. */
 const BEGINNING = 400
 
 /** The same with the beginning of long texts and no metadata, which is not even read. */
 export const briefColumns = (m: string): string =>
-  MEMORY.map((name) => {
+  MEMORY_COLUMNS.map((name) => {
     if (name === 'metadata') return `'{}' as metadata`
     return LONG_TEXTS.has(name) ? `substr(${m}.${name}, 1, ${BEGINNING}) as ${name}` : `${m}.${name}`
   }).join(', ')
@@ -112,7 +113,7 @@ export function listedColumns(m: string): string {
   const bytes = [...LONG_TEXTS].map((name) => `octet_length(${m}.${name})`).join(' + ')
   const column = (name: string): string =>
     LONG_TEXTS.has(name) ? `case when ${bytes} <= ${SHORT_ROW} then ${m}.${name} end as ${name}` : `${m}.${name}`
-  return `${MEMORY.map(column).join(', ')}, ${bytes} as bytes`
+  return `${MEMORY_COLUMNS.map(column).join(', ')}, ${bytes} as bytes`
 }
 
 /**
@@ -121,8 +122,8 @@ export function listedColumns(m: string): string {
  */
 export const insertMemory = (db: Db, row: MemoryRow): Promise<number> =>
   db.run(
-    `insert into memories (${MEMORY.join(', ')}) values (${MEMORY.map(() => '?').join(', ')}) on conflict do nothing`,
-    MEMORY.map((name) => row[name]),
+    `insert into memories (${MEMORY_COLUMNS.join(', ')}) values (${MEMORY_COLUMNS.map(() => '?').join(', ')}) on conflict do nothing`,
+    MEMORY_COLUMNS.map((name) => row[name]),
   )
 
 /** The memory if the viewer sees it. */
@@ -158,7 +159,7 @@ export function touchSeenMemory(tx: Db, viewer: Viewer, id: string, now: number)
   const seen = seenBy(viewer, now)
   return one<MemoryRow>(
     tx,
-    `update memories as m set accessed_at = ? where ${seen.sql} and m.id = ? returning ${MEMORY.join(', ')}`,
+    `update memories as m set accessed_at = ? where ${seen.sql} and m.id = ? returning ${MEMORY_COLUMNS.join(', ')}`,
     [now, ...seen.values, id],
   )
 }
@@ -178,7 +179,7 @@ export function touchMemories(tx: Db, tenantId: string, ids: readonly string[], 
 
 /** What no verb changes. */
 const FIXED = new Set<keyof MemoryRow>(['tenant_id', 'id', 'agent_id', 'external_id', 'created_at', 'accessed_at'])
-const CHANGING = MEMORY.filter((name) => !FIXED.has(name))
+const CHANGING = MEMORY_COLUMNS.filter((name) => !FIXED.has(name))
 
 /** Writes what can change about a memory. */
 export const saveMemory = (tx: Db, row: MemoryRow): Promise<number> =>

@@ -4,26 +4,26 @@
 //    values that it replaced, so that the newest are undone one after the other to see an older one.
 // 2. Kept are the newest MAX_VERSIONS, and of those no more than MAX_BYTES of what was replaced; the last change always.
 import { one, type Db } from '../store/db.ts'
-import type { MemoryRow } from './sql.ts'
+import { MEMORY_COLUMNS, type MemoryRow } from './sql.ts'
 
 export const MAX_VERSIONS = 100
 const MAX_BYTES = 1_048_576
 
 const LONG = ['title', 'content', 'metadata'] as const satisfies (keyof MemoryRow)[]
-const SHORT = [
-  'type',
-  'scope',
-  'team_id',
-  'project_id',
-  'confidence',
-  'importance',
-  'source_type',
-  'source_id',
-  'source_url',
-  'source_event_id',
-  'freshness_date',
-  'expires_at',
+/** What never changes, and what a change is not about. */
+const UNVERSIONED = [
+  'tenant_id',
+  'id',
+  'agent_id',
+  'status',
+  'external_id',
+  'created_at',
+  'updated_at',
+  'accessed_at',
 ] as const satisfies (keyof MemoryRow)[]
+const LONG_OR_UNVERSIONED: ReadonlySet<string> = new Set([...LONG, ...UNVERSIONED])
+type Short = Exclude<(typeof MEMORY_COLUMNS)[number], (typeof LONG)[number] | (typeof UNVERSIONED)[number]>
+const SHORT = MEMORY_COLUMNS.filter((name): name is Short => !LONG_OR_UNVERSIONED.has(name))
 
 /** What a version is made of: everything that can change about a memory. */
 export const VERSIONED = [...LONG, ...SHORT] as const
