@@ -14,22 +14,28 @@ const DATABASE = 'migrated'
 
 /** Sets the variables that tests find them by; returns what removes them. */
 export async function makeMigratedStores(postgresUrl: string | undefined): Promise<() => void> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'sensorium-migrated-'))
-  await migrateStore({ DATA_DIR: folder })
-  process.env.TEST_SQLITE_MIGRATED = databaseFile(folder)
   if (postgresUrl !== undefined) {
     const client = new pg.Client(postgresUrl)
     await client.connect()
-    await client.query(`create database ${DATABASE}`)
     // Databases that tests are done with: see engines.ts.
     await client.query('create table left_over (name text not null)')
+    await client.query(`create database ${DATABASE}`)
     await client.end()
     const url = new URL(postgresUrl)
     url.pathname = `/${DATABASE}`
     await migrateStore({ DATABASE_URL: url.href, SENSORIUM_SECRET: 'of-nothing-that-is-kept' })
     process.env.TEST_POSTGRES_MIGRATED = DATABASE
   }
-  return () => rmSync(folder, { recursive: true, force: true })
+  const folder = mkdtempSync(path.join(tmpdir(), 'sensorium-migrated-'))
+  const remove = (): void => rmSync(folder, { recursive: true, force: true })
+  try {
+    await migrateStore({ DATA_DIR: folder })
+  } catch (error) {
+    remove()
+    throw error
+  }
+  process.env.TEST_SQLITE_MIGRATED = databaseFile(folder)
+  return remove
 }
 
 async function migrateStore(env: Record<string, string>): Promise<void> {

@@ -1,4 +1,4 @@
-// `npm test`: the type check, the linter, then every test file in a process of its own, with one PostgreSQL for all.
+// `npm test`: the type check, the linter, and every test file in a process of its own, with one PostgreSQL for all.
 // Arguments choose files whose path contains one of them; `types` and `lint` choose those checks; `--coverage` prints
 // which share of the sources' lines ran.
 import { execFile } from 'node:child_process'
@@ -60,18 +60,22 @@ let removeStores = (): void => {}
 // Compiling what a test imports takes twice as long as running it. Coverage needs to see it compiled.
 if (!coverage) process.env.NODE_COMPILE_CACHE = path.join(root, 'node_modules', '.cache', 'sensorium')
 try {
-  if (filters.length === 0 || filters.includes('types')) report(await checkTypes())
-  if (filters.length === 0 || filters.includes('lint')) report(await checkLint())
+  const isChosen = (check: string): boolean => filters.length === 0 || filters.includes(check)
+  const checks = [
+    isChosen('types') ? checkTypes().then(report) : null,
+    isChosen('lint') ? checkLint().then(report) : null,
+  ]
   const started = await starting
   if (started instanceof Error) withoutPostgres(started)
   else postgres = started
   if (postgres !== undefined) process.env.TEST_POSTGRES_URL = postgres.url
-  if (files.length > 0) removeStores = await makeMigratedStores(postgres?.url)
+  if (files.length > 0) removeStores = await makeMigratedStores(postgres?.url).catch(withoutMigratedStores)
   await runAll(
     files.filter((file) => !isAlone(file)),
     // One more than there are processors: files wait for the disk, for PostgreSQL and for processes they start.
     Math.min(4, availableParallelism() + 1),
   )
+  await Promise.all(checks)
   await runAll(files.filter(isAlone), 1)
 } finally {
   await postgres?.stop()
@@ -120,6 +124,14 @@ function withoutPostgres(error: Error): void {
     const notice = `PostgreSQL is missing: the tests that need it are left out. ${error.message}`
     console.log(styleText('yellow', notice))
   }
+}
+
+/** Tests then begin with empty stores, and say themselves what is wrong with migrating one. */
+function withoutMigratedStores(error: Error): () => void {
+  const result = newResult('migrations')
+  result.failures.push({ name: 'migrations', where: 'scripts/migrated-stores.ts', text: inspect(error) })
+  report(result)
+  return () => {}
 }
 
 async function runAll(queue: string[], concurrency: number): Promise<void> {
