@@ -97,6 +97,7 @@ export function makeConnections(tools: ConnectionsTools): Connections {
     }
     connection.waiting.push(exchange)
     beginNext(connection)
+    exchange.seen = null // what holds now may not hold when its turn comes
   }
 
   /** What is not a request of ours. */

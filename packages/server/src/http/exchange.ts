@@ -8,6 +8,7 @@ import type { Verdict } from '../operations/rate-limit.ts'
 import { prefersStrict } from './prefer.ts'
 import { goneSignal, type WhenLeaving } from './gone-signal.ts'
 import type { Holding } from './body-room.ts'
+import { UNCOUNTED } from './body-room.ts'
 import type { Place } from './places.ts'
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
@@ -35,6 +36,8 @@ export class Exchange implements Input, CallOptions {
   params: Record<string, string | undefined> = {}
   query: Record<string, unknown> = {}
   principal: Principal | null = null
+  /** Who its token belongs to, in the turn in which it came; who is calling now is `principal`. */
+  seen: Principal | null = null
   /** The client's address, as limits and logs know it. */
   clientAddress = ''
   /** The share of the node's places that it takes one of. */
@@ -96,6 +99,12 @@ export class Exchange implements Input, CallOptions {
       headers['transfer-encoding'] !== undefined ||
       (headers['content-length'] !== undefined && headers['content-length'] !== '0')
     )
+  }
+
+  /** Whether its body may be one of those that share a room: see body-room.ts. */
+  get mayBeLong(): boolean {
+    const { headers } = this.request
+    return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > UNCOUNTED
   }
 
   /** Whether the client has announced a body of which not all has arrived. */

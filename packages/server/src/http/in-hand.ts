@@ -40,6 +40,7 @@ export function makeInHand({ identify, clientAddress, log, metrics }: InHandTool
   function placeOf(exchange: Exchange): Place {
     if (HEALTH_PATHS.has(exchange.path)) return places.ofHealth(networkOf(exchange.clientAddress))
     const known = exchange.bearer === null ? null : identify.cached(exchange.bearer)
+    exchange.seen = known
     return known ? places.ofPrincipal(null, known) : places.ofAddress(networkOf(exchange.clientAddress))
   }
 
@@ -67,7 +68,7 @@ export function makeInHand({ identify, clientAddress, log, metrics }: InHandTool
     },
     identified(exchange) {
       const { place, principal } = exchange
-      if (exchange.hasBody) exchange.room = bodyRoom.hold(principal, networkOf(exchange.clientAddress))
+      if (exchange.mayBeLong) exchange.room = bodyRoom.hold(principal, networkOf(exchange.clientAddress))
       if (place === null || principal === null || principal.tenantId === '') return
       exchange.place = null
       exchange.place = places.ofPrincipal(place, principal)
