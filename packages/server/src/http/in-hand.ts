@@ -68,6 +68,8 @@ export function makeInHand({ identify, clientAddress, log, metrics }: InHandTool
     },
     identified(exchange) {
       const { place, principal } = exchange
+      // Its socket went while it was found out who is calling: its place is given back, and it gets no other.
+      if (!exchange.isCounted) return
       if (exchange.mayBeLong) exchange.room = bodyRoom.hold(principal, networkOf(exchange.clientAddress))
       if (place === null || principal === null || principal.tenantId === '') return
       exchange.place = null
