@@ -2,7 +2,6 @@
 import { isId } from '@sensorium/contract'
 import type { Activity } from '../activity/activity.ts'
 import type { Router } from '../routing/router.ts'
-import type { Envelope } from '../routing/filter.ts'
 import { matchAtOnce } from '../routing/match.ts'
 import type { Match } from '../routing/table.ts'
 import type { DeliveryPolicy } from '../delivery/policy.ts'
@@ -10,6 +9,7 @@ import { lapseOne } from '../delivery/lapse.ts'
 import { lockDeadLetter, revive, type DeadLetterScope, type Fresh } from '../delivery/dead-letters.ts'
 import type { Wakeups } from '../delivery/wake.ts'
 import type { Db } from '../store/db.ts'
+import { envelopeOf } from './envelope.ts'
 import { addressedPart, matchedText } from './matched.ts'
 
 /** What applies today to a delivery that was made by `matched`; null where nothing matches it any more. */
@@ -33,7 +33,7 @@ export async function replayDeadLetter(
   if (isId('delivery', id)) await lapseOne(tx, activity, scope.tenantId, id, now, policy)
   const { mailbox, envelope, matched } = await lockDeadLetter(tx, scope, id)
   const table = (await router.tables(tx, [scope.tenantId])).get(scope.tenantId)!
-  const { matches } = matchAtOnce(table, JSON.parse(envelope) as Envelope, router.matching)
+  const { matches } = matchAtOnce(table, envelopeOf(envelope), router.matching)
   const match = matches.get(mailbox.recipientId)
   await revive(tx, mailbox, id, freshOf(match, matched))
   tx.afterCommit(() => wakeups.wake([mailbox.recipientId]))

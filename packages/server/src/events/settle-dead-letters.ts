@@ -12,11 +12,11 @@ import { findDeadLetters, namedDeadLetters, type FoundDeadLetter } from '../deli
 import type { Wakeups } from '../delivery/wake.ts'
 import { invalid } from '../kernel/failure.ts'
 import { makeTurns, type Turns } from '../kernel/turns.ts'
-import type { Envelope } from '../routing/filter.ts'
 import { matchAtOnce } from '../routing/match.ts'
 import type { Router } from '../routing/router.ts'
 import type { RoutingTable } from '../routing/table.ts'
 import type { Db, Store } from '../store/db.ts'
+import { envelopeOf } from './envelope.ts'
 import { freshOf } from './replay.ts'
 import { readEnvelopes } from './sql.ts'
 
@@ -99,7 +99,7 @@ async function replaySome(
 }
 
 function freshFor(router: Router, table: RoutingTable, row: LockedDeadLetter, envelope: string) {
-  const { matches } = matchAtOnce(table, JSON.parse(envelope) as Envelope, router.matching)
+  const { matches } = matchAtOnce(table, envelopeOf(envelope), router.matching)
   return freshOf(matches.get(row.recipient_id), row.matched)
 }
 

@@ -8,6 +8,7 @@ import { eventsSentTo, insertDeliveries, type NewDeliveryRow } from '../delivery
 import type { Wakeups } from '../delivery/wake.ts'
 import { pageNewestEvents, readEnvelopes, type ListedEvent, type Place } from '../events/sql.ts'
 import type { MakeId } from '../kernel/ids.ts'
+import { parseBody } from '../kernel/json-steps.ts'
 import { compileFilter, type Envelope } from '../routing/filter.ts'
 import { compileGlob } from '../routing/glob.ts'
 import { meter } from '../tenants/usage.ts'
@@ -63,7 +64,9 @@ async function passing(
     const texts = new Map(rows.map(({ id, envelope }) => [id, envelope]))
     for (const { id, bytes } of part) {
       const text = texts.get(id) // null once retention has emptied it
-      if (text && filter.test(JSON.parse(text) as Envelope) === true) passed.push(id)
+      // As it was when it was published: long numbers exact, and a long event in steps.
+      const envelope = text ? await parseBody(Buffer.from(text), { exactNumbers: true }) : null
+      if (envelope?.ok && filter.test(envelope.value as Envelope) === true) passed.push(id)
       // An event may be a megabyte, and a filter a millisecond.
       if (bytes > 100_000 || ++since === EVENTS_A_TURN) {
         since = 0

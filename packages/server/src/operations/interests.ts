@@ -2,21 +2,29 @@
 import { operations } from '@sensorium/contract'
 import { checkInterest, createInterest, type CreateTools } from '../interests/create.ts'
 import { deleteInterest, listInterests } from '../interests/manage.ts'
+import { makeTurns } from '../kernel/turns.ts'
 import { created, noContent, ok } from './response.ts'
 import { own, read, write, type Binding } from './binding.ts'
 
-export const interestOperations = (tools: CreateTools): Binding[] => [
-  read(operations.listInterests, async ({ principal, params }, db) =>
-    ok({ interests: await listInterests(db, principal, params.id) }),
-  ),
+/** A backfill reads history by 4 MB, and one event of them may take 20 MB while its filter looks at it. */
+const BACKFILLS_AT_ONCE = 4
 
-  own(operations.createInterest, async ({ principal, params, body }, record) => {
-    await checkInterest(tools.store, principal, params.id, body)
-    return created(await createInterest(tools, principal, body, async (tx, made) => record?.(tx, created(made))))
-  }),
+export function interestOperations(tools: CreateTools): Binding[] {
+  const backfills = makeTurns({ what: 'backfills waiting', atOnce: BACKFILLS_AT_ONCE })
+  return [
+    read(operations.listInterests, async ({ principal, params }, db) =>
+      ok({ interests: await listInterests(db, principal, params.id) }),
+    ),
 
-  write(operations.deleteInterest, async ({ principal, params }, tx) => {
-    await deleteInterest(tx, principal, params.id, params.interest_id, tools.now())
-    return noContent()
-  }),
-]
+    own(operations.createInterest, async ({ principal, params, body }, record) => {
+      await checkInterest(tools.store, principal, params.id, body)
+      const create = () => createInterest(tools, principal, body, async (tx, made) => record?.(tx, created(made)))
+      return created(await (body.backfill ? backfills.take(principal.tenantId, principal.id, create) : create()))
+    }),
+
+    write(operations.deleteInterest, async ({ principal, params }, tx) => {
+      await deleteInterest(tx, principal, params.id, params.interest_id, tools.now())
+      return noContent()
+    }),
+  ]
+}

@@ -7,16 +7,18 @@ import { routeInSlices } from '../../src/events/route-events.ts'
 import { makeFilters } from '../../src/routing/filters.ts'
 import { RoutingTable } from '../../src/routing/table.ts'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service, type TestAgent } from '../support/service.ts'
+import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
 
 const PADDING = 'x'.repeat(40_000)
 
 onBothEngines((engine) => {
   let service: Service
+  let tenant: TestTenant
   let agent: TestAgent
   before(async () => {
     service = await startService(engine)
-    agent = await (await service.tenant()).agent()
+    tenant = await service.tenant()
+    agent = await tenant.agent()
     for (const filter_expression of ['data.n == 9007199254740993', 'event.colour == "red" && data.list.size() == 2'])
       await service.call(`POST /v1/agents/${agent.id}/interests`, {
         token: agent.token,
@@ -66,6 +68,44 @@ onBothEngines((engine) => {
       polled.body.deliveries.map(({ event_id }: { event_id: string }) => event_id),
       ['l-1', 'l-2', 'l-4', 'l-5', 'l-6'],
     )
+  })
+
+  test('[SAFE-22] backfill and replay see numbers as exactly as a publish did, long events too', async () => {
+    const late = await tenant.agent()
+    const filter_expression = 'data.n == 9007199254740993'
+    const fields = { event_type: 'exact.*', filter_expression, priority: 3, enrichment_depth: 'none' }
+    const exact = (id: string, n: string, pad: string): string =>
+      `{"specversion":"1.0","type":"exact.one","source":"/a","id":"${id}","data":{"n":${n},"pad":"${pad}"}}`
+    for (const [id, n, pad] of [
+      ['x-1', '9007199254740993', ''],
+      ['x-2', '9007199254740992', ''],
+      ['x-3', '9007199254740993', PADDING],
+      ['x-4', '9007199254740992', PADDING],
+    ] as const)
+      assert.equal((await send(exact(id, n, pad))).status, 202)
+    const made = await service.call(`POST /v1/agents/${late.id}/interests`, {
+      token: late.token,
+      body: { ...fields, backfill: 10 },
+    })
+    assert.equal(made.status, 201, made.text)
+    const { deliveries } = (await service.call('GET /v1/delivery/poll', { token: late.token })).body
+    assert.deepEqual(
+      deliveries.map(({ event_id }: { event_id: string }) => event_id),
+      ['x-1', 'x-3'],
+    )
+    // Another interest gives it another priority today: the replay asks the filter again.
+    const delivery_ids = deliveries.map(({ id }: { id: string }) => id)
+    await service.call('POST /v1/delivery/nack', { token: late.token, body: { delivery_ids, dead_letter: true } })
+    await service.call(`POST /v1/agents/${late.id}/interests`, {
+      token: late.token,
+      body: { ...fields, event_type: 'exact.one', priority: 9 },
+    })
+    await service.call(`POST /v1/delivery/dlq/${delivery_ids[0]}/replay`, { token: late.token })
+    const [row] = await service.store.rows<{ priority: number }>(
+      'select priority from deliveries where tenant_id = ? and id = ?',
+      [tenant.id, delivery_ids[0]],
+    )
+    assert.equal(row!.priority, 9)
   })
 
   test('[SAFE-18] a long event is refused for what a short one is refused for', async () => {
