@@ -148,6 +148,18 @@ export const channelOperations = {
     access: reading,
     success: { 200: { description: 'The channel', schema: Channel } },
   }),
+  deleteChannel: operation({
+    id: 'deleteChannel',
+    audit: [],
+    summary: 'Delete a channel',
+    description:
+      'With its members and feeds. For its owners and org-admins; others get 422 `role_required`. What was delivered through it stays in the mailboxes.',
+    tag,
+    method: 'DELETE',
+    path: '/channels/{id}',
+    access: { scope: 'channel:write' },
+    success: { 204: { description: 'Deleted' } },
+  }),
   listMembers: operation({
     id: 'listMembers',
     summary: 'List the members of a channel, newest first',

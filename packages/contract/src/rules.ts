@@ -13,6 +13,7 @@ export const RULES: Readonly<Record<string, readonly string[]>> = {
   sendTestEvent: ['agent_inactive'],
   createInterest: ['self_only', 'interest_conflict', 'too_many_interests', 'quota_exceeded'],
   deleteInterest: ['self_only'],
+  deleteChannel: ['role_required'],
   addMember: ['role_required', 'direct_channel_full'],
   removeMember: ['role_required', 'last_owner'],
   createFeed: ['role_required', 'too_many_feeds'],

@@ -44,6 +44,7 @@ export const OPERATIONS = {
   createChannel: 'POST /v1/channels',
   putChannel: 'PUT /v1/channels/by-external-id/{external_id}',
   getChannel: 'GET /v1/channels/{id}',
+  deleteChannel: 'DELETE /v1/channels/{id}',
   listMembers: 'GET /v1/channels/{id}/members',
   addMember: 'POST /v1/channels/{id}/members',
   removeMember: 'DELETE /v1/channels/{id}/members/{participant_type}/{participant_id}',
@@ -444,6 +445,13 @@ export interface Operations {
     query: Record<never, never>
     body: undefined
     response: Channel
+  }
+  /** Delete a channel: DELETE /v1/channels/{id} */
+  deleteChannel: {
+    params: { id: string }
+    query: Record<never, never>
+    body: undefined
+    response: undefined
   }
   /** List the members of a channel, newest first: GET /v1/channels/{id}/members */
   listMembers: {

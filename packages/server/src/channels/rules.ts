@@ -80,3 +80,6 @@ export const refuseChanging = (caller: Caller): Refusal | null =>
 
 export const refuseDeletingFeed = (caller: Caller): Refusal | null =>
   isManager(caller) ? null : roleRequired('Only an owner or admin of the channel deletes feeds')
+
+export const refuseDeleting = (caller: Caller): Refusal | null =>
+  powerOf(caller) === 'owner' ? null : roleRequired('Only an owner of the channel deletes it')

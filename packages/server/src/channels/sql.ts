@@ -242,3 +242,10 @@ export async function countFeeds(db: Db, tenantId: string, channelId: string): P
 /** Deletes a feed once; a second time changes nothing. */
 export const deleteFeedRow = (db: Db, tenantId: string, channelId: string, id: string): Promise<number> =>
   db.run('delete from channel_feeds where tenant_id = ? and channel_id = ? and id = ?', [tenantId, channelId, id])
+
+/** Deletes a channel with its members and feeds. */
+export async function deleteChannelRows(db: Db, tenantId: string, id: string): Promise<void> {
+  await db.run('delete from channel_feeds where tenant_id = ? and channel_id = ?', [tenantId, id])
+  await db.run('delete from channel_members where tenant_id = ? and channel_id = ?', [tenantId, id])
+  await db.run('delete from channels where tenant_id = ? and id = ?', [tenantId, id])
+}

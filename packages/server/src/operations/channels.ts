@@ -1,6 +1,7 @@
 // /channels, their members and their feeds
 import { operations } from '@sensorium/contract'
 import { createChannel, type ChannelTools } from '../channels/create.ts'
+import { deleteChannel } from '../channels/delete.ts'
 import { createFeed, deleteFeed, listFeeds } from '../channels/feeds.ts'
 import { putChannel } from '../channels/put.ts'
 import { getChannel } from '../channels/get.ts'
@@ -24,6 +25,11 @@ export const channelOperations = ({ makeId, now }: ChannelTools): Binding[] => {
     }),
 
     read(operations.getChannel, async ({ principal, params }, db) => ok(await getChannel(db, principal, params.id))),
+
+    write(operations.deleteChannel, async ({ principal, params }, tx) => {
+      await deleteChannel(tx, now(), principal, params.id)
+      return noContent()
+    }),
 
     read(operations.listMembers, async ({ principal, params }, db) =>
       ok({ members: await listMembers(db, principal, params.id) }),

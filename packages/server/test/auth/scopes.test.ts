@@ -53,6 +53,7 @@ const PROMISED: Record<string, Needed | [others: Needed, self: Needed]> = {
   'POST /channels': 'channel:write',
   'PUT /channels/by-external-id/{external_id}': 'channel:write',
   'GET /channels/{id}': 'channel:read',
+  'DELETE /channels/{id}': 'channel:write',
   'GET /channels/{id}/members': 'channel:read',
   'POST /channels/{id}/members': 'channel:write',
   'DELETE /channels/{id}/members/{participant_type}/{participant_id}': 'channel:write',

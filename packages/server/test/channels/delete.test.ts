@@ -1,0 +1,50 @@
+// Deleting a channel.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { onBothEngines } from '../support/engines.ts'
+import { assertError } from '../support/expect.ts'
+import { startService, type Service } from '../support/service.ts'
+import { poll, publish } from '../events/tools.ts'
+
+onBothEngines((engine) => {
+  let service: Service
+  before(async () => {
+    service = await startService(engine)
+  })
+  after(() => service.stop())
+
+  test('[CON-20] it goes with its members and feeds, for an owner or an org-admin alone', async () => {
+    const tenant = await service.tenant()
+    const owner = await tenant.agent()
+    const member = await tenant.agent()
+    const stranger = await tenant.agent()
+    const make = async (type: string): Promise<string> => {
+      const { body } = await service.call('POST /v1/channels', { token: owner.token, body: { name: 'C', type } })
+      await service.call(`POST /v1/channels/${body.id}/members`, {
+        token: owner.token,
+        body: { participant_type: 'agent', participant_id: member.id, role: 'admin' },
+      })
+      await service.call(`POST /v1/channels/${body.id}/feeds`, {
+        token: owner.token,
+        body: { event_type_glob: `${type}.*` },
+      })
+      return body.id
+    }
+    const remove = (id: string, token: string) => service.call(`DELETE /v1/channels/${id}`, { token })
+    const id = await make('private')
+    assert.equal((await publish(service, stranger.token, { type: 'private.x' })).body.recipients, 2)
+    assertError(await remove(id, member.token), 'business_rule_violation', { rule: 'role_required' })
+    assertError(await remove(id, stranger.token), 'not_found')
+    assertError(await remove(id, (await service.tenant()).admin), 'not_found')
+    assertError(await remove('chn_nothing', owner.token), 'not_found')
+    assert.equal((await remove(id, owner.token)).status, 204)
+    assertError(await remove(id, owner.token), 'not_found')
+    assertError(await service.call(`GET /v1/channels/${id}/members`, { token: tenant.admin }), 'not_found')
+    assert.equal((await publish(service, stranger.token, { type: 'private.y' })).body.recipients, 0)
+    assert.equal((await poll(service, member.token)).length, 1)
+    const other = await make('open')
+    assert.equal((await remove(other, tenant.admin)).status, 204)
+    for (const table of ['channels', 'channel_members', 'channel_feeds'])
+      assert.deepEqual(await service.store.rows(`select 1 from ${table} where tenant_id = ?`, [tenant.id]), [])
+  })
+})
