@@ -1,10 +1,17 @@
 // The pages, in the order of the navigation. A new page is a folder beside this file and its two names here.
 import { agentRoutes, agentsPage } from './agents/page.tsx'
 import { channelRoutes, channelsPage } from './channels/page.tsx'
+import { deadLetterRoutes, deadLettersPage } from './dead-letters/page.tsx'
 import { eventRoutes, eventsPage } from './events/page.tsx'
 import { overviewPage, overviewRoutes } from './overview/page.tsx'
 import type { Page } from './page.ts'
 
-export const pages: readonly Page[] = [overviewPage, eventsPage, agentsPage, channelsPage]
+export const pages: readonly Page[] = [overviewPage, eventsPage, agentsPage, channelsPage, deadLettersPage]
 
-export const pageRoutes = [...overviewRoutes, ...eventRoutes, ...agentRoutes, ...channelRoutes] as const
+export const pageRoutes = [
+  ...overviewRoutes,
+  ...eventRoutes,
+  ...agentRoutes,
+  ...channelRoutes,
+  ...deadLetterRoutes,
+] as const

@@ -52,4 +52,13 @@ export const everyView = ({ agents, channels }: Plant): View[] => [
       await page.getByText('live', { exact: true }).waitFor()
     },
   },
+  {
+    name: 'dead-letters',
+    at: '/dead-letters',
+    ready: (page) =>
+      page
+        .getByRole('row', { name: /no rule for/ })
+        .first()
+        .waitFor(),
+  },
 ]

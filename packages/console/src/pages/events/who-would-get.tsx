@@ -1,23 +1,11 @@
 // Who would receive the event that is being written. The service is asked a moment after the last key; nothing is stored.
 import { SensoriumError, type Event } from '@sensorium/client'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
 import { useAgents } from '../../api/agent-names.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Reply } from '../../components/states.tsx'
+import { useSettled } from '../../components/use-settled.ts'
 import { useSession } from '../../session/session.ts'
-
-const SETTLED_MS = 300
-
-/** The last value that stood still for a moment. */
-function useSettled<T>(value: T): T {
-  const [settled, setSettled] = useState(value)
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), SETTLED_MS)
-    return () => clearTimeout(timer)
-  }, [value])
-  return settled
-}
 
 export function WhoWouldGet({ event }: { event: Event | null }) {
   const { client } = useSession()

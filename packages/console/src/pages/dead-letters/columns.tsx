@@ -1,0 +1,57 @@
+import type { DeadLetterItem } from './work-through.ts'
+import { useMemo } from 'react'
+import { useAgents } from '../../api/agent-names.ts'
+import type { Column } from '../../components/table.tsx'
+import { Time } from '../../components/time.tsx'
+
+export function useColumns(
+  ofEveryAgent: boolean,
+  picked: ReadonlySet<string>,
+  toggle: (id: string) => void,
+): readonly Column<DeadLetterItem>[] {
+  const agents = useAgents()
+  return useMemo(() => {
+    const columns: Column<DeadLetterItem>[] = [
+      {
+        name: 'Pick',
+        width: '32px',
+        cell: ({ id, event_id }) => (
+          <input
+            type="checkbox"
+            aria-label={`Select ${event_id}`}
+            checked={picked.has(id)}
+            onChange={() => toggle(id)}
+            onClick={(event) => event.stopPropagation()}
+          />
+        ),
+      },
+      { name: 'Type', width: 'minmax(0, 1.3fr)', cell: ({ payload }) => <code>{String(payload['type'])}</code> },
+      {
+        name: 'Reason',
+        width: 'minmax(0, 1.7fr)',
+        cell: ({ dlq_reason }) => <span title={dlq_reason}>{dlq_reason}</span>,
+      },
+      {
+        name: 'Agent',
+        width: 'minmax(0, 0.8fr)',
+        wideOnly: true,
+        cell: ({ agent_id }) => agents.get(agent_id)?.name ?? agent_id,
+      },
+      {
+        name: 'Attempts',
+        width: '64px',
+        right: true,
+        wideOnly: true,
+        cell: ({ attempt_count }) => attempt_count.toLocaleString(),
+      },
+      {
+        name: 'Given up on',
+        width: '96px',
+        right: true,
+        wideOnly: true,
+        cell: ({ dead_lettered_at }) => <Time at={dead_lettered_at} />,
+      },
+    ]
+    return columns.filter(({ name }) => ofEveryAgent || name !== 'Agent')
+  }, [agents, ofEveryAgent, picked, toggle])
+}

@@ -1,0 +1,59 @@
+import type { DeadLetterItem, Verb } from './work-through.ts'
+import { Link } from '@tanstack/react-router'
+import { useAgents } from '../../api/agent-names.ts'
+import { Copyable } from '../../components/copy.tsx'
+import { JsonTree } from '../../components/json-tree.tsx'
+import { KeyValues } from '../../components/key-values.tsx'
+import { Overlay } from '../../components/overlay.tsx'
+import { Time } from '../../components/time.tsx'
+
+interface LetterProps {
+  letter: DeadLetterItem
+  /** Something else is under way. */
+  busy: boolean
+  onDo(verb: Verb): void
+  onClose(): void
+}
+
+const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null)
+
+export function LetterDrawer({ letter, busy, onDo, onClose }: LetterProps) {
+  const agents = useAgents()
+  const { payload } = letter
+  return (
+    <Overlay title={textOf(payload['type']) ?? letter.event_id} kind="drawer" onClose={onClose}>
+      <div className="stack wide">
+        <p className="failed">{letter.dlq_reason}</p>
+        <KeyValues
+          of={{
+            Agent: (
+              <Link to="/agents/$id" params={{ id: letter.agent_id }} className="link">
+                {agents.get(letter.agent_id)?.name ?? letter.agent_id}
+              </Link>
+            ),
+            Event: (
+              <Link to="/events/$id" params={{ id: letter.event_id }} className="link">
+                <code>{letter.event_id}</code>
+              </Link>
+            ),
+            Delivery: <Copyable text={letter.id} label="Copy the id" />,
+            Source: textOf(payload['source']),
+            Subject: textOf(payload['subject']),
+            Attempts: letter.attempt_count,
+            Delivered: <Time at={letter.created_at} />,
+            'Given up on': <Time at={letter.dead_lettered_at} />,
+          }}
+        />
+        <div className="row">
+          <button type="button" className="button primary" disabled={busy} onClick={() => onDo('replay')}>
+            Replay
+          </button>
+          <button type="button" className="button danger" disabled={busy} onClick={() => onDo('discard')}>
+            Discard
+          </button>
+        </div>
+        <JsonTree value={payload} />
+      </div>
+    </Overlay>
+  )
+}

@@ -1,0 +1,193 @@
+// Every dead letter that fits, and what to do with one of them, with a selection, or with all.
+import type { DeadLetterFilter, DeadLetterList } from '@sensorium/client'
+import { getRouteApi } from '@tanstack/react-router'
+import { useMemo, useState } from 'react'
+import { useAgents } from '../../api/agent-names.ts'
+import { useRows } from '../../api/calls.ts'
+import { PageFrame } from '../../components/page.tsx'
+import { SearchBox } from '../../components/search-box.tsx'
+import { Empty, Failed, Loading } from '../../components/states.tsx'
+import { Table } from '../../components/table.tsx'
+import { useSettled } from '../../components/use-settled.ts'
+import { useSession } from '../../session/session.ts'
+import { useShortcut } from '../../shell/shortcuts.ts'
+import { useColumns } from './columns.tsx'
+import './dead-letters.css'
+import { JobBar } from './job-bar.tsx'
+import { LetterDrawer } from './letter.tsx'
+import { Summary } from './summary.tsx'
+import { useJob } from './use-job.ts'
+import type { Choice, DeadLetterItem, Verb } from './work-through.ts'
+
+const route = getRouteApi('/dead-letters')
+
+const lettersOf = ({ dlq_items }: DeadLetterList): DeadLetterItem[] => dlq_items
+
+const NACK = `curl ${location.origin}/v1/delivery/nack -H "authorization: Bearer $TOKEN" \\
+  -H 'content-type: application/json' \\
+  -d '{"delivery_ids":["'$DELIVERY'"],"dead_letter":true,"reason":"no rule for this"}'`
+
+function toggled(set: ReadonlySet<string>, id: string): ReadonlySet<string> {
+  const next = new Set(set)
+  if (!next.delete(id)) next.add(id)
+  return next
+}
+
+/** The row that has the focus, for the key that selects it. */
+const focusedRow = (): number => Number((document.activeElement as HTMLElement | null)?.dataset['index'] ?? -1)
+
+export function DeadLettersPage() {
+  const { reason = '', type = '', agent = '', open } = route.useSearch()
+  const navigate = route.useNavigate()
+  const { kind } = useSession()
+  const agents = useAgents()
+  const jobs = useJob()
+  const set = (change: { reason?: string; type?: string; agent?: string; open?: string }): void =>
+    void navigate({ search: (old) => ({ ...old, ...change }), replace: true })
+  const asked = useSettled(useMemo(() => filterOf(reason, type, agent), [reason, type, agent]))
+  const list = useRows('listDeadLetters', { query: asked }, lettersOf, { every: 5_000 })
+  const [picked, setPicked] = useState<ReadonlySet<string>>(new Set())
+  const chosen = useMemo(() => list.rows.filter(({ id }) => picked.has(id)), [list.rows, picked])
+  const toggle = (id: string): void => setPicked(toggled(picked, id))
+  const columns = useColumns(kind === 'org_admin', picked, toggle)
+  useShortcut('x', 'Select the row', () => {
+    const row = list.rows[focusedRow()]
+    if (row !== undefined) toggle(row.id)
+  })
+  const isFiltered = Object.keys(asked).length > 0
+  const shown = list.rows.find(({ id }) => id === open)
+
+  function plan(verb: Verb, choice: Choice): void {
+    setPicked(new Set())
+    jobs.plan(verb, choice)
+  }
+  // All that fit now: what is dead-lettered from here on is not meant.
+  const all: Choice = { filter: { ...asked, until: list.rows[0]?.dead_lettered_at ?? '' }, total: list.total }
+  const target: Choice = chosen.length > 0 ? { ids: chosen.map(({ id }) => id) } : all
+  const says = chosen.length > 0 ? `${chosen.length} selected` : `all ${list.total.toLocaleString()}`
+  const cannot = jobs.job !== null || list.total === 0
+
+  return (
+    <PageFrame
+      title="Dead letters"
+      full
+      actions={
+        <>
+          <button type="button" className="button" disabled={cannot} onClick={() => plan('replay', target)}>
+            Replay {says}
+          </button>
+          <button type="button" className="button danger" disabled={cannot} onClick={() => plan('discard', target)}>
+            Discard {says}
+          </button>
+        </>
+      }
+    >
+      <div className="filters">
+        <SearchBox label="Filter by reason" value={reason} onChange={(text) => set({ reason: text })} />
+        <input
+          className="input mono dead-type"
+          aria-label="Type pattern"
+          placeholder="com.plant.*"
+          spellCheck={false}
+          value={type}
+          onChange={(event) => set({ type: event.target.value })}
+        />
+        {kind === 'org_admin' ? (
+          <select
+            className="input dead-agent"
+            aria-label="Agent"
+            value={agent}
+            onChange={(event) => set({ agent: event.target.value })}
+          >
+            <option value="">Every agent</option>
+            {[...agents.values()].map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </select>
+        ) : null}
+        {reason + type + agent === '' ? null : (
+          <button type="button" className="button bare" onClick={() => set({ reason: '', type: '', agent: '' })}>
+            Clear
+          </button>
+        )}
+      </div>
+      <Summary chosen={{ reason, type, agent }} onChoose={(facet, value) => set({ [facet]: value })} />
+      {jobs.job === null ? null : <JobBar job={jobs.job} jobs={jobs} />}
+      {list.error !== null && list.rows.length === 0 ? (
+        <Failed error={list.error} />
+      ) : list.isPending ? (
+        <Loading lines={8} />
+      ) : (
+        <Table
+          label="Dead letters"
+          fill
+          columns={columns}
+          rows={list.rows}
+          keyOf={({ id }) => id}
+          isSelected={({ id }) => picked.has(id)}
+          onOpen={({ id }) => set({ open: id })}
+          hasMore={list.hasMore}
+          more={list.more}
+          foot={
+            <>
+              <span className="number">
+                {list.total.toLocaleString()} {isFiltered ? 'dead letters fit' : 'dead letters'}
+              </span>
+              <PickAll rows={list.rows} picked={chosen.length} onPick={setPicked} />
+            </>
+          }
+          empty={
+            isFiltered ? (
+              <Empty title="No dead letter fits this filter" />
+            ) : (
+              <Empty title="No dead letters" command={NACK}>
+                What fails until it has no attempts left ends here, and what an agent gives up on: with its token in
+                TOKEN and the id of a delivery in DELIVERY.
+              </Empty>
+            )
+          }
+        />
+      )}
+      {shown === undefined ? null : (
+        <LetterDrawer
+          letter={shown}
+          busy={jobs.job !== null}
+          onClose={() => set({ open: '' })}
+          onDo={(verb) => {
+            set({ open: '' })
+            plan(verb, { ids: [shown.id] })
+          }}
+        />
+      )}
+    </PageFrame>
+  )
+}
+
+function filterOf(reason: string, type: string, agent: string): DeadLetterFilter {
+  return {
+    ...(reason === '' ? {} : { reason }),
+    ...(type === '' ? {} : { event_type: type }),
+    ...(agent === '' ? {} : { agent_id: agent }),
+  }
+}
+
+interface PickAllProps {
+  rows: readonly DeadLetterItem[]
+  picked: number
+  onPick(ids: ReadonlySet<string>): void
+}
+
+function PickAll({ rows, picked, onPick }: PickAllProps) {
+  if (rows.length === 0) return null
+  return picked > 0 ? (
+    <button type="button" className="button bare slim" onClick={() => onPick(new Set())}>
+      Select none
+    </button>
+  ) : (
+    <button type="button" className="button bare slim" onClick={() => onPick(new Set(rows.map(({ id }) => id)))}>
+      Select the {rows.length.toLocaleString()} shown
+    </button>
+  )
+}

@@ -1,0 +1,23 @@
+// Dead letters: what was given up on, why, and what becomes of it.
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { DeadLettersIcon } from '../../components/icons.tsx'
+import { rootRoute } from '../../root-route.ts'
+import type { Page } from '../page.ts'
+import { textIn } from '../search-params.ts'
+
+export const deadLettersPage: Page = {
+  path: '/dead-letters',
+  title: 'Dead letters',
+  icon: <DeadLettersIcon />,
+  keys: 'g d',
+  isFor: ({ can }) => can('receive'),
+}
+
+export const deadLetterRoutes = [
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/dead-letters',
+    validateSearch: textIn('reason', 'type', 'agent', 'open'),
+    component: lazyRouteComponent(() => import('./list.tsx'), 'DeadLettersPage'),
+  }),
+] as const

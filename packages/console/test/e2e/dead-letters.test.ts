@@ -1,0 +1,120 @@
+// The page of dead letters, used as a person would.
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import { createClient } from '@sensorium/client'
+import { noBrowser } from '../support/chromium.ts'
+import { ADMIN_KEY, startConsole, type ConsoleUnderTest } from '../support/console.ts'
+
+describe('dead letters', { skip: noBrowser }, () => {
+  let console: ConsoleUnderTest
+  before(async () => {
+    console = await startConsole()
+  })
+  after(() => console?.stop())
+
+  const total = async (): Promise<number> => (await console.plant.admin.deliveries.deadLetters({})).total
+
+  let round = 0
+
+  /** Six door events that Triage gives up on; whatever else waits for it is handled. */
+  beforeEach(async () => {
+    const { admin, keys } = console.plant
+    round++
+    await admin.deliveries.discardMany({ filter: {} })
+    const triage = createClient({ url: console.url, apiKey: keys.triage })
+    for (let i = 0; i < 6; i++)
+      await admin.publish({
+        type: 'com.plant.door.opened',
+        source: '/plant',
+        subject: `door/${i}`,
+        data: { door: i, round },
+      })
+    while ((await total()) < 6) {
+      const { deliveries } = await triage.deliveries.poll({ limit: 100 })
+      for (const { id, payload } of deliveries) {
+        const data = (payload['data'] ?? {}) as { door: number; round?: number }
+        const reason = data.door < 4 ? `door ${data.door} is unknown` : 'the register is closed'
+        if (data.round === round) await triage.deliveries.nack([id], { dead_letter: true, reason })
+        else await triage.deliveries.ack([id])
+      }
+    }
+  })
+
+  test('[UI-31] they are counted by cause, type and agent, and each count is a filter with an address', async () => {
+    const { page, complaints } = await console.signIn(ADMIN_KEY, '/dead-letters')
+    await page.getByRole('region', { name: 'By type' }).getByText('com.plant.door.opened').waitFor()
+    await page.getByRole('region', { name: 'By agent' }).getByText('Triage').waitFor()
+    await page.getByRole('region', { name: 'By cause' }).getByText('the register is closed').click()
+    await page.getByText('2 dead letters fit').waitFor()
+    assert.match(decodeURIComponent(page.url()), /reason=the[+ ]register[+ ]is[+ ]closed/)
+    await page.getByRole('button', { name: 'Clear' }).click()
+    await page.getByText('6 dead letters', { exact: true }).waitFor()
+    await page.getByLabel('Type pattern').fill('com.other.*')
+    await page.getByText('No dead letter fits this filter').waitFor()
+    assert.deepEqual(complaints, [])
+  })
+
+  test('[UI-31] one is looked at, and replayed after a while in which it can be taken back', async () => {
+    const { page } = await console.signIn(ADMIN_KEY, '/dead-letters')
+    await page.getByRole('row', { name: /door 3 is unknown/ }).click()
+    const drawer = page.getByRole('dialog')
+    await drawer.getByText('door 3 is unknown').waitFor()
+    await drawer.getByText('"door/3"').waitFor()
+    await drawer.getByRole('button', { name: 'Replay' }).click()
+    await page.getByText('Replaying one dead letter soon').waitFor()
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByText('Taken back: nothing was replayed').waitFor()
+    assert.equal(await total(), 6)
+    await page.getByRole('row', { name: /door 3 is unknown/ }).click()
+    await drawer.getByRole('button', { name: 'Replay' }).click()
+    await page.getByText('Replayed 1 of 1').waitFor()
+    assert.equal(await total(), 5)
+  })
+
+  test('[UI-31] a selection is discarded with the keyboard alone', async () => {
+    const { page } = await console.signIn(ADMIN_KEY, '/dead-letters')
+    await page
+      .getByRole('row', { name: /the register is closed/ })
+      .first()
+      .focus()
+    await page.keyboard.press('x')
+    await page.getByRole('button', { name: 'Discard 1 selected' }).waitFor()
+    await page.keyboard.press('ArrowDown')
+    await page.locator('[role="row"][data-index="1"]:focus').waitFor()
+    await page.keyboard.press('x')
+    await page.getByRole('button', { name: 'Discard 2 selected' }).focus()
+    await page.keyboard.press('Enter')
+    // The focus is on the way back, and what starts it at once is beside.
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.getByText('Discarded 2 of 2').waitFor()
+    const { dlq_items } = await console.plant.admin.deliveries.deadLetters({})
+    assert.deepEqual(
+      dlq_items.map(({ dlq_reason }) => dlq_reason),
+      [3, 2, 1, 0].map((door) => `door ${door} is unknown`),
+    )
+  })
+
+  test('[UI-31] all that fit a filter are replayed and nothing else; who leaves the page takes it back', async () => {
+    const { page } = await console.signIn(ADMIN_KEY, '/dead-letters?reason=unknown')
+    await page.getByRole('button', { name: 'Replay all 4' }).click()
+    await page.getByRole('link', { name: 'Agents' }).click()
+    await page.getByText('Taken back: nothing was replayed').waitFor()
+    assert.equal(await total(), 6)
+    await page.goBack()
+    await page.getByRole('button', { name: 'Replay all 4' }).click()
+    await page.getByRole('button', { name: 'Start now' }).click()
+    await page.getByText('Replayed 4 of 4').waitFor()
+    await page.getByText('No dead letter fits this filter').waitFor()
+    assert.equal(await total(), 2)
+  })
+
+  test('[UI-31] an agent sees its own', async () => {
+    const { page, complaints } = await console.signIn(console.plant.keys.triage, '/dead-letters')
+    await page.getByText('6 dead letters', { exact: true }).waitFor()
+    assert.equal(await page.getByLabel('Agent', { exact: true }).count(), 0)
+    const other = await console.signIn(console.plant.keys.sensor, '/dead-letters')
+    await other.page.getByText('No dead letters').waitFor()
+    assert.deepEqual([...complaints, ...other.complaints], [])
+  })
+})
