@@ -34,7 +34,9 @@ export function compile(source: string, environment: Environment): Program {
   return new CompiledProgram(source, environment)
 }
 
-/** A class rather than a closure for each program: short filters took a fifth longer when calls could not be inlined. */
+/**
+ * A class rather than a closure for each program: short filters took a fifth longer when calls could not be inlined.
+ */
 class CompiledProgram implements Program {
   readonly source: string
   readonly bytes: number

@@ -7,8 +7,8 @@ import { RULES } from './rules.ts'
 import type { TSchema } from './shapes.ts'
 import { TAGS } from './tags.ts'
 
-// A default is told in the description: generators such as openapi-typescript read a field that has one as always there,
-// and would make an optional field of a request required.
+// A default is told in the description: generators such as openapi-typescript read a field that has one as always
+// there, and would make an optional field of a request required.
 const INTERNAL = new Set(['$id', 'expected', 'default'])
 /** Formats that only our validator knows. */
 const OWN_FORMATS: Record<string, string | undefined> = {

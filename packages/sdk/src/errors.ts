@@ -46,7 +46,9 @@ export interface ErrorBody {
   details: Record<string, unknown>
 }
 
-/** No response arrived, or not all of it. Whether the call took effect is not known; the same key makes a retry safe. */
+/**
+ * No response arrived, or not all of it. Whether the call took effect is not known; the same key makes a retry safe.
+ */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError'
 }
@@ -61,7 +63,9 @@ export class RetryAfter extends Error {
   }
 }
 
-/** Thrown by a handler: no further attempt can help, so put the delivery into the dead-letter queue with this reason. */
+/**
+ * Thrown by a handler: no further attempt can help, so put the delivery into the dead-letter queue with this reason.
+ */
 export class DeadLetter extends Error {
   override readonly name = 'DeadLetter'
 }

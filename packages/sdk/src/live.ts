@@ -20,7 +20,10 @@ export type Live = (
   options?: LiveOptions,
 ) => AsyncGenerator<LiveMessage, void, undefined>
 
-/** Goes on until the signal is aborted or the service will not have it any more. What happens between two streams is missed. */
+/**
+ * Goes on until the signal is aborted or the service will not have it any more. What happens between two streams is
+ * missed.
+ */
 export const makeLive = (connection: Connection, tokens: Tokens): Live =>
   async function* live(query = {}, { signal, onError } = {}) {
     for (let failures = 0; !signal?.aborted; ) {

@@ -25,7 +25,9 @@ export const givenToken = (token: string): Tokens => ({
   scopes: async () => undefined,
 })
 
-/** The `scope` claim of a token. It is read, not verified: the service decides, and this only says what it will allow. */
+/**
+ * The `scope` claim of a token. It is read, not verified: the service decides, and this only says what it will allow.
+ */
 export function scopesOf(token: string): readonly string[] {
   const [, payload = ''] = token.split('.')
   const { scope } = JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/'))) as { scope?: string }

@@ -24,7 +24,8 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
 
 /**
  * Exponential back-off with full jitter: anything from nothing to the whole interval, so that clients that failed
- * together do not come back together. What the service asked for is waited for, up to five minutes, and the jitter on top.
+ * together do not come back together. What the service asked for is waited for, up to five minutes, and the jitter on
+ * top.
  */
 export function backoff(attempt: number, retryAfterSeconds: number | null, random = Math.random): number {
   const interval = Math.min(LONGEST_MS, FIRST_MS * 2 ** attempt)

@@ -3,7 +3,8 @@
 // 1. A delivery is acknowledged after its handler has resolved, never before.
 // 2. The lease of a slow handler is extended for as long as it runs.
 // 3. A delivery that is delivered again while its handler runs is not handled twice at once, and an event that was
-//    handled is only acknowledged when it comes again. Both hold for this process; handlers stay idempotent by event id.
+//    handled is only acknowledged when it comes again. Both hold for this process; handlers stay idempotent by event
+//    id.
 // 4. Stopping starts nothing new, finishes what runs, and gives back what it could not finish.
 import { makeAcknowledge } from './acknowledge.ts'
 import type { Delivery, Event } from './contract.ts'

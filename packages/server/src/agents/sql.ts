@@ -52,7 +52,10 @@ export function shownAgent(row: AgentRow): Agent {
   return shown
 }
 
-/** Inserts unless the external id is taken; returns how many rows were written. On PostgreSQL it waits for a competing insert. */
+/**
+ * Inserts unless the external id is taken; returns how many rows were written. On PostgreSQL it waits for a competing
+ * insert.
+ */
 export const insertAgent = (db: Db, row: AgentRow): Promise<number> =>
   db.run(`insert into agents (${COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`, [
     row.tenant_id,

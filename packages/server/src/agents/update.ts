@@ -54,7 +54,10 @@ export async function setAgentStatus(
   return agent
 }
 
-/** A paused agent is handed nothing: the statement that claims asks (delivery/sql.ts). Who waits is woken when it resumes. */
+/**
+ * A paused agent is handed nothing: the statement that claims asks (delivery/sql.ts). Who waits is woken when it
+ * resumes.
+ */
 export async function setAgentPaused(
   db: Db,
   { announce, wakeups }: { announce: Announce; wakeups: { wake(recipientIds: Iterable<string>): void } },

@@ -47,8 +47,8 @@ export interface Claim {
   /** The same with every payload read. */
   whole(mailbox: Mailbox, limit: number): Promise<LeasedDelivery[]>
   /**
-   * The same, waiting up to `waitMs` for something to be due. `checkCaller` is asked before each further look, and throws to
-   * end it.
+   * The same, waiting up to `waitMs` for something to be due. `checkCaller` is asked before each further look, and
+   * throws to end it.
    */
   waiting: WaitForDeliveries
   /** When this node last polled the mailbox, which the store may not have been told yet. */

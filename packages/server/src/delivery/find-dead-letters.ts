@@ -1,5 +1,5 @@
-// Finds dead letters by what they have in common, newest first. A pattern and a part of a reason have no index, so the dead
-// letters of a mailbox or a tenant are gone through, a thousand without their payloads in each turn.
+// Finds dead letters by what they have in common, newest first. A pattern and a part of a reason have no index, so the
+// dead letters of a mailbox or a tenant are gone through, a thousand without their payloads in each turn.
 import { isId } from '@sensorium/contract'
 import { compileGlob } from '../routing/glob.ts'
 import type { Db, Value } from '../store/db.ts'
@@ -51,7 +51,9 @@ function narrowed(scope: DeadLetterScope, { agent_id }: DeadLetterFilter): DeadL
   return scope.recipientId === null || scope.recipientId === agent_id ? { ...scope, recipientId: agent_id } : null
 }
 
-/** A page of dead letters before a place in their order. By the index of the tenant's or the recipient's dead letters. */
+/**
+ * A page of dead letters before a place in their order. By the index of the tenant's or the recipient's dead letters.
+ */
 function pageDead(
   db: Db,
   { tenantId, recipientId }: DeadLetterScope,

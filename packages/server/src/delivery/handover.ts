@@ -1,8 +1,10 @@
 // Hands what is published to a poll that waits for it, in the transaction that stores it: the delivery is stored as
-// leased, and goes out once that is on disk. Otherwise its receiver waits for two commits, the delivery's and the lease's.
+// leased, and goes out once that is on disk. Otherwise its receiver waits for two commits, the delivery's and the
+// lease's.
 //
 // 1. A poll is offered only while it sleeps: it has looked, and nothing was due.
-// 2. A poll that a transaction has taken is the transaction's until that has ended. Then it has deliveries, or looks again.
+// 2. A poll that a transaction has taken is the transaction's until that has ended. Then it has deliveries, or looks
+//    again.
 import type { ClaimedRow, LeasedDeliveryRow, Mailbox, NewDeliveryRow } from './sql.ts'
 import { SHORT_BYTES } from './long-payloads.ts'
 import type { PolicyOf } from './policy.ts'

@@ -54,8 +54,9 @@ export const lapseOne = async (
 ): Promise<void> => apply(tx, activity, await lapsedRow(tx, tenantId, id, now), now, policy)
 
 /**
- * Writes down what the clock has decided in a tenant, also what somebody else is at: it waits for them. For answers that
- * tell of dead letters: an acknowledgement that is under way either has won when this returns, or finds the delivery dead.
+ * Writes down what the clock has decided in a tenant, also what somebody else is at: it waits for them. For answers
+ * that tell of dead letters: an acknowledgement that is under way either has won when this returns, or finds the
+ * delivery dead.
  */
 export async function writeLapsed(
   store: Store,

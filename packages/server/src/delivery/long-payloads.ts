@@ -1,5 +1,5 @@
-// Payloads in lists. An envelope may have a megabyte and a list a hundred of them: what is long is left out when the rows
-// are read, and read one at a time when the response has come to it.
+// Payloads in lists. An envelope may have a megabyte and a list a hundred of them: what is long is left out when the
+// rows are read, and read one at a time when the response has come to it.
 import type { Db } from '../store/db.ts'
 
 /** What is longer than this is read alone. A list of 200 short ones has 6 MB. */

@@ -1,7 +1,7 @@
 // How a delivery is treated: how long a lease lasts, how many attempts it has, how long a failed push waits.
 //
-// The environment gives the defaults, a tenant's settings may replace them, and an agent may have a push schedule of its
-// own. Whoever needs one of the three is given the policy that holds for the delivery.
+// The environment gives the defaults, a tenant's settings may replace them, and an agent may have a push schedule of
+// its own. Whoever needs one of the three is given the policy that holds for the delivery.
 import type { TenantSettings } from '@sensorium/contract'
 import type { Config } from '../config.ts'
 import type { SettingsOf } from '../tenants/settings.ts'
@@ -17,7 +17,9 @@ export interface DeliveryPolicy {
 /** The policy of a tenant at this moment. */
 export type PolicyOf = (tenantId: string) => DeliveryPolicy
 
-/** What a tenant's settings say, and the environment where they say nothing. Worked out once for each change of them. */
+/**
+ * What a tenant's settings say, and the environment where they say nothing. Worked out once for each change of them.
+ */
 export function makePolicyOf(
   { visibilityTimeoutMs, maxAttempts, pushRetryS }: Config,
   settingsOf: SettingsOf,

@@ -1,10 +1,11 @@
 // The rules of a delivery, pure. Everything that changes a delivery's state asks here first.
 //
-// Nouns: a delivery is one event in one recipient's mailbox. An attempt is one delivery to the receiver. A lease is the time an attempt
-// has.
+// Nouns: a delivery is one event in one recipient's mailbox. An attempt is one delivery to the receiver. A lease is the
+// time an attempt has.
 //
 // 1. ready → leased → acknowledged is the ordinary way; a lease that lapses, or is given back, leads to ready again.
-// 2. attempts counts how often it was delivered. After the last one only an acknowledgement saves a delivery from the dead letters.
+// 2. attempts counts how often it was delivered. After the last one only an acknowledgement saves a delivery from the
+//    dead letters.
 // 3. acknowledged is final. dead_lettered ends with a replay, which starts over.
 
 import type { DeliveryPolicy } from './policy.ts'

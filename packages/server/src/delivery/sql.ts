@@ -1,7 +1,7 @@
 // The rows of deliveries. A mailbox is (tenant_id, recipient_id), and every query but the sweeps names it.
 //
-// `deliveries` holds what is open, and the dead letters; what is acknowledged moves to `acknowledged_deliveries`. What a
-// delivery is at a moment, standing.ts says.
+// `deliveries` holds what is open, and the dead letters; what is acknowledged moves to `acknowledged_deliveries`. What
+// a delivery is at a moment, standing.ts says.
 import type { Db, Insert, Move, Value } from '../store/db.ts'
 import { shortText } from './long-payloads.ts'
 import type { Attempted } from './rules.ts'
@@ -89,7 +89,9 @@ export const insertLeasedDeliveries = (db: Db, rows: readonly LeasedDeliveryRow[
     rows.map((row) => [...valuesOf(row), 'leased', 1, 1, row.created_at, row.due_at, row.wake_at]),
   )
 
-/** Makes these deliveries, which nobody got, as if they had never been leased. What was settled meanwhile is left alone. */
+/**
+ * Makes these deliveries, which nobody got, as if they had never been leased. What was settled meanwhile is left alone.
+ */
 export const putBackRows = (db: Db, { tenantId, recipientId }: Mailbox, ids: string[]) =>
   db.run(
     `update deliveries set state = 'ready', attempts = 0, first_attempt_at = null, due_at = null, wake_at = null
@@ -116,7 +118,9 @@ export async function eventsSentTo(
 /** Nothing is due while the recipient is a paused agent. Takes tenant and recipient; asked once for a statement. */
 const NOT_PAUSED = 'not exists (select 1 from agents where tenant_id = ? and id = ? and paused = 1)'
 
-/** In the order of delivery: highest priority first, then oldest. Takes tenant, recipient, time, tenant and recipient. */
+/**
+ * In the order of delivery: highest priority first, then oldest. Takes tenant, recipient, time, tenant and recipient.
+ */
 const NEXT = `tenant_id = ? and recipient_id = ? and ${IS_READY} and ${NOT_PAUSED} order by priority desc, id`
 
 /** Whether a poll would find something. Locks nothing. */
@@ -148,7 +152,8 @@ export interface ClaimedRow {
 
 /**
  * Leases what is due, highest priority first, then oldest. Rows that another poll is taking are passed over. Envelopes
- * and blocks that are long are left out (long-payloads.ts). After the last of `maxAttempts` leases the clock sees to the delivery.
+ * and blocks that are long are left out (long-payloads.ts). After the last of `maxAttempts` leases the clock sees to
+ * the delivery.
  */
 export const claimRows = (
   db: Db,
@@ -193,7 +198,9 @@ const ACKNOWLEDGED: Move = {
   },
 }
 
-/** Acknowledges what is open, and returns how many that were. An exhausted delivery is a dead letter, written or not. */
+/**
+ * Acknowledges what is open, and returns how many that were. An exhausted delivery is a dead letter, written or not.
+ */
 export const acknowledgeRows = (db: Db, { tenantId, recipientId }: Mailbox, ids: string[], now: number) =>
   db.move(ACKNOWLEDGED, [now], `tenant_id = ? and ${MINE} and ${db.dialect.inList('id')} and ${IS_OPEN}`, [
     tenantId,

@@ -1,6 +1,6 @@
 // The standing of a delivery at a moment. A row says what was last written about it; since then the clock may have
-// decided: a lease or a wait that has run out needs no write to be over. Each standing is stated once as a predicate and
-// once as SQL, and a test holds the two together.
+// decided: a lease or a wait that has run out needs no write to be over. Each standing is stated once as a predicate
+// and once as SQL, and a test holds the two together.
 //
 // ready          may be delivered: nothing holds it, or what held it has run out
 // waiting        given back until a time that has not come

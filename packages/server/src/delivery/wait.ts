@@ -1,5 +1,5 @@
-// A poll that waits: it looks, sleeps until something may be due, and looks again. While it sleeps it may be handed what
-// is published (handover.ts).
+// A poll that waits: it looks, sleeps until something may be due, and looks again. While it sleeps it may be handed
+// what is published (handover.ts).
 import type { Clock } from '../kernel/clock.ts'
 import { tooManyAtOnce } from '../kernel/failure.ts'
 import type { Store } from '../store/db.ts'

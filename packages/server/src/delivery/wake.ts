@@ -42,8 +42,8 @@ export function makeWakeups(store: Store): Wakeups {
     }
   }
 
-  // Over a shared store a notice also comes back to the node that sent it, where everybody is awake already: who is woken
-  // twice claims twice.
+  // Over a shared store a notice also comes back to the node that sent it, where everybody is awake already: who is
+  // woken twice claims twice.
   const overNodes = store.isShared
   const me = randomBytes(6).toString('hex')
   if (overNodes) {

@@ -1,8 +1,8 @@
-// Whom an event is addressed to by its `recipient` attribute: an agent, or a channel and through it every member but the
-// sender. They receive it besides whoever matches.
+// Whom an event is addressed to by its `recipient` attribute: an agent, or a channel and through it every member but
+// the sender. They receive it besides whoever matches.
 //
-// 1. That the agent or the channel exists is read before the transaction. Who is a member and who is inactive the routing
-//    table says, which the transaction compares with what is committed.
+// 1. That the agent or the channel exists is read before the transaction. Who is a member and who is inactive the
+//    routing table says, which the transaction compares with what is committed.
 // 2. What came through a webhook or a connector has no sender in the tenant. Its attribute stays in the event and
 //    addresses nobody: who can write to a queue does not choose whose mailbox it fills.
 import { ID_PREFIXES, isId, type ChannelType } from '@sensorium/contract'

@@ -1,6 +1,6 @@
 // Who may still join what waits to be published. What counts is the work, not the number of events: an event with three
-// hundred recipients is three hundred rows. What could not begin within two seconds is refused at once, so that a caller
-// hears it while it can still do something else, and memory holds two seconds of work and no more.
+// hundred recipients is three hundred rows. What could not begin within two seconds is refused at once, so that a
+// caller hears it while it can still do something else, and memory holds two seconds of work and no more.
 import { performance } from 'node:perf_hooks'
 import { unavailable } from '../kernel/failure.ts'
 

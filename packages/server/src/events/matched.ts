@@ -1,5 +1,5 @@
-// What made a delivery, as it is kept in its row: ids of interests and of feeds with their channels, in a short text, and
-// before them whether it was a test event or addressed to its receiver.
+// What made a delivery, as it is kept in its row: ids of interests and of feeds with their channels, in a short text,
+// and before them whether it was a test event or addressed to its receiver.
 import type { Matched } from '@sensorium/contract'
 import type { Match, Subscription } from '../routing/table.ts'
 

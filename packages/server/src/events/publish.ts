@@ -3,7 +3,8 @@
 // Nouns: a submission is what one request publishes, one event or a batch. A group is the submissions that share a
 // transaction.
 //
-// 1. A submission gets its response after its events, their deliveries and the record of its response are on disk together.
+// 1. A submission gets its response after its events, their deliveries and the record of its response are on disk
+//    together.
 // 2. Submissions that arrive in the same turn of the event loop, or while every lane is busy, form the next group; a
 //    lone one waits for nothing. One by one PostgreSQL took 2,300 events a second, in groups of 50 it takes 20,000.
 // 3. An id that was accepted before makes nothing; which event of a group is first is decided by the primary key.

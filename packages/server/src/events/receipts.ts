@@ -37,8 +37,8 @@ const shown = (row: ReceiptRow, now: number): Receipt => ({
 })
 
 /**
- * For its publisher, and for admins; to anybody else there is no such event. The response is JSON text. What the clock has
- * decided must be written down before (`writeLapsed`): a receipt that says dead-lettered stays true.
+ * For its publisher, and for admins; to anybody else there is no such event. The response is JSON text. What the clock
+ * has decided must be written down before (`writeLapsed`): a receipt that says dead-lettered stays true.
  */
 export async function readReceipts(
   db: Db,

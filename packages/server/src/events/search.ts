@@ -1,6 +1,6 @@
-// Searching the events of a tenant. There is no index by type, subject or source: each would be written with every event.
-// A search goes through the newest retained events instead, some thousand rows without their envelopes in each turn, and
-// says how far it came.
+// Searching the events of a tenant. There is no index by type, subject or source: each would be written with every
+// event. A search goes through the newest retained events instead, some thousand rows without their envelopes in each
+// turn, and says how far it came.
 import { MAX_EVENTS_SEARCHED, type EventSummary } from '@sensorium/contract'
 import { iso } from '../kernel/clock.ts'
 import { compileGlob } from '../routing/glob.ts'
@@ -43,7 +43,9 @@ function passesOf({ type, subject, source, sender, since, until }: EventQuery): 
     event.received_at <= to
 }
 
-/** What passes among the newest, newest first, and when the oldest that was looked at was accepted if there are more. */
+/**
+ * What passes among the newest, newest first, and when the oldest that was looked at was accepted if there are more.
+ */
 async function lookThrough(
   db: Db,
   tenantId: string,

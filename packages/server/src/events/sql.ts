@@ -186,7 +186,9 @@ export interface FoundEvent extends ListedEvent {
 
 const FOUND = 'id, type, source, subject, sender_id, octet_length(envelope) as bytes, received_at, place'
 
-/** A page of retained events without their envelopes, newest first, before a place in that order and not before a time. */
+/**
+ * A page of retained events without their envelopes, newest first, before a place in that order and not before a time.
+ */
 export const pageEvents = (db: Db, tenantId: string, before: Place, since: number, limit: number) =>
   db.rows<FoundEvent>(
     `select ${FOUND} from events

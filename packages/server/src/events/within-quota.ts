@@ -1,5 +1,6 @@
-// Publishing within the quotas of a tenant. Each event stands or falls alone: those there is room for are published, the
-// rest are refused. A retry of an event that was accepted needs no room: it is published, and found to be a duplicate.
+// Publishing within the quotas of a tenant. Each event stands or falls alone: those there is room for are published,
+// the rest are refused. A retry of an event that was accepted needs no room: it is published, and found to be a
+// duplicate.
 import type { Failure } from '../kernel/failure.ts'
 import type { Quotas } from '../tenants/quotas.ts'
 import type { Store } from '../store/db.ts'

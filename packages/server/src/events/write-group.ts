@@ -24,7 +24,9 @@ export interface RoutedSubmission {
   routed: Routed
 }
 
-/** The routing that decided is out of date, and to decide anew takes too long for a transaction: everything is undone. */
+/**
+ * The routing that decided is out of date, and to decide anew takes too long for a transaction: everything is undone.
+ */
 export class RoutingMoved extends Error {}
 
 export interface WrittenGroup {

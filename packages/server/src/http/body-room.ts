@@ -1,6 +1,6 @@
-// The memory that bodies take, while they arrive and are worked on. One may have 10 MiB and an agent a thousand requests
-// in hand: so long bodies share a room, by agent (or address, where nobody is known), tenant and node. A body that finds
-// its share empty always fits, whatever its size, so that nothing is refused for ever.
+// The memory that bodies take, while they arrive and are worked on. One may have 10 MiB and an agent a thousand
+// requests in hand: so long bodies share a room, by agent (or address, where nobody is known), tenant and node. A body
+// that finds its share empty always fits, whatever its size, so that nothing is refused for ever.
 import type { Principal } from '../auth/principal.ts'
 import { tooManyAtOnce, unavailable } from '../kernel/failure.ts'
 

@@ -1,6 +1,6 @@
-// Responses that are made while they are read, and bodies that are worked off while their sender waits. Each holds a row
-// of up to 10 MB, or a file, for as long as it lasts, which may be long: so an agent has a few of them under way, its
-// tenant a few more and the node so many, and the rest wait.
+// Responses that are made while they are read, and bodies that are worked off while their sender waits. Each holds a
+// row of up to 10 MB, or a file, for as long as it lasts, which may be long: so an agent has a few of them under way,
+// its tenant a few more and the node so many, and the rest wait.
 import type { Principal } from '../auth/principal.ts'
 import { makeTurns, type Turns } from '../kernel/turns.ts'
 

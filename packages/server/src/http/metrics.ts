@@ -19,7 +19,9 @@ export interface Metrics {
   gauges(name: string, help: string, label: string, read: () => Readonly<Record<string, number>>): void
 }
 
-/** Gauges of prom-client's that are named as counters, which tools that check names refuse; each has its parts by type. */
+/**
+ * Gauges of prom-client's that are named as counters, which tools that check names refuse; each has its parts by type.
+ */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
 
 export function makeMetrics(): Metrics {

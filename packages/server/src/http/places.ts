@@ -32,7 +32,9 @@ export interface Places {
   ofAddress(network: string): Place
   /** For health, readiness and metrics. */
   ofHealth(network: string): Place
-  /** In exchange for that, once it is known who is calling. Throws as well; the place before is given back either way. */
+  /**
+   * In exchange for that, once it is known who is calling. Throws as well; the place before is given back either way.
+   */
   ofPrincipal(before: Place | null, principal: Principal): Place
   giveBack(place: Place): void
 }

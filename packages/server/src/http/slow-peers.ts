@@ -1,5 +1,5 @@
-// Who sends a body too slowly is refused, and who takes nothing of a response for 30 seconds is gone. Time is counted in
-// ticks of a second, so that a clock that is set, or a busy process, takes nothing from anybody.
+// Who sends a body too slowly is refused, and who takes nothing of a response for 30 seconds is gone. Time is counted
+// in ticks of a second, so that a clock that is set, or a busy process, takes nothing from anybody.
 import { requestTimeout, type Failure } from '../kernel/failure.ts'
 import type { Connection } from './connection.ts'
 import type { Exchange } from './exchange.ts'

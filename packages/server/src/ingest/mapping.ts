@@ -38,7 +38,9 @@ const MAX_SUBJECT = 4096
 /** How much longer than the body an expression may make the data: `[body, body, body]` is no normalising. */
 const MAX_ADDED = 65_536
 
-/** What a preset makes of a body: the block that an agent needs. Pure; undefined where it is no body of that provider. */
+/**
+ * What a preset makes of a body: the block that an agent needs. Pure; undefined where it is no body of that provider.
+ */
 export type Compact = (body: unknown) => unknown
 
 export interface Mapper {

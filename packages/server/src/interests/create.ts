@@ -37,9 +37,9 @@ export async function checkInterest(db: Db, caller: Principal, agentId: string, 
 }
 
 /**
- * Creates the interest; `record` writes the record of the response into the transaction that completes it. With backfill these
- * are two: from the first on every publish is routed by the interest, so what is there then is all that is left to be
- * sent. History is read between them, because a transaction would hold up every other writer.
+ * Creates the interest; `record` writes the record of the response into the transaction that completes it. With
+ * backfill these are two: from the first on every publish is routed by the interest, so what is there then is all that
+ * is left to be sent. History is read between them, because a transaction would hold up every other writer.
  */
 export async function createInterest(
   tools: CreateTools,

@@ -1,6 +1,6 @@
 // Writes new interests. Those that arrive together share a transaction: each moves the tenant's routing version on,
-// whose row only one transaction holds at a time, so one by one they would queue for it and for connections. One hundred
-// thousand by 32 clients ended in time-outs that way.
+// whose row only one transaction holds at a time, so one by one they would queue for it and for connections. One
+// hundred thousand by 32 clients ended in time-outs that way.
 import type { Interest } from '@sensorium/contract'
 import { failedAlone, makeBatches, type Waiting } from '../kernel/batches.ts'
 import { fairQueue } from '../kernel/fair-queue.ts'

@@ -26,7 +26,8 @@ export interface BatchOptions<Item, Result> {
   queue?: BatchQueue<Waiting<Item, Result>>
   /**
    * Beside a batch under way another begins only when this many items wait, or one has waited `patienceMs`. Where a
-   * batch has a cost of its own, two small ones are dearer than one. While there are `few` items altogether nobody waits.
+   * batch has a cost of its own, two small ones are dearer than one. While there are `few` items altogether nobody
+   * waits.
    */
   beside?: { worth: number; few: number; patienceMs: number }
 }
@@ -45,7 +46,9 @@ export interface Batches<Item, Result> {
   readonly underWay: number
 }
 
-/** A failure of one item among others, for `run` to give back: whoever added the item hears of it, and nobody before. */
+/**
+ * A failure of one item among others, for `run` to give back: whoever added the item hears of it, and nobody before.
+ */
 export function failedAlone(error: unknown): Promise<never> {
   const failed = Promise.reject(error)
   failed.catch(() => {})

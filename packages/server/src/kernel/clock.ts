@@ -4,8 +4,8 @@
 // 1. A node's idea of the time never goes back. Where the machine's clock is set back, or stood ahead of the clock that
 //    the nodes share, the node's time runs on a little slower until the two agree again.
 // 2. Waits and windows are measured with `elapsed`, which nobody can set; times that are stored or shown are `now`.
-// 3. Nodes that share a database go by its clock (`align`, store/follow-clock.ts): one whose machine is an hour ahead neither takes
-//    what others hold nor leases anything for an hour.
+// 3. Nodes that share a database go by its clock (`align`, store/follow-clock.ts): one whose machine is an hour ahead
+//    neither takes what others hold nor leases anything for an hour.
 
 export interface Clock {
   /** Milliseconds since the epoch, a whole number; never less than it was. */

@@ -68,7 +68,10 @@ export function makeLoopHealth(clock: Clock, log: Logger, count: (loop: string) 
   }
 }
 
-/** Runs until stopped, waiting `everyMs` between runs. A failed run is told to `health` and tried again after the same wait. */
+/**
+ * Runs until stopped, waiting `everyMs` between runs. A failed run is told to `health` and tried again after the same
+ * wait.
+ */
 export function startLoop(
   name: string,
   everyMs: number,

@@ -1,8 +1,8 @@
 // How much waits in the mailboxes of a tenant, without ever reading all of a large backlog at once.
 //
-// A pass goes through the tenant's deliveries by id, some thousand rows a second. Up to 10,000 that is exact every second;
-// of more the last whole pass counts, with what was delivered and settled since it began. (Rejected: a counter for each
-// tenant in the store. Every publish and every acknowledgement would write it.)
+// A pass goes through the tenant's deliveries by id, some thousand rows a second. Up to 10,000 that is exact every
+// second; of more the last whole pass counts, with what was delivered and settled since it began. (Rejected: a counter
+// for each tenant in the store. Every publish and every acknowledgement would write it.)
 import type { Store } from '../store/db.ts'
 import { pageBacklog } from './sql.ts'
 

@@ -1,4 +1,5 @@
-// Streams that watch a tenant live, one for each tab of a console: events as they are accepted, and counts once a second.
+// Streams that watch a tenant live, one for each tab of a console: events as they are accepted, and counts once a
+// second.
 //
 // 1. All streams of a tenant share one look at the store a second; what differs is which events each shows.
 // 2. A stream keeps nothing for a reader that is behind: what it could not take is left out and counted, and who stays

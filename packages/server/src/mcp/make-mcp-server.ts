@@ -1,5 +1,5 @@
-// The tools, resources and prompts of one caller, as an MCP server. One is made for each request (or for a connection over
-// standard input), so nothing of a session stays on a node.
+// The tools, resources and prompts of one caller, as an MCP server. One is made for each request (or for a connection
+// over standard input), so nothing of a session stays on a node.
 import { operations } from '@sensorium/contract'
 import { fromJsonSchema, McpServer, ResourceTemplate, type CallToolResult } from '@modelcontextprotocol/server'
 import { summaryOf } from './shapes.ts'

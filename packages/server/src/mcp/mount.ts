@@ -1,5 +1,5 @@
-// MCP over streamable HTTP at /mcp: bytes in, bytes out, around the library's handler. Every request stands alone, so any
-// node can take the next one.
+// MCP over streamable HTTP at /mcp: bytes in, bytes out, around the library's handler. Every request stands alone, so
+// any node can take the next one.
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createMcpHandler, type AuthInfo } from '@modelcontextprotocol/server'

@@ -17,8 +17,9 @@ export async function expire(
 }
 
 /**
- * One round over everything that is due; returns how many expired. Tenants take turns, a step each, and a step locks rows
- * of one tenant: a million that lapse at once hold up nobody else's, and a store that is sharded by tenant asks one shard.
+ * One round over everything that is due; returns how many expired. Tenants take turns, a step each, and a step locks
+ * rows of one tenant: a million that lapse at once hold up nobody else's, and a store that is sharded by tenant asks
+ * one shard.
  */
 export async function expireMemories(store: Store, index: Pick<MemoryIndex, 'remove'>, now: number): Promise<number> {
   let total = 0

@@ -1,9 +1,10 @@
-// A binding gives an operation of the contract its handler. perform.ts does the rest: limits, scope, idempotency, shape,
-// transaction. A handler sees only calls that passed all of it.
+// A binding gives an operation of the contract its handler. perform.ts does the rest: limits, scope, idempotency,
+// shape, transaction. A handler sees only calls that passed all of it.
 //
 //   read   is given the store
 //   write  is given a transaction; the record of its response commits with it
-//   own    does its own transaction (micro-batches, computing in between) and calls `record` inside it where one is given
+//   own    does its own transaction (micro-batches, computing in between) and calls `record` inside it where one is
+//   given
 import type { BodyOf, Operation } from '@sensorium/contract'
 import type { Db } from '../store/db.ts'
 import type { Call } from './call.ts'

@@ -1,5 +1,5 @@
-// A call of an operation, as every transport makes it: what was sent, and what the transport knows besides. Nothing here is of one
-// protocol.
+// A call of an operation, as every transport makes it: what was sent, and what the transport knows besides. Nothing
+// here is of one protocol.
 import type { BodyOf, ParamsOf, QueryOf } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import type { Verdict } from './rate-limit.ts'
@@ -31,7 +31,10 @@ export interface CallOptions {
   /** The same call with the same key is carried out once. */
   readonly idempotencyKey?: string | undefined
   readonly requestId?: string | undefined
-  /** Aborted when nobody waits for the response any more, or the node shuts down: the time to respond with what there is. */
+  /**
+   * Aborted when nobody waits for the response any more, or the node shuts down: the time to respond with what there
+   * is.
+   */
   signal?(): AbortSignal
   /** Whether nobody waits for the response any more: what has not begun need not begin. */
   isGone?(): boolean

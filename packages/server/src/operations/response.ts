@@ -1,4 +1,5 @@
-// What an operation gives back. A transport turns it into its protocol; where an idempotency key was sent it becomes a record.
+// What an operation gives back. A transport turns it into its protocol; where an idempotency key was sent it becomes a
+// record.
 import type { ResultOf } from '@sensorium/contract'
 import type { Failure } from '../kernel/failure.ts'
 import type { Sink } from '../outbound/stream.ts'
@@ -12,8 +13,8 @@ export interface OperationResponse {
   /** The body as JSON text that is ready to go out, where building the value again would cost. */
   text?: string
   /**
-   * The body as JSON text in pieces, made while it is written: over 1 MiB a piece is asked for when the reader has taken
-   * those before. For what is read only: nothing that may be kept under an idempotency key.
+   * The body as JSON text in pieces, made while it is written: over 1 MiB a piece is asked for when the reader has
+   * taken those before. For what is read only: nothing that may be kept under an idempotency key.
    */
   pieces?: AsyncIterable<string> | Iterable<string>
   /** What was made, for `existing_resource_id` of a later conflict. */
@@ -24,7 +25,9 @@ export interface OperationResponse {
   replayed?: boolean
   /** The call was refused, and the refusal may be recorded. `perform` throws it. */
   failure?: Failure
-  /** The body is a stream of deliveries, which a transport opens; `token` is what it is verified with while it lasts. */
+  /**
+   * The body is a stream of deliveries, which a transport opens; `token` is what it is verified with while it lasts.
+   */
   stream?: (sink: Sink, token: string) => OpenedStream
 }
 

@@ -1,7 +1,7 @@
 // `Prefer: handling=strict`: a field that the schema of a body does not know, which is otherwise ignored. Pure.
 //
-// What is free stays free: objects without declared fields (metadata, data), those that allow more (CloudEvents), and texts
-// that are kept as they came.
+// What is free stays free: objects without declared fields (metadata, data), those that allow more (CloudEvents), and
+// texts that are kept as they came.
 import type { TSchema } from '@sensorium/contract'
 import type { Invalid } from '../kernel/failure.ts'
 
@@ -11,7 +11,10 @@ interface Described {
   additionalProperties?: unknown
 }
 
-/** Beyond this a name is nothing that somebody misspelt, and comparing it would cost its length times that of each field. */
+/**
+ * Beyond this a name is nothing that somebody misspelt, and comparing it would cost its length times that of each
+ * field.
+ */
 const MAX_COMPARED = 64
 
 /** How many characters must be changed, added or left out to make one of the other. */
@@ -60,7 +63,9 @@ function find(schema: Described, value: unknown, path: string): Found | null {
   return null
 }
 
-/** What is wrong with the first unknown field of a body; null where there is none. `hides` says that it may be a secret. */
+/**
+ * What is wrong with the first unknown field of a body; null where there is none. `hides` says that it may be a secret.
+ */
 export function unknownField(schema: TSchema, body: unknown, hides: boolean): Invalid | null {
   const found = find(schema as Described, body, '')
   if (!found) return null

@@ -39,8 +39,8 @@ export interface Windows {
 export function makeWindows(windowSeconds: number, clock: Clock, isShared: boolean): Windows {
   const sliceMs = (windowSeconds * 1000) / SLICES
   const ring = SLICES + 1
-  // Nodes agree on slices by the time that they share. One alone goes by a clock that nobody can set, so that a clock set
-  // back holds no limit longer; it may begin at zero, and slices before the first are looked at.
+  // Nodes agree on slices by the time that they share. One alone goes by a clock that nobody can set, so that a clock
+  // set back holds no limit longer; it may begin at zero, and slices before the first are looked at.
   const time = isShared ? clock.now : () => clock.elapsed() + ring * sliceMs
   const byKey = new Map<string, Window>()
 

@@ -42,13 +42,13 @@ const MAX_SLOTS = 4_096
 const LEASE_MS = 2 * RESPONSE_WITHIN_MS
 const MAX_GROUP_SLOTS = 128
 /**
- * Claims under way at once, for each reputation by itself: an endpoint that answers must not wait while others are looked
- * up.
+ * Claims under way at once, for each reputation by itself: an endpoint that answers must not wait while others are
+ * looked up.
  */
 const lanesFor = (writers: number) => ({ proven: Math.max(1, writers - 1), new: 1, suspect: 1 })
 /**
- * Endpoints claimed for in one transaction, over all writers. In a transaction that has neighbours the others of a group
- * wait for each: on PostgreSQL, with 32 in one, a push took three times as long.
+ * Endpoints claimed for in one transaction, over all writers. In a transaction that has neighbours the others of a
+ * group wait for each: on PostgreSQL, with 32 in one, a push took three times as long.
  */
 const MAX_GROUP_ENDPOINTS = 32
 

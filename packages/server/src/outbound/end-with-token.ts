@@ -7,7 +7,9 @@ export interface Verified {
   verifying: boolean
 }
 
-/** Costs nothing while the key was looked at a moment ago; else looks, and ends the stream whose token holds no longer. */
+/**
+ * Costs nothing while the key was looked at a moment ago; else looks, and ends the stream whose token holds no longer.
+ */
 export function endWithToken(stream: Verified, identify: Identify, end: () => void | Promise<void>): void {
   if (stream.verifying || identify.cached(stream.token)) return
   stream.verifying = true

@@ -1,5 +1,5 @@
-// One POST to an endpoint: no redirect is followed, the body of the response is thrown away, and nothing lasts longer than it
-// may.
+// One POST to an endpoint: no redirect is followed, the body of the response is thrown away, and nothing lasts longer
+// than it may.
 import http from 'node:http'
 import https from 'node:https'
 import type { Clock } from '../kernel/clock.ts'

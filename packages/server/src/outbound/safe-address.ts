@@ -8,7 +8,8 @@ import ipaddr from 'ipaddr.js'
 
 /**
  * What is said of every endpoint that leads to no public address, and no more: neither the address that a name has, nor
- * whether it has one. Otherwise an agent could ask for the names and addresses of the network that the service stands in.
+ * whether it has one. Otherwise an agent could ask for the names and addresses of the network that the service stands
+ * in.
  */
 export class AddressRefused extends Error {
   constructor() {

@@ -1,5 +1,6 @@
-// The compiled filters of this node, of all tenants together. A filter is compiled when an event first needs it and kept
-// while it is used: eight regular expressions in one filter take 360 KB, and a tenant may have many thousand filters.
+// The compiled filters of this node, of all tenants together. A filter is compiled when an event first needs it and
+// kept while it is used: eight regular expressions in one filter take 360 KB, and a tenant may have many thousand
+// filters.
 import { compileFilter, type Filter } from './filter.ts'
 
 const MAX_BYTES = 64 * 1024 * 1024

@@ -1,7 +1,7 @@
 // Keeps the routing tables of the tenants that publish on this node, each as new as the transaction that asks for it.
 //
-// 1. `tables` compares versions inside the publishing transaction: a change that had its response before the publish began
-//    is seen, on every node, without anything being sent between nodes.
+// 1. `tables` compares versions inside the publishing transaction: a change that had its response before the publish
+//    began is seen, on every node, without anything being sent between nodes.
 // 2. A table holds only what is committed. It is read beside the transaction and never through it: what a transaction
 //    sees of itself, or of those that share its commit, can still be undone, and memory does not roll back.
 // 3. While a table is read nobody waits for a row: a transaction that waited for another's row while it held the turn

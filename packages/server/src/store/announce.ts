@@ -2,9 +2,9 @@
 // transaction that makes them, heard on every node and beside every command once that is on disk.
 //
 // 1. Here they are heard before the transaction resolves. Nothing is heard of what was rolled back.
-// 2. Elsewhere it is best effort and shortens a wait: every listener also looks by itself now and then. On PostgreSQL the
-//    commit sends a NOTIFY. On SQLite, where only a command line can be beside the service, they are rows that the service
-//    looks for every half second: a look-up by key that finds nothing costs it some ten microseconds.
+// 2. Elsewhere it is best effort and shortens a wait: every listener also looks by itself now and then. On PostgreSQL
+//    the commit sends a NOTIFY. On SQLite, where only a command line can be beside the service, they are rows that the
+//    service looks for every half second: a look-up by key that finds nothing costs it some ten microseconds.
 import { randomBytes } from 'node:crypto'
 import { one, type Db, type Store } from './db.ts'
 

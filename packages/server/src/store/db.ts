@@ -94,8 +94,8 @@ export interface Db extends Capabilities {
    */
   lock(names: readonly string[], mode: LockMode): Promise<void>
   /**
-   * Calls back once the transaction is on disk, before `tx` resolves; never when it is rolled back, and once where it had
-   * to be tried again. What a node keeps in memory changes here, and not before.
+   * Calls back once the transaction is on disk, before `tx` resolves; never when it is rolled back, and once where it
+   * had to be tried again. What a node keeps in memory changes here, and not before.
    */
   afterCommit(effect: () => void): void
 }
@@ -112,8 +112,9 @@ export interface StoreStats {
 
 export interface TxOptions {
   /**
-   * It resolves when it is committed and does not wait for the disk: a power cut may take it back, alone or with others of
-   * its kind, never something that was answered as durable. For a lease, which may be forgotten but not be half there.
+   * It resolves when it is committed and does not wait for the disk: a power cut may take it back, alone or with others
+   * of its kind, never something that was answered as durable. For a lease, which may be forgotten but not be half
+   * there.
    */
   mayBeLost?: boolean
 }
@@ -192,7 +193,10 @@ export const writesNeedTx: Pick<
   afterCommit: refuse,
 }
 
-/** Runs the effects of a transaction that is on disk. One that throws is a bug, and neither undoes it nor stops the rest. */
+/**
+ * Runs the effects of a transaction that is on disk. One that throws is a bug, and neither undoes it nor stops the
+ * rest.
+ */
 export function runEffects(effects: readonly (() => void)[]): void {
   for (const effect of effects) {
     try {

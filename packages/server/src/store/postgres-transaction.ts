@@ -47,8 +47,8 @@ function onClient(
 }
 
 /**
- * Runs the work and commits it. `StoreUnavailable` with `unsure` where the connection was lost after the commit had gone
- * out: the server may have done it and nobody heard.
+ * Runs the work and commits it. `StoreUnavailable` with `unsure` where the connection was lost after the commit had
+ * gone out: the server may have done it and nobody heard.
  */
 export async function transact<T>(
   client: pg.ClientBase,

@@ -20,7 +20,9 @@ export const capabilities: Capabilities = { isShared: true, writers: 4 }
 // One number space for all locks of the server: this product's are told apart by the second argument.
 const LOCK_KEY = 'hashtextextended(name, 7310868735938)'
 
-/** One statement for any number of names, taken in their order, so that two who take several cannot block each other. */
+/**
+ * One statement for any number of names, taken in their order, so that two who take several cannot block each other.
+ */
 export const lockSql = (mode: LockMode): string =>
   `select pg_advisory_xact_lock${mode === 'shared' ? '_shared' : ''}(${LOCK_KEY})
      from (select name from unnest(?::text[]) as name order by name) as wanted`

@@ -70,8 +70,8 @@ function namesOf(statement: StatementSync): string[] {
 }
 
 /**
- * SQLite looks at the number that is bound to a LIMIT while it plans, and so plans anew whenever one is bound: a claim of
- * one delivery took 87 µs for that, and takes 18. At a sum it does not look.
+ * SQLite looks at the number that is bound to a LIMIT while it plans, and so plans anew whenever one is bound: a claim
+ * of one delivery took 87 µs for that, and takes 18. At a sum it does not look.
  */
 export const plannedOnce = (sql: string): string => sql.replace(/\blimit \?/g, 'limit ? + 0')
 

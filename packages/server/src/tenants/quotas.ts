@@ -1,9 +1,10 @@
 // How much a tenant may have: agents, interests, memories, bytes, events a day. Only a tenant with a quota pays for it.
 //
-// 1. What is made one by one is counted in the transaction that makes it, under a lock, and no further than the quota. While
-//    there is much room a node takes a share of it and counts again when that is used: 32 nodes together never pass the quota.
-// 2. What is published is compared with the counters that metering keeps anyway, read at most once a second, and with what
-//    this node took since: one node is exact, several may pass a quota by what they take in a second.
+// 1. What is made one by one is counted in the transaction that makes it, under a lock, and no further than the quota.
+//    While there is much room a node takes a share of it and counts again when that is used: 32 nodes together never
+//    pass the quota.
+// 2. What is published is compared with the counters that metering keeps anyway, read at most once a second, and with
+//    what this node took since: one node is exact, several may pass a quota by what they take in a second.
 import type { TenantSettings } from '@sensorium/contract'
 import type { Clock } from '../kernel/clock.ts'
 import { ruleBroken, type Failure } from '../kernel/failure.ts'
@@ -21,7 +22,9 @@ export interface Quotas {
   makeRoom(tx: Db, tenantId: string, what: Counted, count?: number): Promise<void>
   /** Throws when the tenant may not store so many bytes more. */
   makeRoomForBytes(tenantId: string, bytes: number): Promise<void>
-  /** Why a tenant may not store so much more; null when it may. What is refused in the end is given back with `release`. */
+  /**
+   * Why a tenant may not store so much more; null when it may. What is refused in the end is given back with `release`.
+   */
   take(tenantId: string, events: number, bytes: number): Promise<Failure | null>
   release(tenantId: string, events: number, bytes: number): void
 }

@@ -1,9 +1,9 @@
 // The settings of tenants: what the environment says holds for all, and the operator may set another value for one.
 //
 // 1. Every node keeps the settings of all tenants that have any, so that asking for them costs nothing.
-// 2. A change holds at once on the node that made it, and on every other, and beside a command line, within a second: each
-//    looks for newer versions twice a second. Versions are given out under a lock, so they are committed in their order and
-//    none is passed over.
+// 2. A change holds at once on the node that made it, and on every other, and beside a command line, within a second:
+//    each looks for newer versions twice a second. Versions are given out under a lock, so they are committed in their
+//    order and none is passed over.
 import { TENANT_SETTINGS, type TenantSettings } from '@sensorium/contract'
 import type { Db, Store } from '../store/db.ts'
 import { requireTenant } from './create.ts'

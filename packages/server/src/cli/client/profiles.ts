@@ -1,5 +1,5 @@
-// Profiles: which service, and the key for it, by name. They lie in the user's configuration folder, in a file that only
-// the user can read.
+// Profiles: which service, and the key for it, by name. They lie in the user's configuration folder, in a file that
+// only the user can read.
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'

@@ -30,7 +30,10 @@ export const run: OperatorRun = async ({ args, config }) => {
 const LOOK_EVERY_MS = 200
 const MIB = 1_048_576
 
-/** Shows a person how much of the copy is there. It is made in one step elsewhere, so that its file is all there is to see. */
+/**
+ * Shows a person how much of the copy is there. It is made in one step elsewhere, so that its file is all there is to
+ * see.
+ */
 async function watched<T>(from: string, to: string, copy: () => Promise<T>): Promise<T> {
   if (errorScreen.columns === null) return copy()
   const shown = progress('MiB')

@@ -12,7 +12,9 @@ const shown = (settings: TenantSettings): CommandResult => ({
   ),
 })
 
-/** `max_attempts=7`, `push_retry_s=5,60,600`, `rate_limit_agent=off`, `quota_agents=default`. The API checks the values. */
+/**
+ * `max_attempts=7`, `push_retry_s=5,60,600`, `rate_limit_agent=off`, `quota_agents=default`. The API checks the values.
+ */
 function readSetting(text: string): [string, unknown] {
   const [, name = '', value = ''] = /^([a-z_]+)=(.*)$/s.exec(text) ?? []
   if (!(TENANT_SETTINGS as string[]).includes(name)) {

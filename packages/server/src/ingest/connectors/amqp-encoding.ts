@@ -1,8 +1,8 @@
 // Whether the bytes of an AMQP 1.0 message can be decoded with bounded work. Pure, linear, and itself bounded.
 //
-// Who may send to a queue chooses these bytes, and a broker passes them on unread. Decoded as they are, twenty bytes can
-// say that an array has four thousand million items of no width, and ten thousand lists can stand in one another: the
-// first takes all memory, the second all of the stack. So the lengths are walked before anything is made of them.
+// Who may send to a queue chooses these bytes, and a broker passes them on unread. Decoded as they are, twenty bytes
+// can say that an array has four thousand million items of no width, and ten thousand lists can stand in one another:
+// the first takes all memory, the second all of the stack. So the lengths are walked before anything is made of them.
 
 /** Why a message is none of ours. Its text goes to the broker and into `last_error`. */
 export class Unreadable extends Error {}

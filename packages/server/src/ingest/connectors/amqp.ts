@@ -1,7 +1,8 @@
 // The AMQP 1.0 connector: connects, and comes back when the connection is lost. What happens on a connection is
 // `amqp-link.ts`.
 //
-// Certificates are always verified. The password is in no error: what brokers and TLS say about a connection names none.
+// Certificates are always verified. The password is in no error: what brokers and TLS say about a connection names
+// none.
 import { backoffMs } from '../../kernel/backoff.ts'
 import { describeEnd } from './amqp-address.ts'
 import { runLink } from './amqp-link.ts'

@@ -1,4 +1,5 @@
-// The rows of connectors and of their leases. The operator and the supervisor serve every tenant: their queries go by id.
+// The rows of connectors and of their leases. The operator and the supervisor serve every tenant: their queries go by
+// id.
 import type { ConnectorKind, ConnectorState } from '@sensorium/contract'
 import { one, type Db } from '../../store/db.ts'
 import type { Rows } from '../registration.ts'

@@ -17,7 +17,9 @@ function flat(object: Json): Json {
   return kept
 }
 
-/** The fields of `data.object`, and what changed as `previous_attributes`; undefined for what is no event of Stripe's. */
+/**
+ * The fields of `data.object`, and what changed as `previous_attributes`; undefined for what is no event of Stripe's.
+ */
 export function compactStripe(body: unknown): unknown {
   const data = isObject(body) ? body['data'] : undefined
   if (!isObject(data) || !isObject(data['object'])) return undefined

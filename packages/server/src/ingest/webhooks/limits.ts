@@ -1,9 +1,9 @@
 // How often an address may be refused, and how many events a tenant may be sent, in a window of time.
 //
 // 1. What did not verify counts for the client's address; what did counts for its tenant, beside what its agents ask.
-// 2. Past its limit an address is refused at the tenants' addresses without any work. At the address of a webhook of its
-//    own a signature that verifies is never refused for this: providers and proxies send for many from one address, and
-//    nobody shall lock the others out.
+// 2. Past its limit an address is refused at the tenants' addresses without any work. At the address of a webhook of
+//    its own a signature that verifies is never refused for this: providers and proxies send for many from one address,
+//    and nobody shall lock the others out.
 import { rateLimited } from '../../kernel/failure.ts'
 import type { UrlKind } from './verify.ts'
 

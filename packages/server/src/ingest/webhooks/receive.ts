@@ -1,8 +1,8 @@
 // Inbound webhooks: verify → map → publish.
 //
 // 1. Nothing of a body is believed, parsed or stored before its signature verified.
-// 2. Which tenant or webhook exists cannot be learnt: a refusal says the same, costs the same (`verify.ts`) and comes at
-//    a full step of the clock, so that its time does not tell either.
+// 2. Which tenant or webhook exists cannot be learnt: a refusal says the same, costs the same (`verify.ts`) and comes
+//    at a full step of the clock, so that its time does not tell either.
 // 3. What verified is never lost: mapped or not, it is an event, and the response comes after it is on disk.
 import type { IncomingHttpHeaders } from 'node:http'
 import { performance } from 'node:perf_hooks'

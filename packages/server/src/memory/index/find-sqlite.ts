@@ -15,7 +15,9 @@ import { isSeen, isWanted, type TenantColumns, type View } from './tenant-column
 import { TITLE_WEIGHT } from './terms.ts'
 import { wordToken } from './write-sqlite.ts'
 
-/** Where each weight of a score comes from. A column that changes must be one that the trigger `memory_changed` names. */
+/**
+ * Where each weight of a score comes from. A column that changes must be one that the trigger `memory_changed` names.
+ */
 const WEIGHTS: Record<keyof Weights, string> = {
   confidence: 'm.confidence',
   importance: 'm.importance',

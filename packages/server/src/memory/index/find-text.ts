@@ -32,9 +32,9 @@ function* steps(candidates: readonly Candidate[]): Generator<string[]> {
 /** Those that can hold the folded text, among what meets the condition on `m`: ids and lengths, newest first. */
 export function candidateQuery(mayHold: MayHold, viewer: Viewer, needle: string, wanted: Condition): Condition {
   const held = mayHold(viewer, needle)
-  // Materialized: a planner that hopes for a quick end walks all memories from the newest on, and a rare text is in none
-  // of them. Cross join: SQLite takes the tables in this order, and would else walk all memories of the tenant for want
-  // of statistics.
+  // Materialized: a planner that hopes for a quick end walks all memories from the newest on, and a rare text is in
+  // none of them. Cross join: SQLite takes the tables in this order, and would else walk all memories of the tenant for
+  // want of statistics.
   return {
     sql: `with held as materialized (
             select t.id, octet_length(t.title) + octet_length(t.content) as bytes from memory_texts t where ${held.sql})

@@ -109,9 +109,9 @@ function askedCharacters(needle: string, seed: number): number[] {
   return [manyMark(seed), ...new Set(points.map((point) => groupOf(seed, point)))]
 }
 
-// A gram as the word that the full-text index of the embedded store knows it by: its number in base 36, put together from pieces that were
-// written before. A short memory has a hundred grams, and writing each digit by digit took as long as inserting them
-// all.
+// A gram as the word that the full-text index of the embedded store knows it by: its number in base 36, put together
+// from pieces that were written before. A short memory has a hundred grams, and writing each digit by digit took as
+// long as inserting them all.
 const PAIR = 36 ** 2
 const QUAD = PAIR ** 2
 const pairs = Array.from({ length: PAIR }, (_, n) => n.toString(36).padStart(2, '0'))

@@ -1,5 +1,5 @@
-// All that a caller sees, a line of JSON each: the memories, oldest first, then the relationships between them. Made while
-// it is read, a page at a time: a page costs the same whatever the tenant holds beside it.
+// All that a caller sees, a line of JSON each: the memories, oldest first, then the relationships between them. Made
+// while it is read, a page at a time: a page costs the same whatever the tenant holds beside it.
 import type { Principal } from '../../auth/principal.ts'
 import type { Db } from '../../store/db.ts'
 import { both, seenBy, waysToSee, type Condition } from '../see.ts'
