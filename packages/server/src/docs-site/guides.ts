@@ -54,12 +54,14 @@ export function findGuides(folder: string): GuideGroup[] {
   return groups.filter(({ guides }) => guides.length > 0)
 }
 
-export function imagesOf(folder: string): { name: string; file: string }[] {
+const IMAGE_TYPES: Record<string, string> = { '.svg': 'image/svg+xml', '.png': 'image/png' }
+
+export function imagesOf(folder: string): { name: string; file: string; type: string }[] {
   const images = path.join(folder, 'images')
   if (!existsSync(images)) return []
   return readdirSync(images)
-    .filter((name) => name.endsWith('.svg'))
-    .map((name) => ({ name, file: path.join(images, name) }))
+    .filter((name) => path.extname(name) in IMAGE_TYPES)
+    .map((name) => ({ name, file: path.join(images, name), type: IMAGE_TYPES[path.extname(name)]! }))
 }
 
 /** Where a link of a guide leads inside the site; null where it leaves it, to a file that is not shown here. */

@@ -12,7 +12,7 @@ export interface SitePage {
   path: string
   show(
     accept: string | undefined,
-  ): Promise<{ status?: number; type?: string; headers?: Record<string, string>; body: string }>
+  ): Promise<{ status?: number; type?: string; headers?: Record<string, string>; body: string | Uint8Array }>
 }
 
 const ASSETS = path.resolve(import.meta.dirname, '../../assets/docs')
@@ -108,8 +108,10 @@ export function makeDocsSite(operations: readonly Operation[]): SitePage[] {
     asset('site.js', 'text/javascript; charset=utf-8'),
     page('/docs/search.json', 'application/json', () => JSON.stringify(searchIndex(groups, spec()))),
     ...groups.flatMap(({ guides }) => guides).map(guidePage),
-    ...(folder === null ? [] : imagesOf(folder)).map(({ name, file }) =>
-      page(`/docs/images/${name}`, 'image/svg+xml', () => readFile(file, 'utf8')),
-    ),
+    ...(folder === null ? [] : imagesOf(folder)).map(({ name, file, type }) => ({
+      path: `/docs/images/${name}`,
+      // Not kept: half a megabyte that few look at.
+      show: async () => ({ type, headers: HEADERS, body: await readFile(file) }),
+    })),
   ]
 }

@@ -23,7 +23,7 @@ export interface Page {
   /** Is told the Accept header: the root answers people and programs differently. */
   show(
     accept: string | undefined,
-  ): Promise<{ status?: number; type?: string; headers?: Record<string, string>; body: string }>
+  ): Promise<{ status?: number; type?: string; headers?: Record<string, string>; body: string | Uint8Array }>
 }
 
 export function makePages({ store, metrics, operations, failing }: PageTools): Page[] {

@@ -20,7 +20,7 @@ export function sendText(
   exchange: Exchange,
   status: number,
   headers: Headers,
-  text: string | undefined,
+  text: string | Uint8Array | undefined,
   type = JSON_TYPE,
 ): void {
   exchange.isAnswered = true
@@ -95,7 +95,7 @@ function taken(response: ServerResponse): Promise<void> {
  * Ends the response. While a body is still arriving the end waits for it: a connection that is closed on a sender is
  * reset, and what was written to it is lost with the rest. The client has the whole response meanwhile.
  */
-function finish(exchange: Exchange, text?: string): void {
+function finish(exchange: Exchange, text?: string | Uint8Array): void {
   const { request, response } = exchange
   // Of what is broken or too slow nothing more is expected.
   if (!exchange.isBodyOutstanding || exchange.isLast || response.destroyed) return void response.end(text)
