@@ -94,6 +94,17 @@ describe('agents', { skip: noBrowser }, () => {
     await waiting.filter({ hasText: String(before + 2) }).waitFor()
   })
 
+  test('[UI-12] an agent is paused and resumed', async () => {
+    const { agents, admin } = console.plant
+    const { page } = await console.signIn(ADMIN_KEY, `/agents/${agents.sensor.id}`)
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await page.getByText('paused', { exact: true }).waitFor()
+    assert.equal((await admin.agents.get(agents.sensor.id)).paused, true)
+    await page.getByRole('button', { name: 'Resume' }).click()
+    await page.getByText('active', { exact: true }).waitFor()
+    assert.equal((await admin.agents.get(agents.sensor.id)).paused, false)
+  })
+
   test('[UI-12] an agent is deactivated after a question, and activated again', async () => {
     const { agents, admin } = console.plant
     const { page } = await console.signIn(ADMIN_KEY, `/agents/${agents.dispatch.id}`)

@@ -112,7 +112,7 @@ describe('events', { skip: noBrowser }, () => {
   test('[UI-22] the overview follows the tenant, and its numbers lead to their lists', async () => {
     const { page } = await console.signIn(ADMIN_KEY)
     await page.getByText('no rule for').first().waitFor()
-    const backlog = page.locator('.stat', { hasText: 'deliveries waiting' }).locator('.figure')
+    const backlog = page.locator('.stat', { hasText: 'deliveries wait' }).locator('.figure')
     await page.getByText('live', { exact: true }).waitFor()
     const before = Number(await backlog.innerText())
     await console.plant.publish(3, 99)

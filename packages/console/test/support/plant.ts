@@ -10,6 +10,8 @@ export interface Plant {
   keys: { sensor: string; triage: string }
   /** Publishes one reading; resolves with its id. */
   publish(pump: number, celsius: number, more?: Record<string, unknown>): Promise<string>
+  /** Triage handles what waits for it; too hot a reading becomes a dead letter. */
+  work(): Promise<void>
 }
 
 const WORKING = [
@@ -79,9 +81,11 @@ export async function buildPlant(url: string, adminKey: string): Promise<Plant> 
     return id
   }
   for (let i = 0; i < 24; i++) await publish(i % 9, 60 + ((i * 7) % 45))
-  await workThrough(url, keys.triage, (celsius) => {
-    if (celsius > 101) throw new DeadLetter(`no rule for ${celsius} degrees`)
-  })
+  const work = (): Promise<void> =>
+    workThrough(url, keys.triage, (celsius) => {
+      if (celsius > 101) throw new DeadLetter(`no rule for ${celsius} degrees`)
+    })
+  await work()
   // A chain: the reading led to advice, the advice to a visit. And what nobody has taken up yet.
   const cause = await publish(7, 96)
   await publisher.publish({
@@ -98,5 +102,5 @@ export async function buildPlant(url: string, adminKey: string): Promise<Plant> 
   })
   for (let i = 0; i < 5; i++) await publish(i, 88 + i)
   const channels = await buildChannels(admin, url, keys.triage, { triage, dispatch })
-  return { admin, agents: { sensor, triage, dispatch, archive }, channels, keys, publish }
+  return { admin, agents: { sensor, triage, dispatch, archive }, channels, keys, publish, work }
 }

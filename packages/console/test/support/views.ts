@@ -23,7 +23,11 @@ export const everyView = ({ agents, channels }: Plant): View[] => [
   {
     name: 'event-search',
     at: '/events?view=search&type=com.plant.*',
-    ready: (page) => page.getByRole('row', { name: /visit/ }).waitFor(),
+    ready: (page) =>
+      page
+        .getByRole('row', { name: /com\.plant/ })
+        .first()
+        .waitFor(),
   },
   { name: 'event', at: '/events/advice-1', ready: (page) => page.getByText('What led to it').waitFor() },
   { name: 'publish', at: '/events?new=event', ready: (page) => page.getByRole('dialog').waitFor() },

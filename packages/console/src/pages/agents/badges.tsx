@@ -2,7 +2,7 @@ import type { Agent } from '@sensorium/client'
 import { Badge } from '../../components/badge.tsx'
 
 export function AgentStatus({ agent }: { agent: Agent }) {
-  const { status, paused = false } = agent as Agent & { paused?: boolean }
+  const { status, paused } = agent
   if (status === 'inactive') return <Badge>inactive</Badge>
   return paused ? <Badge tone="warn">paused</Badge> : <Badge tone="good">active</Badge>
 }

@@ -58,12 +58,21 @@ function Actions({ agent }: { agent: Agent }) {
     refresh,
     done: `${agent.name} is inactive`,
   })
+  const pause = useAction((client) => (agent.paused ? client.agents.resume(agent.id) : client.agents.pause(agent.id)), {
+    refresh,
+    done: ({ paused }) => `${agent.name} is ${paused ? 'paused: events wait for it' : 'handed events again'}`,
+  })
   const isActive = agent.status === 'active'
   return (
     <>
       {isActive && (can('admin') || (isSelf(agent.id) && can('send'))) ? (
         <button type="button" className="button" disabled={send.isPending} onClick={() => send.mutate()}>
           Send a test event
+        </button>
+      ) : null}
+      {isActive && (can('admin') || isSelf(agent.id)) ? (
+        <button type="button" className="button" disabled={pause.isPending} onClick={() => pause.mutate()}>
+          {agent.paused ? 'Resume' : 'Pause'}
         </button>
       ) : null}
       {!can('admin') ? null : isActive ? (
@@ -143,7 +152,7 @@ function Mailbox({ agent }: { agent: Agent }) {
         <>
           <Stats>
             <Stat label="Waiting" value={data.pending.toLocaleString()} note="to be handed out" />
-            <Stat label="Leased" value={data.leased.toLocaleString()} note="handed out, not acknowledged" />
+            <Stat label="Leased" value={data.leased.toLocaleString()} note="being handled" />
             <Stat
               label="Dead letters"
               value={data.dead_lettered.toLocaleString()}

@@ -36,10 +36,10 @@ export function EventSearch({ searched, onSearch, onOpen }: SearchProps) {
         {SEARCHED.map((name) => (
           <input
             key={name}
-            className="input mono stream-type"
+            className="input mono search-part"
             aria-label={LABELS[name].label}
-            placeholder={LABELS[name].example}
-            title={LABELS[name].label}
+            placeholder={LABELS[name].label}
+            title={`${LABELS[name].label}, such as ${LABELS[name].example}`}
             spellCheck={false}
             value={searched[name] ?? ''}
             onChange={({ target }) => onSearch({ [name]: target.value })}

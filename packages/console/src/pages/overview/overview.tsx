@@ -45,8 +45,8 @@ export function Overview() {
     >
       {live.error === null ? null : <Failed error={live.error} />}
       <Stats>
-        <Stat label="Events" value={rateOf(stats, 'events')} note="accepted a second" to="/events" />
-        <Stat label="Deliveries" value={rateOf(stats, 'deliveries')} note="into mailboxes a second" to="/agents" />
+        <Stat label="Events" value={rateOf(stats, 'events')} note="a second" to="/events" />
+        <Stat label="Deliveries" value={rateOf(stats, 'deliveries')} note="a second" to="/agents" />
         <Stat label="Acknowledged" value={rateOf(stats, 'acknowledgements')} note="a second" to="/agents" />
         <Stat
           label="Failures"
@@ -55,7 +55,7 @@ export function Overview() {
           tone={stats.slice(-RATE_SECONDS).some(({ failures }) => failures > 0) ? 'warn' : undefined}
           to="/agents"
         />
-        <Stat label="Backlog" value={(now?.backlog ?? 0).toLocaleString()} note="deliveries waiting" to="/agents" />
+        <Stat label="Backlog" value={(now?.backlog ?? 0).toLocaleString()} note="deliveries wait" to="/agents" />
         <Stat
           label="Oldest waiting"
           value={oldest === null ? 'none' : span(oldest * 1000)}
