@@ -81,7 +81,7 @@ export function makeAsk(document: OpenApi, tools: Tools): (r: Random) => Asked {
     if (name === 'participant_type') return r.pick(['agent', 'org_admin'])
     if (name === 'participant_id') return idOf(r.pick(['agt', 'adm']), r)
     if (name === 'agent_id') return idOf('agt', r)
-    if (/memory_id$/.test(name)) return idOf('mem', r)
+    if (/memory_ids?$/.test(name)) return idOf('mem', r)
     if (name !== 'id') return undefined
     if (path.includes('/delivery/')) return idOf('dlv', r)
     const kind = /\/(agents|channels|memories|webhooks|connectors)\//.exec(path)?.[1]
