@@ -3,7 +3,7 @@
 import type { Principal } from '../auth/principal.ts'
 import { ruleBroken } from '../kernel/failure.ts'
 import type { Db } from '../store/db.ts'
-import { holdMemory } from './get.ts'
+import { holdMemory, requireMemory } from './get.ts'
 import type { MemoryTools } from './remember.ts'
 import { saveMemory, type MemoryRow } from './sql.ts'
 import { keepVersion } from './versions.ts'
@@ -103,6 +103,8 @@ export async function mergeMemories(
 ): Promise<MemoryRow> {
   const now = tools.now()
   const merged = [...new Set(memoryIds)].filter((other) => other !== id)
+  // The memory of the path before those of the body.
+  await requireMemory(tx, principal, id, now)
   // In one order for all: two merges of the same memories never wait for each other.
   const rows = new Map<string, MemoryRow>()
   for (const each of [id, ...merged].sort()) rows.set(each, await holdMemory(tx, principal, each, now))
