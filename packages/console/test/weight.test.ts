@@ -32,7 +32,7 @@ test('[UI-4] the first load is under 200 kB as gzip, and has no chart, no graph 
     .filter((name) => name.endsWith('.js') && !names.includes(name))
     .map((name) => read(`assets/${name}`).toString())
     .join()
-  for (const mark of ['u-legend', 'CelSyntaxError']) {
+  for (const mark of ['u-legend', 'CelSyntaxError', 'graphology-layout-forceatlas2']) {
     assert.ok(!text.includes(mark), `${mark} is loaded at once`)
     assert.ok(later.includes(mark), `${mark} is loaded later`)
   }

@@ -1,6 +1,7 @@
 // uPlot in the colours of the theme. The canvas is kept while data arrives and made anew when theme or size change.
 import { useEffect, useRef, useState } from 'react'
 import uPlot from 'uplot'
+import { colorOf, onThemeChange } from './token-color.ts'
 import 'uplot/dist/uPlot.min.css'
 import './chart-canvas.css'
 
@@ -19,16 +20,6 @@ interface CanvasProps {
   series: readonly Series[]
   height: number
   unit?: string
-}
-
-/** Canvas knows no custom properties: an element that has the colour is asked for it. */
-function colorOf(place: HTMLElement, token: string): string {
-  const probe = document.createElement('i')
-  probe.style.color = `var(${token})`
-  place.append(probe)
-  const { color } = getComputedStyle(probe)
-  probe.remove()
-  return color
 }
 
 /** A chart of a few seconds is drawn as a minute: its first points are at the right, and the rest fills up. */
@@ -115,16 +106,7 @@ export default function ChartCanvas({ label, times, series, height, unit = '' }:
     }
   }, [names, height, version])
   useEffect(() => plot.current?.setData(data), [data])
-  useEffect(() => {
-    const redraw = (): void => setVersion((count) => count + 1)
-    const system = matchMedia('(prefers-color-scheme: dark)')
-    addEventListener('theme', redraw)
-    system.addEventListener('change', redraw)
-    return () => {
-      removeEventListener('theme', redraw)
-      system.removeEventListener('change', redraw)
-    }
-  }, [])
+  useEffect(() => onThemeChange(() => setVersion((count) => count + 1)), [])
 
   const shown = at ?? times.length - 1
   return (

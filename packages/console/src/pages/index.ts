@@ -3,10 +3,11 @@ import { agentRoutes, agentsPage } from './agents/page.tsx'
 import { channelRoutes, channelsPage } from './channels/page.tsx'
 import { deadLetterRoutes, deadLettersPage } from './dead-letters/page.tsx'
 import { eventRoutes, eventsPage } from './events/page.tsx'
+import { memoryPage, memoryRoutes } from './memory/page.tsx'
 import { overviewPage, overviewRoutes } from './overview/page.tsx'
 import type { Page } from './page.ts'
 
-export const pages: readonly Page[] = [overviewPage, eventsPage, agentsPage, channelsPage, deadLettersPage]
+export const pages: readonly Page[] = [overviewPage, eventsPage, agentsPage, channelsPage, deadLettersPage, memoryPage]
 
 export const pageRoutes = [
   ...overviewRoutes,
@@ -14,4 +15,5 @@ export const pageRoutes = [
   ...agentRoutes,
   ...channelRoutes,
   ...deadLetterRoutes,
+  ...memoryRoutes,
 ] as const

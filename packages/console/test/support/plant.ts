@@ -1,6 +1,7 @@
 // A plant with a few agents, made through the client: what the tests look at, and what the screenshots show.
 import { createClient, DeadLetter, type Agent, type Client } from '@sensorium/client'
 import { buildChannels, type PlantChannels } from './plant-channels.ts'
+import { buildMemories, type PlantMemories } from './plant-memories.ts'
 
 export interface Plant {
   admin: Client
@@ -8,6 +9,7 @@ export interface Plant {
   channels: PlantChannels
   /** Keys of agents, to sign in with. */
   keys: { sensor: string; triage: string }
+  memories: PlantMemories
   /** Publishes one reading; resolves with its id. */
   publish(pump: number, celsius: number, more?: Record<string, unknown>): Promise<string>
   /** Triage handles what waits for it; too hot a reading becomes a dead letter. */
@@ -102,5 +104,6 @@ export async function buildPlant(url: string, adminKey: string): Promise<Plant> 
   })
   for (let i = 0; i < 5; i++) await publish(i, 88 + i)
   const channels = await buildChannels(admin, url, keys.triage, { triage, dispatch })
-  return { admin, agents: { sensor, triage, dispatch, archive }, channels, keys, publish, work }
+  const memories = await buildMemories(asTriage)
+  return { admin, agents: { sensor, triage, dispatch, archive }, channels, keys, memories, publish, work }
 }

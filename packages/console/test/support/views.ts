@@ -1,6 +1,7 @@
 // Every view of the console with the plant in it, and how one sees that it is there: for axe and for the screenshots.
 import type { Page } from 'playwright-core'
 import type { Plant } from './plant.ts'
+import { memoryViews } from './views-memory.ts'
 
 export interface View {
   /** As the files of screenshots are called. */
@@ -10,7 +11,7 @@ export interface View {
   ready(page: Page): Promise<unknown>
 }
 
-export const everyView = ({ agents, channels }: Plant): View[] => [
+export const everyView = ({ agents, channels, memories }: Plant): View[] => [
   {
     name: 'overview',
     at: '/',
@@ -65,4 +66,5 @@ export const everyView = ({ agents, channels }: Plant): View[] => [
         .first()
         .waitFor(),
   },
+  ...memoryViews(memories),
 ]

@@ -1,0 +1,73 @@
+import type { Memory } from '@sensorium/client'
+import { Link } from '@tanstack/react-router'
+import { Copyable } from '../../components/copy.tsx'
+import { JsonTree } from '../../components/json-tree.tsx'
+import { KeyValues } from '../../components/key-values.tsx'
+import { Time } from '../../components/time.tsx'
+import { useSession } from '../../session/session.ts'
+
+/** A fraction as a number and how much of the whole it is. */
+export function Fraction({ value }: { value: number }) {
+  return (
+    <span className="fraction">
+      <span className="number">{value.toFixed(2)}</span>
+      <span className="track">
+        <i className="fill" style={{ width: `${value * 100}%` }} />
+      </span>
+    </span>
+  )
+}
+
+function SourceEvent({ id }: { id: string }) {
+  const { can } = useSession()
+  if (!can('send')) return <Copyable text={id} />
+  return (
+    <Link className="link" to="/events/$id" params={{ id }}>
+      {id}
+    </Link>
+  )
+}
+
+/** What is known of a memory beside what it says. */
+export function AboutMemory({
+  memory,
+  owner,
+  withContent = false,
+}: {
+  memory: Memory
+  owner: string
+  withContent?: boolean
+}) {
+  const hasMetadata = Object.keys(memory.metadata).length > 0
+  return (
+    <div className="stack wide">
+      {withContent ? <p className="memory-content">{memory.content}</p> : null}
+      <KeyValues
+        of={{
+          Id: <Copyable text={memory.id} label="Copy the id" />,
+          Owner: owner === memory.agent_id ? <Copyable text={owner} /> : owner,
+          Team: memory.team_id,
+          Project: memory.project_id,
+          Status: memory.status === 'active' ? null : memory.status,
+          Confidence: <Fraction value={memory.confidence} />,
+          Importance: <Fraction value={memory.importance} />,
+          'External id': memory.external_id ? <Copyable text={memory.external_id} /> : null,
+          Source: [memory.source_type, memory.source_id].filter((part) => part !== null).join(' ') || null,
+          'Source address': memory.source_url ? <Copyable text={memory.source_url} /> : null,
+          'Source event': memory.source_event_id ? <SourceEvent id={memory.source_event_id} /> : null,
+          'True as of': memory.freshness_date ? <Time at={memory.freshness_date} /> : null,
+          Expires: memory.expires_at ? <Time at={memory.expires_at} /> : null,
+          Created: <Time at={memory.created_at} />,
+          Changed: <Time at={memory.updated_at} />,
+          Used: <Time at={memory.accessed_at} />,
+        }}
+      />
+      {hasMetadata ? (
+        <div className="stack tight">
+          <h3 className="quiet small">Metadata</h3>
+          <JsonTree value={memory.metadata} />
+        </div>
+      ) : null}
+    </div>
+  )
+}

@@ -1,0 +1,113 @@
+// One memory: what it says, what it is related to, what it was before, and what can be done with it.
+import type { Memory } from '@sensorium/client'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useAction, useCall } from '../../api/calls.ts'
+import { CopyButton } from '../../components/copy.tsx'
+import { Confirm } from '../../components/overlay.tsx'
+import { PageFrame } from '../../components/page.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { Reply } from '../../components/states.tsx'
+import { useShortcut } from '../../shell/shortcuts.ts'
+import { AboutMemory } from './about.tsx'
+import { ScopeBadge, TypeBadge } from './badges.tsx'
+import { EditMemory } from './edit.tsx'
+import { History } from './history.tsx'
+import { useMayChange } from './may-change.ts'
+import { PromoteMemory, widerThan } from './promote.tsx'
+import { Relationships } from './relationships.tsx'
+import { useOwner } from './use-owner.ts'
+import './memory.css'
+
+const route = getRouteApi('/memory/$id')
+
+export function MemoryPage() {
+  const { id } = route.useParams()
+  const memory = useCall('getMemory', { params: { id } })
+  const owner = useOwner()
+  return (
+    <PageFrame
+      title={memory.data?.title ?? 'Memory'}
+      back={{ to: '/memory', label: 'memories' }}
+      beside={
+        memory.data ? (
+          <>
+            <TypeBadge type={memory.data.type} />
+            <ScopeBadge scope={memory.data.scope} team_id={memory.data.team_id} />
+          </>
+        ) : null
+      }
+      actions={memory.data ? <Actions memory={memory.data} /> : undefined}
+    >
+      <Reply of={memory} lines={10}>
+        {(data) => (
+          <div className="columns">
+            <div className="stack wide">
+              <Panel title="Content" actions={<CopyButton text={data.content} label="Copy the content" />}>
+                <p className="memory-content">{data.content}</p>
+              </Panel>
+              <Relationships memory={data} />
+            </div>
+            <div className="stack wide">
+              <Panel title="About">
+                <AboutMemory memory={data} owner={owner(data.agent_id)} />
+              </Panel>
+              <History memory={data} />
+            </div>
+          </div>
+        )}
+      </Reply>
+    </PageFrame>
+  )
+}
+
+function Actions({ memory }: { memory: Memory }) {
+  const { do: doing } = route.useSearch()
+  const navigate = useNavigate()
+  const mayChange = useMayChange()(memory)
+  const [isAsking, setAsking] = useState(false)
+  const set = (what: string): void =>
+    void navigate({ to: '/memory/$id', params: { id: memory.id }, search: { do: what }, replace: true })
+  const forget = useAction((client) => client.memory.forget(memory.id), {
+    refresh: ['listMemories', 'searchMemories', 'listRelationships'],
+    done: `Forgotten: ${memory.title}`,
+  })
+  useShortcut('e', 'Edit the memory', () => set('edit'), mayChange)
+  const canPromote = mayChange && widerThan(memory.scope).length > 0
+  if (!mayChange) return null
+  return (
+    <>
+      {canPromote ? (
+        <button type="button" className="button" onClick={() => set('promote')}>
+          Promote
+        </button>
+      ) : null}
+      <button type="button" className="button" onClick={() => set('edit')}>
+        Edit
+      </button>
+      <button type="button" className="button danger" onClick={() => setAsking(true)}>
+        Forget
+      </button>
+      {doing === 'edit' ? <EditMemory memory={memory} onClose={() => set('')} /> : null}
+      {doing === 'promote' && canPromote ? <PromoteMemory memory={memory} onClose={() => set('')} /> : null}
+      {isAsking ? (
+        <Confirm
+          title="Forget this memory?"
+          verb="Forget"
+          danger
+          busy={forget.isPending}
+          onConfirm={() =>
+            forget.mutate(undefined, {
+              onSuccess: () => void navigate({ to: '/memory' }),
+              onError: () => setAsking(false),
+            })
+          }
+          onClose={() => setAsking(false)}
+        >
+          “{memory.title}” is found by nobody any more, and its relationships are no longer followed. It stays listed as
+          deleted for its owner and for org-admins.
+        </Confirm>
+      ) : null}
+    </>
+  )
+}

@@ -1,0 +1,54 @@
+// The filters of the page as its address has them, and what they mean to the service. What is no value of a filter is
+// taken as if it were not there: an address may be typed.
+import type { Memory, MemorySearch, Operations } from '@sensorium/client'
+
+export const FILTERS = ['q', 'scope', 'type', 'project', 'after', 'before', 'status'] as const
+export type Filters = { readonly [name in (typeof FILTERS)[number]]?: string }
+
+export const SCOPES = ['agent', 'team', 'institutional'] as const satisfies readonly Memory['scope'][]
+export const TYPES = [
+  'episodic',
+  'semantic',
+  'procedural',
+  'entity',
+  'reflection',
+  'reasoning',
+] as const satisfies readonly Memory['type'][]
+export const STATUSES = ['active', 'deleted', 'expired'] as const satisfies readonly Memory['status'][]
+
+/** Results of a search: more than anybody reads, and what the service gives at once. */
+const MOST_RESULTS = 50
+const DAY_MS = 86_400_000
+
+export const oneOf = <T extends string>(values: readonly T[], text: string | undefined): T | undefined =>
+  values.find((value) => value === text)
+
+/** The beginning of a day on this machine's calendar, or of the day after it. */
+export function dayOf(text: string | undefined, days = 0): string | undefined {
+  if (text === undefined || !/^\d{4}-\d\d-\d\d$/.test(text)) return undefined
+  const at = new Date(`${text}T00:00:00`).getTime() + days * DAY_MS
+  return Number.isNaN(at) ? undefined : new Date(at).toISOString()
+}
+
+const given = <T extends object>(values: T): T =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T
+
+function common({ scope, type, project, after, before }: Filters) {
+  return {
+    scope: oneOf(SCOPES, scope),
+    type: oneOf(TYPES, type),
+    project_id: project,
+    created_after: dayOf(after),
+    // The day that is named is meant as well.
+    created_before: dayOf(before, 1),
+  }
+}
+
+export const listQuery = (filters: Filters): Operations['listMemories']['query'] =>
+  given({ ...common(filters), status: oneOf(STATUSES, filters.status) }) as Operations['listMemories']['query']
+
+export const searchBody = (query: string, filters: Filters): MemorySearch =>
+  given({ query, ...common(filters), limit: MOST_RESULTS, explain: true }) as MemorySearch
+
+export const isFiltered = ({ scope, type, project, after, before, status }: Filters): boolean =>
+  [scope, type, project, after, before, status].some((value) => value !== undefined)

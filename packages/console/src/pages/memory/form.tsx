@@ -1,0 +1,97 @@
+// What a memory says, as fields of a form: for a new one and for one that is changed.
+import { Field, problemOf } from '../../components/field.tsx'
+
+export interface Draft {
+  title: string
+  content: string
+  confidence: number
+  importance: number
+  /** As JSON. */
+  metadata: string
+  /** As the form has it; empty for never. */
+  expires: string
+}
+
+export const CONTENT_FIELDS = ['title', 'content', 'confidence', 'importance', 'metadata', 'expires_at']
+
+/** The object that somebody typed, or what is wrong with it. */
+export function metadataOf(text: string): { value: Record<string, unknown> } | { problem: string } {
+  if (text.trim() === '') return { value: {} }
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      return { value: value as Record<string, unknown> }
+    return { problem: 'Expected a JSON object.' }
+  } catch (error) {
+    return { problem: (error as Error).message }
+  }
+}
+
+interface ContentFieldsProps {
+  draft: Draft
+  error: unknown
+  onChange(change: Partial<Draft>): void
+}
+
+export function ContentFields({ draft, error, onChange }: ContentFieldsProps) {
+  const metadata = metadataOf(draft.metadata)
+  return (
+    <>
+      <Field label="Title" problem={problemOf(error, 'title')}>
+        <input required value={draft.title} onChange={(event) => onChange({ title: event.target.value })} />
+      </Field>
+      <Field label="Content" problem={problemOf(error, 'content')}>
+        <textarea
+          required
+          rows={6}
+          value={draft.content}
+          onChange={(event) => onChange({ content: event.target.value })}
+        />
+      </Field>
+      <div className="columns even">
+        {(['confidence', 'importance'] as const).map((name) => (
+          <Field
+            key={name}
+            label={`${name === 'confidence' ? 'Confidence' : 'Importance'} ${draft[name].toFixed(2)}`}
+            hint={name === 'confidence' ? 'How certain it is.' : 'How much it matters.'}
+            problem={problemOf(error, name)}
+          >
+            <input
+              className="range"
+              type="range"
+              min="0"
+              max="1"
+              step="0.05"
+              value={draft[name]}
+              onChange={(event) => onChange({ [name]: Number(event.target.value) })}
+            />
+          </Field>
+        ))}
+      </div>
+      <Field
+        label="Metadata"
+        hint="A JSON object; searches can ask for its members."
+        problem={'problem' in metadata ? metadata.problem : problemOf(error, 'metadata')}
+      >
+        <textarea
+          className="mono"
+          spellCheck={false}
+          placeholder={'{ "team": "blue" }'}
+          value={draft.metadata}
+          onChange={(event) => onChange({ metadata: event.target.value })}
+        />
+      </Field>
+      <Field
+        label="Expires"
+        hint="Left empty, it is kept until it is forgotten."
+        problem={problemOf(error, 'expires_at')}
+      >
+        <input
+          type="datetime-local"
+          value={draft.expires}
+          onChange={(event) => onChange({ expires: event.target.value })}
+        />
+      </Field>
+    </>
+  )
+}

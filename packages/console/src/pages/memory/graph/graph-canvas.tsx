@@ -1,0 +1,112 @@
+// The drawing itself. It is loaded with the first graph, and everything in it can be had from the list beside it.
+import { useEffect, useRef, useState } from 'react'
+import type Sigma from 'sigma'
+import { colorOf, onThemeChange } from '../../../components/token-color.ts'
+import type { RelationshipType } from '../relationship-types.ts'
+import { draw, paletteFrom } from './drawing.ts'
+import { makeDrawing, type Drawing } from './make-drawing.ts'
+import type { Network } from './network.ts'
+import { settle } from './settle.ts'
+
+interface GraphCanvasProps {
+  network: Network
+  selected: string | undefined
+  hidden: ReadonlySet<RelationshipType>
+  onChoose(id: string): void
+}
+
+export default function GraphCanvas({ network, selected, hidden, onChoose }: GraphCanvasProps) {
+  const place = useRef<HTMLDivElement>(null)
+  const drawing = useRef<Drawing | null>(null)
+  const latest = useRef({ network, onChoose })
+  latest.current = { network, onChoose }
+  const [isSettled, setSettled] = useState(false)
+  const [failure, setFailure] = useState<string | null>(null)
+
+  useEffect(() => {
+    const element = place.current!
+    let made: Drawing
+    try {
+      made = makeDrawing(element)
+    } catch {
+      setFailure('This browser cannot draw the graph: it has no WebGL. The list has everything that is in it.')
+      return undefined
+    }
+    drawing.current = made
+    made.sigma.on('clickNode', ({ node }) => latest.current.onChoose(node))
+    made.sigma.on('enterNode', () => element.classList.add('over-node'))
+    made.sigma.on('leaveNode', () => element.classList.remove('over-node'))
+    const stop = onThemeChange(() => {
+      made.palette = paletteFrom((token) => colorOf(element, token))
+      draw(made.graph, latest.current.network, made.palette)
+    })
+    return () => {
+      stop()
+      made.rest()
+      drawing.current = null
+      made.sigma.kill()
+    }
+  }, [])
+  useEffect(() => {
+    const made = drawing.current
+    // A change that moves nothing leaves what is settling alone.
+    if (made === null || !draw(made.graph, network, made.palette)) return
+    made.rest()
+    setSettled(false)
+    made.rest = settle(made.graph, () => setSettled(true))
+  }, [network])
+  useEffect(() => {
+    const made = drawing.current
+    if (made === null) return
+    made.selected = selected
+    made.hidden = hidden
+    made.sigma.refresh()
+  }, [selected, hidden])
+
+  if (failure !== null) return <p className="graph-stage quiet failure">{failure}</p>
+  return (
+    <div className="graph-stage">
+      <div
+        ref={place}
+        className="graph-canvas"
+        role="img"
+        aria-label={`A drawing of ${network.nodes.size} memories and ${network.edges.size} relationships; the list has the same`}
+        data-settled={isSettled}
+      />
+      <Zoom sigma={() => drawing.current?.sigma} />
+      <div className="graph-notes quiet small" aria-hidden="true">
+        <i className="dot expanded" /> all its relationships are shown
+        <i className="dot" /> expands on click
+        <span>wider is stronger</span>
+      </div>
+    </div>
+  )
+}
+
+function Zoom({ sigma }: { sigma(): Sigma | undefined }) {
+  const camera = () => sigma()?.getCamera()
+  const calm = { duration: matchMedia('(prefers-reduced-motion: reduce)').matches ? 0 : 220 }
+  return (
+    <div className="graph-zoom">
+      <button
+        type="button"
+        className="button icon"
+        aria-label="Nearer"
+        onClick={() => void camera()?.animatedZoom(calm)}
+      >
+        +
+      </button>
+      <button
+        type="button"
+        className="button icon"
+        aria-label="Farther"
+        onClick={() => void camera()?.animatedUnzoom(calm)}
+      >
+        −
+      </button>
+      <button type="button" className="button" onClick={() => void camera()?.animatedReset(calm)}>
+        Fit
+      </button>
+    </div>
+  )
+}

@@ -1,0 +1,74 @@
+// The graph of relationships: from one memory on, or of the memories of a filter.
+import { getRouteApi } from '@tanstack/react-router'
+import { lazy, Suspense, useState } from 'react'
+import { PageFrame } from '../../../components/page.tsx'
+import { Empty, Failed, Loading } from '../../../components/states.tsx'
+import type { RelationshipType } from '../relationship-types.ts'
+import { Legend } from './legend.tsx'
+import { MOST_NODES } from './network.ts'
+import { Side } from './side.tsx'
+import { useNetwork } from './use-network.ts'
+import '../memory.css'
+import './graph.css'
+
+const Canvas = lazy(() => import('./graph-canvas.tsx'))
+const route = getRouteApi('/memory/graph')
+
+export function GraphPage() {
+  const { of, at, ...filters } = route.useSearch()
+  const navigate = route.useNavigate()
+  const { network, error, isPending, waiting, expand } = useNetwork(of, filters)
+  const [hidden, setHidden] = useState<ReadonlySet<RelationshipType>>(new Set())
+  const selected = at !== undefined && network.nodes.has(at) ? at : undefined
+  const folded = [...network.nodes.values()].filter(({ isExpanded }) => !isExpanded).map(({ memory }) => memory.id)
+
+  function choose(id: string | undefined): void {
+    void navigate({ search: (old) => ({ ...old, at: id ?? '' }), replace: true })
+    if (id !== undefined) expand([id])
+  }
+  function toggle(type: RelationshipType): void {
+    const next = new Set(hidden)
+    if (!next.delete(type)) next.add(type)
+    setHidden(next)
+  }
+
+  return (
+    <PageFrame
+      title="Graph"
+      full
+      back={of === undefined ? { to: '/memory', label: 'memories' } : { to: `/memory/${of}`, label: 'the memory' }}
+      beside={
+        <span className="quiet small number" role="status">
+          {network.nodes.size.toLocaleString()} memories, {network.edges.size.toLocaleString()} relationships
+          {waiting > 0 ? ', more on their way' : ''}
+          {network.leftOut.size > 0 ? `, ${network.leftOut.size} left out past ${MOST_NODES}` : ''}
+        </span>
+      }
+      actions={
+        folded.length > 0 && waiting === 0 && network.nodes.size < MOST_NODES ? (
+          <button type="button" className="button" onClick={() => expand(folded)}>
+            Expand all {folded.length}
+          </button>
+        ) : undefined
+      }
+    >
+      {error !== null ? (
+        <Failed error={error} />
+      ) : isPending ? (
+        <Loading lines={8} />
+      ) : network.nodes.size === 0 ? (
+        <Empty title="There is nothing to draw">No memory fits, or none is there yet.</Empty>
+      ) : (
+        <>
+          <Legend network={network} hidden={hidden} onToggle={toggle} />
+          <div className="graph">
+            <Suspense fallback={<div className="graph-stage skeleton" />}>
+              <Canvas network={network} selected={selected} hidden={hidden} onChoose={choose} />
+            </Suspense>
+            <Side network={network} selected={selected} onChoose={choose} />
+          </div>
+        </>
+      )}
+    </PageFrame>
+  )
+}

@@ -1,0 +1,100 @@
+// What sigma is told: how labels look, what stands out, what is not drawn.
+import { MultiDirectedGraph } from 'graphology'
+import Sigma from 'sigma'
+import { EdgeArrowProgram } from 'sigma/rendering'
+import type { NodeHoverDrawingFunction, NodeLabelDrawingFunction } from 'sigma/rendering'
+import { colorOf } from '../../../components/token-color.ts'
+import type { RelationshipType } from '../relationship-types.ts'
+import { paletteFrom, type Palette } from './drawing.ts'
+
+/** A label with the colour of the ground around it, so that it can be read over edges. */
+const labelIn =
+  (palette: () => Palette): NodeLabelDrawingFunction =>
+  (context, { x, y, size, label }, settings) => {
+    if (!label) return
+    const { ink, raised } = palette()
+    context.font = `${settings.labelWeight} ${settings.labelSize}px ${settings.labelFont}`
+    context.lineWidth = 3
+    context.lineJoin = 'round'
+    context.strokeStyle = raised
+    context.strokeText(label, x + size + 4, y + settings.labelSize / 3)
+    context.fillStyle = ink
+    context.fillText(label, x + size + 4, y + settings.labelSize / 3)
+  }
+
+const hoverIn =
+  (palette: () => Palette): NodeHoverDrawingFunction =>
+  (context, { x, y, size, label }, settings) => {
+    const { ink, raised, chosen } = palette()
+    context.font = `${settings.labelWeight} ${settings.labelSize}px ${settings.labelFont}`
+    const width = label ? context.measureText(label).width + 12 : 0
+    const height = settings.labelSize + 10
+    context.fillStyle = raised
+    context.strokeStyle = chosen
+    context.lineWidth = 1.5
+    context.beginPath()
+    context.roundRect(x + size + 2, y - height / 2, width, height, 5)
+    context.fill()
+    context.stroke()
+    context.beginPath()
+    context.arc(x, y, size + 2, 0, Math.PI * 2)
+    context.stroke()
+    context.fillStyle = ink
+    if (label) context.fillText(label, x + size + 8, y + settings.labelSize / 3)
+  }
+
+export interface Drawing {
+  graph: MultiDirectedGraph
+  sigma: Sigma
+  palette: Palette
+  selected: string | undefined
+  hidden: ReadonlySet<RelationshipType>
+  /** Stops the search for places. */
+  rest(): void
+}
+
+/** With a memory chosen, it and what it is related to stand out; a type that is hidden is not drawn. */
+function reduceBy(drawing: Drawing): void {
+  const { graph, sigma } = drawing
+  const isNear = (id: string): boolean => {
+    const { selected } = drawing
+    return selected === undefined || !graph.hasNode(selected) || id === selected || graph.areNeighbors(id, selected)
+  }
+  sigma.setSetting('nodeReducer', (id, data) =>
+    isNear(id)
+      ? { ...data, highlighted: id === drawing.selected, forceLabel: drawing.selected !== undefined, zIndex: 1 }
+      : { ...data, color: drawing.palette.dimmed, label: null, zIndex: 0 },
+  )
+  sigma.setSetting('edgeReducer', (id, data) => {
+    if (drawing.hidden.has(data['kind'] as RelationshipType)) return { ...data, hidden: true }
+    const { selected } = drawing
+    if (selected === undefined || !graph.hasNode(selected) || graph.hasExtremity(id, selected)) return data
+    return { ...data, color: drawing.palette.dimmed, size: 0.8 }
+  })
+}
+
+export function makeDrawing(place: HTMLElement): Drawing {
+  const graph = new MultiDirectedGraph()
+  const palette = paletteFrom((token) => colorOf(place, token))
+  let drawing: Drawing
+  const sigma = new Sigma(graph, place, {
+    allowInvalidContainer: true,
+    defaultEdgeType: 'arrow',
+    edgeProgramClasses: { arrow: EdgeArrowProgram },
+    labelFont: 'ui-sans-serif, system-ui, sans-serif',
+    labelSize: 12,
+    labelDensity: 0.5,
+    labelGridCellSize: 140,
+    labelRenderedSizeThreshold: 5,
+    defaultDrawNodeLabel: labelIn(() => drawing.palette),
+    defaultDrawNodeHover: hoverIn(() => drawing.palette),
+    stagePadding: 56,
+    zIndex: true,
+    minEdgeThickness: 0.8,
+    minCameraRatio: 0.05,
+    maxCameraRatio: 4,
+  })
+  drawing = { graph, sigma, palette, selected: undefined, hidden: new Set(), rest: () => {} }
+  reduceBy(drawing)
+  return drawing
+}

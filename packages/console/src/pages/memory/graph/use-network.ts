@@ -1,0 +1,109 @@
+// The graph as it grows: it begins with one memory and what is near it, or with the memories of a filter, and each that
+// is expanded brings all of its relationships.
+import type { Client } from '@sensorium/client'
+import { useEffect, useRef, useState } from 'react'
+import { useSession } from '../../../session/session.ts'
+import { tellFailure } from '../../../shell/toast-store.ts'
+import { listQuery, searchBody, type Filters } from '../filters.ts'
+import { EMPTY, MOST_NODES, withExpanded, withMemories, withRelated, type Network } from './network.ts'
+
+/** Memories of a filter to begin with: one request each, so few enough to wait for. */
+const SEEDS = 60
+/** Requests at a time. */
+const ABREAST = 4
+/** How far from a memory it begins. */
+const DEPTH = 2
+
+async function begin(client: Client, of: string | undefined, filters: Filters, signal: AbortSignal): Promise<Network> {
+  if (of !== undefined) {
+    const [memory, related] = await Promise.all([
+      client.memory.get(of, { signal }),
+      client.memory.explore(of, { depth: DEPTH, direction: 'both' }, { signal }),
+    ])
+    return withRelated(withMemories(EMPTY, [memory]), related)
+  }
+  const query = filters.q?.trim() ?? ''
+  if (query === '') {
+    const { status: _, ...wanted } = listQuery(filters)
+    return withMemories(EMPTY, (await client.memory.list({ ...wanted, limit: SEEDS }, { signal })).memories)
+  }
+  const found = await client.memory.recall(searchBody(query, filters), { signal })
+  return withMemories(
+    EMPTY,
+    found.map(({ memory }) => memory),
+  )
+}
+
+export interface Growing {
+  network: Network
+  error: Error | null
+  isPending: boolean
+  /** Memories whose relationships are being fetched. */
+  waiting: number
+  expand(ids: readonly string[]): void
+}
+
+export function useNetwork(of: string | undefined, filters: Filters): Growing {
+  const { client } = useSession()
+  const [network, setNetwork] = useState(EMPTY)
+  const [error, setError] = useState<Error | null>(null)
+  const [isPending, setPending] = useState(true)
+  const [waiting, setWaiting] = useState(0)
+  const leaving = useRef(new AbortController())
+  const key = JSON.stringify([of, filters])
+
+  async function expand(ids: readonly string[]): Promise<void> {
+    const { signal } = leaving.current
+    const queue = [...ids]
+    setWaiting((count) => count + queue.length)
+    const work = async (): Promise<void> => {
+      for (let id = queue.shift(); id !== undefined; id = queue.shift()) {
+        const from = id
+        try {
+          const related = await client.memory.explore(from, { depth: 1, direction: 'both' }, { signal })
+          setNetwork((old) => withExpanded(old, from, related))
+        } catch (failure) {
+          if (signal.aborted) return
+          queue.length = 0
+          tellFailure(failure)
+        }
+      }
+    }
+    await Promise.all(Array.from({ length: ABREAST }, work))
+    if (!signal.aborted) setWaiting((count) => Math.max(0, count - ids.length))
+  }
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it begins anew for another address and for nothing else
+  useEffect(() => {
+    const controller = new AbortController()
+    leaving.current = controller
+    setPending(true)
+    setError(null)
+    setWaiting(0)
+    begin(client, of, filters, controller.signal).then(
+      (begun) => {
+        setNetwork(begun)
+        setPending(false)
+        const first = of === undefined ? [...begun.nodes.keys()] : [of]
+        void expand(first.slice(0, SEEDS))
+      },
+      (failure: Error) => {
+        if (controller.signal.aborted) return
+        setError(failure)
+        setPending(false)
+      },
+    )
+    return () => controller.abort()
+  }, [key, client])
+
+  return {
+    network,
+    error,
+    isPending,
+    waiting,
+    expand: (ids) => {
+      const wanted = ids.filter((id) => network.nodes.get(id)?.isExpanded === false)
+      if (wanted.length > 0) void expand(wanted.slice(0, MOST_NODES))
+    },
+  }
+}

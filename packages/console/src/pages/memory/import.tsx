@@ -1,0 +1,100 @@
+import type { ImportedMemories } from '@sensorium/client'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Field } from '../../components/field.tsx'
+import { Failed } from '../../components/states.tsx'
+import { Stat, Stats } from '../../components/stat.tsx'
+import { useSession } from '../../session/session.ts'
+import { linesOfFile } from './lines-of-file.ts'
+import { useRunning } from './use-running.ts'
+
+interface Imported {
+  lines: number
+  /** Of the file, 0 to 1. */
+  part: number
+  result: ImportedMemories
+}
+
+/** Lines that were refused and are shown; the rest is counted. */
+const SHOWN_ERRORS = 50
+
+export function ImportMemories() {
+  const { client } = useSession()
+  const queries = useQueryClient()
+  const [file, setFile] = useState<File | null>(null)
+  const { progress, error, isRunning, start, stop } = useRunning<Imported>(async (report, signal) => {
+    let bytes = 0
+    const lines = linesOfFile(file!, (read) => {
+      bytes = read
+    })
+    try {
+      const tell = (taken: number, soFar: ImportedMemories): void =>
+        report({ lines: taken, part: file!.size === 0 ? 1 : bytes / file!.size, result: { ...soFar } })
+      const result = await client.memory.import(lines, { signal, progress: tell })
+      report({ lines: result.created + result.updated + result.skipped + result.failed, part: 1, result })
+    } finally {
+      // What was taken before a stop or a failure is there as well.
+      for (const operation of ['listMemories', 'searchMemories', 'listRelationships'])
+        void queries.invalidateQueries({ queryKey: [operation] })
+    }
+  })
+  return (
+    <section className="stack" aria-label="Import">
+      <h3>Import</h3>
+      <p className="quiet">
+        A file as an export writes it. What is created belongs to you; the same file again is skipped, so an import that
+        broke off can be run once more.
+      </p>
+      <Field label="File" hint="Newline-delimited JSON: a memory or a relationship on each line.">
+        <input
+          type="file"
+          accept=".ndjson,.jsonl,.json,application/x-ndjson"
+          disabled={isRunning}
+          onChange={(event) => setFile(event.target.files?.[0] ?? null)}
+        />
+      </Field>
+      {error === null ? null : <Failed error={error} />}
+      <div className="row">
+        <button type="button" className="button primary" disabled={file === null || isRunning} onClick={start}>
+          Import the file
+        </button>
+        {isRunning ? (
+          <button type="button" className="button" onClick={stop}>
+            Stop
+          </button>
+        ) : null}
+        {isRunning || progress !== null ? (
+          <progress aria-label="Of the file" max={1} value={progress?.part ?? 0} />
+        ) : null}
+      </div>
+      {progress === null ? null : <Outcome of={progress.result} isWhole={!isRunning && error === null} />}
+    </section>
+  )
+}
+
+function Outcome({ of, isWhole }: { of: ImportedMemories; isWhole: boolean }) {
+  const { created, updated, skipped, failed, errors } = of
+  return (
+    <div className="stack" role="status" aria-label={isWhole ? 'Imported' : 'Importing'}>
+      <Stats>
+        <Stat label="Created" value={created.toLocaleString()} />
+        <Stat label="Changed" value={updated.toLocaleString()} />
+        <Stat label="Already there" value={skipped.toLocaleString()} />
+        <Stat label="Refused" value={failed.toLocaleString()} tone={failed > 0 ? 'bad' : undefined} />
+      </Stats>
+      {errors.length === 0 ? null : (
+        <ol className="memory-lines refused" aria-label="Lines that were refused">
+          {errors.slice(0, SHOWN_ERRORS).map(({ line, error }) => (
+            <li key={line} className="row">
+              <span className="number quiet">line {line.toLocaleString()}</span>
+              <span className="grow">{error.message}</span>
+            </li>
+          ))}
+          {failed > SHOWN_ERRORS ? (
+            <li className="row quiet">and {failed - Math.min(SHOWN_ERRORS, errors.length)} more</li>
+          ) : null}
+        </ol>
+      )}
+    </div>
+  )
+}

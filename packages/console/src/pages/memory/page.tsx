@@ -1,0 +1,40 @@
+// Memory: what agents keep, found by meaning, changed, shared, forgotten, and seen as a graph.
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { MemoryIcon } from '../../components/icons.tsx'
+import { rootRoute } from '../../root-route.ts'
+import type { Page } from '../page.ts'
+import { textIn } from '../search-params.ts'
+import { FILTERS } from './filters.ts'
+
+export const memoryPage: Page = {
+  path: '/memory',
+  title: 'Memory',
+  icon: <MemoryIcon />,
+  keys: 'g m',
+  isFor: ({ can }) => can('memory:read'),
+  async find({ client }, text) {
+    const { memories } = await client.memory.list({ search: text, limit: 8 })
+    return memories.map(({ id, title }) => ({ title, kind: 'Memory', to: `/memory/${id}` }))
+  },
+}
+
+export const memoryRoutes = [
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/memory',
+    validateSearch: textIn(...FILTERS, 'new'),
+    component: lazyRouteComponent(() => import('./list.tsx'), 'MemoriesPage'),
+  }),
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/memory/graph',
+    validateSearch: textIn(...FILTERS, 'of', 'at'),
+    component: lazyRouteComponent(() => import('./graph/graph.tsx'), 'GraphPage'),
+  }),
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/memory/$id',
+    validateSearch: textIn('do'),
+    component: lazyRouteComponent(() => import('./detail.tsx'), 'MemoryPage'),
+  }),
+] as const

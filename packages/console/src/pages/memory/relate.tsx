@@ -1,0 +1,107 @@
+// A relationship to another memory, which is found by its meaning.
+import type { Memory, RelationshipCreate } from '@sensorium/client'
+import { useState, type FormEvent } from 'react'
+import { useAction, useCall } from '../../api/calls.ts'
+import { Field, FormProblem, problemOf } from '../../components/field.tsx'
+import { Overlay } from '../../components/overlay.tsx'
+import { Reply } from '../../components/states.tsx'
+import { RELATIONSHIP_TYPES, TYPE_NAMES, type RelationshipType } from './relationship-types.ts'
+import { useSettled } from './use-settled.ts'
+
+const CANDIDATES = 8
+
+export function Relate({ memory, onClose }: { memory: Memory; onClose(): void }) {
+  const [query, setQuery] = useState('')
+  const [target, setTarget] = useState<string | null>(null)
+  const [type, setType] = useState<RelationshipType>('related_to')
+  const [strength, setStrength] = useState(1)
+  const relate = useAction(
+    (client, body: RelationshipCreate) =>
+      client.memory.relate(memory.id, body.target_memory_id, body.relationship_type, { strength: body.strength ?? 1 }),
+    { refresh: ['listRelationships'], done: 'The memories are related', quiet: true },
+  )
+
+  function submit(event: FormEvent): void {
+    event.preventDefault()
+    if (target === null) return
+    relate.mutate({ target_memory_id: target, relationship_type: type, strength }, { onSuccess: onClose })
+  }
+
+  return (
+    <Overlay title="Relate it to another memory" onClose={onClose}>
+      <form className="stack wide" onSubmit={submit}>
+        <Field label={`“${memory.title}” is or does`} problem={problemOf(relate.error, 'relationship_type')}>
+          <select value={type} onChange={(event) => setType(event.target.value as RelationshipType)}>
+            {TYPE_NAMES.map((name) => (
+              <option key={name} value={name}>
+                {RELATIONSHIP_TYPES[name].out}
+              </option>
+            ))}
+          </select>
+        </Field>
+        <Field
+          label="The other memory"
+          hint="Ask for it, then choose."
+          problem={problemOf(relate.error, 'target_memory_id')}
+        >
+          <input
+            type="search"
+            value={query}
+            placeholder={memory.title}
+            onChange={(event) => setQuery(event.target.value)}
+          />
+        </Field>
+        <Candidates query={query.trim() || memory.title} except={memory.id} chosen={target} onChoose={setTarget} />
+        <Field label={`Strength ${strength.toFixed(2)}`} problem={problemOf(relate.error, 'strength')}>
+          <input
+            className="range"
+            type="range"
+            min="0"
+            max="1"
+            step="0.05"
+            value={strength}
+            onChange={(event) => setStrength(Number(event.target.value))}
+          />
+        </Field>
+        <FormProblem error={relate.error} fields={['relationship_type', 'target_memory_id', 'strength']} />
+        <div className="form-end">
+          <button type="button" className="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" className="button primary" disabled={target === null || relate.isPending}>
+            Relate
+          </button>
+        </div>
+      </form>
+    </Overlay>
+  )
+}
+
+interface CandidatesProps {
+  query: string
+  except: string
+  chosen: string | null
+  onChoose(id: string): void
+}
+
+function Candidates({ query, except, chosen, onChoose }: CandidatesProps) {
+  const settled = useSettled(query)
+  const found = useCall('searchMemories', { body: { query: settled, limit: CANDIDATES + 1 } }, { keep: true })
+  return (
+    <Reply of={found} lines={3}>
+      {({ results }) => (
+        <fieldset className="candidates" aria-label="Memories to choose from">
+          {results
+            .filter(({ memory }) => memory.id !== except)
+            .slice(0, CANDIDATES)
+            .map(({ memory }) => (
+              <label key={memory.id}>
+                <input type="radio" name="target" checked={memory.id === chosen} onChange={() => onChoose(memory.id)} />
+                <span className="cut">{memory.title}</span>
+              </label>
+            ))}
+        </fieldset>
+      )}
+    </Reply>
+  )
+}

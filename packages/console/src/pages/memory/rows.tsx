@@ -1,0 +1,94 @@
+// The list without a question: newest first. What is gone has no page of its own and opens beside the list.
+import type { Memory, MemoryList } from '@sensorium/client'
+import { useNavigate } from '@tanstack/react-router'
+import { useMemo, useState } from 'react'
+import { useRows } from '../../api/calls.ts'
+import { Overlay } from '../../components/overlay.tsx'
+import { Empty, Failed, Loading } from '../../components/states.tsx'
+import { Table, type Column } from '../../components/table.tsx'
+import { Time } from '../../components/time.tsx'
+import { AboutMemory } from './about.tsx'
+import { ScopeBadge, TypeBadge } from './badges.tsx'
+import { isFiltered, listQuery, type Filters } from './filters.ts'
+import { useOwner } from './use-owner.ts'
+
+const memoriesOf = ({ memories }: MemoryList): Memory[] => memories
+
+const REMEMBER = `curl ${location.origin}/v1/memories -H "authorization: Bearer $TOKEN" \\
+  -H 'content-type: application/json' \\
+  -d '{"type":"semantic","scope":"institutional","title":"Deploys on Friday fail","content":"Three of four were rolled back."}'`
+
+const columnsFor = (owner: (id: string) => string): readonly Column<Memory>[] => [
+  {
+    name: 'Memory',
+    width: 'minmax(0, 3fr)',
+    cell: ({ title, content }) => (
+      <>
+        <strong>{title}</strong> <span className="faint">{content.slice(0, 160)}</span>
+      </>
+    ),
+  },
+  { name: 'Type', width: '92px', wideOnly: true, cell: ({ type }) => <TypeBadge type={type} /> },
+  {
+    name: 'Scope',
+    width: '124px',
+    wideOnly: true,
+    cell: ({ scope, team_id }) => <ScopeBadge scope={scope} team_id={team_id} />,
+  },
+  { name: 'Owner', width: 'minmax(0, 120px)', wideOnly: true, cell: ({ agent_id }) => owner(agent_id) },
+  {
+    name: 'Project',
+    width: 'minmax(0, 96px)',
+    wideOnly: true,
+    cell: ({ project_id }) => project_id ?? <span className="faint">—</span>,
+  },
+  { name: 'Created', width: '84px', right: true, cell: ({ created_at }) => <Time at={created_at} /> },
+]
+
+export function Rows({ filters }: { filters: Filters }) {
+  const navigate = useNavigate()
+  const owner = useOwner()
+  const columns = useMemo(() => columnsFor(owner), [owner])
+  const [gone, setGone] = useState<Memory | null>(null)
+  const query = listQuery(filters)
+  const isGone = query.status !== undefined && query.status !== 'active'
+  const list = useRows('listMemories', { query }, memoriesOf, { every: 15_000 })
+  if (list.error !== null && list.rows.length === 0) return <Failed error={list.error} />
+  if (list.isPending) return <Loading lines={8} />
+  return (
+    <>
+      <Table
+        label="Memories"
+        fill
+        columns={columns}
+        rows={list.rows}
+        keyOf={({ id }) => id}
+        onOpen={(memory) =>
+          isGone ? setGone(memory) : void navigate({ to: '/memory/$id', params: { id: memory.id } })
+        }
+        hasMore={list.hasMore}
+        more={list.more}
+        foot={
+          <span className="number">
+            {list.total.toLocaleString()} {list.total === 1 ? 'memory' : 'memories'}
+          </span>
+        }
+        empty={
+          isFiltered(filters) ? (
+            <Empty title="No memory fits these filters" />
+          ) : (
+            <Empty title="Nothing is remembered yet" command={REMEMBER}>
+              A memory is something an agent keeps: a fact, an episode, a way to do things. Make one here or from a
+              shell, with a token in TOKEN.
+            </Empty>
+          )
+        }
+      />
+      {gone === null ? null : (
+        <Overlay title={gone.title} kind="drawer" onClose={() => setGone(null)}>
+          <AboutMemory memory={gone} owner={owner(gone.agent_id)} withContent />
+        </Overlay>
+      )}
+    </>
+  )
+}

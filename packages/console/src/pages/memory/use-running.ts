@@ -1,0 +1,35 @@
+// Something that takes a while, says how far it is, and can be stopped. It stops when the page is left.
+import { useEffect, useRef, useState } from 'react'
+
+export interface Running<P> {
+  /** How far it is, or was when it ended; null before the first time. */
+  progress: P | null
+  error: Error | null
+  isRunning: boolean
+  start(): void
+  stop(): void
+}
+
+export function useRunning<P>(run: (report: (progress: P) => void, signal: AbortSignal) => Promise<void>): Running<P> {
+  const [progress, setProgress] = useState<P | null>(null)
+  const [error, setError] = useState<Error | null>(null)
+  const [isRunning, setRunning] = useState(false)
+  const controller = useRef<AbortController | null>(null)
+  useEffect(() => () => controller.current?.abort(), [])
+
+  async function start(): Promise<void> {
+    const mine = new AbortController()
+    controller.current = mine
+    setProgress(null)
+    setError(null)
+    setRunning(true)
+    try {
+      await run(setProgress, mine.signal)
+    } catch (failure) {
+      if (!mine.signal.aborted) setError(failure as Error)
+    }
+    setRunning(false)
+  }
+
+  return { progress, error, isRunning, start: () => void start(), stop: () => controller.current?.abort() }
+}

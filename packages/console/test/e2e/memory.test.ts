@@ -1,0 +1,173 @@
+// The page of memories, used as a person would.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, before, describe, test } from 'node:test'
+import { noBrowser } from '../support/chromium.ts'
+import { ADMIN_KEY, startConsole, type ConsoleUnderTest } from '../support/console.ts'
+
+describe('memory', { skip: noBrowser }, () => {
+  let console: ConsoleUnderTest
+  before(async () => {
+    console = await startConsole()
+  })
+  after(() => console?.stop())
+
+  test('[UI-50] a question finds memories with their signals drawn, and the filters are in the address', async () => {
+    const { page, complaints } = await console.signIn(ADMIN_KEY, '/memory?scope=institutional')
+    await page
+      .getByRole('row', { name: /Pump 7/ })
+      .first()
+      .waitFor()
+    assert.equal(await page.getByRole('row', { name: /Pump 6/ }).count(), 0, 'pump 6 is private')
+    await page.keyboard.press('/')
+    await page.keyboard.type('how is pump 4 cooled down')
+    const first = page.locator('.result').first()
+    await first.filter({ hasText: 'How to cool pump 4 down' }).waitFor()
+    const [bar] = await first.locator('.signals li').all()
+    assert.match((await bar!.getAttribute('title'))!, /meaning.*: 0\.\d+/)
+    assert.equal(await first.locator('.signals li').count(), 5)
+    await page.getByLabel('Type').selectOption('procedural')
+    await page.locator('.result', { hasText: 'Pump 4 ran hot' }).waitFor({ state: 'detached' })
+    assert.match(page.url(), /scope=institutional/)
+    assert.match(page.url(), /type=procedural/)
+    assert.match(page.url(), /q=how/)
+    await first.click()
+    await page.getByRole('heading', { name: 'How to cool pump 4 down' }).waitFor()
+    await page.goBack()
+    assert.equal(await page.getByLabel('Search by meaning').inputValue(), 'how is pump 4 cooled down')
+    assert.deepEqual(complaints, [])
+  })
+
+  test('[UI-51] without a mouse: a memory is made, edited, promoted, restored and forgotten', async () => {
+    const { page } = await console.signIn(console.plant.keys.triage, '/memory')
+    await page
+      .getByRole('row', { name: /Pump 8/ })
+      .first()
+      .waitFor()
+    await page.keyboard.press('c')
+    const form = page.getByRole('dialog', { name: 'Remember something' })
+    await form.waitFor()
+    await page.keyboard.type('The yard floods in March')
+    await page.keyboard.press('Tab')
+    await page.keyboard.type('Twice in three years.')
+    await form.getByLabel('Metadata').fill('{"yard": ')
+    await form.getByRole('alert').waitFor()
+    await form.getByLabel('Metadata').fill('{"yard": "east"}')
+    await form.getByLabel('Title').press('Enter')
+    await page.getByRole('heading', { name: 'The yard floods in March' }).waitFor()
+    const id = page.url().split('/').at(-1)!
+    const now = () => console.plant.admin.memory.get(id)
+    assert.deepEqual((await now()).metadata, { yard: 'east' })
+
+    await page.keyboard.press('e')
+    const edit = page.getByRole('dialog', { name: 'Edit the memory' })
+    await edit.getByLabel('Content').fill('Every spring.')
+    await edit.getByLabel('Title').press('Enter')
+    await page.locator('.memory-content', { hasText: 'Every spring.' }).waitFor()
+    assert.equal((await now()).content, 'Every spring.')
+
+    await page.getByRole('button', { name: 'Promote' }).press('Enter')
+    const promote = page.getByRole('dialog', { name: 'Promote the memory' })
+    await promote.getByLabel('Scope').selectOption('institutional')
+    await promote.getByRole('button', { name: 'Promote' }).press('Enter')
+    await page.getByText('Shared with everybody').waitFor()
+    assert.equal((await now()).scope, 'institutional')
+
+    await page.getByRole('button', { name: 'Restore version 1' }).press('Enter')
+    await page.locator('.memory-content', { hasText: 'Twice in three years.' }).waitFor()
+    assert.equal((await now()).scope, 'institutional', 'a scope only widens')
+
+    await page.getByRole('button', { name: 'Forget' }).press('Enter')
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).press('Enter')
+    assert.equal((await now()).status, 'active')
+    await page.getByRole('button', { name: 'Forget' }).press('Enter')
+    await page.getByRole('dialog').getByRole('button', { name: 'Forget' }).press('Enter')
+    await page.getByText('Forgotten: The yard floods in March').waitFor()
+    await assert.rejects(now(), /no such memory/i)
+    await page.getByLabel('Status').selectOption('deleted')
+    await page.getByRole('row', { name: /The yard floods/ }).press('Enter')
+    await page.getByRole('dialog', { name: 'The yard floods in March' }).waitFor()
+  })
+
+  test('[UI-51] a memory is related to another that is found by its meaning, and unrelated', async () => {
+    const { page } = await console.signIn(ADMIN_KEY, `/memory/${console.plant.memories.changed}`)
+    await page.getByRole('button', { name: 'Relate' }).click()
+    const form = page.getByRole('dialog')
+    await form.getByLabel('is or does').selectOption('contradicts')
+    await form.getByLabel('The other memory').fill('why pump 5 was not replaced')
+    await form.getByRole('radio', { name: 'Why pump 5 was not replaced' }).check()
+    await form.getByRole('button', { name: 'Relate' }).click()
+    const line = page.getByRole('listitem').filter({ hasText: 'Why pump 5 was not replaced' })
+    await line.filter({ hasText: 'contradicts' }).waitFor()
+    await line.getByRole('button', { name: /Delete the relationship/ }).click()
+    await line.waitFor({ state: 'detached' })
+  })
+
+  test('[UI-52] the graph grows from a memory by the keyboard, and is drawn', async () => {
+    const { page, complaints } = await console.signIn(ADMIN_KEY, `/memory/${console.plant.memories.hall}`)
+    await page.getByRole('link', { name: 'Graph' }).press('Enter')
+    const status = page.getByRole('status')
+    await status.filter({ hasText: '34 memories, 33 relationships' }).waitFor()
+    const chosen = page.getByRole('list', { name: 'Relationships of The north hall' })
+    await chosen.getByRole('button', { name: 'Pumps run hot when the doors are shut' }).press('Enter')
+    assert.match(page.url(), /at=mem_/)
+    await page.getByRole('list', { name: 'Relationships of Pumps run hot' }).getByText('contradicts').first().waitFor()
+    await page.getByRole('button', { name: /^Expand all/ }).press('Enter')
+    await page.getByRole('button', { name: /^Expand all/ }).press('Enter')
+    await status.filter({ hasText: '60 memories, 69 relationships' }).waitFor()
+    await page.locator('.graph-canvas[data-settled="true"] canvas').first().waitFor()
+    await page.getByRole('button', { name: /^supports/ }).press('Enter')
+    assert.equal(await page.getByRole('button', { name: /^supports/ }).getAttribute('aria-pressed'), 'false')
+    assert.deepEqual(complaints, [])
+  })
+
+  test('[UI-53] memories are exported to a file, imported again, and refused lines have their number', async () => {
+    const { page, complaints } = await console.signIn(ADMIN_KEY, '/memory')
+    await page.getByRole('button', { name: 'Export and import' }).click()
+    const drawer = page.getByRole('dialog', { name: 'Export and import' })
+    const saving = page.waitForEvent('download')
+    await drawer.getByRole('button', { name: 'Export to a file' }).click()
+    const download = await saving
+    assert.match(download.suggestedFilename(), /^memories-\d{4}-\d\d-\d\d\.ndjson$/)
+    const text = readFileSync(await download.path(), 'utf8')
+    const exported = text.trimEnd().split('\n')
+    const { total } = await console.plant.admin.memory.list({ limit: 1 })
+    assert.equal(exported.filter((line) => 'title' in JSON.parse(line)).length, total)
+    await drawer.getByText(`${exported.length} lines`).waitFor()
+
+    const memory = { type: 'semantic', scope: 'institutional', title: 'From a file', content: 'It came by import.' }
+    const lines = [
+      { ...memory, external_id: 'file-1' },
+      { ...memory, title: 'From the same file' },
+    ]
+    const [first, last] = lines.map((line) => JSON.stringify(line))
+    const file = [first, '{"title":', last].join('\n')
+    await drawer.getByLabel('File').setInputFiles({
+      name: 'some.ndjson',
+      mimeType: 'application/x-ndjson',
+      buffer: Buffer.from(file),
+    })
+    await drawer.getByRole('button', { name: 'Import the file' }).click()
+    await drawer.getByRole('status', { name: 'Imported' }).waitFor()
+    await drawer.getByLabel('Lines that were refused').getByText('line 2').waitFor()
+    assert.deepEqual(await drawer.locator('.stat .figure').allInnerTexts(), ['2', '0', '0', '1'])
+    await page.keyboard.press('Escape')
+    await page
+      .getByRole('row', { name: /From a file/ })
+      .first()
+      .waitFor()
+    assert.deepEqual(complaints, [])
+  })
+
+  test('[UI-10] a key that only reads sees memories and no way to change them', async () => {
+    const { admin, agents, memories } = console.plant
+    const { key } = await admin.keys.mint(agents.sensor.id, { scopes: ['memory:read'] })
+    const { page } = await console.signIn(key, `/memory/${memories.changed}`)
+    await page.locator('.memory-content').waitFor()
+    for (const name of ['Edit', 'Promote', 'Forget', 'Relate'])
+      assert.equal(await page.getByRole('button', { name }).count(), 0, name)
+    await page.getByRole('link', { name: 'Back to memories' }).click()
+    await page.getByRole('row').nth(1).waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Remember' }).count(), 0)
+  })
+})
