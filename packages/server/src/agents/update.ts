@@ -55,8 +55,8 @@ export async function setAgentStatus(
 }
 
 /**
- * A paused agent is handed nothing: the statement that claims asks (delivery/sql.ts). Who waits is woken when it
- * resumes.
+ * A paused agent is handed nothing: the statement that claims asks (delivery/sql.ts). Who waits is woken: then it knows
+ * that nothing may be handed to it, or that there may be something.
  */
 export async function setAgentPaused(
   db: Db,
@@ -69,5 +69,5 @@ export async function setAgentPaused(
   await change(db, now, tenantId, id, { paused: paused ? 1 : 0 })
   // It is pushed to no longer, or again.
   announce(db, 'agent', id)
-  if (!paused) db.afterCommit(() => wakeups.wake([id]))
+  db.afterCommit(() => wakeups.wake([id]))
 }

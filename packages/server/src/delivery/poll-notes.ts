@@ -1,7 +1,7 @@
 // When mailboxes were last polled on this node, and what the last poll left. The time is written to the store once a
 // second at most. That a mailbox is empty is believed for half a second, unless something stirs in it: a receiver that
 // takes five hundred deliveries a second looks twice.
-import type { Mailbox } from './sql.ts'
+import type { Mailbox, MailboxOutlook } from './sql.ts'
 
 interface PollNote {
   written: number
@@ -21,7 +21,7 @@ export interface PollNotes {
   /** Nothing was due in the mailbox, and nothing will be before `due`. */
   foundEmpty(mailbox: Mailbox, due: number | null, elapsed: number): void
   /** Whether a look would find nothing, and when something becomes due. */
-  knownEmpty(mailbox: Mailbox, elapsed: number, now: number): { due: number | null } | null
+  knownEmpty(mailbox: Mailbox, elapsed: number, now: number): MailboxOutlook | null
   /** Something may have come into these mailboxes; null is all of them. */
   stirred(recipientIds: readonly string[] | null): void
 }
@@ -54,7 +54,9 @@ export function makePollNotes(): PollNotes {
     },
     knownEmpty({ recipientId }, elapsed, now) {
       const note = notes.get(recipientId)
-      return note && elapsed < note.emptyUntil && (note.due === null || now < note.due) ? note : null
+      return note && elapsed < note.emptyUntil && (note.due === null || now < note.due)
+        ? { due: note.due, isPaused: false }
+        : null
     },
     stirred(recipientIds) {
       if (recipientIds === null) for (const note of notes.values()) note.emptyUntil = 0

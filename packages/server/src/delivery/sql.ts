@@ -296,17 +296,20 @@ export const extendRows = (db: Db, { tenantId, recipientId }: Mailbox, ids: stri
     [until, until, tenantId, recipientId, db.dialect.list(ids), now],
   )
 
-/**
- * When the next lease or wait of a mailbox runs out. For a mailbox in which nothing is due: it goes through what is
- * leased.
- */
-export const nextDue = async (db: Db, { tenantId, recipientId }: Mailbox): Promise<number | null> =>
-  (
-    await db.lookUp<{ due: number | null }>(`select min(due_at) as due from ${openIn('due_at')}`, [
-      tenantId,
-      recipientId,
-    ])
-  )?.due ?? null
+export interface MailboxOutlook {
+  /** When the next lease or wait runs out. */
+  due: number | null
+  isPaused: boolean
+}
+
+/** What a mailbox in which nothing is due waits for. It goes through what is leased. */
+export async function readOutlook(db: Db, { tenantId, recipientId }: Mailbox): Promise<MailboxOutlook> {
+  const row = await db.lookUp<{ due: number | null; paused: number | null }>(
+    `select min(due_at) as due, (select paused from agents where tenant_id = ? and id = ?) as paused from ${openIn('due_at')}`,
+    [tenantId, recipientId, tenantId, recipientId],
+  )
+  return { due: row?.due ?? null, isPaused: row?.paused === 1 }
+}
 
 export const notePoll = (db: Db, { tenantId, recipientId }: Mailbox, now: number) =>
   db.runLater(

@@ -6,7 +6,7 @@ import type { Store } from '../store/db.ts'
 import type { ClaimedDelivery, WaitForDeliveries } from './claimed.ts'
 import type { HandedOver, Handover } from './handover.ts'
 import type { PollNotes } from './poll-notes.ts'
-import { nextDue, notePoll, putBackRows, type ClaimedRow, type Mailbox } from './sql.ts'
+import { notePoll, putBackRows, readOutlook, type ClaimedRow, type Mailbox } from './sql.ts'
 import type { Wakeups } from './wake.ts'
 
 /** Without a wake-up a waiter looks again this often: polling is the truth, wake-ups only shorten it. */
@@ -54,14 +54,10 @@ export function makeWaiting({
         const found = empty ? noPoll(mailbox) : await take(mailbox, limit, skipLook)
         const left = deadline - clock.elapsed()
         if (found.length > 0 || left <= 0 || gone.aborted) return found
-        const { due } = empty ?? { due: await nextDue(store, mailbox) }
-        if (!empty && !woken.signal.aborted) notes.foundEmpty(mailbox, due, clock.elapsed())
-        const handed = await sleepOffered(
-          mailbox,
-          limit,
-          Math.min(left, LOOK_AGAIN_MS, due === null ? Infinity : Math.max(1, due - clock.now())),
-          woken,
-        )
+        const { due, isPaused } = empty ?? (await readOutlook(store, mailbox))
+        if (!empty && !isPaused && !woken.signal.aborted) notes.foundEmpty(mailbox, due, clock.elapsed())
+        const ms = Math.min(left, LOOK_AGAIN_MS, due === null ? Infinity : Math.max(1, due - clock.now()))
+        const handed = isPaused ? await clock.sleep(ms, woken.signal) : await sleepOffered(mailbox, limit, ms, woken)
         if (handed) return await deliver(mailbox, handed, gone, checkCaller)
         if (gone.aborted) return []
         // Of many who wait at one mailbox the first takes; the others look whether it left something.

@@ -58,6 +58,25 @@ onBothEngines((engine) => {
     assert.equal((await waiting).body.count, 1)
   })
 
+  test('[CON-15] [HND-1] a poll that waits when the agent is paused is handed nothing until it resumes', async () => {
+    const others = service.clock.sleepers()
+    const waiting = service.call('GET /v1/delivery/poll?wait=20', { token: agent.token })
+    let back = false
+    void waiting.then(() => (back = true))
+    while (service.clock.sleepers() <= others) await new Promise(setImmediate)
+    await set('pause')
+    while (service.clock.sleepers() <= others) await new Promise(setImmediate)
+    const id = await calls.publish(agent)
+    await pass(service, 2_000)
+    assert.equal(back, false)
+    assert.equal((await calls.queue(tenant, agent))['pending'], 1)
+    await set('resume')
+    assert.deepEqual(
+      (await waiting).body.deliveries.map(({ event_id }: { event_id: string }) => event_id),
+      [id],
+    )
+  })
+
   test('[CON-15] a stream rests and goes on', async () => {
     await set('pause')
     const reader = await openReader(service.url, agent.token)

@@ -10,7 +10,7 @@ import {
   acknowledgeRows,
   claimRows,
   extendRows,
-  nextDue,
+  readOutlook,
   setDead,
   setReady,
   isSomethingDue,
@@ -132,7 +132,7 @@ onBothEngines((engine) => {
       'set ready': (db) => setReady(db, box, ['d2'], null),
       'set dead': (db) => setDead(db, box, 'd2', 'r', 5),
       extend: (db) => extendRows(db, box, ['d2'], 5, 5),
-      'next due': (db) => nextDue(db, box),
+      'next due': (db) => readOutlook(db, box),
       'dead letters of an agent': (db) => listDeadLetters(db, { tenantId: 'ten_a', recipientId: 'agt_1' }, {}, 0, 50),
       'dead letters of a tenant': (db) => listDeadLetters(db, { tenantId: 'ten_a', recipientId: null }, {}, 0, 50),
       'dead letters that a filter finds': (db) =>
