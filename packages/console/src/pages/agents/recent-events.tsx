@@ -21,7 +21,7 @@ const COLUMNS: readonly Column<RecentEvent>[] = [
   },
 ]
 
-const LISTEN = `npx sensorium listen --key $AGENT_KEY --url ${location.origin}`
+const LISTEN = `SENSORIUM_KEY=ak_live_… npx sensorium listen --ack --url ${location.origin}`
 
 export function RecentEvents({ agent }: { agent: Agent }) {
   const recent = useCall('listRecentEvents', { params: { id: agent.id }, query: { limit: 50 } }, { every: 5_000 })
