@@ -38,8 +38,11 @@ function relative(at: number): string {
   return past > 0 ? `${span(past)} ago` : `in ${span(-past)}`
 }
 
+/** Renders again every five seconds: for what says how long something has lasted. */
+export const useTick = (): number => useSyncExternalStore(subscribe, () => ticks)
+
 export function Time({ at, absent = '—' }: { at: string | null | undefined; absent?: string }) {
-  useSyncExternalStore(subscribe, () => ticks)
+  useTick()
   if (at === null || at === undefined) return <span className="faint">{absent}</span>
   const moment = new Date(at)
   return (

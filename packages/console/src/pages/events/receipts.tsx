@@ -4,7 +4,7 @@ import type { Matched, Receipt } from '@sensorium/client'
 import { Link } from '@tanstack/react-router'
 import { useAgents } from '../../api/agent-names.ts'
 import { Badge, type Tone } from '../../components/badge.tsx'
-import { span } from '../../components/time.tsx'
+import { span, useTick } from '../../components/time.tsx'
 
 const STATES: Record<Receipt['state'], { tone: Tone | undefined; says: string }> = {
   pending: { tone: undefined, says: 'waiting' },
@@ -74,6 +74,8 @@ function tookOf(receipt: Receipt): string {
 
 export function Receipts({ receipts }: { receipts: readonly Receipt[] }) {
   const agents = useAgents()
+  // What is not over yet goes on, whether the service has anything new to say or not.
+  useTick()
   const from = Math.min(...receipts.map(({ created_at }) => Date.parse(created_at)))
   const ends = receipts.map((receipt) => {
     const end = endOf(receipt)
