@@ -12,7 +12,7 @@ import type { Embedding } from './embed-memories.ts'
 import type { MemoryIndex, ReadyVectors } from './index/memory-index.ts'
 import type { Viewer } from './see.ts'
 
-/** More than this is nearly the same: pairs of the development collections that a person would merge are above it. */
+/** More than this is nearly the same: worth a look before one more is stored. */
 export const ALIKE = 0.92
 const TOLD = 10
 const AT_ONCE_MS = 50
