@@ -84,6 +84,30 @@ onBothEngines((engine) => {
     assert.doesNotMatch(text, /(?:src|href)="(?!\/)/)
   })
 
+  test('[HTTP-27] the console and MCP are outside of /v1', async () => {
+    const tenant = await service.tenant()
+    assert.equal((await service.call('GET /console')).status, 200)
+    const initialize = {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'initialize',
+      params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+    }
+    const spoken = await fetch(`${service.url}/mcp`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${(await tenant.agent()).token}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      },
+      body: JSON.stringify(initialize),
+    })
+    assert.equal(spoken.status, 200)
+    assert.match(await spoken.text(), /"serverInfo"/)
+    for (const path of ['GET /v1/console', 'POST /v1/mcp'] as const)
+      assert.equal((await service.call(path, { token: tenant.admin })).status, 404, path)
+  })
+
   test('[UI-3] with CONSOLE=off there is none', async (t) => {
     const without = await startService(engine, { CONSOLE: 'off' })
     t.after(() => without.stop())
