@@ -75,8 +75,12 @@ export default function GraphCanvas({ network, selected, hidden, onChoose }: Gra
       />
       <Zoom sigma={() => drawing.current?.sigma} />
       <div className="graph-notes quiet small" aria-hidden="true">
-        <i className="dot expanded" /> all its relationships are shown
-        <i className="dot" /> expands on click
+        <span>
+          <i className="dot expanded" /> all its relationships are shown
+        </span>
+        <span>
+          <i className="dot" /> expands on click
+        </span>
         <span>wider is stronger</span>
       </div>
     </div>

@@ -7,6 +7,16 @@ import { colorOf } from '../../../components/token-color.ts'
 import type { RelationshipType } from '../relationship-types.ts'
 import { paletteFrom, type Palette } from './drawing.ts'
 
+const BESIDE = 4
+const PADDING = 6
+
+/** Where a text begins: to the right of its node, or to the left where the drawing ends. */
+function textAt(context: CanvasRenderingContext2D, x: number, size: number, text: string, gap: number): number {
+  const { width } = context.measureText(text)
+  const right = x + size + gap
+  return right + width > context.canvas.clientWidth ? Math.max(0, x - size - gap - width) : right
+}
+
 /** A label with the colour of the ground around it, so that it can be read over edges. */
 const labelIn =
   (palette: () => Palette): NodeLabelDrawingFunction =>
@@ -14,33 +24,35 @@ const labelIn =
     if (!label) return
     const { ink, raised } = palette()
     context.font = `${settings.labelWeight} ${settings.labelSize}px ${settings.labelFont}`
+    const left = textAt(context, x, size, label, BESIDE)
     context.lineWidth = 3
     context.lineJoin = 'round'
     context.strokeStyle = raised
-    context.strokeText(label, x + size + 4, y + settings.labelSize / 3)
+    context.strokeText(label, left, y + settings.labelSize / 3)
     context.fillStyle = ink
-    context.fillText(label, x + size + 4, y + settings.labelSize / 3)
+    context.fillText(label, left, y + settings.labelSize / 3)
   }
 
 const hoverIn =
   (palette: () => Palette): NodeHoverDrawingFunction =>
   (context, { x, y, size, label }, settings) => {
     const { ink, raised, chosen } = palette()
-    context.font = `${settings.labelWeight} ${settings.labelSize}px ${settings.labelFont}`
-    const width = label ? context.measureText(label).width + 12 : 0
-    const height = settings.labelSize + 10
-    context.fillStyle = raised
     context.strokeStyle = chosen
     context.lineWidth = 1.5
     context.beginPath()
-    context.roundRect(x + size + 2, y - height / 2, width, height, 5)
-    context.fill()
-    context.stroke()
-    context.beginPath()
     context.arc(x, y, size + 2, 0, Math.PI * 2)
     context.stroke()
+    if (!label) return
+    context.font = `${settings.labelWeight} ${settings.labelSize}px ${settings.labelFont}`
+    const left = textAt(context, x, size, label, BESIDE + PADDING)
+    const height = settings.labelSize + 10
+    context.fillStyle = raised
+    context.beginPath()
+    context.roundRect(left - PADDING, y - height / 2, context.measureText(label).width + 2 * PADDING, height, 5)
+    context.fill()
+    context.stroke()
     context.fillStyle = ink
-    if (label) context.fillText(label, x + size + 8, y + settings.labelSize / 3)
+    context.fillText(label, left, y + settings.labelSize / 3)
   }
 
 export interface Drawing {

@@ -1,0 +1,64 @@
+// The graph of memories as it grows, and what the filters in an address mean.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Memory, RelatedMemory } from '@sensorium/client'
+import { listQuery, searchBody } from '../src/pages/memory/filters.ts'
+import {
+  degrees,
+  edgesOf,
+  EMPTY,
+  MOST_NODES,
+  withExpanded,
+  withMemories,
+  withRelated,
+} from '../src/pages/memory/graph/network.ts'
+
+const memory = (id: string): Memory => ({ id, title: id, content: id }) as Memory
+const related = (from: string, to: string, strength = 1): RelatedMemory =>
+  ({
+    memory: memory(to),
+    relationship: { id: `${from}-${to}`, source_memory_id: from, target_memory_id: to, strength },
+    depth: 1,
+    cumulative_strength: strength,
+  }) as RelatedMemory
+
+describe('the graph of memories', () => {
+  test('[UI-52] a memory that is expanded brings its relationships, the strongest first, and each once', () => {
+    const begun = withMemories(EMPTY, [memory('a')])
+    const grown = withExpanded(begun, 'a', [related('a', 'b', 0.2), related('c', 'a', 0.9), related('a', 'c')])
+    const again = withExpanded(grown, 'a', [related('a', 'b', 0.2)])
+    assert.deepEqual([...begun.nodes.keys()], ['a'], 'what was there is as it was')
+    assert.deepEqual(
+      edgesOf(again, 'a').map(({ id }) => id),
+      ['a-c', 'c-a', 'a-b'],
+    )
+    assert.deepEqual([...degrees(again)].sort(), [
+      ['a', 3],
+      ['b', 1],
+      ['c', 2],
+    ])
+    assert.equal(again.nodes.get('a')!.isExpanded, true)
+    assert.equal(again.nodes.get('b')!.isExpanded, false)
+  })
+
+  test('[UI-52] past 500 memories the rest is counted and left out, with the relationships that lead there', () => {
+    const many = Array.from({ length: MOST_NODES + 20 }, (_, index) => related('start', `m${index}`))
+    const network = withRelated(withMemories(EMPTY, [memory('start')]), many)
+    assert.equal(MOST_NODES, 500)
+    assert.equal(network.nodes.size, MOST_NODES)
+    assert.equal(network.leftOut.size, 21)
+    assert.equal(network.edges.size, MOST_NODES - 1)
+  })
+})
+
+describe('the filters of memories', () => {
+  test('[UI-50] the address says what is asked for, a day is meant whole, and what is no value is left out', () => {
+    const address = { scope: 'team', type: 'nonsense', after: '2026-03-01', before: '2026-03-01', status: 'deleted' }
+    const { created_after, created_before, ...query } = listQuery(address)
+    assert.deepEqual(query, { scope: 'team', status: 'deleted' })
+    assert.equal(Date.parse(created_before!) - Date.parse(created_after!), 86_400_000)
+    assert.equal(new Date(created_after!).getHours(), 0)
+    const body = searchBody('too hot', { ...address, after: 'yesterday', before: '2026-99-99', project: 'p' })
+    assert.deepEqual(body, { query: 'too hot', scope: 'team', project_id: 'p', limit: 50, explain: true })
+  })
+})
