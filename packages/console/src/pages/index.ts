@@ -3,11 +3,22 @@ import { agentRoutes, agentsPage } from './agents/page.tsx'
 import { channelRoutes, channelsPage } from './channels/page.tsx'
 import { deadLetterRoutes, deadLettersPage } from './dead-letters/page.tsx'
 import { eventRoutes, eventsPage } from './events/page.tsx'
+import { ingestionPage, ingestionRoutes } from './ingestion/page.tsx'
 import { memoryPage, memoryRoutes } from './memory/page.tsx'
+import { tenantRoutes, tenantsPage } from './operator/page.tsx'
 import { overviewPage, overviewRoutes } from './overview/page.tsx'
 import type { Page } from './page.ts'
 
-export const pages: readonly Page[] = [overviewPage, eventsPage, agentsPage, channelsPage, deadLettersPage, memoryPage]
+export const pages: readonly Page[] = [
+  overviewPage,
+  eventsPage,
+  agentsPage,
+  channelsPage,
+  deadLettersPage,
+  memoryPage,
+  tenantsPage,
+  ingestionPage,
+]
 
 export const pageRoutes = [
   ...overviewRoutes,
@@ -16,4 +27,6 @@ export const pageRoutes = [
   ...channelRoutes,
   ...deadLetterRoutes,
   ...memoryRoutes,
+  ...tenantRoutes,
+  ...ingestionRoutes,
 ] as const

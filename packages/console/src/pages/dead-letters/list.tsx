@@ -2,10 +2,8 @@
 import type { DeadLetterFilter, DeadLetterList } from '@sensorium/client'
 import { getRouteApi } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
-import { useAgents } from '../../api/agent-names.ts'
 import { useRows } from '../../api/calls.ts'
 import { PageFrame } from '../../components/page.tsx'
-import { SearchBox } from '../../components/search-box.tsx'
 import { Empty, Failed, Loading } from '../../components/states.tsx'
 import { Table } from '../../components/table.tsx'
 import { useSettled } from '../../components/use-settled.ts'
@@ -13,6 +11,7 @@ import { useSession } from '../../session/session.ts'
 import { useShortcut } from '../../shell/shortcuts.ts'
 import { useColumns } from './columns.tsx'
 import './dead-letters.css'
+import { Filters } from './filters.tsx'
 import { JobBar } from './job-bar.tsx'
 import { LetterDrawer } from './letter.tsx'
 import { Summary } from './summary.tsx'
@@ -40,7 +39,6 @@ export function DeadLettersPage() {
   const { reason = '', type = '', agent = '', open } = route.useSearch()
   const navigate = route.useNavigate()
   const { kind } = useSession()
-  const agents = useAgents()
   const jobs = useJob()
   const set = (change: { reason?: string; type?: string; agent?: string; open?: string }): void =>
     void navigate({ search: (old) => ({ ...old, ...change }), replace: true })
@@ -82,37 +80,7 @@ export function DeadLettersPage() {
         </>
       }
     >
-      <div className="filters">
-        <SearchBox label="Filter by reason" value={reason} onChange={(text) => set({ reason: text })} />
-        <input
-          className="input mono dead-type"
-          aria-label="Type pattern"
-          placeholder="com.plant.*"
-          spellCheck={false}
-          value={type}
-          onChange={(event) => set({ type: event.target.value })}
-        />
-        {kind === 'org_admin' ? (
-          <select
-            className="input dead-agent"
-            aria-label="Agent"
-            value={agent}
-            onChange={(event) => set({ agent: event.target.value })}
-          >
-            <option value="">Every agent</option>
-            {[...agents.values()].map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </select>
-        ) : null}
-        {reason + type + agent === '' ? null : (
-          <button type="button" className="button bare" onClick={() => set({ reason: '', type: '', agent: '' })}>
-            Clear
-          </button>
-        )}
-      </div>
+      <Filters chosen={{ reason, type, agent }} onChange={set} />
       <Summary chosen={{ reason, type, agent }} onChoose={(facet, value) => set({ [facet]: value })} />
       {jobs.job === null ? null : <JobBar job={jobs.job} jobs={jobs} />}
       {list.error !== null && list.rows.length === 0 ? (

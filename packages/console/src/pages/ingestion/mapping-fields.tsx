@@ -1,0 +1,48 @@
+import type { IngestMapping } from '@sensorium/client'
+import { Field, problemOf } from '../../components/field.tsx'
+
+const PARTS: readonly { name: keyof IngestMapping; label: string; example: string }[] = [
+  { name: 'entity', label: 'Entity', example: 'body.entity' },
+  { name: 'action', label: 'Action', example: 'body.action' },
+  { name: 'id', label: 'Id', example: 'body.id' },
+  { name: 'subject', label: 'Subject', example: 'entity + "/" + id' },
+  { name: 'data', label: 'Data', example: 'body' },
+]
+
+export const MAPPING_FIELDS = PARTS.map(({ name }) => `mapping.${name}`)
+
+interface MappingFieldsProps {
+  mapping: IngestMapping
+  error: unknown
+  /** What stands where nothing is written. */
+  defaults?: string | undefined
+  onChange(mapping: IngestMapping): void
+}
+
+/** The expressions of a mapping; an empty one is left out and takes the default. */
+export function MappingFields({ mapping, error, defaults, onChange }: MappingFieldsProps) {
+  function set(name: keyof IngestMapping, text: string): void {
+    const { [name]: _, ...others } = mapping
+    onChange(text === '' ? others : { ...others, [name]: text })
+  }
+  return (
+    <details className="mapping">
+      <summary>
+        Mapping <span className="quiet small">CEL over body and headers; empty takes the default</span>
+      </summary>
+      <div className="stack">
+        {PARTS.map(({ name, label, example }) => (
+          <Field key={name} label={label} problem={problemOf(error, `mapping.${name}`)}>
+            <input
+              className="mono"
+              spellCheck={false}
+              placeholder={defaults ?? example}
+              value={mapping[name] ?? ''}
+              onChange={(event) => set(name, event.target.value)}
+            />
+          </Field>
+        ))}
+      </div>
+    </details>
+  )
+}

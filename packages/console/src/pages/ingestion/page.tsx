@@ -1,0 +1,23 @@
+// What comes in from outside: webhooks and connectors of all tenants, for the operator.
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { IngestionIcon } from '../../components/icons.tsx'
+import { rootRoute } from '../../root-route.ts'
+import type { Page } from '../page.ts'
+import { textIn } from '../search-params.ts'
+
+export const ingestionPage: Page = {
+  path: '/ingestion',
+  title: 'Ingestion',
+  icon: <IngestionIcon />,
+  keys: 'g i',
+  isFor: ({ kind }) => kind === 'operator',
+}
+
+export const ingestionRoutes = [
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/ingestion',
+    validateSearch: textIn('tenant', 'new', 'open'),
+    component: lazyRouteComponent(() => import('./list.tsx'), 'IngestionPage'),
+  }),
+] as const

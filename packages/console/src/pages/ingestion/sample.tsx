@@ -1,0 +1,173 @@
+// A sample: how the mapping reads it while it is written, and sending it, signed, as the other system would.
+import { SensoriumError, type Client, type Published, type Webhook } from '@sensorium/client'
+import { useQuery } from '@tanstack/react-query'
+import { useMemo, useState, type FormEvent } from 'react'
+import { useAction } from '../../api/calls.ts'
+import { Badge } from '../../components/badge.tsx'
+import { Field, FormProblem } from '../../components/field.tsx'
+import { JsonTree } from '../../components/json-tree.tsx'
+import { KeyValues } from '../../components/key-values.tsx'
+import { Loading } from '../../components/states.tsx'
+import { makeReadSample, type Reading } from './read-sample.ts'
+import { SAMPLES } from './samples.ts'
+
+/** Browsers keep the signing of pages that came over TLS or from this machine. */
+const canSign = globalThis.crypto?.subtle !== undefined
+
+async function signatureOf(secret: string, text: string): Promise<string> {
+  const bytes = new TextEncoder()
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' }
+  const key = await crypto.subtle.importKey('raw', bytes.encode(secret), algorithm, false, ['sign'])
+  const made = new Uint8Array(await crypto.subtle.sign('HMAC', key, bytes.encode(text)))
+  return Array.from(made, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+function parsed(text: string): { body: unknown; mistake: string | undefined } {
+  try {
+    return { body: JSON.parse(text) as unknown, mistake: undefined }
+  } catch (error) {
+    return { body: undefined, mistake: (error as Error).message }
+  }
+}
+
+/** `name: value`, a line each; names in lower case, as expressions read them. */
+function headersOf(text: string): Record<string, string> {
+  const pairs = text
+    .split('\n')
+    .map((line) => /^\s*([!-9;-~]+)\s*:\s*(.*?)\s*$/.exec(line))
+    .filter((match) => match !== null)
+  return Object.fromEntries(pairs.map(([, name, value]) => [name!.toLowerCase(), value!]))
+}
+
+interface SignedSample {
+  body: unknown
+  headers: Readonly<Record<string, string>>
+  secret: string
+}
+
+async function post(
+  client: Client,
+  { id, tenant }: Webhook,
+  { body, headers, secret }: SignedSample,
+): Promise<Published> {
+  const signature = await signatureOf(secret, JSON.stringify(body))
+  const params = { tenant_slug: tenant, webhook_id: id }
+  const options = { headers: { ...headers, 'x-service-signature': signature } }
+  try {
+    return (await client.call('ingestOwnWebhook', { params, body }, options)) as Published
+  } catch (error) {
+    // Refused is the signature here, not the operator, who would be signed out by it.
+    if (!(error instanceof SensoriumError) || error.status !== 401) throw error
+    throw new Error('The signature is not accepted: this is not the secret of this webhook.')
+  }
+}
+
+export function Sample({ webhook, madeSecret }: { webhook: Webhook; madeSecret: string }) {
+  const sample = SAMPLES[webhook.preset ?? 'own']
+  const [text, setText] = useState(sample.body)
+  const [headerText, setHeaderText] = useState(sample.headers)
+  const [secret, setSecret] = useState(madeSecret)
+  const { body, mistake } = useMemo(() => parsed(text), [text])
+  const headers = useMemo(() => headersOf(headerText), [headerText])
+  const { data: read } = useQuery({
+    queryKey: ['sample reader', webhook.source, webhook.mapping],
+    queryFn: async () => ({ run: await makeReadSample(webhook.source, webhook.mapping) }),
+    staleTime: Infinity,
+    structuralSharing: false,
+  })
+  const reading = useMemo(
+    () => (read === undefined || body === undefined ? null : read.run(body, headers)),
+    [read, body, headers],
+  )
+  const send = useAction((client) => post(client, webhook, { body, headers, secret }), { quiet: true })
+  function submit(event: FormEvent): void {
+    event.preventDefault()
+    send.mutate()
+  }
+  return (
+    <section className="sample" aria-label="Send a sample">
+      <form className="stack" onSubmit={submit}>
+        <h3>Send a sample</h3>
+        <Field label="Body" hint="JSON, as the other system would post it" problem={mistake}>
+          <textarea
+            className="mono data"
+            spellCheck={false}
+            value={text}
+            onChange={(event) => setText(event.target.value)}
+          />
+        </Field>
+        <Field label="Headers" hint="Name: value, a line each">
+          <textarea
+            className="mono"
+            spellCheck={false}
+            value={headerText}
+            onChange={(event) => setHeaderText(event.target.value)}
+          />
+        </Field>
+        <Field
+          label="Signing secret"
+          hint={
+            canSign
+              ? 'Stays in this page, which signs the body with it'
+              : 'This browser signs only on pages that came over TLS: send it from a shell'
+          }
+        >
+          <input
+            className="mono"
+            type="password"
+            autoComplete="off"
+            placeholder="whsec_…"
+            value={secret}
+            onChange={(event) => setSecret(event.target.value)}
+          />
+        </Field>
+        <FormProblem error={send.error} fields={[]} />
+        <div className="row wrap">
+          <button
+            type="submit"
+            className="button primary"
+            disabled={!canSign || secret === '' || body === undefined || send.isPending}
+          >
+            Send it
+          </button>
+          {send.data === undefined ? null : (
+            <span role="status" className="small">
+              <Badge tone={send.data.status === 'duplicate' ? 'warn' : 'good'}>{send.data.status}</Badge>{' '}
+              <code>{send.data.event_id}</code>, for {(send.data.recipients ?? 0).toLocaleString()} mailboxes
+            </span>
+          )}
+        </div>
+      </form>
+      <ReadAs reading={reading} isWaiting={read === undefined} />
+    </section>
+  )
+}
+
+function ReadAs({ reading, isWaiting }: { reading: Reading | null; isWaiting: boolean }) {
+  return (
+    <div className="stack" aria-live="polite">
+      <h3>How the mapping reads it</h3>
+      {isWaiting ? (
+        <Loading lines={3} />
+      ) : reading === null ? (
+        <p className="quiet">Once the body is JSON, the event that is made of it is shown here.</p>
+      ) : (
+        <>
+          <KeyValues
+            of={{
+              Type: <code>{reading.type}</code>,
+              Id: reading.id === null ? 'made of a hash of the body' : <code>{reading.id}</code>,
+              Subject: reading.subject === null ? 'none' : <code>{reading.subject}</code>,
+            }}
+          />
+          {reading.problems.map(({ part, why }) => (
+            <p key={part} className="sample-problem small">
+              <strong>{part}</strong>: {why}
+            </p>
+          ))}
+          <JsonTree value={reading.data} />
+        </>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,29 @@
+// Bodies to begin with, as the providers send them, cut short.
+
+interface SampleText {
+  body: string
+  headers: string
+}
+
+const json = (value: unknown): string => JSON.stringify(value, null, 2)
+
+export const SAMPLES: Record<'own' | 'github' | 'stripe', SampleText> = {
+  own: { body: json({ entity: 'order', action: 'created', id: 'o-1', total: 40 }), headers: '' },
+  github: {
+    body: json({
+      action: 'opened',
+      issue: { number: 7, title: 'The pump is loud' },
+      repository: { full_name: 'acme/plant' },
+      sender: { login: 'ada' },
+    }),
+    headers: 'x-github-event: issues\nx-github-delivery: sample-1',
+  },
+  stripe: {
+    body: json({
+      id: 'evt_sample_1',
+      type: 'customer.subscription.created',
+      data: { object: { object: 'subscription', id: 'sub_1', status: 'active' } },
+    }),
+    headers: '',
+  },
+}

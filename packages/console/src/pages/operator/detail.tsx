@@ -1,0 +1,40 @@
+// One tenant: what it used, what it may use, and its org-admin keys.
+import { getRouteApi } from '@tanstack/react-router'
+import { useCall } from '../../api/calls.ts'
+import { PageFrame } from '../../components/page.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { Reply } from '../../components/states.tsx'
+import { AdminKeys } from './admin-keys.tsx'
+import './operator.css'
+import { SettingsForm } from './settings.tsx'
+import { Usage } from './usage.tsx'
+
+const route = getRouteApi('/tenants/$slug')
+
+export function TenantPage() {
+  const { slug } = route.useParams()
+  const { data } = useCall('listTenants', { query: { limit: 200 } })
+  const settings = useCall('getTenantSettings', { params: { slug } })
+  const name = data?.tenants.find((tenant) => tenant.slug === slug)?.name ?? slug
+  return (
+    <PageFrame
+      title={name}
+      back={{ to: '/tenants', label: 'tenants' }}
+      beside={name === slug ? null : <code className="quiet">{slug}</code>}
+    >
+      <Reply of={settings} lines={10}>
+        {(current) => (
+          <>
+            <Usage slug={slug} />
+            <div className="columns">
+              <Panel title="Settings and quotas">
+                <SettingsForm key={slug} slug={slug} current={current} />
+              </Panel>
+              <AdminKeys slug={slug} />
+            </div>
+          </>
+        )}
+      </Reply>
+    </PageFrame>
+  )
+}

@@ -1,0 +1,54 @@
+import type { TenantSettings, TenantSettingsUpdate } from '@sensorium/client'
+import { useMemo, useState, type FormEvent } from 'react'
+import { useAction } from '../../api/calls.ts'
+import { Field, FormProblem, problemOf } from '../../components/field.tsx'
+import { changesOf, GROUPS, SETTING_NAMES, textsOf, type SettingTexts } from './setting-texts.ts'
+
+const count = (changes: number): string => (changes === 1 ? 'one change' : `${changes} changes`)
+
+export function SettingsForm({ slug, current }: { slug: string; current: TenantSettings }) {
+  const saved = useMemo(() => textsOf(current), [current])
+  /** Only what was typed: what somebody else changes meanwhile is shown. */
+  const [typed, setTyped] = useState<Partial<SettingTexts>>({})
+  const texts = { ...saved, ...typed }
+  const changes = changesOf(saved, texts)
+  const changed = Object.keys(changes).length
+  const save = useAction(
+    (client, body: TenantSettingsUpdate) => client.call('updateTenantSettings', { params: { slug }, body }),
+    { refresh: ['getTenantSettings'], done: 'Saved: it holds on every node within a second', quiet: true },
+  )
+  function submit(event: FormEvent): void {
+    event.preventDefault()
+    save.mutate(changes, { onSuccess: () => setTyped({}) })
+  }
+  return (
+    <form className="stack wide" onSubmit={submit}>
+      {GROUPS.map(({ title, fields }) => (
+        <fieldset key={title} className="settings">
+          <legend>{title}</legend>
+          {fields.map(({ name, label, hint }) => (
+            <Field key={name} label={label} hint={hint} problem={problemOf(save.error, name)}>
+              <input
+                className={name in changes ? 'mono changed' : 'mono'}
+                inputMode={name === 'push_retry_s' || name.startsWith('rate') ? 'text' : 'numeric'}
+                placeholder={name.startsWith('quota') ? 'no limit' : 'default'}
+                value={texts[name]}
+                onChange={(event) => setTyped({ ...typed, [name]: event.target.value })}
+              />
+            </Field>
+          ))}
+        </fieldset>
+      ))}
+      <FormProblem error={save.error} fields={SETTING_NAMES} />
+      <div className="form-end">
+        <span className="grow quiet small">Empty is the default of the installation.</span>
+        <button type="button" className="button" disabled={changed === 0} onClick={() => setTyped({})}>
+          Undo
+        </button>
+        <button type="submit" className="button primary" disabled={changed === 0 || save.isPending}>
+          {changed === 0 ? 'Save' : `Save ${count(changed)}`}
+        </button>
+      </div>
+    </form>
+  )
+}

@@ -1,0 +1,28 @@
+import type { ReactNode } from 'react'
+import { CopyButton } from '../../components/copy.tsx'
+
+interface ShownOnceProps {
+  secret: string
+  /** What it is: `the key`. */
+  name: string
+  onClose(): void
+  children: ReactNode
+}
+
+/** A secret in the only response that has it. */
+export function ShownOnce({ secret, name, onClose, children }: ShownOnceProps) {
+  return (
+    <div className="stack wide">
+      <p>{children} It is shown this once.</p>
+      <div className="secret">
+        <code>{secret}</code>
+        <CopyButton text={secret} label={`Copy ${name}`} />
+      </div>
+      <div className="form-end">
+        <button type="button" className="button primary" onClick={onClose}>
+          I have copied it
+        </button>
+      </div>
+    </div>
+  )
+}

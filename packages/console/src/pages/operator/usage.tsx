@@ -1,0 +1,74 @@
+// What a tenant used on each of the last thirty days, a small chart for each kind of work.
+import type { UsageDay } from '@sensorium/client'
+import { useCall } from '../../api/calls.ts'
+import { Reply } from '../../components/states.tsx'
+
+const DAYS = 30
+const KINDS = [
+  { name: 'events', says: 'Events' },
+  { name: 'deliveries', says: 'Deliveries' },
+  { name: 'acknowledgements', says: 'Acknowledged' },
+  { name: 'memories', says: 'Memories' },
+  { name: 'searches', says: 'Searches' },
+] as const
+
+/** The dates of the last days, oldest first, as the service names them: in UTC. */
+function lastDates(now: number): string[] {
+  return Array.from({ length: DAYS }, (_, i) => new Date(now - (DAYS - 1 - i) * 86_400_000).toISOString().slice(0, 10))
+}
+
+interface DayBarsProps {
+  says: string
+  dates: readonly string[]
+  values: readonly number[]
+}
+
+function DayBars({ says, dates, values }: DayBarsProps) {
+  const most = Math.max(1, ...values)
+  const total = values.reduce((sum, value) => sum + value, 0)
+  return (
+    <figure className="day-bars" aria-label={`${says}: ${total.toLocaleString()} in ${DAYS} days`}>
+      <figcaption>
+        <span className="quiet small">{says}</span>
+        <span className="figure number">{total.toLocaleString()}</span>
+      </figcaption>
+      <div className="bars" aria-hidden="true">
+        {values.map((value, i) => (
+          <span key={dates[i]} title={`${dates[i]}: ${value.toLocaleString()}`}>
+            <i style={{ height: `${value === 0 ? 0 : Math.max(4, (value / most) * 100)}%` }} />
+          </span>
+        ))}
+      </div>
+      <div className="row apart faint small" aria-hidden="true">
+        <span>{dates[0]?.slice(5)}</span>
+        <span>today</span>
+      </div>
+    </figure>
+  )
+}
+
+export function Usage({ slug }: { slug: string }) {
+  const usage = useCall('getUsage', { query: { tenant: slug } }, { every: 30_000 })
+  return (
+    <section aria-label="Usage of the last 30 days">
+      <Reply of={usage} lines={3}>
+        {({ days }) => {
+          const byDate = new Map(days.map((day): [string, UsageDay] => [day.date, day]))
+          const dates = lastDates(Date.now())
+          return (
+            <div className="usage">
+              {KINDS.map(({ name, says }) => (
+                <DayBars
+                  key={name}
+                  says={says}
+                  dates={dates}
+                  values={dates.map((date) => byDate.get(date)?.[name] ?? 0)}
+                />
+              ))}
+            </div>
+          )
+        }}
+      </Reply>
+    </section>
+  )
+}

@@ -1,0 +1,157 @@
+// The operator's mode: tenants, their settings, usage and keys, and what comes in from outside.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { createClient, type Client } from '@sensorium/client'
+import type { BrowserContextOptions } from 'playwright-core'
+import { faults } from '../support/axe.ts'
+import { noBrowser } from '../support/chromium.ts'
+import { OPERATOR_TOKEN, startConsole, type ConsoleUnderTest, type OpenPage } from '../support/console.ts'
+
+describe('the operator', { skip: noBrowser }, () => {
+  let console: ConsoleUnderTest
+  let operator: Client
+  before(async () => {
+    console = await startConsole()
+    operator = createClient({ url: console.url, token: OPERATOR_TOKEN })
+  })
+  after(() => console?.stop())
+
+  async function signIn(at: string, options?: BrowserContextOptions): Promise<OpenPage> {
+    const opened = await console.open(at, options)
+    await opened.page.getByRole('button', { name: 'Operator' }).click()
+    await opened.page.getByLabel('Operator token').fill(OPERATOR_TOKEN)
+    await opened.page.keyboard.press('Enter')
+    await opened.page.locator('.shell').waitFor()
+    return opened
+  }
+
+  test('[UI-32] a tenant is created with the keyboard alone, and its key is shown once', async () => {
+    const { page, complaints } = await signIn('/')
+    await page.getByRole('row', { name: /default/ }).waitFor()
+    await page.keyboard.press('c')
+    await page.getByRole('dialog', { name: 'Create a tenant' }).waitFor()
+    await page.keyboard.type('Not A Slug')
+    await page.keyboard.press('Enter')
+    await page.getByRole('alert').filter({ hasText: 'Expected a slug' }).waitFor()
+    await page.getByLabel('Slug').fill('acme')
+    await page.keyboard.press('Enter')
+    const key = await page.locator('.secret code').innerText()
+    assert.equal(await createClient({ url: console.url, apiKey: key }).agent(), null, 'an org-admin’s')
+    await page.getByRole('button', { name: 'I have copied it' }).click()
+    await page.getByRole('heading', { name: 'acme' }).waitFor()
+    assert.match(page.url(), /\/console\/tenants\/acme$/)
+    assert.equal(await page.getByText(key).count(), 0)
+    assert.deepEqual(complaints, [])
+  })
+
+  test('[UI-32] settings and quotas are changed, refused with a reason, and set back to the default', async () => {
+    const { page } = await signIn('/tenants/default')
+    const settings = async () => operator.call('getTenantSettings', { params: { slug: 'default' } })
+    await page.getByLabel('Attempts').fill('0')
+    await page.getByRole('button', { name: 'Save one change' }).click()
+    await page.getByRole('alert').filter({ hasText: 'an integer from 1 to 1000' }).waitFor()
+    await page.getByLabel('Attempts').fill('7')
+    await page.getByLabel('Of one agent').fill('off')
+    await page.getByRole('button', { name: 'Save 2 changes' }).click()
+    await page.getByText('Saved: it holds on every node within a second').waitFor()
+    const { max_attempts, rate_limit_agent, quota_agents } = await settings()
+    assert.deepEqual([max_attempts, rate_limit_agent, quota_agents], [7, 'off', null])
+    await page.getByRole('button', { name: 'Save', exact: true }).waitFor()
+    await page.getByLabel('Attempts').fill('')
+    await page.getByRole('button', { name: 'Save one change' }).click()
+    await page.getByPlaceholder('default').nth(1).waitFor()
+    await page.getByRole('button', { name: 'Save', exact: true }).waitFor()
+    assert.equal((await settings()).max_attempts, null)
+  })
+
+  test('[UI-32] usage is drawn, and an org-admin key is made and revoked', async () => {
+    const { page } = await signIn('/tenants/default')
+    const { days } = await operator.call('getUsage', { query: { tenant: 'default' } })
+    const events = days.reduce((sum, day) => sum + day.events, 0)
+    await page.getByRole('figure', { name: `Events: ${events} in 30 days` }).waitFor()
+    await page.getByRole('button', { name: 'Make one' }).click()
+    const key = await page.locator('.secret code').innerText()
+    await page.getByRole('button', { name: 'I have copied it' }).click()
+    await page.getByRole('button', { name: `Revoke the key ${key.slice(0, 12)}` }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+    await page.getByText('The key is revoked').waitFor()
+    await assert.rejects(createClient({ url: console.url, apiKey: key }).agent())
+  })
+
+  test('[UI-33] a webhook is added; a sample is read as it is written, sent, and arrives as it was read', async () => {
+    const { page, complaints } = await signIn('/ingestion')
+    await page.getByRole('button', { name: 'Add a webhook' }).click()
+    const form = page.getByRole('dialog', { name: 'Add a webhook' })
+    await form.getByLabel('Tenant').selectOption('default')
+    await form.getByLabel('Source').fill('shop')
+    await form.getByText('Mapping').click()
+    await form.getByLabel('Entity').fill('body.kind ++ 1')
+    await form.getByRole('button', { name: 'Add the webhook' }).click()
+    await form.getByRole('alert').filter({ hasText: 'CEL expression' }).waitFor()
+    await form.getByLabel('Entity').fill('body.kind')
+    await form.getByRole('button', { name: 'Add the webhook' }).click()
+    await page.getByRole('button', { name: 'I have copied it' }).click()
+    const sample = page.getByRole('region', { name: 'Send a sample' })
+    await sample.getByText('com.shop.unmapped.received').waitFor()
+    await sample.getByLabel('Body').fill('{"kind": "order", "action": "paid", "id": "o-77", "total": 12}')
+    await sample.getByText('com.shop.order.paid').waitFor()
+    await sample.getByText('order/o-77', { exact: true }).waitFor()
+    await sample.getByRole('button', { name: 'Send it' }).click()
+    await sample.getByRole('status').filter({ hasText: 'accepted' }).waitFor()
+    const { event } = await console.plant.admin.events.get('shop:o-77')
+    assert.deepEqual([event?.type, event?.subject], ['com.shop.order.paid', 'order/o-77'])
+    await sample.getByLabel('Signing secret').fill('whsec_not_the_secret')
+    await sample.getByRole('button', { name: 'Send it' }).click()
+    await sample.getByRole('alert').filter({ hasText: 'not the secret of this webhook' }).waitFor()
+    assert.match(page.url(), /open=whk_/)
+    assert.deepEqual(complaints, [])
+  })
+
+  test('[UI-33] a connector shows its state and its error, is paused, and is deleted after a question', async () => {
+    const { page } = await signIn('/ingestion')
+    await page.getByRole('button', { name: 'Add a connector' }).click()
+    const form = page.getByRole('dialog', { name: 'Add a connector' })
+    await form.getByLabel('Tenant').selectOption('default')
+    await form.getByLabel('Source').fill('erp')
+    await form.getByLabel('Broker').fill('amqp://user:secret@127.0.0.1:9')
+    await form.getByLabel('Address').fill('/amq/queue/orders')
+    await form.getByRole('button', { name: 'Add the connector' }).click()
+    await page.getByText('erp is connecting').waitFor()
+    await page.getByRole('row', { name: /erp/ }).click()
+    const drawer = page.getByRole('dialog', { name: 'erp' })
+    assert.equal(await drawer.getByText('secret').count(), 0)
+    await drawer.locator('.failed').waitFor()
+    await drawer.getByRole('button', { name: 'Pause' }).click()
+    await drawer.getByRole('button', { name: 'Resume' }).waitFor()
+    await drawer.getByRole('button', { name: 'Delete' }).click()
+    await page
+      .getByRole('dialog', { name: /Delete/ })
+      .getByRole('button', { name: 'Delete' })
+      .click()
+    await page.getByText('erp is gone').waitFor()
+    const { total } = await operator.call('listConnectors', { query: {} })
+    assert.equal(total, 0)
+  })
+
+  test('[UI-18] axe finds nothing serious on the pages of the operator, and none is wider than its window', async () => {
+    const { webhook } = await operator.call('createWebhook', { body: { tenant: 'default', source: 'axe' } })
+    const views = [
+      { at: '/tenants', shows: 'default' },
+      { at: '/tenants/default', shows: 'Org-admin keys' },
+      { at: '/ingestion', shows: 'No connector yet' },
+      { at: '/ingestion?new=webhook', shows: 'Signing secret' },
+      { at: `/ingestion?open=${webhook.id}`, shows: 'com.axe.order.created' },
+    ]
+    for (const colorScheme of ['light', 'dark'] as const)
+      for (const { at, shows } of views) {
+        const width = colorScheme === 'light' ? 1280 : 390
+        const { page, complaints } = await signIn(at, { colorScheme, viewport: { width, height: 800 } })
+        await page.getByText(shows).first().waitFor()
+        assert.deepEqual(await faults(page), [], at)
+        const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
+        assert.ok(overflow <= 0, `${at} is ${overflow} px too wide`)
+        assert.deepEqual(complaints, [])
+        await page.context().close()
+      }
+  })
+})
