@@ -22,6 +22,8 @@ const short = (title: string): string =>
 
 /** Important memories and those with many relationships are larger. */
 const sizeOf = (importance: number, degree: number): number => 3 + importance * 3 + Math.min(7, Math.sqrt(degree) * 1.6)
+/** Among many, each is smaller: what is apart should look apart. */
+const crowdOf = (nodes: number): number => (nodes > 300 ? 0.5 : nodes > 120 ? 0.75 : 1)
 const widthOf = (strength: number): number => 0.8 + strength * 3.2
 
 function placeBeside(graph: MultiDirectedGraph, near: string | undefined): { x: number; y: number } {
@@ -44,6 +46,7 @@ export function draw(graph: MultiDirectedGraph, network: Network, palette: Palet
       changed = true
     }
   const counts = degrees(network)
+  const crowd = crowdOf(network.nodes.size)
   const neighbours = new Map<string, string>()
   for (const { source_memory_id: from, target_memory_id: to } of network.edges.values()) {
     if (graph.hasNode(from)) neighbours.set(to, from)
@@ -52,7 +55,7 @@ export function draw(graph: MultiDirectedGraph, network: Network, palette: Palet
   for (const [id, { memory, isExpanded }] of network.nodes) {
     const look = {
       label: short(memory.title),
-      size: sizeOf(memory.importance, counts.get(id) ?? 0),
+      size: crowd * sizeOf(memory.importance, counts.get(id) ?? 0),
       color: isExpanded ? palette.expanded : palette.folded,
     }
     if (graph.hasNode(id)) graph.mergeNodeAttributes(id, look)
@@ -67,7 +70,7 @@ export function draw(graph: MultiDirectedGraph, network: Network, palette: Palet
       changed = true
     }
   for (const [id, { source_memory_id, target_memory_id, relationship_type, strength }] of network.edges) {
-    const look = { size: widthOf(strength), color: palette.types[relationship_type], weight: 0.2 + strength }
+    const look = { size: crowd * widthOf(strength), color: palette.types[relationship_type], weight: 0.2 + strength }
     if (graph.hasEdge(id)) graph.mergeEdgeAttributes(id, look)
     else {
       graph.addEdgeWithKey(id, source_memory_id, target_memory_id, { ...look, kind: relationship_type })

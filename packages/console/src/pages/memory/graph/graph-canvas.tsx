@@ -12,10 +12,12 @@ interface GraphCanvasProps {
   network: Network
   selected: string | undefined
   hidden: ReadonlySet<RelationshipType>
+  /** A memory that was chosen in the list: the drawing goes there. */
+  towards: string | undefined
   onChoose(id: string): void
 }
 
-export default function GraphCanvas({ network, selected, hidden, onChoose }: GraphCanvasProps) {
+export default function GraphCanvas({ network, selected, hidden, towards, onChoose }: GraphCanvasProps) {
   const place = useRef<HTMLDivElement>(null)
   const drawing = useRef<Drawing | null>(null)
   const latest = useRef({ network, onChoose })
@@ -62,6 +64,9 @@ export default function GraphCanvas({ network, selected, hidden, onChoose }: Gra
     made.hidden = hidden
     made.sigma.refresh()
   }, [selected, hidden])
+  useEffect(() => {
+    if (towards !== undefined && isSettled) goTo(drawing.current?.sigma, towards)
+  }, [towards, isSettled])
 
   if (failure !== null) return <p className="graph-stage quiet failure">{failure}</p>
   return (
@@ -87,16 +92,29 @@ export default function GraphCanvas({ network, selected, hidden, onChoose }: Gra
   )
 }
 
+const calm = () => ({ duration: matchMedia('(prefers-reduced-motion: reduce)').matches ? 0 : 220 })
+
+/** A crowd is looked at from near, a few from where one is. */
+const CROWD = 100
+const NEAR = 0.35
+
+function goTo(sigma: Sigma | undefined, id: string): void {
+  const place = sigma?.getNodeDisplayData(id)
+  if (sigma === undefined || place === undefined) return
+  const camera = sigma.getCamera()
+  const ratio = sigma.getGraph().order > CROWD ? Math.min(camera.ratio, NEAR) : camera.ratio
+  void camera.animate({ x: place.x, y: place.y, ratio }, calm())
+}
+
 function Zoom({ sigma }: { sigma(): Sigma | undefined }) {
   const camera = () => sigma()?.getCamera()
-  const calm = { duration: matchMedia('(prefers-reduced-motion: reduce)').matches ? 0 : 220 }
   return (
     <div className="graph-zoom">
       <button
         type="button"
         className="button icon"
         aria-label="Nearer"
-        onClick={() => void camera()?.animatedZoom(calm)}
+        onClick={() => void camera()?.animatedZoom(calm())}
       >
         +
       </button>
@@ -104,11 +122,11 @@ function Zoom({ sigma }: { sigma(): Sigma | undefined }) {
         type="button"
         className="button icon"
         aria-label="Farther"
-        onClick={() => void camera()?.animatedUnzoom(calm)}
+        onClick={() => void camera()?.animatedUnzoom(calm())}
       >
         −
       </button>
-      <button type="button" className="button" onClick={() => void camera()?.animatedReset(calm)}>
+      <button type="button" className="button" onClick={() => void camera()?.animatedReset(calm())}>
         Fit
       </button>
     </div>

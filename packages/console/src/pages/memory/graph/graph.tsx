@@ -18,11 +18,13 @@ export function GraphPage() {
   const { of, at, ...filters } = route.useSearch()
   const navigate = route.useNavigate()
   const { network, error, isPending, waiting, expand } = useNetwork(of, filters)
+  const [towards, setTowards] = useState<string | undefined>(undefined)
   const [hidden, setHidden] = useState<ReadonlySet<RelationshipType>>(new Set())
   const selected = at !== undefined && network.nodes.has(at) ? at : undefined
   const folded = [...network.nodes.values()].filter(({ isExpanded }) => !isExpanded).map(({ memory }) => memory.id)
 
-  function choose(id: string | undefined): void {
+  function choose(id: string | undefined, isInList: boolean): void {
+    setTowards(isInList ? id : undefined)
     void navigate({ search: (old) => ({ ...old, at: id ?? '' }), replace: true })
     if (id !== undefined) expand([id])
   }
@@ -63,9 +65,15 @@ export function GraphPage() {
           <Legend network={network} hidden={hidden} onToggle={toggle} />
           <div className="graph">
             <Suspense fallback={<div className="graph-stage skeleton" />}>
-              <Canvas network={network} selected={selected} hidden={hidden} onChoose={choose} />
+              <Canvas
+                network={network}
+                selected={selected}
+                hidden={hidden}
+                towards={towards}
+                onChoose={(id) => choose(id, false)}
+              />
             </Suspense>
-            <Side network={network} selected={selected} onChoose={choose} />
+            <Side network={network} selected={selected} onChoose={(id) => choose(id, true)} />
           </div>
         </>
       )}
