@@ -21,7 +21,7 @@ describe('the shell', { skip: noBrowser }, () => {
     await page.keyboard.press('Control+k')
     await page.getByRole('combobox').waitFor()
     await page.keyboard.type('triage')
-    await page.getByRole('option', { name: /Triage/ }).waitFor()
+    await page.getByRole('option', { name: 'Triage Agent' }).waitFor()
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Triage' }).waitFor()
     await page.keyboard.press('?')
