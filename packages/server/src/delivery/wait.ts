@@ -73,7 +73,8 @@ export function makeWaiting({
   /** A poll that does not have to look is noted all the same. */
   function noPoll(mailbox: Mailbox): ClaimedDelivery[] {
     const now = clock.now()
-    if (notes.notice(mailbox, now).write) store.tx(async (tx) => notePoll(tx, mailbox, now)).catch(() => {})
+    if (notes.notice(mailbox, now).write)
+      store.tx(async (tx) => notePoll(tx, mailbox, now), { mayBeLost: true }).catch(() => {})
     return []
   }
 
