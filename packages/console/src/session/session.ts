@@ -1,19 +1,10 @@
 // Who is signed in. The key goes into the client and nowhere else: it is a variable of this page's memory, from which the
 // client gets a token, and the next one before the first has ended. Nothing is written to storage, a cookie or an
 // address, so a reload or a closed tab forgets it.
-import { createClient, SensoriumError, type Agent, type Client } from '@sensorium/client'
+import { createClient, SensoriumError, type Agent, type Client, type KeyMint } from '@sensorium/client'
 import { createContext, use } from 'react'
 
-export type Scope =
-  | 'send'
-  | 'receive'
-  | 'memory:read'
-  | 'memory:write'
-  | 'admin'
-  | 'channel:read'
-  | 'channel:write'
-  | 'interests:read'
-  | 'interests:write'
+export type Scope = KeyMint['scopes'][number]
 
 export interface Session {
   kind: 'org_admin' | 'agent' | 'operator'

@@ -4,7 +4,7 @@ import { Reply } from '../../components/states.tsx'
 import { Time } from '../../components/time.tsx'
 import { useRecentEvents } from './use-recent-events.ts'
 import { globMatches } from './glob.ts'
-import type { Mistake, TriedFilter } from './try-filter.ts'
+import type { Mistake, TriedFilter } from '../../components/try-filter.ts'
 
 function MistakeAt({ source, mistake: { line, column, reason } }: { source: string; mistake: Mistake }) {
   return (

@@ -1,4 +1,4 @@
-import type { Agent, ApiKey, KeyMint } from '@sensorium/client'
+import type { Agent, ApiKey } from '@sensorium/client'
 import { useState } from 'react'
 import { Badge } from '../../components/badge.tsx'
 import { PlusIcon, TrashIcon } from '../../components/icons.tsx'
@@ -8,8 +8,6 @@ import { Empty, Reply } from '../../components/states.tsx'
 import { Time } from '../../components/time.tsx'
 import { useAction, useCall } from '../../api/calls.ts'
 import { MintKey } from './mint-key.tsx'
-
-export type Scope = KeyMint['scopes'][number]
 
 export function Keys({ agent }: { agent: Agent }) {
   const keys = useCall('listKeys', { params: { id: agent.id } })

@@ -4,7 +4,7 @@ import { useState, type FormEvent } from 'react'
 import { CopyButton } from '../../components/copy.tsx'
 import { Field, FormProblem, problemOf } from '../../components/field.tsx'
 import { useAction } from '../../api/calls.ts'
-import type { Scope } from './keys.tsx'
+import type { Scope } from '../../session/session.ts'
 
 const SCOPES: readonly Scope[] = [
   'send',

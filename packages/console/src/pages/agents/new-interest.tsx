@@ -1,12 +1,11 @@
 // A new interest, tried against recent events while it is written.
 import { createClient, type Agent, type Client, type Interest, type InterestCreate } from '@sensorium/client'
-import { useQuery } from '@tanstack/react-query'
 import { useState, type FormEvent } from 'react'
 import { Field, FormProblem, problemOf } from '../../components/field.tsx'
+import { FilterField, TypeField, useTriedFilter } from '../../components/subscription-fields.tsx'
 import { useAction } from '../../api/calls.ts'
 import { useSession } from '../../session/session.ts'
 import { FilterPreview } from './filter-preview.tsx'
-import { tryFilter } from './try-filter.ts'
 
 const FIELDS = ['event_type', 'filter_expression', 'priority', 'enrichment_depth', 'backfill']
 const DEPTHS: readonly { value: InterestCreate['enrichment_depth']; says: string }[] = [
@@ -44,15 +43,7 @@ export function NewInterest({ agent, onClose }: { agent: Agent; onClose(): void 
     done: ({ event_type }) => `${agent.name} now receives ${event_type}`,
     quiet: true,
   })
-  // The last one that was compiled stays until the next is, so nothing flickers between two keys.
-  const tried = useQuery({
-    queryKey: ['tried filter', filter],
-    queryFn: () => tryFilter(filter),
-    placeholderData: (before) => before,
-    staleTime: Infinity,
-    gcTime: 0,
-    structuralSharing: false,
-  })
+  const tried = useTriedFilter(filter)
 
   function submit(event: FormEvent): void {
     event.preventDefault()
@@ -68,43 +59,9 @@ export function NewInterest({ agent, onClose }: { agent: Agent; onClose(): void 
 
   return (
     <form className="stack wide" onSubmit={submit}>
-      <Field
-        label="Event type"
-        hint={
-          <>
-            A pattern: <code>com.plant.pump.*</code>
-          </>
-        }
-        problem={problemOf(create.error, 'event_type')}
-      >
-        <input
-          className="mono"
-          required
-          autoFocus
-          spellCheck={false}
-          placeholder="com.plant.pump.*"
-          value={type}
-          onChange={(event) => setType(event.target.value)}
-        />
-      </Field>
-      <Field
-        label="Filter"
-        hint={
-          <>
-            CEL over <code>data</code> and <code>event</code>; empty takes everything of the type
-          </>
-        }
-        problem={problemOf(create.error, 'filter_expression')}
-      >
-        <textarea
-          className="mono"
-          spellCheck={false}
-          placeholder="data.celsius > 80"
-          value={filter}
-          onChange={(event) => setFilter(event.target.value)}
-        />
-      </Field>
-      {tried.data ? <FilterPreview agent={agent} glob={type} source={filter} tried={tried.data} /> : null}
+      <TypeField value={type} onChange={setType} problem={problemOf(create.error, 'event_type')} />
+      <FilterField value={filter} onChange={setFilter} problem={problemOf(create.error, 'filter_expression')} />
+      {tried ? <FilterPreview agent={agent} glob={type} source={filter} tried={tried} /> : null}
       <Field
         label="Memories"
         hint={DEPTHS.find(({ value }) => value === depth)?.says}

@@ -1,9 +1,8 @@
 import type { Channel, FeedCreate } from '@sensorium/client'
-import { useQuery } from '@tanstack/react-query'
 import { useState, type FormEvent } from 'react'
 import { useAction } from '../../api/calls.ts'
-import { Field, FormProblem, problemOf } from '../../components/field.tsx'
-import { tryFilter } from '../agents/try-filter.ts'
+import { FormProblem, problemOf } from '../../components/field.tsx'
+import { FilterField, TypeField, useTriedFilter } from '../../components/subscription-fields.tsx'
 
 const FIELDS = ['event_type_glob', 'filter_expression']
 
@@ -15,14 +14,7 @@ export function NewFeed({ channel, onClose }: { channel: Channel; onClose(): voi
     done: ({ event_type_glob }) => `${channel.name} now receives ${event_type_glob}`,
     quiet: true,
   })
-  const { data: tried } = useQuery({
-    queryKey: ['tried filter', filter],
-    queryFn: () => tryFilter(filter),
-    placeholderData: (before) => before,
-    staleTime: Infinity,
-    gcTime: 0,
-    structuralSharing: false,
-  })
+  const tried = useTriedFilter(filter)
   const mistake = tried?.mistake ?? null
   const problem = mistake === null ? undefined : `${mistake.reason} (line ${mistake.line}, column ${mistake.column})`
 
@@ -35,42 +27,12 @@ export function NewFeed({ channel, onClose }: { channel: Channel; onClose(): voi
   }
   return (
     <form className="stack wide" onSubmit={submit}>
-      <Field
-        label="Event type"
-        hint={
-          <>
-            A pattern: <code>com.plant.pump.*</code>
-          </>
-        }
-        problem={problemOf(create.error, 'event_type_glob')}
-      >
-        <input
-          className="mono"
-          required
-          autoFocus
-          spellCheck={false}
-          placeholder="com.plant.pump.*"
-          value={glob}
-          onChange={(event) => setGlob(event.target.value)}
-        />
-      </Field>
-      <Field
-        label="Filter"
-        hint={
-          <>
-            CEL over <code>data</code> and <code>event</code>; empty takes everything of the type
-          </>
-        }
+      <TypeField value={glob} onChange={setGlob} problem={problemOf(create.error, 'event_type_glob')} />
+      <FilterField
+        value={filter}
+        onChange={setFilter}
         problem={problem ?? problemOf(create.error, 'filter_expression')}
-      >
-        <textarea
-          className="mono"
-          spellCheck={false}
-          placeholder="data.celsius > 80"
-          value={filter}
-          onChange={(event) => setFilter(event.target.value)}
-        />
-      </Field>
+      />
       <p className="quiet small">Every event published from now on that matches goes to every member.</p>
       <FormProblem error={create.error} fields={FIELDS} />
       <div className="form-end">
