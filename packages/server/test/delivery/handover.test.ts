@@ -107,6 +107,22 @@ onBothEngines((engine) => {
       const [delivery] = await poll(service, agent.token)
       assert.deepEqual([delivery!.event_id, delivery!.attempt_count], [id, 1])
     })
+
+    test('[HND-4] what a poll with a revoked key was handed is there for the next, as if it had never left', async () => {
+      const minted = await service.call(`POST /v1/agents/${agent.id}/keys`, {
+        token: tenant.admin,
+        body: { scopes: ['receive'] },
+      })
+      const exchanged = await service.call('POST /v1/auth/token', { body: { api_key: minted.body.key } })
+      const others = service.clock.sleepers()
+      const waiting = service.call('GET /v1/delivery/poll?wait=20', { token: exchanged.body.access_token })
+      while (service.clock.sleepers() <= others) await new Promise(setImmediate)
+      await service.call(`DELETE /v1/agents/${agent.id}/keys/${minted.body.id}`, { token: tenant.admin })
+      const id = await send()
+      assert.equal((await waiting).status, 401)
+      const [delivery] = await poll(service, agent.token)
+      assert.deepEqual([delivery!.event_id, delivery!.attempt_count], [id, 1])
+    })
   })
 })
 
