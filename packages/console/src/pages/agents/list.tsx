@@ -1,16 +1,12 @@
 import type { Agent, AgentList } from '@sensorium/client'
 import { getRouteApi } from '@tanstack/react-router'
-import { useMemo } from 'react'
-import { PlusIcon } from '../../components/icons.tsx'
-import { PageFrame } from '../../components/page.tsx'
-import { SearchBox } from '../../components/search-box.tsx'
+import { ListPage } from '../../components/list-page.tsx'
 import { Segments } from '../../components/segments.tsx'
-import { Empty, Failed, Loading } from '../../components/states.tsx'
-import { Table, type Column } from '../../components/table.tsx'
+import { Empty } from '../../components/states.tsx'
+import type { Column } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 import { useRows } from '../../api/calls.ts'
 import { useSession } from '../../session/session.ts'
-import { useShortcut } from '../../shell/shortcuts.ts'
 import { AgentStatus, ModeBadge } from './badges.tsx'
 import { RegisterAgent } from './register.tsx'
 
@@ -38,6 +34,7 @@ const STATUSES = [
 ] as const
 
 const agentsOf = ({ agents }: AgentList): Agent[] => agents
+const idOf = ({ id }: Agent): string => id
 
 const REGISTER = `curl ${location.origin}/v1/agents -H "authorization: Bearer $TOKEN" \\
   -H 'content-type: application/json' \\
@@ -49,61 +46,32 @@ export function AgentsPage() {
   const { can } = useSession()
   const known = STATUSES.find(({ value }) => value === status)?.value ?? 'all'
   const list = useRows('listAgents', { query: known === 'all' ? {} : { status: known } }, agentsOf, { every: 15_000 })
-  const shown = useMemo(() => {
-    const typed = search.toLowerCase()
-    return list.rows.filter(({ name, id }) => name.toLowerCase().includes(typed) || id.includes(typed))
-  }, [list.rows, search])
   const set = (change: { status?: string; search?: string; new?: string }): void =>
     void navigate({ search: (old) => ({ ...old, ...change }), replace: true })
-  useShortcut('c', 'Register an agent', () => set({ new: 'agent' }), can('admin'))
-
   return (
-    <PageFrame
+    <ListPage
       title="Agents"
-      full
-      actions={
-        can('admin') ? (
-          <button type="button" className="button primary" onClick={() => set({ new: 'agent' })}>
-            <PlusIcon /> Register
-          </button>
-        ) : undefined
+      noun="agent"
+      list={list}
+      columns={COLUMNS}
+      search={search}
+      onSearch={(text) => set({ search: text })}
+      keyOf={idOf}
+      filters={
+        <Segments label="Status" value={known} options={STATUSES} onChange={(value) => set({ status: value })} />
+      }
+      isFiltered={known !== 'all'}
+      onOpen={({ id }) => void navigate({ to: '/agents/$id', params: { id } })}
+      create={
+        can('admin') ? { verb: 'Register', says: 'Register an agent', run: () => set({ new: 'agent' }) } : undefined
+      }
+      empty={
+        <Empty title="No agent yet" command={REGISTER}>
+          An agent has a mailbox, keys and a memory. Register one here or from a shell, with a token in TOKEN.
+        </Empty>
       }
     >
-      <div className="filters">
-        <SearchBox label="Filter agents" value={search} onChange={(text) => set({ search: text })} />
-        <Segments label="Status" value={known} options={STATUSES} onChange={(value) => set({ status: value })} />
-      </div>
-      {list.error !== null && list.rows.length === 0 ? (
-        <Failed error={list.error} />
-      ) : list.isPending ? (
-        <Loading lines={8} />
-      ) : (
-        <Table
-          label="Agents"
-          fill
-          columns={COLUMNS}
-          rows={shown}
-          keyOf={({ id }) => id}
-          onOpen={({ id }) => void navigate({ to: '/agents/$id', params: { id } })}
-          hasMore={list.hasMore}
-          more={list.more}
-          foot={
-            <span className="number">
-              {search === '' ? `${list.total.toLocaleString()} agents` : `${shown.length} of ${list.total} agents`}
-            </span>
-          }
-          empty={
-            search === '' && known === 'all' ? (
-              <Empty title="No agent yet" command={REGISTER}>
-                An agent has a mailbox, keys and a memory. Register one here or from a shell, with a token in TOKEN.
-              </Empty>
-            ) : (
-              <Empty title="No agent fits this filter" />
-            )
-          }
-        />
-      )}
       {isNew === 'agent' && can('admin') ? <RegisterAgent onClose={() => set({ new: '' })} /> : null}
-    </PageFrame>
+    </ListPage>
   )
 }

@@ -1,8 +1,8 @@
 // A new key: choose what it may do, see it once.
 import type { Agent, KeyMint } from '@sensorium/client'
 import { useState, type FormEvent } from 'react'
-import { CopyButton } from '../../components/copy.tsx'
 import { Field, FormProblem, problemOf } from '../../components/field.tsx'
+import { ShownOnce } from '../../components/shown-once.tsx'
 import { useAction } from '../../api/calls.ts'
 import type { Scope } from '../../session/session.ts'
 
@@ -35,18 +35,9 @@ export function MintKey({ agent, onClose }: { agent: Agent; onClose(): void }) {
 
   if (mint.data)
     return (
-      <div className="stack wide">
-        <p>This is the only time it is shown. Copy it now and give it to the agent.</p>
-        <div className="secret">
-          <code>{mint.data.key}</code>
-          <CopyButton text={mint.data.key} label="Copy the key" />
-        </div>
-        <div className="form-end">
-          <button type="button" className="button primary" onClick={onClose}>
-            I have copied it
-          </button>
-        </div>
-      </div>
+      <ShownOnce secret={mint.data.key} name="the key" onClose={onClose}>
+        Copy it now and give it to the agent.
+      </ShownOnce>
     )
   return (
     <form className="stack wide" onSubmit={submit}>

@@ -3,15 +3,12 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { useAgents } from '../../api/agent-names.ts'
 import { useRows } from '../../api/calls.ts'
-import { PlusIcon } from '../../components/icons.tsx'
-import { PageFrame } from '../../components/page.tsx'
-import { SearchBox } from '../../components/search-box.tsx'
+import { ListPage } from '../../components/list-page.tsx'
 import { Segments } from '../../components/segments.tsx'
-import { Empty, Failed, Loading } from '../../components/states.tsx'
-import { Table, type Column } from '../../components/table.tsx'
+import { Empty } from '../../components/states.tsx'
+import type { Column } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 import { useSession } from '../../session/session.ts'
-import { useShortcut } from '../../shell/shortcuts.ts'
 import { ChannelTypeBadge } from './badges.tsx'
 import { CreateChannel } from './create.tsx'
 
@@ -25,6 +22,7 @@ const TYPES = [
 ] as const
 
 const channelsOf = ({ channels }: ChannelList): Channel[] => channels
+const idOf = ({ id }: Channel): string => id
 
 const CREATE = `curl ${location.origin}/v1/channels -H "authorization: Bearer $TOKEN" \\
   -H 'content-type: application/json' -d '{"name":"Incidents","type":"open"}'`
@@ -61,67 +59,30 @@ export function ChannelsPage() {
   const columns = useColumns()
   const known = TYPES.find(({ value }) => value === type)?.value ?? 'all'
   const list = useRows('listChannels', {}, channelsOf, { every: 15_000 })
-  const shown = useMemo(() => {
-    const typed = search.toLowerCase()
-    return list.rows.filter(
-      (channel) =>
-        (known === 'all' || channel.type === known) &&
-        (channel.name.toLowerCase().includes(typed) || channel.id.includes(typed)),
-    )
-  }, [list.rows, search, known])
+  const fits = useMemo(() => (known === 'all' ? undefined : (channel: Channel) => channel.type === known), [known])
   const set = (change: { type?: string; search?: string; new?: string }): void =>
     void navigate({ search: (old) => ({ ...old, ...change }), replace: true })
-  useShortcut('c', 'Create a channel', () => set({ new: 'channel' }), mayCreate)
-  const isFiltered = search !== '' || known !== 'all'
-
   return (
-    <PageFrame
+    <ListPage
       title="Channels"
-      full
-      actions={
-        mayCreate ? (
-          <button type="button" className="button primary" onClick={() => set({ new: 'channel' })}>
-            <PlusIcon /> Create
-          </button>
-        ) : undefined
+      noun="channel"
+      list={list}
+      columns={columns}
+      search={search}
+      onSearch={(text) => set({ search: text })}
+      keyOf={idOf}
+      filters={<Segments label="Type" value={known} options={TYPES} onChange={(value) => set({ type: value })} />}
+      fits={fits}
+      onOpen={({ id }) => void navigate({ to: '/channels/$id', params: { id } })}
+      create={mayCreate ? { verb: 'Create', says: 'Create a channel', run: () => set({ new: 'channel' }) } : undefined}
+      empty={
+        <Empty title="No channel yet" command={CREATE}>
+          A channel brings events to all of its members: what its feeds match, and what is posted into it. Create one
+          here or from a shell, with a token in TOKEN.
+        </Empty>
       }
     >
-      <div className="filters">
-        <SearchBox label="Filter channels" value={search} onChange={(text) => set({ search: text })} />
-        <Segments label="Type" value={known} options={TYPES} onChange={(value) => set({ type: value })} />
-      </div>
-      {list.error !== null && list.rows.length === 0 ? (
-        <Failed error={list.error} />
-      ) : list.isPending ? (
-        <Loading lines={8} />
-      ) : (
-        <Table
-          label="Channels"
-          fill
-          columns={columns}
-          rows={shown}
-          keyOf={({ id }) => id}
-          onOpen={({ id }) => void navigate({ to: '/channels/$id', params: { id } })}
-          hasMore={list.hasMore}
-          more={list.more}
-          foot={
-            <span className="number">
-              {isFiltered ? `${shown.length} of ${list.total} channels` : `${list.total.toLocaleString()} channels`}
-            </span>
-          }
-          empty={
-            isFiltered ? (
-              <Empty title="No channel fits this filter" />
-            ) : (
-              <Empty title="No channel yet" command={CREATE}>
-                A channel brings events to all of its members: what its feeds match, and what is posted into it. Create
-                one here or from a shell, with a token in TOKEN.
-              </Empty>
-            )
-          }
-        />
-      )}
       {isNew === 'channel' && mayCreate ? <CreateChannel onClose={() => set({ new: '' })} /> : null}
-    </PageFrame>
+    </ListPage>
   )
 }

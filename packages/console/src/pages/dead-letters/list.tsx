@@ -3,9 +3,9 @@ import type { DeadLetterFilter, DeadLetterList } from '@sensorium/client'
 import { getRouteApi } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { useRows } from '../../api/calls.ts'
+import { ListTable } from '../../components/list-table.tsx'
 import { PageFrame } from '../../components/page.tsx'
-import { Empty, Failed, Loading } from '../../components/states.tsx'
-import { Table } from '../../components/table.tsx'
+import { Empty } from '../../components/states.tsx'
 import { useSettled } from '../../components/use-settled.ts'
 import { useSession } from '../../session/session.ts'
 import { useShortcut } from '../../shell/shortcuts.ts'
@@ -83,41 +83,31 @@ export function DeadLettersPage() {
       <Filters chosen={{ reason, type, agent }} onChange={set} />
       <Summary chosen={{ reason, type, agent }} onChoose={(facet, value) => set({ [facet]: value })} />
       {jobs.job === null ? null : <JobBar job={jobs.job} jobs={jobs} />}
-      {list.error !== null && list.rows.length === 0 ? (
-        <Failed error={list.error} />
-      ) : list.isPending ? (
-        <Loading lines={8} />
-      ) : (
-        <Table
-          label="Dead letters"
-          fill
-          columns={columns}
-          rows={list.rows}
-          keyOf={({ id }) => id}
-          isSelected={({ id }) => picked.has(id)}
-          onOpen={({ id }) => set({ open: id })}
-          hasMore={list.hasMore}
-          more={list.more}
-          foot={
-            <>
-              <span className="number">
-                {list.total.toLocaleString()} {isFiltered ? 'dead letters fit' : 'dead letters'}
-              </span>
-              <PickAll rows={list.rows} picked={chosen.length} onPick={setPicked} />
-            </>
-          }
-          empty={
-            isFiltered ? (
-              <Empty title="No dead letter fits this filter" />
-            ) : (
-              <Empty title="No dead letters" command={NACK}>
-                What fails until it has no attempts left ends here, and what an agent gives up on: with its token in
-                TOKEN and the id of a delivery in DELIVERY.
-              </Empty>
-            )
-          }
-        />
-      )}
+      <ListTable
+        label="Dead letters"
+        list={list}
+        columns={columns}
+        isSelected={({ id }) => picked.has(id)}
+        onOpen={({ id }) => set({ open: id })}
+        foot={
+          <>
+            <span className="number">
+              {list.total.toLocaleString()} {isFiltered ? 'dead letters fit' : 'dead letters'}
+            </span>
+            <PickAll rows={list.rows} picked={chosen.length} onPick={setPicked} />
+          </>
+        }
+        empty={
+          isFiltered ? (
+            <Empty title="No dead letter fits this filter" />
+          ) : (
+            <Empty title="No dead letters" command={NACK}>
+              What fails until it has no attempts left ends here, and what an agent gives up on: with its token in TOKEN
+              and the id of a delivery in DELIVERY.
+            </Empty>
+          )
+        }
+      />
       {shown === undefined ? null : (
         <LetterDrawer
           letter={shown}

@@ -1,8 +1,8 @@
 // Events that are kept, found by what they are: every filter is in the address.
 import type { EventList, EventSummary, Operations } from '@sensorium/client'
 import { useRows } from '../../api/calls.ts'
-import { Empty, Failed, Loading } from '../../components/states.tsx'
-import { Table } from '../../components/table.tsx'
+import { ListTable } from '../../components/list-table.tsx'
+import { Empty, Failed } from '../../components/states.tsx'
 import { EVENT_COLUMNS } from './columns.tsx'
 import { PUBLISH } from './publish-command.ts'
 import './events.css'
@@ -46,32 +46,24 @@ export function EventSearch({ searched, onSearch, onOpen }: SearchProps) {
           />
         ))}
       </div>
-      {list.error !== null ? <Failed error={list.error} /> : null}
-      {list.isPending ? (
-        <Loading lines={8} />
-      ) : (
-        <Table
-          label="Events"
-          fill
-          columns={EVENT_COLUMNS}
-          rows={list.rows}
-          keyOf={({ id }) => id}
-          onOpen={({ id }) => onOpen(id)}
-          hasMore={list.hasMore}
-          more={list.more}
-          foot={
-            <span className="number">
-              {list.total.toLocaleString()} events
-              {back === null ? '' : `, searched back to ${new Date(back).toLocaleString()}`}
-            </span>
-          }
-          empty={
-            <Empty title="No event fits" command={PUBLISH}>
-              The newest 10,000 events are searched.
-            </Empty>
-          }
-        />
-      )}
+      {list.error !== null && list.rows.length > 0 ? <Failed error={list.error} /> : null}
+      <ListTable
+        label="Events"
+        list={list}
+        columns={EVENT_COLUMNS}
+        onOpen={({ id }) => onOpen(id)}
+        foot={
+          <span className="number">
+            {list.total.toLocaleString()} events
+            {back === null ? '' : `, searched back to ${new Date(back).toLocaleString()}`}
+          </span>
+        }
+        empty={
+          <Empty title="No event fits" command={PUBLISH}>
+            The newest 10,000 events are searched.
+          </Empty>
+        }
+      />
     </>
   )
 }

@@ -6,7 +6,7 @@ import { Field, FormProblem, problemOf } from '../../components/field.tsx'
 import { Overlay } from '../../components/overlay.tsx'
 import { Reply } from '../../components/states.tsx'
 import { RELATIONSHIP_TYPES, TYPE_NAMES, type RelationshipType } from './relationship-types.ts'
-import { useSettled } from './use-settled.ts'
+import { useSettled } from '../../components/use-settled.ts'
 
 const CANDIDATES = 8
 

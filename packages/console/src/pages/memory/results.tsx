@@ -7,7 +7,7 @@ import { ScopeBadge, TypeBadge } from './badges.tsx'
 import { searchBody, type Filters } from './filters.ts'
 import { Signals } from './signals.tsx'
 import { useOwner } from './use-owner.ts'
-import { useSettled } from './use-settled.ts'
+import { useSettled } from '../../components/use-settled.ts'
 
 function Result({ result: { memory, score, signals }, owner }: { result: SearchResult; owner: string }) {
   return (

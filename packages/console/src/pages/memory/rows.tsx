@@ -3,9 +3,10 @@ import type { Memory, MemoryList } from '@sensorium/client'
 import { useNavigate } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { useRows } from '../../api/calls.ts'
+import { ListTable } from '../../components/list-table.tsx'
 import { Overlay } from '../../components/overlay.tsx'
-import { Empty, Failed, Loading } from '../../components/states.tsx'
-import { Table, type Column } from '../../components/table.tsx'
+import { Empty } from '../../components/states.tsx'
+import type { Column } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 import { AboutMemory } from './about.tsx'
 import { ScopeBadge, TypeBadge } from './badges.tsx'
@@ -53,21 +54,15 @@ export function Rows({ filters }: { filters: Filters }) {
   const query = listQuery(filters)
   const isGone = query.status !== undefined && query.status !== 'active'
   const list = useRows('listMemories', { query }, memoriesOf, { every: 15_000 })
-  if (list.error !== null && list.rows.length === 0) return <Failed error={list.error} />
-  if (list.isPending) return <Loading lines={8} />
   return (
     <>
-      <Table
+      <ListTable
         label="Memories"
-        fill
+        list={list}
         columns={columns}
-        rows={list.rows}
-        keyOf={({ id }) => id}
         onOpen={(memory) =>
           isGone ? setGone(memory) : void navigate({ to: '/memory/$id', params: { id: memory.id } })
         }
-        hasMore={list.hasMore}
-        more={list.more}
         foot={
           <span className="number">
             {list.total.toLocaleString()} {list.total === 1 ? 'memory' : 'memories'}

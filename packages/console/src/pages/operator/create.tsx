@@ -4,7 +4,7 @@ import { useState, type FormEvent } from 'react'
 import { useAction } from '../../api/calls.ts'
 import { Field, FormProblem, problemOf } from '../../components/field.tsx'
 import { Overlay } from '../../components/overlay.tsx'
-import { ShownOnce } from './shown-once.tsx'
+import { ShownOnce } from '../../components/shown-once.tsx'
 
 const FIELDS = ['slug', 'name']
 

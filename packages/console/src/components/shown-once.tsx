@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { CopyButton } from '../../components/copy.tsx'
+import { CopyButton } from './copy.tsx'
 
 interface ShownOnceProps {
   secret: string

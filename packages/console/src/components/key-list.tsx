@@ -1,0 +1,78 @@
+// The keys of somebody, and how one is revoked.
+import { useState, type ReactNode } from 'react'
+import { TrashIcon } from './icons.tsx'
+import { Confirm } from './overlay.tsx'
+import { Empty, Reply } from './states.tsx'
+import { Time } from './time.tsx'
+
+interface Key {
+  id: string
+  prefix: string
+  last_used_at: string | null
+}
+
+interface KeyListProps<K extends Key> {
+  of: { data: { keys: K[] } | undefined; error: Error | null; isPending: boolean; refetch?: () => unknown }
+  /** What lacks when there is none. */
+  without: string
+  /** Beside the prefix. */
+  badges?(key: K): ReactNode
+  /** Below it, before and after when it was used. */
+  before?(key: K): ReactNode
+  after?(key: K): ReactNode
+  revoke: { isPending: boolean; mutate(id: string, options: { onSettled(): void }): void }
+}
+
+export function KeyList<K extends Key>({ of, without, badges, before, after, revoke }: KeyListProps<K>) {
+  const [leaving, setLeaving] = useState<K | null>(null)
+  const close = (): void => setLeaving(null)
+  return (
+    <>
+      <Reply of={of}>
+        {({ keys }) =>
+          keys.length === 0 ? (
+            <Empty title="No key">{without}</Empty>
+          ) : (
+            <ul className="lines">
+              {keys.map((key) => (
+                <li key={key.id} className="row">
+                  <div className="grow stack tight">
+                    <span className="row wrap">
+                      <code>{key.prefix}…</code>
+                      {badges?.(key)}
+                    </span>
+                    <span className="faint small">
+                      {before?.(key)}
+                      used <Time at={key.last_used_at} absent="never" />
+                      {after?.(key)}
+                    </span>
+                  </div>
+                  <button
+                    type="button"
+                    className="button bare icon slim"
+                    aria-label={`Revoke the key ${key.prefix}`}
+                    onClick={() => setLeaving(key)}
+                  >
+                    <TrashIcon />
+                  </button>
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Reply>
+      {leaving === null ? null : (
+        <Confirm
+          title={`Revoke ${leaving.prefix}…?`}
+          verb="Revoke"
+          danger
+          busy={revoke.isPending}
+          onConfirm={() => revoke.mutate(leaving.id, { onSettled: close })}
+          onClose={close}
+        >
+          Whoever uses it is refused within a second. It cannot be brought back.
+        </Confirm>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,23 @@
+// The table of a list that is fetched page by page: what it shows while nothing is there yet, and after a failure.
+import type { ReactNode } from 'react'
+import type { Rows } from '../api/calls.ts'
+import { Failed, Loading } from './states.tsx'
+import { Table, type Column } from './table.tsx'
+
+interface ListTableProps<T extends { id: string }> {
+  label: string
+  list: Rows<T>
+  /** Those of the list that are shown; left out, all of them. */
+  rows?: readonly T[]
+  columns: readonly Column<T>[]
+  onOpen(row: T): void
+  isSelected?(row: T): boolean
+  foot: ReactNode
+  empty: ReactNode
+}
+
+export function ListTable<T extends { id: string }>({ list, rows = list.rows, ...table }: ListTableProps<T>) {
+  if (list.error !== null && list.rows.length === 0) return <Failed error={list.error} />
+  if (list.isPending) return <Loading lines={8} />
+  return <Table {...table} fill rows={rows} keyOf={({ id }) => id} hasMore={list.hasMore} more={list.more} />
+}
