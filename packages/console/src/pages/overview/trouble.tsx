@@ -2,7 +2,6 @@
 import { Link } from '@tanstack/react-router'
 import { useCall } from '../../api/calls.ts'
 import { Badge } from '../../components/badge.tsx'
-import { PageLink } from '../../components/page-link.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Empty, Reply } from '../../components/states.tsx'
 import { useMailboxes } from './mailboxes.tsx'
@@ -11,7 +10,7 @@ import { useMailboxes } from './mailboxes.tsx'
 function Reason({ reason, count, share }: { reason: string; count: number; share: number }) {
   return (
     <li>
-      <PageLink to="/dead-letters" search={{ reason }} className="plain">
+      <Link to="/dead-letters" search={{ reason }} className="plain">
         <span className="row apart">
           <span className="cut" title={reason}>
             {reason}
@@ -19,7 +18,7 @@ function Reason({ reason, count, share }: { reason: string; count: number; share
           <span className="number quiet">{count.toLocaleString()}</span>
         </span>
         <span className="bar" style={{ width: `${share * 100}%` }} />
-      </PageLink>
+      </Link>
     </li>
   )
 }
