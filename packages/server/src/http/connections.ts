@@ -39,6 +39,8 @@ export interface Connections {
 const MOST_UNDER_WAY = 8
 /** Requests of one connection that came and have no response yet; who pipelines more gets responses to those and no others. */
 const MOST_IN_HAND = 256
+/** Connections that wait to be accepted. Of more the system tells nobody, and their clients try again after a second. */
+const BACKLOG = 4_096
 /** How long the port stays open for those who hold a connection, after the last response. */
 const LINGER_MS = 100
 
@@ -147,7 +149,7 @@ export function makeConnections(tools: ConnectionsTools): Connections {
 function listen(server: Server, host: string, port: number): Promise<string> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
-    server.listen({ host, port }, () => {
+    server.listen({ host, port, backlog: BACKLOG }, () => {
       server.off('error', reject)
       const { address, family, port: taken } = server.address() as AddressInfo
       resolve(`http://${family === 'IPv6' ? `[${address}]` : address}:${taken}`)

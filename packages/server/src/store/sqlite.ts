@@ -14,6 +14,7 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { performance } from 'node:perf_hooks'
 import { getLoadablePath } from 'sqlite-vec'
+import { letIn } from '../kernel/let-in.ts'
 import { makePrivate } from './data-directory.ts'
 import {
   runEffects,
@@ -272,6 +273,8 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
 
   async function drain(): Promise<void> {
     while (queue.length > 0) {
+      // Let the responses out and new requests in before the next commit; what is asked for in this turn shares it.
+      await letIn()
       await log.rest()
       const refused = groupCommit.refused()
       if (refused) {
@@ -282,8 +285,6 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
       queue = queue.slice(MAX_GROUP)
       const left = await groupCommit.run(group)
       queue.unshift(...left)
-      // Let the responses out and new requests in before the next commit.
-      if (queue.length > 0) await new Promise(setImmediate)
     }
     draining = false
   }
@@ -309,7 +310,7 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
       queue.push({ work, mayBeLost, resolve, reject })
       if (draining) return
       draining = true
-      setImmediate(drain)
+      void drain()
     })
   }
 
