@@ -1,11 +1,10 @@
-// Operations of the API as hooks. Whatever a page shows or does goes through one of these three.
+// Operations of the API as hooks. Whatever a page shows or does goes through one of these two, or through `useRows`.
 import type { Client, Input, OperationId, Operations } from '@sensorium/client'
-import { keepPreviousData, useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useMemo } from 'react'
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useSession } from '../session/session.ts'
 import { tell, tellFailure } from '../shell/toast-store.ts'
 
-interface CallOptions {
+export interface CallOptions {
   /** Asks again after that many milliseconds, while the tab is looked at. */
   every?: number
   enabled?: boolean
@@ -23,58 +22,6 @@ export function useCall<O extends OperationId>(operation: O, input: Input<O>, op
     ...(options.enabled === undefined ? {} : { enabled: options.enabled }),
     ...(options.keep ? { placeholderData: keepPreviousData as never } : {}),
   })
-}
-
-type Listing = { [O in OperationId]: Operations[O]['query'] extends { offset?: number } ? O : never }[OperationId]
-
-const PAGE = 100
-
-export interface Rows<T, R = unknown> {
-  rows: readonly T[]
-  /** The response of the last page, for what it says beside its items. */
-  last: R | undefined
-  total: number
-  isPending: boolean
-  error: Error | null
-  hasMore: boolean
-  more(): void
-}
-
-/** A list that is fetched page by page as it is scrolled. */
-export function useRows<O extends Listing, T>(
-  operation: O,
-  input: Input<O>,
-  itemsOf: (response: Operations[O]['response']) => readonly T[],
-  options: CallOptions = {},
-): Rows<T, Operations[O]['response']> {
-  const { client } = useSession()
-  const query = useInfiniteQuery({
-    queryKey: [operation, 'rows', input],
-    queryFn: ({ pageParam, signal }) => {
-      const given = input as { query?: object }
-      const page = { ...given, query: { ...given.query, offset: pageParam, limit: PAGE } }
-      return client.call(operation, page as unknown as Input<O>, { signal })
-    },
-    initialPageParam: 0,
-    getNextPageParam: (last, all) => {
-      const have = all.reduce((sum, page) => sum + itemsOf(page).length, 0)
-      return itemsOf(last).length === 0 || have >= (last as { total: number }).total ? undefined : have
-    },
-    placeholderData: keepPreviousData,
-    ...(options.every === undefined ? {} : { refetchInterval: options.every }),
-    ...(options.enabled === undefined ? {} : { enabled: options.enabled }),
-  })
-  const { data, isPending, error, hasNextPage, isFetchingNextPage, fetchNextPage } = query
-  const rows = useMemo(() => data?.pages.flatMap((page) => [...itemsOf(page)]) ?? [], [data, itemsOf])
-  return {
-    rows,
-    last: data?.pages.at(-1),
-    total: (data?.pages.at(-1) as { total: number } | undefined)?.total ?? 0,
-    isPending,
-    error,
-    hasMore: hasNextPage,
-    more: () => void (isFetchingNextPage || fetchNextPage()),
-  }
 }
 
 interface ActionOptions<R> {

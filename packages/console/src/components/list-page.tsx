@@ -1,6 +1,6 @@
 // A page that is one list: a box that filters it by name, a button that makes a new one, and its table.
 import { useMemo, type ReactNode } from 'react'
-import type { Rows } from '../api/calls.ts'
+import type { Rows } from '../api/rows.ts'
 import { useShortcut } from '../shell/shortcuts.ts'
 import { PlusIcon } from './icons.tsx'
 import { ListTable } from './list-table.tsx'
@@ -64,12 +64,14 @@ export function ListPage<T extends { id: string; name: string }>(props: ListPage
       <ListTable
         label={title}
         list={list}
-        rows={shown}
+        rows={isPart ? shown : undefined}
         columns={props.columns}
         onOpen={props.onOpen}
         foot={
           <span className="number">
-            {isPart ? `${shown.length} of ${list.total} ${noun}s` : `${list.total.toLocaleString()} ${noun}s`}
+            {isPart ? `${shown.length.toLocaleString()} of ` : ''}
+            {list.total.toLocaleString()} {noun}s
+            {list.isCutOff ? ', of which the newest 5,000 were looked through' : ''}
           </span>
         }
         empty={isPart || isFiltered ? <Empty title={`No ${noun} fits this filter`} /> : props.empty}

@@ -1,6 +1,6 @@
 // The table of a list that is fetched page by page: what it shows while nothing is there yet, and after a failure.
 import type { ReactNode } from 'react'
-import type { Rows } from '../api/calls.ts'
+import type { Rows } from '../api/rows.ts'
 import { Failed, Loading } from './states.tsx'
 import { Table, type Column } from './table.tsx'
 
@@ -8,7 +8,7 @@ interface ListTableProps<T extends { id: string }> {
   label: string
   list: Rows<T>
   /** Those of the list that are shown; left out, all of them. */
-  rows?: readonly T[]
+  rows?: readonly T[] | undefined
   columns: readonly Column<T>[]
   onOpen(row: T): void
   isSelected?(row: T): boolean
@@ -16,8 +16,11 @@ interface ListTableProps<T extends { id: string }> {
   empty: ReactNode
 }
 
-export function ListTable<T extends { id: string }>({ list, rows = list.rows, ...table }: ListTableProps<T>) {
-  if (list.error !== null && list.rows.length === 0) return <Failed error={list.error} />
+const idOf = ({ id }: { id: string }): string => id
+
+export function ListTable<T extends { id: string }>({ list, rows, ...table }: ListTableProps<T>) {
+  if (list.error !== null && list.total === 0) return <Failed error={list.error} />
   if (list.isPending) return <Loading lines={8} />
-  return <Table {...table} fill rows={rows} keyOf={({ id }) => id} hasMore={list.hasMore} more={list.more} />
+  const whole = { count: list.total, at: list.at, onLook: list.look }
+  return <Table {...table} {...(rows === undefined ? whole : { rows })} fill of={list.key} keyOf={idOf} />
 }

@@ -1,6 +1,7 @@
 // A table of any length: only the rows in view are in the page. Arrow keys move between rows, Enter opens one.
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useRef, type KeyboardEvent, type ReactNode } from 'react'
+import { useEffect, useLayoutEffect, useRef, type KeyboardEvent, type ReactNode } from 'react'
+import { TableRow, type RowActions } from './table-row.tsx'
 import { useNarrow } from './use-narrow.ts'
 
 export interface Column<T> {
@@ -13,59 +14,98 @@ export interface Column<T> {
   cell(row: T): ReactNode
 }
 
-interface TableProps<T> {
+/** Rows that are all there, or a list of which some are. */
+type Source<T> =
+  | { rows: readonly T[]; count?: never; at?: never; onLook?: never }
+  | {
+      rows?: never
+      count: number
+      at(index: number): T | undefined
+      /** Told which rows are in view, unless they are only passed. */
+      onLook(from: number, to: number): void
+    }
+
+type TableProps<T> = Source<T> & {
   label: string
   columns: readonly Column<T>[]
-  rows: readonly T[]
   keyOf(row: T): string
   /** What choosing a row does. */
   onOpen?(row: T): void
   isSelected?(row: T): boolean
   /** Takes the rest of the page and scrolls by itself. */
   fill?: boolean
-  hasMore?: boolean
-  more?(): void
+  /** Which list it is: another one is shown from its beginning. */
+  of?: string
   /** Below the rows: how many there are. */
   foot?: ReactNode
   empty?: ReactNode
 }
 
 const ROW = 36
-const AHEAD = 20
+/** What is dragged past, a whole view in a frame, is not asked for; where it comes to rest, it is. */
+const RESTS_MS = 60
+const STEPS: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, j: 1, k: -1, PageDown: 15, PageUp: -15 }
+
+/** Where a key leads from a row; null where it leads nowhere. */
+function leadsTo(key: string, index: number, count: number): number | null {
+  const step = STEPS[key]
+  const to = key === 'Home' ? 0 : key === 'End' ? count - 1 : step === undefined ? -1 : index + step
+  return to < 0 || to >= count ? null : to
+}
 
 export function Table<T>(props: TableProps<T>) {
-  const { label, columns, rows, keyOf, onOpen, isSelected, fill = false, hasMore = false, more, foot, empty } = props
+  const { label, columns, keyOf, onOpen, isSelected, fill = false, of, foot, empty, onLook } = props
+  const count = props.rows === undefined ? props.count : props.rows.length
+  const rowAt = (index: number): T | undefined => (props.rows === undefined ? props.at(index) : props.rows[index])
   const narrow = useNarrow()
   const shown = columns.filter(({ wideOnly }) => !(narrow && wideOnly))
   const template = shown.map(({ width }) => width).join(' ')
   const scroller = useRef<HTMLDivElement>(null)
   const virtual = useVirtualizer({
-    count: rows.length,
+    count,
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW,
     overscan: 12,
   })
   const items = virtual.getVirtualItems()
-  const last = items.at(-1)?.index ?? 0
+  const from = items[0]?.index ?? 0
+  const to = items.at(-1)?.index ?? 0
+  const passed = useRef(from)
   useEffect(() => {
-    if (hasMore && last >= rows.length - AHEAD) more?.()
-  }, [hasMore, last, rows.length, more])
+    if (onLook === undefined) return undefined
+    const isDragged = Math.abs(from - passed.current) > to - from
+    passed.current = from
+    if (!isDragged) onLook(from, to)
+    const timer = setTimeout(() => onLook(from, to), RESTS_MS)
+    return () => clearTimeout(timer)
+  }, [from, to, onLook])
+  const previous = useRef(of)
+  useLayoutEffect(() => {
+    if (previous.current !== of) scroller.current?.scrollTo(0, 0)
+    previous.current = of
+  }, [of])
 
-  function move(event: KeyboardEvent<HTMLElement>, index: number): void {
-    const step = { ArrowDown: 1, ArrowUp: -1, j: 1, k: -1, PageDown: 15, PageUp: -15 }[event.key]
-    const to =
-      event.key === 'Home' ? 0 : event.key === 'End' ? rows.length - 1 : step === undefined ? null : index + step
-    if (event.key === 'Enter' && event.target === event.currentTarget) onOpen?.(rows[index]!)
-    if (to === null || to < 0 || to >= rows.length) return
-    event.preventDefault()
-    virtual.scrollToIndex(to)
-    requestAnimationFrame(() => scroller.current?.querySelector<HTMLElement>(`[data-index="${to}"]`)?.focus())
+  // A row is drawn again when it changes, not when the table is scrolled: what it calls is looked up here.
+  const actions = useRef<RowActions>({ open() {}, press() {} })
+  actions.current = {
+    open(index) {
+      const row = rowAt(index)
+      if (row !== undefined) onOpen?.(row)
+    },
+    press(event: KeyboardEvent<HTMLElement>, index) {
+      if (event.key === 'Enter' && event.target === event.currentTarget) actions.current.open(index)
+      const target = leadsTo(event.key, index, count)
+      if (target === null) return
+      event.preventDefault()
+      virtual.scrollToIndex(target)
+      requestAnimationFrame(() => scroller.current?.querySelector<HTMLElement>(`[data-index="${target}"]`)?.focus())
+    },
   }
 
   return (
     <div className={fill ? 'table fill' : 'table'}>
       <div className="scroll" ref={scroller} {...(onOpen ? {} : { role: 'region', 'aria-label': label, tabIndex: 0 })}>
-        <div role="table" aria-label={label} aria-rowcount={rows.length + 1}>
+        <div role="table" aria-label={label} aria-rowcount={count + 1}>
           <div role="rowgroup" className="heads">
             <div className="line" role="row" style={{ gridTemplateColumns: template }}>
               {shown.map(({ name, right }) => (
@@ -75,35 +115,30 @@ export function Table<T>(props: TableProps<T>) {
               ))}
             </div>
           </div>
-          {rows.length === 0 ? null : (
+          {count === 0 ? null : (
             <div className="rows" role="rowgroup" style={{ height: virtual.getTotalSize() }}>
               {items.map(({ index, start }) => {
-                const row = rows[index]!
+                const row = rowAt(index)
                 return (
-                  <div
-                    key={keyOf(row)}
-                    className={onOpen ? 'line leads' : 'line'}
-                    role="row"
-                    aria-rowindex={index + 2}
-                    {...(isSelected ? { 'aria-selected': isSelected(row) } : {})}
-                    data-index={index}
-                    tabIndex={onOpen ? 0 : -1}
-                    style={{ gridTemplateColumns: template, transform: `translateY(${start}px)` }}
-                    onClick={() => onOpen?.(row)}
-                    onKeyDown={(event) => move(event, index)}
-                  >
-                    {shown.map(({ name, right, cell }) => (
-                      <div key={name} role="cell" className={right ? 'cell right' : 'cell'}>
-                        {cell(row)}
-                      </div>
-                    ))}
-                  </div>
+                  <TableRow<T>
+                    // A row that arrives takes the place that was kept for it, and the focus that is there.
+                    key={props.rows === undefined ? index : keyOf(props.rows[index]!)}
+                    index={index}
+                    start={start}
+                    row={row}
+                    columns={columns}
+                    narrow={narrow}
+                    template={template}
+                    leads={onOpen !== undefined}
+                    selected={isSelected === undefined || row === undefined ? undefined : isSelected(row)}
+                    actions={actions}
+                  />
                 )
               })}
             </div>
           )}
         </div>
-        {rows.length === 0 ? empty : null}
+        {count === 0 ? empty : null}
       </div>
       {foot === undefined ? null : <div className="more">{foot}</div>}
     </div>

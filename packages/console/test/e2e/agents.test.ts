@@ -118,4 +118,36 @@ describe('agents', { skip: noBrowser }, () => {
     await page.getByText('Dispatcher is active').waitFor()
     assert.equal((await admin.agents.get(agents.dispatch.id)).status, 'active')
   })
+
+  test('[UI-24] a long list is scrolled as a whole, and only what is looked at is fetched', async () => {
+    const { admin } = console.plant
+    const first = await admin.agents.register({ name: 'Found far down', delivery_mode: 'poll', client_type: 'other' })
+    const more = Array.from({ length: 420 }, (_, i) => ({ name: `Worker ${i}`, client_type: 'other' as const }))
+    while (more.length > 0)
+      await Promise.all(more.splice(0, 20).map((agent) => admin.agents.register({ ...agent, delivery_mode: 'poll' })))
+    const { total } = await admin.agents.list({ limit: 1 })
+    const { page, complaints } = await console.signIn(ADMIN_KEY, '/agents')
+    const asked: number[] = []
+    page.on('request', (request) => {
+      const { pathname, searchParams } = new URL(request.url())
+      if (pathname === '/v1/agents') asked.push(Number(searchParams.get('offset')))
+    })
+    await page.getByText(`${total} agents`).waitFor()
+    await page
+      .getByRole('row', { name: /Worker/ })
+      .first()
+      .focus()
+    await page.keyboard.press('End')
+    // The plant's agents are the oldest: at the end of the newest first.
+    await page.getByRole('row', { name: /Triage/ }).waitFor()
+    assert.equal(await page.locator('[role=row]:focus').getAttribute('aria-rowindex'), String(total + 1))
+    assert.ok(!asked.includes(100) && !asked.includes(200), `what was passed was not asked for: ${asked}`)
+    await page.keyboard.press('Home')
+    await page.locator('[role=row][aria-rowindex="2"]:focus').waitFor()
+    await page.getByLabel('Filter agents').fill('far down')
+    await page.getByText(`1 of ${total} agents`).waitFor()
+    await page.getByRole('row', { name: /Found far down/ }).click()
+    await page.waitForURL(`**/agents/${first.id}`)
+    assert.deepEqual(complaints, [])
+  })
 })

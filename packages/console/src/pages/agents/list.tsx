@@ -5,7 +5,7 @@ import { Segments } from '../../components/segments.tsx'
 import { Empty } from '../../components/states.tsx'
 import type { Column } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
-import { useRows } from '../../api/calls.ts'
+import { useRows } from '../../api/rows.ts'
 import { useSession } from '../../session/session.ts'
 import { AgentStatus, ModeBadge } from './badges.tsx'
 import { RegisterAgent } from './register.tsx'
@@ -45,7 +45,8 @@ export function AgentsPage() {
   const navigate = route.useNavigate()
   const { can } = useSession()
   const known = STATUSES.find(({ value }) => value === status)?.value ?? 'all'
-  const list = useRows('listAgents', { query: known === 'all' ? {} : { status: known } }, agentsOf, { every: 15_000 })
+  const query = known === 'all' ? {} : { status: known }
+  const list = useRows('listAgents', { query }, agentsOf, { every: 15_000, whole: search !== '' })
   const set = (change: { status?: string; search?: string; new?: string }): void =>
     void navigate({ search: (old) => ({ ...old, ...change }), replace: true })
   return (

@@ -2,7 +2,7 @@ import type { Channel, ChannelList } from '@sensorium/client'
 import { getRouteApi } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { useAgents } from '../../api/agent-names.ts'
-import { useRows } from '../../api/calls.ts'
+import { useRows } from '../../api/rows.ts'
 import { ListPage } from '../../components/list-page.tsx'
 import { Segments } from '../../components/segments.tsx'
 import { Empty } from '../../components/states.tsx'
@@ -58,7 +58,7 @@ export function ChannelsPage() {
   const mayCreate = useSession().can('channel:write')
   const columns = useColumns()
   const known = TYPES.find(({ value }) => value === type)?.value ?? 'all'
-  const list = useRows('listChannels', {}, channelsOf, { every: 15_000 })
+  const list = useRows('listChannels', {}, channelsOf, { every: 15_000, whole: search !== '' || known !== 'all' })
   const fits = useMemo(() => (known === 'all' ? undefined : (channel: Channel) => channel.type === known), [known])
   const set = (change: { type?: string; search?: string; new?: string }): void =>
     void navigate({ search: (old) => ({ ...old, ...change }), replace: true })

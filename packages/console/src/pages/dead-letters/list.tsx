@@ -1,8 +1,8 @@
 // Every dead letter that fits, and what to do with one of them, with a selection, or with all.
 import type { DeadLetterFilter, DeadLetterList } from '@sensorium/client'
 import { getRouteApi } from '@tanstack/react-router'
-import { useMemo, useState } from 'react'
-import { useRows } from '../../api/calls.ts'
+import { useCallback, useEffect, useMemo, useState } from 'react'
+import { useRows } from '../../api/rows.ts'
 import { ListTable } from '../../components/list-table.tsx'
 import { PageFrame } from '../../components/page.tsx'
 import { Empty } from '../../components/states.tsx'
@@ -45,11 +45,13 @@ export function DeadLettersPage() {
   const asked = useSettled(useMemo(() => filterOf(reason, type, agent), [reason, type, agent]))
   const list = useRows('listDeadLetters', { query: asked }, lettersOf, { every: 5_000 })
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set())
-  const chosen = useMemo(() => list.rows.filter(({ id }) => picked.has(id)), [list.rows, picked])
-  const toggle = (id: string): void => setPicked(toggled(picked, id))
+  const toggle = useCallback((id: string) => setPicked((old) => toggled(old, id)), [])
+  // What was picked under another filter is out of sight, and not meant any more.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: for another filter and for nothing else
+  useEffect(() => setPicked(new Set()), [asked])
   const columns = useColumns(kind === 'org_admin', picked, toggle)
   useShortcut('x', 'Select the row', () => {
-    const row = list.rows[focusedRow()]
+    const row = list.at(focusedRow())
     if (row !== undefined) toggle(row.id)
   })
   const isFiltered = Object.keys(asked).length > 0
@@ -60,9 +62,9 @@ export function DeadLettersPage() {
     jobs.plan(verb, choice)
   }
   // All that fit now: what is dead-lettered from here on is not meant.
-  const all: Choice = { filter: { ...asked, until: list.rows[0]?.dead_lettered_at ?? '' }, total: list.total }
-  const target: Choice = chosen.length > 0 ? { ids: chosen.map(({ id }) => id) } : all
-  const says = chosen.length > 0 ? `${chosen.length} selected` : `all ${list.total.toLocaleString()}`
+  const all: Choice = { filter: { ...asked, until: list.at(0)?.dead_lettered_at ?? '' }, total: list.total }
+  const target: Choice = picked.size > 0 ? { ids: [...picked] } : all
+  const says = picked.size > 0 ? `${picked.size.toLocaleString()} selected` : `all ${list.total.toLocaleString()}`
   const cannot = jobs.job !== null || list.total === 0
 
   return (
@@ -94,7 +96,7 @@ export function DeadLettersPage() {
             <span className="number">
               {list.total.toLocaleString()} {isFiltered ? 'dead letters fit' : 'dead letters'}
             </span>
-            <PickAll rows={list.rows} picked={chosen.length} onPick={setPicked} />
+            <PickAll rows={list.rows} picked={picked.size} onPick={setPicked} />
           </>
         }
         empty={

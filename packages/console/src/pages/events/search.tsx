@@ -1,6 +1,6 @@
 // Events that are kept, found by what they are: every filter is in the address.
 import type { EventList, EventSummary, Operations } from '@sensorium/client'
-import { useRows } from '../../api/calls.ts'
+import { useRows } from '../../api/rows.ts'
 import { ListTable } from '../../components/list-table.tsx'
 import { Empty, Failed } from '../../components/states.tsx'
 import { EVENT_COLUMNS } from './columns.tsx'
@@ -29,7 +29,7 @@ interface SearchProps {
 export function EventSearch({ searched, onSearch, onOpen }: SearchProps) {
   const query: Operations['listEvents']['query'] = searched
   const list = useRows('listEvents', { query }, eventsOf, { every: 10_000 })
-  const back = list.last?.searched_back_to ?? null
+  const back = list.first?.searched_back_to ?? null
   return (
     <>
       <div className="filters">
@@ -46,7 +46,7 @@ export function EventSearch({ searched, onSearch, onOpen }: SearchProps) {
           />
         ))}
       </div>
-      {list.error !== null && list.rows.length > 0 ? <Failed error={list.error} /> : null}
+      {list.error !== null && list.total > 0 ? <Failed error={list.error} /> : null}
       <ListTable
         label="Events"
         list={list}

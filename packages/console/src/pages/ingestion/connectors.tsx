@@ -1,5 +1,5 @@
 import type { Connector } from '@sensorium/client'
-import type { Rows } from '../../api/calls.ts'
+import type { Rows } from '../../api/rows.ts'
 import { PlusIcon } from '../../components/icons.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Empty, Reply } from '../../components/states.tsx'
@@ -64,15 +64,15 @@ export function Connectors({ connectors, onAdd, onOpen }: ConnectorsProps) {
       <Reply
         of={{ data: connectors.isPending ? undefined : connectors.rows, error: connectors.error, isPending: true }}
       >
-        {(rows) => (
+        {() => (
           <Table
             label="Connectors"
             columns={CONNECTORS}
-            rows={rows}
+            count={connectors.total}
+            at={connectors.at}
+            onLook={connectors.look}
             keyOf={({ id }) => id}
             onOpen={({ id }) => onOpen(id)}
-            hasMore={connectors.hasMore}
-            more={connectors.more}
             empty={
               <Empty title="No connector yet" command={CONNECT}>
                 A connector receives from a queue of an AMQP 1.0 broker and makes an event of each message.

@@ -1,5 +1,5 @@
 import type { Webhook } from '@sensorium/client'
-import type { Rows } from '../../api/calls.ts'
+import type { Rows } from '../../api/rows.ts'
 import { Badge } from '../../components/badge.tsx'
 import { PlusIcon } from '../../components/icons.tsx'
 import { Panel } from '../../components/panel.tsx'
@@ -55,15 +55,15 @@ export function Webhooks({ webhooks, onAdd, onOpen }: WebhooksProps) {
       }
     >
       <Reply of={{ data: webhooks.isPending ? undefined : webhooks.rows, error: webhooks.error, isPending: true }}>
-        {(rows) => (
+        {() => (
           <Table
             label="Webhooks"
             columns={WEBHOOKS}
-            rows={rows}
+            count={webhooks.total}
+            at={webhooks.at}
+            onLook={webhooks.look}
             keyOf={({ id }) => id}
             onOpen={({ id }) => onOpen(id)}
-            hasMore={webhooks.hasMore}
-            more={webhooks.more}
             empty={
               <Empty title="No webhook yet" command="npx sensorium webhook create --tenant default --preset github">
                 A webhook takes what another system posts, checks its signature and makes an event of it.

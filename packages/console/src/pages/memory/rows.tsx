@@ -2,7 +2,7 @@
 import type { Memory, MemoryList } from '@sensorium/client'
 import { useNavigate } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
-import { useRows } from '../../api/calls.ts'
+import { useRows } from '../../api/rows.ts'
 import { ListTable } from '../../components/list-table.tsx'
 import { Overlay } from '../../components/overlay.tsx'
 import { Empty } from '../../components/states.tsx'

@@ -1,6 +1,6 @@
 import type { Tenant, TenantList } from '@sensorium/client'
 import { getRouteApi } from '@tanstack/react-router'
-import { useRows } from '../../api/calls.ts'
+import { useRows } from '../../api/rows.ts'
 import { ListPage } from '../../components/list-page.tsx'
 import { Empty } from '../../components/states.tsx'
 import type { Column } from '../../components/table.tsx'
@@ -22,7 +22,7 @@ const slugOf = ({ slug }: Tenant): string => slug
 export function TenantsPage() {
   const { search = '', new: isNew } = route.useSearch()
   const navigate = route.useNavigate()
-  const list = useRows('listTenants', {}, tenantsOf, { every: 15_000 })
+  const list = useRows('listTenants', {}, tenantsOf, { every: 15_000, whole: search !== '' })
   const set = (change: { search?: string; new?: string }): void =>
     void navigate({ search: (old) => ({ ...old, ...change }), replace: true })
   return (

@@ -1,0 +1,60 @@
+// One row of a table. What is in it is drawn once, however often the table is: scrolling moves rows and fills new ones.
+import { memo, type KeyboardEvent, type ReactNode, type RefObject } from 'react'
+import type { Column } from './table.tsx'
+
+export interface RowActions {
+  open(index: number): void
+  press(event: KeyboardEvent<HTMLElement>, index: number): void
+}
+
+interface CellsProps<T> {
+  row: T
+  columns: readonly Column<T>[]
+  narrow: boolean
+}
+
+const Cells = memo(function Cells({ row, columns, narrow }: CellsProps<unknown>): ReactNode {
+  return columns
+    .filter(({ wideOnly }) => !(narrow && wideOnly))
+    .map(({ name, right, cell }) => (
+      <div key={name} role="cell" className={right ? 'cell right' : 'cell'}>
+        {cell(row)}
+      </div>
+    ))
+}) as <T>(props: CellsProps<T>) => ReactNode
+
+interface RowProps<T> extends Omit<CellsProps<T>, 'row'> {
+  index: number
+  start: number
+  /** Undefined while it is on its way. */
+  row: T | undefined
+  template: string
+  leads: boolean
+  selected: boolean | undefined
+  actions: RefObject<RowActions>
+}
+
+function Row({ index, start, row, columns, narrow, template, leads, selected, actions }: RowProps<unknown>) {
+  return (
+    <div
+      className={leads ? 'line leads' : 'line'}
+      role="row"
+      aria-rowindex={index + 2}
+      {...(selected === undefined ? {} : { 'aria-selected': selected })}
+      {...(row === undefined ? { 'aria-busy': true } : {})}
+      data-index={index}
+      tabIndex={leads ? 0 : -1}
+      style={{ gridTemplateColumns: template, transform: `translateY(${start}px)` }}
+      onClick={() => actions.current.open(index)}
+      onKeyDown={(event) => actions.current.press(event, index)}
+    >
+      {row === undefined ? (
+        <div role="cell" className="cell coming" />
+      ) : (
+        <Cells row={row} columns={columns} narrow={narrow} />
+      )}
+    </div>
+  )
+}
+
+export const TableRow = memo(Row) as <T>(props: RowProps<T>) => ReactNode
