@@ -6,7 +6,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { startPostgres } from '../../packages/server/test/support/postgres-server.ts'
 
-const ADMIN_KEY = 'ak_live_BenchBenchBenchBenchBenchBench01'
+export const ADMIN_KEY = 'ak_live_BenchBenchBenchBenchBenchBench01'
 
 export interface Running {
   port: number
