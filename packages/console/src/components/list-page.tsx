@@ -7,7 +7,7 @@ import { ListTable } from './list-table.tsx'
 import { PageFrame } from './page.tsx'
 import { SearchBox } from './search-box.tsx'
 import { Empty } from './states.tsx'
-import type { Column } from './table.tsx'
+import type { Column } from './column.ts'
 
 interface ListPageProps<T extends { id: string }> {
   title: string

@@ -2,7 +2,8 @@
 import type { ReactNode } from 'react'
 import type { Rows } from '../api/rows.ts'
 import { Failed, Loading } from './states.tsx'
-import { Table, type Column } from './table.tsx'
+import type { Column } from './column.ts'
+import { Table } from './table.tsx'
 
 interface ListTableProps<T extends { id: string }> {
   label: string

@@ -1,6 +1,6 @@
 // One row of a table. What is in it is drawn once, however often the table is: scrolling moves rows and fills new ones.
 import { memo, type KeyboardEvent, type ReactNode, type RefObject } from 'react'
-import type { Column } from './table.tsx'
+import type { Column } from './column.ts'
 
 export interface RowActions {
   open(index: number): void

@@ -1,18 +1,9 @@
 // A table of any length: only the rows in view are in the page. Arrow keys move between rows, Enter opens one.
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useLayoutEffect, useRef, type KeyboardEvent, type ReactNode } from 'react'
+import type { Column } from './column.ts'
 import { TableRow, type RowActions } from './table-row.tsx'
 import { useNarrow } from './use-narrow.ts'
-
-export interface Column<T> {
-  name: string
-  /** A CSS track: `2fr`, `120px`, `minmax(0, 1fr)`. */
-  width: string
-  right?: boolean
-  /** Left out on a phone. */
-  wideOnly?: boolean
-  cell(row: T): ReactNode
-}
 
 /** Rows that are all there, or a list of which some are. */
 type Source<T> =

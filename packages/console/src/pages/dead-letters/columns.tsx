@@ -1,7 +1,7 @@
 import type { DeadLetterItem } from './work-through.ts'
 import { useMemo } from 'react'
 import { useAgents } from '../../api/agent-names.ts'
-import type { Column } from '../../components/table.tsx'
+import type { Column } from '../../components/column.ts'
 import { Time } from '../../components/time.tsx'
 
 export function useColumns(

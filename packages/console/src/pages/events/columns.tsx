@@ -1,5 +1,5 @@
 import type { EventSummary } from '@sensorium/client'
-import type { Column } from '../../components/table.tsx'
+import type { Column } from '../../components/column.ts'
 
 /** Of today the time alone. */
 function received(at: string): string {

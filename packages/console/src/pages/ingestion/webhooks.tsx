@@ -4,7 +4,8 @@ import { Badge } from '../../components/badge.tsx'
 import { PlusIcon } from '../../components/icons.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Empty, Reply } from '../../components/states.tsx'
-import { Table, type Column } from '../../components/table.tsx'
+import type { Column } from '../../components/column.ts'
+import { Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 
 const WEBHOOKS: readonly Column<Webhook>[] = [

@@ -3,7 +3,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useRows } from '../../api/rows.ts'
 import { ListPage } from '../../components/list-page.tsx'
 import { Empty } from '../../components/states.tsx'
-import type { Column } from '../../components/table.tsx'
+import type { Column } from '../../components/column.ts'
 import { Time } from '../../components/time.tsx'
 import { CreateTenant } from './create.tsx'
 

@@ -1,0 +1,12 @@
+import type { ReactNode } from 'react'
+
+/** A column of a table. */
+export interface Column<T> {
+  name: string
+  /** A CSS track: `2fr`, `120px`, `minmax(0, 1fr)`. */
+  width: string
+  right?: boolean
+  /** Left out on a phone. */
+  wideOnly?: boolean
+  cell(row: T): ReactNode
+}
