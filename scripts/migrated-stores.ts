@@ -7,10 +7,13 @@ import pg from 'pg'
 import { readConfig } from '../packages/server/src/config.ts'
 import { systemClock } from '../packages/server/src/kernel/clock.ts'
 import { databaseFile } from '../packages/server/src/store/data-directory.ts'
+import { distribute } from '../packages/server/src/store/distribute.ts'
 import { migrate } from '../packages/server/src/store/migrate.ts'
 import { connect } from '../packages/server/src/store/open.ts'
+import { standInForCitus } from '../packages/server/test/support/citus.ts'
 
 const DATABASE = 'migrated'
+const SHARDED = 'sharded'
 
 /** Sets the variables that tests find them by; returns what removes them. */
 export async function makeMigratedStores(postgresUrl: string | undefined): Promise<() => void> {
@@ -24,6 +27,7 @@ export async function makeMigratedStores(postgresUrl: string | undefined): Promi
     const url = new URL(postgresUrl)
     url.pathname = `/${DATABASE}`
     await migrateStore({ DATABASE_URL: url.href, SENSORIUM_SECRET: 'of-nothing-that-is-kept' })
+    await makeSharded(postgresUrl)
     process.env.TEST_POSTGRES_MIGRATED = DATABASE
   }
   const folder = mkdtempSync(path.join(tmpdir(), 'sensorium-migrated-'))
@@ -36,6 +40,31 @@ export async function makeMigratedStores(postgresUrl: string | undefined): Promi
   }
   process.env.TEST_SQLITE_MIGRATED = databaseFile(folder)
   return remove
+}
+
+/** The same schema with its tenants spread over partitions: statements are planned there, see test/support/shards.ts. */
+async function makeSharded(postgresUrl: string): Promise<void> {
+  const client = new pg.Client(postgresUrl)
+  await client.connect()
+  await client.query(`create database ${SHARDED} template ${DATABASE}`)
+  await client.end()
+  const url = new URL(postgresUrl)
+  url.pathname = `/${SHARDED}`
+  await standInForCitus(url.href)
+  const store = connect(
+    readConfig({ DATABASE_URL: url.href, SENSORIUM_SECRET: 'of-nothing-that-is-kept' }),
+    systemClock,
+  )
+  try {
+    await distribute(store)
+    // The statements that some test file has looked at in this run.
+    await store.tx((tx) =>
+      tx.run('create table looked_at (sharded boolean, statement text, primary key (sharded, statement))'),
+    )
+  } finally {
+    await store.close()
+  }
+  process.env.TEST_POSTGRES_SHARDED = url.href
 }
 
 async function migrateStore(env: Record<string, string>): Promise<void> {

@@ -53,7 +53,8 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 }
 
 // Tests must never meet a server that this run did not start.
-for (const name of ['TEST_POSTGRES_URL', 'TEST_POSTGRES_MIGRATED', 'TEST_SQLITE_MIGRATED']) delete process.env[name]
+for (const name of ['TEST_POSTGRES_URL', 'TEST_POSTGRES_MIGRATED', 'TEST_POSTGRES_SHARDED', 'TEST_SQLITE_MIGRATED'])
+  delete process.env[name]
 const starting = files.length > 0 ? startPostgres().catch((error: Error) => error) : undefined
 let postgres: PostgresServer | undefined
 let removeStores = (): void => {}

@@ -78,6 +78,8 @@ export function backgroundWork(parts: BackgroundParts) {
       everyMs: 2_000,
       runOnce: async () => (store.isShared ? gatherStatistics(store) : undefined),
     },
+    /** Whether an operator has spread its tenants over shards meanwhile. */
+    learnStore: { everyMs: 10_000, runOnce: store.learn },
     /** The database's, which nodes share. */
     followClock: { everyMs: FOLLOW_EVERY_MS, runOnce: () => followClock(store, clock) },
     syncRateLimits: {

@@ -7,7 +7,8 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../kernel/clock.ts'
 import type { Db, Store } from '../store/db.ts'
-import { addActivity, pruneMinutes, type Counted, type Counts } from './sql.ts'
+import { purge } from '../store/purge.ts'
+import { addActivity, MINUTES, type Counted, type Counts } from './sql.ts'
 
 export interface Activity {
   count(tenantId: string, what: Counted, amount: number): void
@@ -25,7 +26,6 @@ export const FLUSH_EVERY_MS = 5_000
 export const PRUNE_EVERY_MS = 600_000
 export const KEPT_MINUTES = 24 * 60
 export const MINUTE_MS = 60_000
-const PRUNED_AT_ONCE = 1_000
 const CHANNEL = 'sensorium_activity'
 
 const nothing = (): Counts => ({ events: 0, deliveries: 0, acknowledgements: 0, failures: 0, dead_letters: 0 })
@@ -76,13 +76,6 @@ export function makeActivity(store: Store, clock: Clock): Activity {
       if (store.isShared) store.notify(CHANNEL, node)
       await flush()
     },
-    async prune() {
-      const before = minuteOf(clock.now()) - KEPT_MINUTES
-      for (let pruned = 0; ; ) {
-        const rows = await store.tx((tx) => pruneMinutes(tx, before, PRUNED_AT_ONCE))
-        pruned += rows
-        if (rows < PRUNED_AT_ONCE) return pruned
-      }
-    },
+    prune: () => purge(store, MINUTES, minuteOf(clock.now()) - KEPT_MINUTES),
   }
 }

@@ -1,5 +1,6 @@
 // The rows of activity: one for each tenant, minute and node.
 import type { Db, Insert } from '../store/db.ts'
+import type { Aging } from '../store/purge.ts'
 
 export const COUNTED = ['events', 'deliveries', 'acknowledgements', 'failures', 'dead_letters'] as const
 export type Counted = (typeof COUNTED)[number]
@@ -40,10 +41,5 @@ export const readMinutes = (db: Db, tenantId: string, since: number) =>
     [tenantId, since],
   )
 
-/** Deletes what is older than a minute, of all tenants, some rows at a time; returns how many. */
-export const pruneMinutes = (db: Db, before: number, limit: number) =>
-  db.run(
-    `delete from activity_minutes where (tenant_id, minute, node) in
-       (select tenant_id, minute, node from activity_minutes where minute < ? order by minute limit ?)`,
-    [before, limit],
-  )
+/** Minutes that nobody asks for any more. */
+export const MINUTES: Aging = { table: 'activity_minutes', key: ['minute', 'node'], age: 'minute' }

@@ -9,7 +9,8 @@ import type { Principal } from '../auth/principal.ts'
 import { iso } from '../kernel/clock.ts'
 import type { MakeId } from '../kernel/ids.ts'
 import type { Db, Store } from '../store/db.ts'
-import { insertEntry, pageEntries, pruneEntries, tenantOf, type AuditQuery } from './sql.ts'
+import { purge } from '../store/purge.ts'
+import { ENTRIES, insertEntry, pageEntries, tenantOf, type AuditQuery } from './sql.ts'
 
 export interface AuditedCall {
   operation: Operation
@@ -27,7 +28,6 @@ export interface Audit {
 }
 
 const DAY_MS = 86_400_000
-const PRUNED_AT_ONCE = 1_000
 const LONGEST_SHOWN = 200
 export const PRUNE_EVERY_MS = 3_600_000
 
@@ -98,10 +98,5 @@ export async function listAudit(
 }
 
 /** Forgets what is older than so many days; returns how many entries that were. */
-export async function pruneAudit(store: Store, now: number, days: number): Promise<number> {
-  for (let pruned = 0; ; ) {
-    const rows = await store.tx((tx) => pruneEntries(tx, now - days * DAY_MS, PRUNED_AT_ONCE))
-    pruned += rows
-    if (rows < PRUNED_AT_ONCE) return pruned
-  }
-}
+export const pruneAudit = (store: Store, now: number, days: number): Promise<number> =>
+  purge(store, ENTRIES, now - days * DAY_MS)

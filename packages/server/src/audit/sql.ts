@@ -1,5 +1,6 @@
 // The rows of the audit log.
 import { one, type Db, type Value } from '../store/db.ts'
+import type { Aging } from '../store/purge.ts'
 
 export interface AuditRow {
   tenant_id: string
@@ -61,13 +62,8 @@ export async function pageEntries(
   return { rows, total: count?.n ?? 0 }
 }
 
-/** Deletes entries that are older than a time, of all tenants, some at a time; returns how many. */
-export const pruneEntries = (db: Db, before: number, limit: number) =>
-  db.run(
-    `delete from audit_entries where (tenant_id, at, id) in
-       (select tenant_id, at, id from audit_entries where at < ? order by at limit ?)`,
-    [before, limit],
-  )
+/** Entries that are kept no longer. */
+export const ENTRIES: Aging = { table: 'audit_entries', key: ['at', 'id'], age: 'at' }
 
 /** The tenant that a slug, a webhook or a connector belongs to. By a key that is unique over all tenants. */
 export async function tenantOf(

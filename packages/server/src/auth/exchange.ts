@@ -1,6 +1,6 @@
 // An API key goes in, a one-hour token comes out. Unknown, revoked, expired and inactive are one and the same refusal.
 import type { Agent } from '@sensorium/contract'
-import { requireAgent } from '../agents/get.ts'
+import { findAgent, shownAgent } from '../agents/sql.ts'
 import { iso } from '../kernel/clock.ts'
 import type { Store } from '../store/db.ts'
 import type { KeyTools } from './keys.ts'
@@ -21,6 +21,8 @@ export interface TokenResponse {
 export interface LiveKey {
   row: KeyRow
   principal: Principal
+  /** Null for an org-admin's. */
+  agent: Agent | null
 }
 
 /** `last_used_at` says when a key was used to a minute: who exchanges for every request does not write each time. */
@@ -29,19 +31,25 @@ const TOUCH_EVERY_MS = 60_000
 /** Null for a key that is unknown, revoked or expired, and for one of an inactive agent. */
 export async function findLiveKey(store: Store, tools: KeyTools, apiKey: string): Promise<LiveKey | null> {
   const row = await findKeyByHash(store, tools.secrets.hashApiKey(apiKey), tools.now())
-  if (!row || (row.owner_type === 'agent' && row.agent_status !== 'active')) return null
+  if (!row) return null
+  const agent = row.owner_type === 'agent' ? await findAgent(store, row.tenant_id, row.owner_id) : null
+  if (agent?.status !== 'active' && row.owner_type === 'agent') return null
   const principal: Principal = {
     kind: row.owner_type,
     id: row.owner_id,
     tenantId: row.tenant_id,
     keyId: row.id,
     scopes: new Set(JSON.parse(row.scopes) as string[]),
-    teamId: row.team_id,
+    teamId: agent?.team_id ?? null,
   }
-  return { row, principal }
+  return { row, principal, agent: agent ? shownAgent(agent) : null }
 }
 
-export async function exchangeKey(store: Store, tools: KeyTools, { row, principal }: LiveKey): Promise<TokenResponse> {
+export async function exchangeKey(
+  store: Store,
+  tools: KeyTools,
+  { row, principal, agent }: LiveKey,
+): Promise<TokenResponse> {
   const now = tools.now()
   if (row.last_used_at === null || now - row.last_used_at >= TOUCH_EVERY_MS)
     await store.tx((tx) => touchKey(tx, row.tenant_id, row.id, now))
@@ -51,6 +59,6 @@ export async function exchangeKey(store: Store, tools: KeyTools, { row, principa
     token_type: 'Bearer',
     expires_at: iso(expiresAt),
     expires_in: Math.floor((expiresAt - now) / 1000),
-    agent: principal.kind === 'agent' ? await requireAgent(store, row.tenant_id, row.owner_id) : null,
+    agent,
   }
 }

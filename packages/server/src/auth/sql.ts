@@ -29,13 +29,10 @@ export const insertKey = (db: Db, row: KeyRow, hash: string): Promise<number> =>
     hash,
   ])
 
-/** The live key with that hash, with the status and team of its agent. */
+/** The live key with that hash. Locks nothing. */
 export const findKeyByHash = (db: Db, hash: string, now: number) =>
-  db.lookUp<KeyRow & { agent_status: string | null; team_id: string | null }>(
-    `select k.tenant_id, k.id, k.owner_type, k.owner_id, k.prefix, k.scopes, k.expires_at, k.created_at, k.last_used_at,
-            a.status as agent_status, a.team_id
-       from api_keys k left join agents a on a.tenant_id = k.tenant_id and a.id = k.owner_id
-      where k.hash = ? and k.revoked_at is null and (k.expires_at is null or k.expires_at > ?)`,
+  db.lookUp<KeyRow>(
+    `select ${COLUMNS} from api_keys where hash = ? and revoked_at is null and (expires_at is null or expires_at > ?)`,
     [hash, now],
   )
 
@@ -63,8 +60,20 @@ export interface StandingRow {
   standing: 'live' | 'revoked' | 'inactive'
 }
 
-/** Which of these keys still stand: not revoked, and their agent active. Unknown keys are left out. */
+/** A key, and what stands of it and of its owner. */
+interface KeyStandingRow {
+  tenant_id: string
+  id: string
+  owner_type: string
+  owner_id: string
+  revoked_at: number | null
+}
+
+/** Which of these keys still stand: not revoked, and their agent active. Unknown keys are left out. Locks nothing. */
 export const readStandings = (db: Db, tenantIds: string[], keyIds: string[]): Promise<StandingRow[]> =>
+  db.isSharded ? standingsByTenant(db, tenantIds, keyIds) : standingsAtOnce(db, tenantIds, keyIds)
+
+const standingsAtOnce = (db: Db, tenantIds: string[], keyIds: string[]): Promise<StandingRow[]> =>
   db.rows<StandingRow>(
     `select k.id, case when k.revoked_at is not null then 'revoked'
                        when k.owner_type = 'agent' and a.status <> 'active' then 'inactive'
@@ -73,3 +82,34 @@ export const readStandings = (db: Db, tenantIds: string[], keyIds: string[]): Pr
       where ${db.dialect.inList('k.tenant_id')} and ${db.dialect.inList('k.id')}`,
     [db.dialect.list(tenantIds), db.dialect.list(keyIds)],
   )
+
+/** Keys are on every machine, agents with their tenant: one question about the keys, and one for each tenant. */
+async function standingsByTenant(db: Db, tenantIds: string[], keyIds: string[]): Promise<StandingRow[]> {
+  const keys = await db.rows<KeyStandingRow>(
+    `select tenant_id, id, owner_type, owner_id, revoked_at from api_keys where ${db.dialect.inList('tenant_id')} and ${db.dialect.inList('id')}`,
+    [db.dialect.list(tenantIds), db.dialect.list(keyIds)],
+  )
+  const ofTenants = Array.from(
+    Map.groupBy(keys, (key) => key.tenant_id),
+    async ([tenantId, ofTenant]) => {
+      const owners = ofTenant.filter(({ owner_type }) => owner_type === 'agent').map(({ owner_id }) => owner_id)
+      const inactive = new Set(owners.length > 0 ? await inactiveAmong(db, tenantId, owners) : [])
+      return ofTenant.map(
+        ({ id, owner_id, revoked_at }): StandingRow => ({
+          id,
+          standing: revoked_at !== null ? 'revoked' : inactive.has(owner_id) ? 'inactive' : 'live',
+        }),
+      )
+    },
+  )
+  return (await Promise.all(ofTenants)).flat()
+}
+
+/** The agents among these that are not active. Locks nothing. */
+const inactiveAmong = async (db: Db, tenantId: string, ids: string[]): Promise<string[]> =>
+  (
+    await db.rows<{ id: string }>(
+      `select id from agents where tenant_id = ? and ${db.dialect.inList('id')} and status <> 'active'`,
+      [tenantId, db.dialect.list(ids)],
+    )
+  ).map(({ id }) => id)

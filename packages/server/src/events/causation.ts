@@ -2,13 +2,36 @@
 import { ruleBroken, type Failure } from '../kernel/failure.ts'
 import type { Db } from '../store/db.ts'
 import type { PreparedEvent } from './envelope.ts'
-import { readChains } from './sql.ts'
+import { readChains, type Chain } from './sql.ts'
 
 export const MAX_ANCESTORS = 32
 
 interface Caused {
   tenantId: string
   events: readonly PreparedEvent[]
+}
+
+/** The causes that events of the group name, by tenant. */
+function causesOf(group: readonly Caused[]): Map<string, Set<string>> {
+  const causes = new Map<string, Set<string>>()
+  for (const { tenantId, events } of group) {
+    for (const { causationId } of events) {
+      if (causationId !== null) causes.set(tenantId, (causes.get(tenantId) ?? new Set()).add(causationId))
+    }
+  }
+  return causes
+}
+
+/** The chains that begin with these causes, those that are stored, by tenant and cause. */
+async function storedChains(tx: Db, causes: ReadonlyMap<string, ReadonlySet<string>>): Promise<Map<string, Chain>> {
+  const stored = new Map<string, Chain>()
+  await Promise.all(
+    Array.from(causes, async ([tenantId, ids]) => {
+      for (const chain of await readChains(tx, tenantId, [...ids], MAX_ANCESTORS))
+        stored.set(`${tenantId} ${chain.start}`, chain)
+    }),
+  )
+  return stored
 }
 
 /**
@@ -18,10 +41,9 @@ interface Caused {
  */
 export async function ancestorsOf(tx: Db, group: readonly Caused[]): Promise<Map<PreparedEvent, number>> {
   const counts = new Map<PreparedEvent, number>()
-  const causes = group.flatMap(({ events }) => events.flatMap((event) => event.causationId ?? []))
-  if (causes.length === 0) return counts
-  const chains = await readChains(tx, [...new Set(group.map((s) => s.tenantId))], [...new Set(causes)], MAX_ANCESTORS)
-  const stored = new Map(chains.map((chain) => [`${chain.tenant_id} ${chain.start}`, chain]))
+  const causes = causesOf(group)
+  if (causes.size === 0) return counts
+  const stored = await storedChains(tx, causes)
   const before = new Map<string, string | null>()
 
   function lengthFrom(tenantId: string, cause: string | null): number {

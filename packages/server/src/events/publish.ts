@@ -102,7 +102,23 @@ export function makePublish({ store, router, wakeups, handover, makeId, clock }:
     }
   }
 
+  /** In one transaction; where tenants lie on several machines in one for each tenant, side by side. */
   async function publishTogether(
+    group: readonly Ready[],
+  ): Promise<readonly (PublishOutcome[] | Promise<PublishOutcome[]>)[]> {
+    if (!store.isSharded) return publishInOne(group)
+    const outcomes = new Map<Ready, PublishOutcome[] | Promise<PublishOutcome[]>>()
+    const ofTenants = Map.groupBy(group, ({ submission }) => submission.tenantId)
+    await Promise.all(
+      Array.from(ofTenants.values(), async (ofTenant) => {
+        const published = await publishInOne(ofTenant).catch((error) => ofTenant.map(() => failedAlone(error)))
+        for (const [i, ready] of ofTenant.entries()) outcomes.set(ready, published[i]!)
+      }),
+    )
+    return group.map((ready) => outcomes.get(ready)!)
+  }
+
+  async function publishInOne(
     group: readonly Ready[],
   ): Promise<readonly (PublishOutcome[] | Promise<PublishOutcome[]>)[]> {
     try {

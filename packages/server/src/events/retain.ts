@@ -4,8 +4,9 @@
 // there is no work.
 import { forgetTypes } from '../activity/event-types-sql.ts'
 import type { Store } from '../store/db.ts'
+import { purge } from '../store/purge.ts'
 import { meter, STORED_BYTES } from '../tenants/usage.ts'
-import { purgeChanges } from '../routing/sql.ts'
+import { CHANGES } from '../routing/sql.ts'
 import { deleteAcknowledged, emptyEvents, forgetEvents, pageOldEvents, type Place } from './sql.ts'
 
 const STEP = 200
@@ -54,7 +55,6 @@ export function makeRetain(store: Store, now: () => number, daysOf: (tenantId: s
       await store.tx((tx) => forgetTypes(tx, tenant_id, Math.floor(before / DAY_MS)))
       total += await inSteps(() => store.tx((tx) => forgetEvents(tx, tenant_id, before, STEP)))
     }
-    total += await inSteps(() => store.tx((tx) => purgeChanges(tx, now() - CHANGES_KEPT_MS, STEP)))
-    return total
+    return total + (await purge(store, CHANGES, now() - CHANGES_KEPT_MS))
   }
 }

@@ -54,7 +54,6 @@ export const insertEvents = (db: Db, rows: readonly NewEventRow[]) =>
   )
 
 export interface Chain {
-  tenant_id: string
   start: string
   /** The events of the chain, `start` included, counted up to one more than `most`. */
   length: number
@@ -62,17 +61,17 @@ export interface Chain {
   beyond: string | null
 }
 
-/** The chains of causation that begin with these events, those that are stored. */
-export const readChains = (db: Db, tenantIds: string[], ids: string[], most: number) =>
+/** The chains of causation that begin with these events of a tenant, those that are stored. Locks nothing. */
+export const readChains = (db: Db, tenantId: string, ids: string[], most: number) =>
   db.rows<Chain>(
-    `with recursive chain (tenant_id, start, cause, length) as (
-       select tenant_id, id, causation_id, 1 from events where ${db.dialect.inList('tenant_id')} and ${db.dialect.inList('id')}
+    `with recursive chain (start, cause, length) as (
+       select id, causation_id, 1 from events where tenant_id = ? and ${db.dialect.inList('id')}
        union all
-       select c.tenant_id, c.start, e.causation_id, c.length + 1 from chain c join events e on e.tenant_id = c.tenant_id and e.id = c.cause
+       select c.start, e.causation_id, c.length + 1 from chain c join events e on e.tenant_id = ? and e.id = c.cause
         where c.length <= ?)
-     select c.tenant_id, c.start, c.length, c.cause as beyond from chain c
-      where c.length = (select max(l.length) from chain l where l.tenant_id = c.tenant_id and l.start = c.start)`,
-    [db.dialect.list(tenantIds), db.dialect.list(ids), most],
+     select c.start, c.length, c.cause as beyond from chain c
+      where c.length = (select max(l.length) from chain l where l.start = c.start)`,
+    [tenantId, db.dialect.list(ids), tenantId, most],
   )
 
 export const findEvent = (db: Db, tenantId: string, id: string) =>

@@ -11,10 +11,16 @@ import type { Secrets } from '../kernel/secrets.ts'
 import type { ErrorCode } from '@sensorium/contract'
 import { keyOfAnother, keyReused, recordedFailure } from '../kernel/failure.ts'
 import type { Db, Store } from '../store/db.ts'
+import { purge, type Aging } from '../store/purge.ts'
 import type { OperationResponse } from './response.ts'
 
-export const RETENTION_MS = 24 * 3_600_000
-const PURGE_ROWS = 1000
+export /** Records that nobody can ask for any more. */
+const RECORDS: Aging = {
+  table: 'idempotency',
+  key: ['principal_id', 'method', 'path', 'idempotency_key'],
+  age: 'created_at',
+}
+const RETENTION_MS = 24 * 3_600_000
 
 export interface RequestKey {
   tenantId: string
@@ -192,19 +198,6 @@ export function makeIdempotency(store: Store, secrets: Secrets, now: () => numbe
         finished()
       }
     },
-    async purge() {
-      const before = now() - RETENTION_MS - 3_600_000
-      for (let purged = 0; ; ) {
-        const deleted = await store.tx((tx) =>
-          tx.run(
-            `delete from idempotency where (tenant_id, principal_id, method, path, idempotency_key) in
-               (select tenant_id, principal_id, method, path, idempotency_key from idempotency where created_at < ? order by created_at limit ?)`,
-            [before, PURGE_ROWS],
-          ),
-        )
-        purged += deleted
-        if (deleted < PURGE_ROWS) return purged
-      }
-    },
+    purge: () => purge(store, RECORDS, now() - RETENTION_MS - 3_600_000),
   }
 }

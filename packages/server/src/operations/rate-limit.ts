@@ -7,12 +7,15 @@
 // request.
 import type { Clock } from '../kernel/clock.ts'
 import type { Store } from '../store/db.ts'
+import { purge, type Aging } from '../store/purge.ts'
 import { tellStore } from './tell-store.ts'
 import { makeWindows, type Subject } from './windows.ts'
 
 export type { Subject } from './windows.ts'
 
 const UNTOLD_SHARE = 0.02
+
+const PAST_WINDOWS: Aging = { table: 'rate_windows', key: ['subject', 'slot'], age: 'expires_at' }
 
 export interface Verdict {
   allowed: boolean
@@ -100,7 +103,7 @@ export function makeRateLimiter(windowSeconds: number, clock: Clock, shared: Sto
     async sync() {
       if (shared) {
         await tellSoon(shared)
-        await shared.tx((tx) => tx.run('delete from rate_windows where expires_at < ?', [windows.time()]))
+        await purge(shared, PAST_WINDOWS, windows.time())
       }
       windows.forgetIdle()
     },

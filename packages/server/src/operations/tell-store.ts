@@ -8,16 +8,33 @@ const TELL: Insert = {
   conflict: 'on conflict (tenant_id, subject, slot) do update set used = rate_windows.used + excluded.used',
 }
 
-/** Tells the store what was taken here and learns what was taken everywhere; says whether that was possible. */
-export async function tellStore(store: Store, { byKey, sliceMs, ring, time }: Windows): Promise<boolean> {
-  const telling: { key: string; window: Window; untold: Map<number, number> }[] = []
-  for (const [key, window] of byKey) {
+interface Told {
+  key: string
+  window: Window
+  untold: Map<number, number>
+}
+
+/** A key is the tenant and the subject. */
+const split = (key: string): [string, string] => [key.slice(0, key.indexOf(' ')), key.slice(key.indexOf(' ') + 1)]
+
+/**
+ * Tells the store what was taken here and learns what was taken everywhere; says whether that was possible. In one
+ * transaction; where tenants lie on several machines in one for each tenant.
+ */
+export async function tellStore(store: Store, windows: Windows): Promise<boolean> {
+  const telling: Told[] = []
+  for (const [key, window] of windows.byKey) {
     if (window.untoldTotal === 0) continue
     telling.push({ key, window, untold: window.untold })
     window.untold = new Map()
   }
   if (telling.length === 0) return true
-  const split = (key: string): [string, string] => [key.slice(0, key.indexOf(' ')), key.slice(key.indexOf(' ') + 1)]
+  const groups = store.isSharded ? [...Map.groupBy(telling, ({ key }) => split(key)[0]).values()] : [telling]
+  const told = await Promise.all(groups.map((group) => tellGroup(store, windows, group)))
+  return told.every(Boolean)
+}
+
+async function tellGroup(store: Store, { sliceMs, ring, time }: Windows, telling: readonly Told[]): Promise<boolean> {
   const rows = telling
     .flatMap(({ key, untold }) =>
       [...untold].map(([slice, n]) => [...split(key), slice, n, Math.ceil((slice + 2 * ring) * sliceMs)] as const),
@@ -27,11 +44,13 @@ export async function tellStore(store: Store, { byKey, sliceMs, ring, time }: Wi
   try {
     const known = await store.tx(async (tx) => {
       await tx.insertMany(TELL, rows)
+      const tenants = [...new Set(telling.map(({ key }) => split(key)[0]))]
+      const isOne = tenants.length === 1
       return tx.rows<{ tenant_id: string; subject: string; slot: number; used: number }>(
         `select tenant_id, subject, slot, used from rate_windows
-          where ${tx.dialect.inList('tenant_id')} and ${tx.dialect.inList('subject')} and slot >= ?`,
+          where ${isOne ? 'tenant_id = ?' : tx.dialect.inList('tenant_id')} and ${tx.dialect.inList('subject')} and slot >= ?`,
         [
-          tx.dialect.list([...new Set(telling.map(({ key }) => split(key)[0]))]),
+          isOne ? tenants[0]! : tx.dialect.list(tenants),
           tx.dialect.list([...new Set(telling.map(({ key }) => split(key)[1]))]),
           Math.floor(time() / sliceMs) - SLICES,
         ],

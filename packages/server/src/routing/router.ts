@@ -71,7 +71,7 @@ export function makeRouter(store: Store, overBudget: () => void): Router {
       return tables
     },
     async tables(tx, tenantIds) {
-      const seen = new Map((await readVersions(tx, [...tenantIds])).map((row) => [row.tenant_id, row]))
+      const seen = new Map((await readVersions(tx, tenantIds)).map((row) => [row.tenant_id, row]))
       const tables = new Map<string, RoutingTable>()
       for (const tenantId of tenantIds) {
         const { version = 0, stamp = '' } = seen.get(tenantId) ?? {}

@@ -1,11 +1,13 @@
 // What a routing table is filled from. Every query names the tenant.
-import type { Db, Reads } from '../store/db.ts'
+import type { Reads } from '../store/db.ts'
+import type { Aging } from '../store/purge.ts'
 import type { EnrichmentDepth, Subscription } from './table.ts'
 
-export const readVersions = (db: Reads, tenantIds: string[]) =>
+/** One tenant is named by itself, and so found on its shard; where there are shards, several are never asked for. */
+export const readVersions = (db: Reads, tenantIds: readonly string[]) =>
   db.rows<{ tenant_id: string; version: number; stamp: string }>(
-    `select tenant_id, version, stamp from routing_versions where ${db.dialect.inList('tenant_id')}`,
-    [db.dialect.list(tenantIds)],
+    `select tenant_id, version, stamp from routing_versions where ${tenantIds.length === 1 ? 'tenant_id = ?' : db.dialect.inList('tenant_id')}`,
+    [tenantIds.length === 1 ? tenantIds[0]! : db.dialect.list(tenantIds)],
   )
 
 export interface Change {
@@ -128,10 +130,5 @@ export const readSources = (db: Reads, tenantId: string) =>
     [tenantId, tenantId],
   )
 
-/** Throws away old lines of change, a few at a time; a table that is older still is loaded whole. */
-export const purgeChanges = (db: Db, before: number, limit: number) =>
-  db.run(
-    `delete from routing_changes where (tenant_id, version) in
-       (select tenant_id, version from routing_changes where changed_at < ? order by changed_at limit ?)`,
-    [before, limit],
-  )
+/** Old lines of change; a table that is older still is loaded whole. */
+export const CHANGES: Aging = { table: 'routing_changes', key: ['version'], age: 'changed_at' }

@@ -55,6 +55,11 @@ export interface Dialect {
 export interface Capabilities {
   /** Several nodes run on it at once, so what one of them has in memory is not all there is. */
   readonly isShared: boolean
+  /**
+   * Its tenants lie on several machines: a transaction of one tenant is done by one of them, one of several tenants by
+   * all of them together.
+   */
+  readonly isSharded: boolean
   /** How many writing transactions gain from being under way at once. */
   readonly writers: number
 }
@@ -128,6 +133,8 @@ export interface Store extends Db {
    */
   readonly beside: Reads
   tx<T>(work: (tx: Db) => Promise<T>, options?: TxOptions): Promise<T>
+  /** Finds out what may have changed about what it can: whether it is sharded. */
+  learn(): Promise<void>
   /** Rejects when the store cannot be reached or takes no writes. */
   ping(): Promise<void>
   /** The time by the clock of the server that holds the store; null where that is this machine. */

@@ -3,10 +3,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Db, Store } from './db.ts'
+import { distributeTables, isDistributed } from './distribution.ts'
 
 const FOLDER = new URL('../../migrations/', import.meta.url)
 
-const MIGRATING = 'schema migrations'
+/** The lock that whoever changes the schema holds. */
+export const MIGRATING = 'schema migrations'
 
 interface Migration {
   version: number
@@ -70,8 +72,11 @@ export async function migrate(store: Store, now: number): Promise<number> {
       )
     }
     const missing = migrations.filter((migration) => migration.version > current)
+    const isSharded = missing.length > 0 && (await isDistributed(tx))
     for (const { version, name, statements } of missing) {
       for (const statement of statements) await tx.run(statement)
+      // A table that it made, or made anew, would lie on the coordinator alone.
+      if (isSharded) await distributeTables(tx)
       await tx.run('insert into schema_migrations (version, name, applied_at) values (?, ?, ?)', [version, name, now])
     }
     return missing.length

@@ -44,6 +44,7 @@ export async function openStore(config: Config, clock: Clock, options: OpenOptio
     // Before anything is written: no time of a clock that is ahead gets into a store that nodes share.
     await followClock(store, clock)
     await migrate(store, clock.now())
+    await store.learn()
     await checkSecret(store, secrets)
   } catch (error) {
     await store.close()

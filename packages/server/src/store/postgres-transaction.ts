@@ -10,34 +10,38 @@ import {
   isOutage,
   isRefusal,
   lockSql,
-  moveSql,
+  moveAtOnce,
   send,
   sendCommand,
   sendMany,
 } from './postgres-wire.ts'
+import { moveByTenant, sendByTenant } from './postgres-sharded.ts'
 
 /** The statements of one transaction; `later` takes the results that nobody waits for. */
 function onClient(
   client: pg.ClientBase,
+  isSharded: boolean,
   later: (answer: Promise<unknown>) => void,
   afterCommit: Db['afterCommit'],
 ): Db {
   const rows = async <R>(sql: string, values: readonly Value[] = []): Promise<R[]> =>
     (await send(client, sql, values)).rows as R[]
+  const insertRows = isSharded ? sendByTenant : sendMany
+  const moveRows = isSharded ? moveByTenant : moveAtOnce
   return {
     dialect,
     ...capabilities,
+    isSharded,
     afterCommit,
     rows,
     lookUp: async <R>(sql: string, values?: readonly Value[]) => (await rows<R>(sql, values))[0],
     run: async (sql, values = []) => (await send(client, sql, values)).rowCount ?? 0,
     insertMany: async <R>(insert: Insert, given: readonly (readonly Value[])[]) =>
-      given.length === 0 ? [] : ((await sendMany(client, insert, given)).rows as R[]),
-    move: async (move, given, where, values) =>
-      (await send(client, moveSql(move, where), [...values, ...given])).rowCount ?? 0,
+      given.length === 0 ? [] : ((await insertRows(client, insert, given)) as R[]),
+    move: (move, given, where, values) => moveRows(client, move, where, [...values, ...given]),
     runLater: (sql, values = []) => later(send(client, sql, values)),
     runLast: (sql, values = []) => later(send(client, sql, values)),
-    insertLater: (insert, given) => (given.length === 0 ? undefined : later(sendMany(client, insert, given))),
+    insertLater: (insert, given) => (given.length === 0 ? undefined : later(insertRows(client, insert, given))),
     lock(names, mode) {
       const held = send(client, lockSql(mode), [names]).then(() => {})
       later(held)
@@ -53,6 +57,7 @@ function onClient(
 export async function transact<T>(
   client: pg.ClientBase,
   work: (tx: Db) => Promise<T>,
+  isSharded: boolean,
   { mayBeLost = false }: TxOptions = {},
 ): Promise<T> {
   const sent: Promise<unknown>[] = []
@@ -65,7 +70,7 @@ export async function transact<T>(
   }
   later(sendCommand(client, mayBeLost ? BEGIN_UNSYNCED : 'begin'))
   try {
-    const result = await work(onClient(client, later, (effect) => void effects.push(effect)))
+    const result = await work(onClient(client, isSharded, later, (effect) => void effects.push(effect)))
     committing = true
     const commit = sendCommand(client, 'commit')
     later(commit)

@@ -15,7 +15,7 @@ export const dialect: Dialect = {
 }
 
 /** Four writers overlap their round trips and the disk's; more of them only wait for each other. */
-export const capabilities: Capabilities = { isShared: true, writers: 4 }
+export const capabilities: Capabilities = { isShared: true, isSharded: false, writers: 4 }
 
 // One number space for all locks of the server: this product's are told apart by the second argument.
 const LOCK_KEY = 'hashtextextended(name, 7310868735938)'
@@ -164,13 +164,24 @@ function arrayText(rows: readonly (readonly Value[])[], column: number): string 
   return text + '}'
 }
 
-export const sendMany = (
+/** Inserts rows, and gives back what the insert returns. */
+export type SendRows = (
   client: pg.ClientBase,
   insert: Insert,
   rows: readonly (readonly Value[])[],
-): Promise<pg.QueryResult> =>
-  send(
-    client,
-    unnested(insert),
-    Object.keys(insert.columns).map((_, i) => arrayText(rows, i)),
-  )
+) => Promise<readonly unknown[]>
+
+export const sendMany: SendRows = async (client, insert, rows) =>
+  (
+    await send(
+      client,
+      unnested(insert),
+      Object.keys(insert.columns).map((_, i) => arrayText(rows, i)),
+    )
+  ).rows
+
+/** Moves the rows where `where` holds, and gives back how many. Its values come first, then those of the columns. */
+export type SendMove = (client: pg.ClientBase, move: Move, where: string, values: readonly Value[]) => Promise<number>
+
+export const moveAtOnce: SendMove = async (client, move, where, values) =>
+  (await send(client, moveSql(move, where), values)).rowCount ?? 0

@@ -4,6 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { backoffMs } from '../kernel/backoff.ts'
 import { StoreUnavailable, writesNeedTx, type Db, type Store, type TxOptions, type Value } from './db.ts'
+import { isDistributed } from './distribution.ts'
 import { makeConnections, type PostgresOptions } from './postgres-connections.ts'
 import { transact } from './postgres-transaction.ts'
 import { capabilities, dialect, isCollision, send } from './postgres-wire.ts'
@@ -23,11 +24,12 @@ export function openPostgres(options: PostgresOptions): Store {
     (await connections.lookUp<R>(sql, values))[0]
 
   const writes = makeWriteWatch()
+  let isSharded = false
 
   async function tx<T>(work: (tx: Db) => Promise<T>, options?: TxOptions): Promise<T> {
     for (let tries = 1; ; tries++) {
       try {
-        const result = await withClient('tx', (client) => transact(client, work, options))
+        const result = await withClient('tx', (client) => transact(client, work, isSharded, options))
         writes.ended()
         return result
       } catch (error) {
@@ -46,6 +48,9 @@ export function openPostgres(options: PostgresOptions): Store {
     name: 'postgres',
     dialect,
     ...capabilities,
+    get isSharded() {
+      return isSharded
+    },
     rows,
     lookUp,
     beside: {
@@ -54,6 +59,9 @@ export function openPostgres(options: PostgresOptions): Store {
     },
     ...writesNeedTx,
     tx,
+    async learn() {
+      isSharded = await isDistributed({ dialect, rows })
+    },
     async ping() {
       const asked = withClient('query', (client) =>
         client.query<{ readonly: string }>("select current_setting('transaction_read_only') as readonly"),

@@ -21,7 +21,7 @@ export const dialect: Dialect = {
 }
 
 /** One process owns the file, and one connection of it writes. */
-export const capabilities: Capabilities = { isShared: false, writers: 1 }
+export const capabilities: Capabilities = { isShared: false, isSharded: false, writers: 1 }
 
 /** SQLITE_BUSY, LOCKED, READONLY, IOERR, CORRUPT, FULL, CANTOPEN: the disk or another process, not the query. */
 const OUTAGES = new Set([5, 6, 8, 10, 11, 13, 14])

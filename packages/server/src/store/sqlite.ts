@@ -323,6 +323,7 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
     lookUp: async <R>(sql: string, values?: readonly Value[]) => (await rows<R>(sql, values))[0],
     ...writesNeedTx,
     tx,
+    learn: async () => {},
     async ping() {
       await rows('select 1')
       checkSpace(file)

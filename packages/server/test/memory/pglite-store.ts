@@ -31,6 +31,7 @@ function on(
   const db: Db = {
     dialect,
     isShared: false,
+    isSharded: false,
     writers: 1,
     lock: async () => {},
     lookUp: async <R>(sql: string, values?: readonly Value[]) => (await db.rows<R>(sql, values))[0],
@@ -87,6 +88,7 @@ export async function pgliteStore(): Promise<Store> {
       runEffects(effects)
       return result as T
     },
+    learn: async () => {},
     ping: async () => void (await pglite.query('select 1')),
     notify: () => {},
     listen: () => {},

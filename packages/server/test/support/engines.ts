@@ -82,10 +82,18 @@ const postgres: Engine = {
   migrated: () => makeDatabase(process.env['TEST_POSTGRES_MIGRATED'] ?? 'template1'),
 }
 
+const SHARDED = process.env['TEST_POSTGRES_SHARDED']
+
+/** PostgreSQL whose tenants are spread over partitions, as Citus spreads them over machines: see citus.ts. */
+const sharded: Engine = {
+  name: 'postgres',
+  fresh: () => makeDatabase(SHARDED ? new URL(SHARDED).pathname.slice(1) : 'template1'),
+}
+
 /** Runs the suite once for each engine. The runner says by name when PostgreSQL is left out. */
 export function onBothEngines(suite: (engine: Engine) => void): void {
   describe('on sqlite', () => suite(sqlite))
   if (POSTGRES_URL) describe('on postgres', () => suite(postgres))
 }
 
-export { sqlite, postgres }
+export { sqlite, postgres, sharded }

@@ -8,6 +8,7 @@ import type { Secrets } from '../../src/kernel/secrets.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/db.ts'
 import type { Engine } from './engines.ts'
+import { recorded } from './shards.ts'
 import { fakeClock, type FakeClock } from './fake-clock.ts'
 
 export const OPERATOR_TOKEN = 'operator-token-for-tests'
@@ -98,7 +99,14 @@ async function launch(env: Record<string, string>, clock: FakeClock, drop: () =>
     ...env,
   })
   const { store, secrets } = await openStore(config, clock)
-  const app = makeApp({ config, store, secrets, clock, log: makeLogger(config.logLevel) })
+  const recording = store.isShared ? recorded(store) : null
+  const app = makeApp({
+    config,
+    store: recording?.store ?? store,
+    secrets,
+    clock,
+    log: makeLogger(config.logLevel),
+  })
   const url = await app.listen()
   const tools = { makeId: idMaker(clock.now), secrets, now: clock.now }
   let closed = false
@@ -135,6 +143,8 @@ async function launch(env: Record<string, string>, clock: FakeClock, drop: () =>
     if (closed) return
     closed = true
     await app.close()
+    const spread = (await recording?.check()) ?? []
+    if (spread.length > 0) throw new Error(`Statements that do not stay on one shard:\n${spread.join('\n')}`)
   }
 
   const service: Service = {

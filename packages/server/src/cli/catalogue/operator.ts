@@ -168,6 +168,13 @@ const store: Listed[] = [
     examples: ['sensorium reindex'],
     load: () => import('../operator/reindex.ts'),
   },
+  {
+    usage: 'distribute',
+    summary: 'Spread the tenants over the machines of a PostgreSQL with Citus; what is distributed already stays',
+    options: { '--shards <n>': 'into how many shards, the first time (default 32)' },
+    examples: ['sensorium distribute', 'sensorium distribute --shards 64'],
+    load: () => import('../operator/distribute.ts'),
+  },
 ]
 
 export const operator: Section = {

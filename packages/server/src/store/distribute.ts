@@ -1,0 +1,45 @@
+// Makes a PostgreSQL with Citus hold the tenants of a store spread over its machines.
+import { ruleBroken } from '../kernel/failure.ts'
+import type { Store } from './db.ts'
+import { distributeTables, hasCitus } from './distribution.ts'
+import { MIGRATING } from './migrate.ts'
+
+export interface Distributed {
+  /** Those that were distributed now. */
+  tables: string[]
+  /** What each worker said to the settings that a session cannot bring there; empty where all is well. */
+  refused: string[]
+}
+
+/** Distributes what is not distributed yet. Refuses a store that cannot be, and says what is missing. */
+export async function distribute(store: Store, shards?: number): Promise<Distributed> {
+  if (!store.isShared)
+    throw ruleBroken('not_shardable', 'The embedded store is one file: set DATABASE_URL to a PostgreSQL with Citus')
+  if (!(await hasCitus(store))) throw ruleBroken('not_shardable', await whatIsMissing(store))
+  const tables = await store.tx(async (tx) => {
+    await tx.lock([MIGRATING], 'exclusive')
+    return distributeTables(tx, shards)
+  })
+  await store.learn()
+  return { tables, refused: await tellWorkers(store) }
+}
+
+async function whatIsMissing(store: Store): Promise<string> {
+  const there = await store.rows("select 1 as there from pg_available_extensions where name = 'citus'")
+  return there.length > 0
+    ? 'Citus is installed and not part of this database: put citus into shared_preload_libraries, restart the server, and run `create extension citus` in this database on the coordinator and on each worker'
+    : 'This PostgreSQL has no Citus: install it on this server and on those that are to be its workers, put citus into shared_preload_libraries, and run `create extension citus` in this database on each of them'
+}
+
+// What a session sets for itself (store/postgres-wire.ts) stays on the coordinator, so workers have it from their
+// database. It holds for connections that are opened from then on.
+async function tellWorkers(store: Store): Promise<string[]> {
+  const answers = await store.tx((tx) =>
+    tx.rows<{ nodename: string; nodeport: number; success: boolean; result: string }>(
+      "select * from run_command_on_workers(format('alter database %I set enable_seqscan = off', current_database()))",
+    ),
+  )
+  return answers
+    .filter(({ success }) => !success)
+    .map(({ nodename, nodeport, result }) => `${nodename}:${nodeport}: ${result}`)
+}

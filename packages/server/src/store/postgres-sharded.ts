@@ -1,0 +1,66 @@
+// What is written differently where tenants lie on several machines: each statement names one tenant by its value, so
+// the coordinator hands it on whole. Rows that it would have to look into first (arrays, what another statement of a
+// `with` returned) pass through the coordinator and are committed in two phases: 5 to 30 ms for 50 rows instead of 4.
+import type { Insert, Value } from './db.ts'
+import { send, type SendMove, type SendRows } from './postgres-wire.ts'
+
+/** Rows in a statement, as a power of two: a statement is prepared for each number of rows there is. */
+const MOST_ROWS = 64
+
+const statements = new WeakMap<Insert, Map<number, string>>()
+
+function valuesSql(insert: Insert, rows: number): string {
+  const known = statements.get(insert) ?? new Map<number, string>()
+  statements.set(insert, known)
+  let sql = known.get(rows)
+  if (!sql) {
+    const types = Object.values(insert.columns)
+    const row = `(${types.map((type) => `?::${type}`).join(', ')})`
+    sql = `insert into ${insert.into} (${Object.keys(insert.columns).join(', ')}) values ${Array(rows).fill(row).join(', ')}`
+    if (insert.conflict) sql += ` ${insert.conflict}`
+    if (insert.returning) sql += ` returning ${insert.returning}`
+    known.set(rows, sql)
+  }
+  return sql
+}
+
+/** By tenant, and for each in as few statements as powers of two make up its number of rows. */
+export function* portions(
+  insert: Insert,
+  rows: readonly (readonly Value[])[],
+): Generator<{ sql: string; values: Value[] }> {
+  const tenant = Object.keys(insert.columns).indexOf('tenant_id')
+  for (const ofTenant of Map.groupBy(rows, (row) => row[tenant]).values()) {
+    for (let from = 0; from < ofTenant.length; ) {
+      const count = Math.min(MOST_ROWS, 2 ** Math.floor(Math.log2(ofTenant.length - from)))
+      yield { sql: valuesSql(insert, count), values: ofTenant.slice(from, from + count).flat() as Value[] }
+      from += count
+    }
+  }
+}
+
+export const sendByTenant: SendRows = async (client, insert, rows) => {
+  // All of them go out before the first result is waited for.
+  const sent = Array.from(portions(insert, rows), ({ sql, values }) => send(client, sql, values))
+  return (await Promise.all(sent)).flatMap((result) => result.rows as unknown[])
+}
+
+/** Who deletes the row is who inserts it: the delete waits for whoever holds it, and returns it once. */
+export const moveByTenant: SendMove = async (client, { from, to, columns }, where, values) => {
+  const names = Object.keys(columns)
+  const shown = names.map((name) => `${columns[name]} as ${name}`).join(', ')
+  const { rows } = await send(client, `delete from ${from} where ${where} returning ${shown}`, values)
+  const gone = rows as Record<string, Value>[]
+  for (let at = 0; at < gone.length; ) {
+    const count = Math.min(MOST_ROWS, 2 ** Math.floor(Math.log2(gone.length - at)))
+    const row = `(${names.map(() => '?').join(', ')})`
+    const insert = `insert into ${to} (${names.join(', ')}) values ${Array(count).fill(row).join(', ')}`
+    await send(
+      client,
+      insert,
+      gone.slice(at, at + count).flatMap((one) => names.map((name) => one[name]!)),
+    )
+    at += count
+  }
+  return gone.length
+}

@@ -1,0 +1,60 @@
+// Rows that go when they are old, of all tenants, some at a time: nobody waits long for a lock, and nothing is read that
+// stays.
+import type { Db, Store } from './db.ts'
+
+export interface Aging {
+  table: string
+  /** What tells a row from the others of its tenant. */
+  key: readonly string[]
+  /** The column that holds its time; it has an index. */
+  age: string
+}
+
+/** Rows deleted in one transaction. */
+const STEP = 1_000
+
+/** Deletes the rows whose time is before, and returns how many those were. */
+export async function purge(store: Store, aging: Aging, before: number): Promise<number> {
+  if (!store.isSharded) return inSteps((tx) => deleteOldest(tx, aging, before), store)
+  let purged = 0
+  // Where tenants lie on several machines, one statement for all of them is a transaction of all machines.
+  for (const tenantId of await tenantsWithOld(store, aging, before))
+    purged += await inSteps((tx) => deleteOldestOf(tx, aging, tenantId, before), store)
+  return purged
+}
+
+async function inSteps(step: (tx: Db) => Promise<number>, store: Store): Promise<number> {
+  for (let purged = 0; ; ) {
+    const rows = await store.tx(step)
+    purged += rows
+    if (rows < STEP) return purged
+    await new Promise(setImmediate) // others may have their turn
+  }
+}
+
+/** Some of the old rows of all tenants, the oldest first. Locks what it deletes; returns how many. */
+const deleteOldest = (tx: Db, { table, key, age }: Aging, before: number): Promise<number> => {
+  const names = ['tenant_id', ...key].join(', ')
+  return tx.run(
+    `delete from ${table} where (${names}) in (select ${names} from ${table} where ${age} < ? order by ${age} limit ?)`,
+    [before, STEP],
+  )
+}
+
+/** The tenants that have old rows. Locks nothing. */
+async function tenantsWithOld(store: Store, { table, age }: Aging, before: number): Promise<string[]> {
+  const rows = await store.rows<{ tenant_id: string }>(`select distinct tenant_id from ${table} where ${age} < ?`, [
+    before,
+  ])
+  return rows.map(({ tenant_id }) => tenant_id)
+}
+
+/** Some of the old rows of a tenant, the oldest first. Locks what it deletes; returns how many. */
+const deleteOldestOf = (tx: Db, { table, key, age }: Aging, tenantId: string, before: number): Promise<number> => {
+  const names = key.join(', ')
+  return tx.run(
+    `delete from ${table} where tenant_id = ? and (${names}) in
+       (select ${names} from ${table} where tenant_id = ? and ${age} < ? order by ${age} limit ?)`,
+    [tenantId, tenantId, before, STEP],
+  )
+}

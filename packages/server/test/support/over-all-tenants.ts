@@ -1,0 +1,48 @@
+// The statements that are of several tenants on purpose, each with its reason. All others stay on one shard.
+
+export interface OverAllTenants {
+  /** How it begins, or what it has in it. */
+  statement: RegExp
+  why: string
+  /** It is not run at all where tenants are spread over shards. */
+  onOneServerOnly?: true
+}
+
+export const OVER_ALL_TENANTS: readonly OverAllTenants[] = [
+  // What the service looks for by itself: unlocked, and only whose turn it is. What follows is done tenant by tenant.
+  {
+    statement: /^select tenant_id from deliveries where wake_at is not null and wake_at <= \?/,
+    why: 'whose leases and waits have run out, once a second',
+  },
+  { statement: /^select distinct tenant_id from memory_recall/, why: 'who has memories to embed, every two seconds' },
+  { statement: /^select distinct m\.tenant_id from memories/, why: 'who has memories to expire, every ten seconds' },
+  { statement: /^select distinct tenant_id from \w+ where \w+ < \?/, why: 'who has rows to purge' },
+  { statement: /^select a\.tenant_id, a\.id, case when exists/, why: 'a page of the agents that are pushed to' },
+  {
+    statement: /^select tenant_id, id from agents where id = any/,
+    why: 'which recipients are pushed to, once for a recipient on a node: a wake-up names no tenant',
+  },
+  {
+    statement: /^select c\.tenant_id, t\.slug, .* from connectors c/,
+    why: 'all connectors, for the operator and for the node that runs them: there are few',
+  },
+  { statement: /^select tenant_id from connectors where id = \?/, why: 'the operator names a connector by its id' },
+  // On one server one statement for all tenants is cheaper than one for each.
+  { statement: /^select k\.id, case when k\.revoked_at/, why: 'the keys of a turn', onOneServerOnly: true },
+  {
+    statement: /^select tenant_id, version, stamp from routing_versions where tenant_id = any/,
+    why: 'a group of publishes of several tenants',
+    onOneServerOnly: true,
+  },
+  {
+    statement: /^select tenant_id, subject, slot, used from rate_windows/,
+    why: 'shared limits',
+    onOneServerOnly: true,
+  },
+  { statement: /^select t\.tenant_id from tenants t where exists/, why: 'memories to expire', onOneServerOnly: true },
+  {
+    statement: /^delete from (\w+) where \(tenant_id, .*\) in \(select tenant_id, .* from \1 where \w+ < \?/,
+    why: 'what has grown old',
+    onOneServerOnly: true,
+  },
+]

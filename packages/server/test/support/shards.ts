@@ -1,0 +1,121 @@
+// Whether a statement stays on one shard: it is planned, not run, on a schema whose tables are spread by tenant over
+// partitions, with the values that it was given. A plan that reads or writes two partitions would go to two machines.
+import pg from 'pg'
+import { readDistribution } from '../../src/store/distribution.ts'
+import type { Db, Store, Value } from '../../src/store/db.ts'
+import { OVER_ALL_TENANTS } from './over-all-tenants.ts'
+
+export const SHARDED_URL = process.env['TEST_POSTGRES_SHARDED']
+
+const TENANT_TABLES = new RegExp(
+  `\\b(${Object.entries(readDistribution())
+    .filter(([, how]) => how === 'tenant')
+    .map(([name]) => name)
+    .join('|')})\\b`,
+)
+
+interface Plan {
+  'Relation Name'?: string
+  Plans?: Plan[]
+}
+
+/** The shards that a plan touches. */
+function* shardsIn(plan: Plan): Generator<string> {
+  const shard = /_shard_(\d+)$/.exec(plan['Relation Name'] ?? '')
+  if (shard) yield shard[1]!
+  for (const part of plan.Plans ?? []) yield* shardsIn(part)
+}
+
+const numbered = (sql: string): string => {
+  let n = 0
+  return sql.replace(/\?/g, () => `$${++n}`)
+}
+
+/** Why the statement could not be handed to one shard whole; null where it can. */
+export async function whyNotOneShard(client: pg.Client, sql: string, values: readonly Value[]): Promise<string | null> {
+  if (!TENANT_TABLES.test(sql) || /^\s*(analyze|set|create|alter|drop)\b/i.test(sql)) return null
+  if (/tenant_id\s*=\s*any\b/.test(sql)) return 'names its tenants as a list'
+  const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+    `explain (format json, costs off) ${numbered(sql)}`,
+    values as unknown[],
+  )
+  const shards = new Set(shardsIn(rows[0]!['QUERY PLAN'][0].Plan))
+  if (shards.size > 1) return `touches ${shards.size} shards`
+  // A plan of an insert does not name its shard: values do.
+  if (/^\s*(with\b.*\)\s*)?insert into/is.test(sql) && shards.size === 0 && /\bselect\b/i.test(sql))
+    return 'inserts what the coordinator has to look into first'
+  return null
+}
+
+function isMeant(sql: string, isSharded: boolean): boolean {
+  const line = sql.replace(/\s+/g, ' ')
+  return OVER_ALL_TENANTS.some(
+    ({ statement, onOneServerOnly }) => statement.test(line) && !(onOneServerOnly && isSharded),
+  )
+}
+
+export interface Recording {
+  store: Store
+  /** What was run and would not stay on one shard, each with its reason; asked for once, it begins anew. */
+  check(): Promise<string[]>
+}
+
+/** The store, noting each statement of a feature with the first values that it was given. */
+export function recorded(store: Store): Recording {
+  const noted = new Map<string, readonly Value[]>()
+  const note = (sql: string, values: readonly Value[] = []): void => void (noted.has(sql) || noted.set(sql, values))
+  return { store: recordedStore(store, note), check: () => checkNoted(noted, store.isSharded) }
+}
+
+type Note = (sql: string, values?: readonly Value[]) => void
+
+const recordedDb = (db: Db, note: Note): Db => ({
+  ...db,
+  rows: (sql, values) => (note(sql, values), db.rows(sql, values)),
+  lookUp: (sql, values) => (note(sql, values), db.lookUp(sql, values)),
+  run: (sql, values) => (note(sql, values), db.run(sql, values)),
+  runLater: (sql, values) => (note(sql, values), db.runLater(sql, values)),
+  runLast: (sql, values) => (note(sql, values), db.runLast(sql, values)),
+  move: (move, given, where, values) => (
+    note(`delete from ${move.from} where ${where}`, values), db.move(move, given, where, values)
+  ),
+})
+
+const recordedStore = (store: Store, note: Note): Store => ({
+  ...store,
+  get isSharded() {
+    return store.isSharded
+  },
+  rows: (sql, values) => (note(sql, values), store.rows(sql, values)),
+  lookUp: (sql, values) => (note(sql, values), store.lookUp(sql, values)),
+  beside: {
+    dialect: store.dialect,
+    rows: (sql, values) => (note(sql, values), store.beside.rows(sql, values)),
+  },
+  tx: (work, options) => store.tx((tx) => work(recordedDb(tx, note)), options),
+})
+
+async function checkNoted(noted: Map<string, readonly Value[]>, isSharded: boolean): Promise<string[]> {
+  const statements = [...noted]
+  noted.clear()
+  if (!SHARDED_URL || statements.length === 0) return []
+  const client = new pg.Client(SHARDED_URL)
+  await client.connect()
+  try {
+    // Each once in a run, whichever test file was first; again where what one server may is no excuse.
+    const { rows } = await client.query<{ statement: string }>(
+      'insert into looked_at select $2, * from unnest($1::text[]) on conflict do nothing returning statement',
+      [statements.map(([sql]) => sql), isSharded],
+    )
+    const fresh = new Set(rows.map(({ statement }) => statement))
+    const wrong: string[] = []
+    for (const [sql, values] of statements) {
+      if (!fresh.has(sql) || isMeant(sql, isSharded)) continue
+      const why = await whyNotOneShard(client, sql, values)
+      if (why !== null) wrong.push(`${why}: ${sql.replace(/\s+/g, ' ')}`)
+    }
+    return wrong
+  } finally {
+    await client.end()
+  }
+}
