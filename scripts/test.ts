@@ -2,13 +2,14 @@
 // Arguments choose files whose path contains one of them; `types` and `lint` choose those checks; `--coverage` prints
 // which share of the sources' lines ran.
 import { execFile } from 'node:child_process'
-import { globSync } from 'node:fs'
-import { availableParallelism, constants } from 'node:os'
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { availableParallelism, constants, tmpdir } from 'node:os'
 import path from 'node:path'
 import { run } from 'node:test'
 import type { TestEvent } from 'node:test/reporters'
 import { inspect, styleText } from 'node:util'
 import { makeCoverage } from './coverage.ts'
+import { CPU_FOLDER, cpuFile, cpuSeconds } from './cpu-time.ts'
 import { makeMigratedStores } from './migrated-stores.ts'
 import { startPostgres, type PostgresServer } from '../packages/server/test/support/postgres-server.ts'
 
@@ -30,6 +31,8 @@ interface Result {
   /** What the file printed: shown when it fails or was asked for by name. */
   output: string
   ms: number
+  /** Seconds of CPU that it and its processes took; null when it ended before it could say. */
+  cpu: number | null
 }
 
 const coverage = process.argv.includes('--coverage') ? makeCoverage() : null
@@ -58,6 +61,8 @@ for (const name of ['TEST_POSTGRES_URL', 'TEST_POSTGRES_MIGRATED', 'TEST_POSTGRE
 const starting = files.length > 0 ? startPostgres().catch((error: Error) => error) : undefined
 let postgres: PostgresServer | undefined
 let removeStores = (): void => {}
+const cpuFolder = mkdtempSync(path.join(tmpdir(), 'sensorium-cpu-'))
+process.env[CPU_FOLDER] = cpuFolder
 // Compiling what a test imports takes twice as long as running it. Coverage needs to see it compiled.
 if (!coverage) process.env.NODE_COMPILE_CACHE = path.join(root, 'node_modules', '.cache', 'sensorium')
 try {
@@ -81,6 +86,7 @@ try {
 } finally {
   await postgres?.stop()
   removeStores()
+  rmSync(cpuFolder, { recursive: true, force: true })
 }
 // The loop may still hold what an interrupted run left open.
 process.exit(conclude())
@@ -163,6 +169,7 @@ async function runFile(file: string): Promise<Result> {
     files: [absolute],
     cwd: root,
     isolation: 'process',
+    execArgv: ['--import', path.join(import.meta.dirname, 'cpu-time.ts')],
     signal,
     ...(coverage ? { coverage: true, coverageIncludeGlobs: ['packages/*/src/**'] } : {}),
   })
@@ -199,6 +206,7 @@ async function runFile(file: string): Promise<Result> {
     }
   }
   result.ms = performance.now() - since
+  result.cpu = cpuOf(absolute)
   // A call to process.exit() in a test drops every result, and Node counts the file as passed.
   if (!finished && result.failures.length === 0) {
     fail('the test process', absolute, { cause: 'it ended before its tests did, or has none' })
@@ -216,24 +224,34 @@ async function runFile(file: string): Promise<Result> {
   }
 }
 
+function cpuOf(file: string): number | null {
+  try {
+    return Number(readFileSync(cpuFile(cpuFolder, file), 'utf8'))
+  } catch {
+    return null
+  }
+}
+
 function howItEnded(error: Error): string {
   const signal = 'signal' in error && typeof error.signal === 'string' ? `, signal ${error.signal}` : ''
   return 'exitCode' in error ? `it ended with exit code ${String(error.exitCode)}${signal}` : error.message
 }
 
 function newResult(title: string): Result {
-  return { title, passed: [], failures: [], skipped: [], output: '', ms: 0 }
+  return { title, passed: [], failures: [], skipped: [], output: '', ms: 0, cpu: null }
 }
 
 function report(result: Result): void {
   results.push(result)
-  const { title, passed, failures, skipped, output, ms } = result
+  const { title, passed, failures, skipped, output, ms, cpu } = result
   const bad = failures.length > 0
   const parts = [`${passed.length} passed`]
   if (bad) parts.push(`${failures.length} failed`)
   if (skipped.length > 0) parts.push(`${skipped.length} skipped`)
   const mark = bad ? styleText('red', '✗') : styleText('green', '✔')
-  console.log(`${mark} ${title}  ${parts.join(', ')}  ${styleText('gray', time(ms))}`)
+  console.log(
+    `${mark} ${title}  ${parts.join(', ')}  ${styleText('gray', cpu === null ? time(ms) : `${time(ms)}, CPU ${time(cpu * 1000)}`)}`,
+  )
   if (filters.length > 0) for (const name of passed) console.log(`    ${styleText('green', '✔')} ${name}`)
   for (const failure of failures) {
     console.log(`\n    ${styleText('red', `✗ ${failure.name}`)}  ${styleText('gray', failure.where)}`)
@@ -258,6 +276,11 @@ function conclude(): number {
   else if (passed + failed.length === 0) {
     const about = filters.length > 0 ? ` of those chosen by ${filters.join(' ')}` : ''
     console.log(`No test${about} ran, which counts as a failure of the run`)
+  }
+  const costly = results.toSorted((one, other) => (other.cpu ?? 0) - (one.cpu ?? 0)).slice(0, 10)
+  if (results.length > costly.length) {
+    console.log(`CPU of the whole run: ${time(cpuSeconds() * 1000)}. The costliest files:`)
+    for (const { title, cpu } of costly) console.log(`  ${time((cpu ?? 0) * 1000).padStart(7)}  ${title}`)
   }
   if (coverage) console.log(`Lines that ran:\n${coverage.table(root)}\n`)
   const leftOut = skipped.length > 0 ? `, ${skipped.length} skipped` : ''
