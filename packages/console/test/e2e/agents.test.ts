@@ -1,16 +1,12 @@
 // The page of agents, used as a person would.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { createClient } from '@sensorium/client'
 import { noBrowser } from '../support/chromium.ts'
-import { ADMIN_KEY, startConsole, type ConsoleUnderTest } from '../support/console.ts'
+import { ADMIN_KEY, consoleForSuite } from '../support/console.ts'
 
 describe('agents', { skip: noBrowser }, () => {
-  let console: ConsoleUnderTest
-  before(async () => {
-    console = await startConsole()
-  })
-  after(() => console?.stop())
+  const console = consoleForSuite()
 
   test('[UI-12] an agent is registered, found by its name, and its page has an address', async () => {
     const { page, complaints } = await console.signIn(ADMIN_KEY, '/agents')

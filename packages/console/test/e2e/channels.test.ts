@@ -1,15 +1,11 @@
 // The page of channels, used as a person would.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { noBrowser } from '../support/chromium.ts'
-import { ADMIN_KEY, startConsole, type ConsoleUnderTest } from '../support/console.ts'
+import { ADMIN_KEY, consoleForSuite } from '../support/console.ts'
 
 describe('channels', { skip: noBrowser }, () => {
-  let console: ConsoleUnderTest
-  before(async () => {
-    console = await startConsole()
-  })
-  after(() => console?.stop())
+  const console = consoleForSuite()
 
   test('[UI-30] a channel is created with the keyboard alone, found by its name, and its page has an address', async () => {
     const { page, complaints } = await console.signIn(ADMIN_KEY, '/channels')

@@ -1,15 +1,11 @@
 // Overview and events: what happens is seen while it happens.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { noBrowser } from '../support/chromium.ts'
-import { ADMIN_KEY, startConsole, type ConsoleUnderTest } from '../support/console.ts'
+import { ADMIN_KEY, consoleForSuite } from '../support/console.ts'
 
 describe('events', { skip: noBrowser }, () => {
-  let console: ConsoleUnderTest
-  before(async () => {
-    console = await startConsole()
-  })
-  after(() => console?.stop())
+  const console = consoleForSuite()
 
   test('[UI-13] [UI-19] an event that is published appears by itself, by one stream for the tab', async () => {
     const { page, complaints } = await console.open('/')

@@ -1,16 +1,12 @@
 // The page of memories, used as a person would.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { noBrowser } from '../support/chromium.ts'
-import { ADMIN_KEY, startConsole, type ConsoleUnderTest } from '../support/console.ts'
+import { ADMIN_KEY, consoleForSuite } from '../support/console.ts'
 
 describe('memory', { skip: noBrowser }, () => {
-  let console: ConsoleUnderTest
-  before(async () => {
-    console = await startConsole()
-  })
-  after(() => console?.stop())
+  const console = consoleForSuite()
 
   test('[UI-50] a question finds memories with their signals drawn, and the filters are in the address', async () => {
     const { page, complaints } = await console.signIn(ADMIN_KEY, '/memory?scope=institutional')

@@ -1,18 +1,13 @@
 // What every page has: keys, palette, themes, a service that goes away and comes back, and nobody left out.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
-import type { Page } from 'playwright-core'
-import { faults } from '../support/axe.ts'
+import { describe, test } from 'node:test'
+import { assertSound } from '../support/axe.ts'
 import { noBrowser } from '../support/chromium.ts'
-import { ADMIN_KEY, startConsole, type ConsoleUnderTest } from '../support/console.ts'
+import { ADMIN_KEY, consoleForSuite } from '../support/console.ts'
 import { everyView } from '../support/views.ts'
 
 describe('the shell', { skip: noBrowser }, () => {
-  let console: ConsoleUnderTest
-  before(async () => {
-    console = await startConsole()
-  })
-  after(() => console?.stop())
+  const console = consoleForSuite()
 
   test('[UI-14] without a mouse: sign in, find an agent in the palette, open it, and close what opened', async () => {
     const { page, complaints } = await console.open()
@@ -78,37 +73,16 @@ describe('the shell', { skip: noBrowser }, () => {
     await other.page.getByText(/^req_/).waitFor()
   })
 
-  const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
-    [1280, 390].map((width) => ({ colorScheme, width, name: `${colorScheme}, ${width} px` })),
-  )
-
-  /** Colours that are on their way from one theme to the other have no contrast that counts. */
-  const SETTLED = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))).then(() =>
-    Promise.allSettled(document.getAnimations().filter((a) => a instanceof CSSTransition).map(({ finished }) => finished)))
-    .then(() => null)`
-
-  /** In both themes, on a screen and on a phone. */
-  async function assertSound(page: Page, at: string): Promise<void> {
-    for (const { colorScheme, width, name } of LOOKS) {
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-      await page.setViewportSize({ width, height: 800 })
-      await page.evaluate(SETTLED)
-      assert.deepEqual(await faults(page), [], `${at}, ${name}`)
-      const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
-      assert.ok(overflow <= 0, `${at} is ${overflow} px too wide: ${name}`)
-    }
-  }
-
   test('[UI-18] axe finds nothing serious on any page, and none is wider than its window', async () => {
-    const out = await console.open('', {})
+    const out = await console.open()
     await out.page.getByLabel('API key').waitFor()
     await assertSound(out.page, 'signing in')
     for (const { at, ready } of everyView(console.plant)) {
-      const { page, complaints } = await console.signIn(ADMIN_KEY, at, {})
+      const { page, complaints } = await console.signIn(ADMIN_KEY, at)
       await ready(page)
       await assertSound(page, at)
       assert.deepEqual(complaints, [], at)
-      await page.context().close()
+      await page.close()
     }
   })
 })

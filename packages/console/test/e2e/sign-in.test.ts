@@ -1,15 +1,11 @@
 // The door of the console: who gets in, with what, and what is left behind.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { noBrowser } from '../support/chromium.ts'
-import { ADMIN_KEY, OPERATOR_TOKEN, startConsole, type ConsoleUnderTest } from '../support/console.ts'
+import { ADMIN_KEY, OPERATOR_TOKEN, consoleForSuite } from '../support/console.ts'
 
 describe('signing in', { skip: noBrowser }, () => {
-  let console: ConsoleUnderTest
-  before(async () => {
-    console = await startConsole()
-  })
-  after(() => console?.stop())
+  const console = consoleForSuite()
 
   test('[UI-7] an org-admin key opens the console, at the address that was asked for, and signing out closes it', async () => {
     const { page, complaints } = await console.signIn(ADMIN_KEY, '/agents?status=inactive')

@@ -1,8 +1,9 @@
 // A real service with the plant in it, and a browser that looks at its console.
+import { after, afterEach, before } from 'node:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { startProcess, type RunningProcess } from '../../../server/test/support/process.ts'
 import { startBrowser } from './chromium.ts'
 import { buildPlant, type Plant } from './plant.ts'
@@ -20,13 +21,25 @@ export interface ConsoleUnderTest {
   url: string
   plant: Plant
   service(): RunningProcess
-  /** A page of its own, signed out. */
+  /** A page, signed out. Pages without options share what a browser keeps, but not who is signed in. */
   open(at?: string, options?: BrowserContextOptions): Promise<OpenPage>
   /** The same, signed in. */
   signIn(key: string, at?: string, options?: BrowserContextOptions): Promise<OpenPage>
   /** Stops the service and starts it again on the same port and data. */
   restart(whileAway: () => Promise<void>): Promise<void>
+  closePages(): Promise<void>
   stop(): Promise<void>
+}
+
+/** For a suite: started before its tests and stopped after them; the pages of a test are closed when it ends. */
+export function consoleForSuite(): ConsoleUnderTest {
+  const console = {} as ConsoleUnderTest
+  before(async () => {
+    Object.assign(console, await startConsole())
+  })
+  afterEach(() => console.closePages?.())
+  after(() => console.stop?.())
+  return console
 }
 
 export async function startConsole(env: Record<string, string> = {}): Promise<ConsoleUnderTest> {
@@ -36,10 +49,20 @@ export async function startConsole(env: Record<string, string> = {}): Promise<Co
   const { url } = service
   const [plant, browser]: [Plant, Browser] = await Promise.all([buildPlant(url, ADMIN_KEY), startBrowser()])
 
-  const open: ConsoleUnderTest['open'] = async (at = '', options = {}) => {
+  const newContext = async (options: BrowserContextOptions): Promise<BrowserContext> => {
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
     // A busy machine takes its time; a wait that is over goes on at once.
     context.setDefaultTimeout(90_000)
+    return context
+  }
+  // A context of its own costs a page three times the CPU: a process, a connection and compiled code that others have.
+  // The process lives as long as some page of the site does, so one stays that does nothing.
+  const shared = await newContext({})
+  const idle = await shared.newPage()
+  await idle.goto(`${url}/healthz`)
+
+  const open: ConsoleUnderTest['open'] = async (at = '', options) => {
+    const context = options === undefined ? shared : await newContext(options)
     const page = await context.newPage()
     const complaints: string[] = []
     page.on('pageerror', (error) => complaints.push(String(error)))
@@ -68,6 +91,11 @@ export async function startConsole(env: Record<string, string> = {}): Promise<Co
       await service.stop()
       await whileAway()
       service = await startProcess({ ...settings, PORT: new URL(url).port })
+    },
+    async closePages() {
+      const contexts = browser.contexts().filter((context) => context !== shared)
+      const pages = shared.pages().filter((page) => page !== idle)
+      await Promise.all([...contexts, ...pages].map((one) => one.close()))
     },
     async stop() {
       await browser.close()
