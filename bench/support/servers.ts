@@ -71,6 +71,7 @@ export async function startService(engine: 'sqlite' | 'postgres', env: Record<st
     HOST: '127.0.0.1',
     DATA_DIR: folder,
     SENSORIUM_SECRET: 'a-secret-for-benchmarks',
+    WORKERS: '1',
     BOOTSTRAP_ADMIN_KEY: ADMIN_KEY,
     // On, and never reached: what limits cost is part of what is measured.
     RATE_LIMIT_AGENT: '1000000000',

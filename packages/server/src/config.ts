@@ -1,4 +1,5 @@
 // The environment, read once. All that is wrong is said at once, each with the variable's name and what it takes.
+import { availableParallelism } from 'node:os'
 import { DEFAULT_CLIENT_TYPES, SLUG } from '@sensorium/contract'
 import { databaseServers } from './kernel/database-url.ts'
 import { parseRange, type AddressRange } from './kernel/addresses.ts'
@@ -8,6 +9,8 @@ export interface Config {
   host: string
   port: number
   dataDir: string
+  /** Processes behind the port; one with the embedded store. */
+  workers: number
   /** Unset: the embedded store under `dataDir`. */
   databaseUrl: string | null
   publicUrl: string | null
@@ -132,12 +135,36 @@ function readEmbeddings({ read, text, wrong }: Reader): Config['embeddings'] {
   return embeddings
 }
 
+/** Cores of the machine or of the container, at most: each worker has connections and a model of its own. */
+const MOST_AUTO_WORKERS = 8
+const autoWorkers = (): number => Math.min(MOST_AUTO_WORKERS, availableParallelism())
+
+function readWorkers({ read, wrong }: Reader, isEmbedded: boolean): number {
+  const workers = read<number>(
+    'WORKERS',
+    isEmbedded ? 1 : autoWorkers(),
+    'a whole number from 1 to 64, or auto',
+    (text) =>
+      text === 'auto'
+        ? isEmbedded
+          ? 1
+          : autoWorkers()
+        : /^[1-9]\d?$/.test(text) && Number(text) <= 64
+          ? Number(text)
+          : undefined,
+  )
+  if (isEmbedded && workers > 1)
+    wrong.push('WORKERS takes 1 with the embedded store, which one process writes; several need DATABASE_URL')
+  return workers
+}
+
 export function readConfig(env: Env): Config {
   const reader = makeReader(env)
   const { wrong, read, whole, limit } = reader
   const config: Config = {
     host: read('HOST', '0.0.0.0', 'a host name or address', (value) => (/^[\w.:-]+$/.test(value) ? value : undefined)),
     port: whole('PORT', 8080, 0, 65_535),
+    workers: readWorkers(reader, (env['DATABASE_URL'] ?? '') === ''),
     dataDir: read('DATA_DIR', './data', 'a folder', (value) => (value.includes('\0') ? undefined : value)),
     databaseUrl: read<string | null>(
       'DATABASE_URL',

@@ -1,14 +1,15 @@
-// environment → configuration → store → app → listen → signals
-import { makeApp } from './app.ts'
+// environment → configuration → one node, or several workers behind one port → signals
 import { bootstrap, welcome } from './bootstrap.ts'
 import { ConfigError, readConfig, type Config } from './config.ts'
-import { makeMetrics } from './http/metrics.ts'
 import { systemClock } from './kernel/clock.ts'
 import { idMaker } from './kernel/ids.ts'
-import { makeLogger } from './kernel/logger.ts'
+import { makeLogger, type Logger } from './kernel/logger.ts'
+import { serve } from './serve.ts'
 import { makeDataDirectory } from './store/data-directory.ts'
-import { openStore } from './store/open.ts'
+import { openStore, type Opened } from './store/open.ts'
 import { ownDirectory } from './store/own-directory.ts'
+import { FirstWorkerFailed, makeWorkers } from './workers/primary.ts'
+import { joinPrimary, type Worker } from './workers/worker.ts'
 
 /** What a person on this machine would type to reach the service. */
 function address(config: Config, listening: string): string {
@@ -18,47 +19,93 @@ function address(config: Config, listening: string): string {
   return url.origin
 }
 
-/** A store that does not answer must not hold the process for ever. */
-const STOP_WITHIN_MS = 15_000
+const bootstrapOn =
+  (config: Config) =>
+  ({ store, secrets }: Opened): Promise<string | null> =>
+    bootstrap(store, config, { makeId: idMaker(systemClock.now), secrets, now: systemClock.now })
 
-async function run(): Promise<void> {
-  process.umask(0o077) // whatever is made here is its owner's alone
-  const config = readConfig(process.env)
-  const log = makeLogger(config.logLevel)
-  if (config.databaseUrl === null) {
-    makeDataDirectory(config.dataDir)
-    ownDirectory(config.dataDir)
-  }
-  const metrics = makeMetrics()
-  const { store, secrets } = await openStore(config, systemClock, {
-    observe: metrics.store,
-    warn: (what, error) => log.warn({ err: error }, what),
-  })
-  const adminKey = await bootstrap(store, config, { makeId: idMaker(systemClock.now), secrets, now: systemClock.now })
-  const app = makeApp({ config, store, secrets, clock: systemClock, log, metrics })
-  const url = address(config, await app.listen())
+function greet(config: Config, log: Logger, listening: string, adminKey: string | null, told: object): void {
+  const url = address(config, listening)
   const givenKey = config.bootstrapAdminKey !== null
   process.stdout.write(welcome({ url, adminKey, givenKey, hasConsole: config.console }) + '\n')
-  log.info({ url, store: store.name }, 'ready')
+  log.info({ url, ...told }, 'ready')
+}
 
+/** Stops at the first signal; at a second one ends at once. */
+function onSignals(stop: (signal: string) => void, atOnce: () => void): void {
   let stopping = false
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, async () => {
-      if (stopping) process.exit(130) // asked twice: now
+    process.on(signal, () => {
+      if (stopping) return atOnce()
       stopping = true
-      log.info({ signal }, 'finishing what was taken, then stopping')
-      const late = setTimeout(() => {
-        log.error('not everything could be finished; what was answered is on disk')
-        log.flush(() => process.exit(1))
-      }, STOP_WITHIN_MS)
-      await app.close()
-      clearTimeout(late)
-      log.flush(() => process.exit(0))
+      stop(signal)
     })
   }
 }
 
+async function runAlone(config: Config, log: Logger): Promise<void> {
+  if (config.databaseUrl === null) {
+    makeDataDirectory(config.dataDir)
+    ownDirectory(config.dataDir)
+  }
+  let adminKey: string | null = null
+  const node = await serve(config, log, null, async (opened) => {
+    adminKey = await bootstrapOn(config)(opened)
+  })
+  greet(config, log, node.url, adminKey, { store: node.store.name })
+  onSignals(
+    (signal) => void node.stop(signal),
+    () => process.exit(130),
+  )
+}
+
+async function runWorkers(config: Config, log: Logger): Promise<void> {
+  // Once for all of them: the schema, the first tenant, and what is wrong with the store.
+  const opened = await openStore(config, systemClock, { poolSize: 1 })
+  const adminKey = await bootstrapOn(config)(opened).finally(() => opened.store.close())
+  const workers = makeWorkers(config.workers, log)
+  onSignals(
+    async (signal) => {
+      log.info({ signal }, 'stopping the workers')
+      const code = await workers.stop(signal)
+      log.flush(() => process.exit(code))
+    },
+    () => {
+      workers.kill()
+      process.exit(130)
+    },
+  )
+  const url = await workers.start()
+  if (url !== '') greet(config, log, url, adminKey, { store: opened.store.name, workers: config.workers })
+}
+
+async function runWorker(config: Config, log: Logger, worker: Worker): Promise<void> {
+  const node = await serve(config, log, worker)
+  let stopping = false
+  const stop = (signal: string): void => {
+    if (stopping) return
+    stopping = true
+    void node.stop(signal)
+  }
+  worker.onStop(stop)
+  // Ctrl-C reaches every process of a terminal: the one that keeps the workers says what it means.
+  process.on('SIGINT', () => {})
+  process.on('SIGTERM', () => stop('SIGTERM'))
+  log.info({ pid: process.pid }, 'a worker is ready')
+  log.flush(() => worker.ready(node.url))
+}
+
+async function run(): Promise<void> {
+  process.umask(0o077) // whatever is made here is its owner's alone
+  const config = readConfig(process.env)
+  const worker = joinPrimary()
+  const log = makeLogger(config.logLevel, worker?.id)
+  if (worker) return runWorker(config, log, worker)
+  return config.workers > 1 ? runWorkers(config, log) : runAlone(config, log)
+}
+
 run().catch((error: unknown) => {
-  console.error(error instanceof ConfigError ? error.message : `Sensorium did not start: ${(error as Error).message}`)
+  if (!(error instanceof FirstWorkerFailed))
+    console.error(error instanceof ConfigError ? error.message : `Sensorium did not start: ${(error as Error).message}`)
   process.exit(1)
 })

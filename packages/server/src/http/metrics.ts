@@ -1,12 +1,28 @@
 // What /metrics shows. Labels are names of routes, never of tenants or agents, so their number is bounded.
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+import {
+  AggregatorRegistry,
+  Counter,
+  Gauge,
+  Histogram,
+  Registry,
+  collectDefaultMetrics,
+  type MetricObjectWithValues,
+  type MetricValue,
+} from 'prom-client'
 import type { Store } from '../store/db.ts'
 import { addHistogram, type Timer } from './histogram.ts'
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
+/** What one process has counted. */
+export type MetricsOfProcess = MetricObjectWithValues<MetricValue<string>>[]
+
+/** Gives others what is counted here when they ask, and gives back a way to ask all, this one included. */
+export type ShareMetrics = (own: () => Promise<MetricsOfProcess>) => () => Promise<MetricsOfProcess[]>
+
 export interface Metrics {
-  registry: Registry
+  /** What `/metrics` shows: of this process, or of all that share the port. */
+  show(): Promise<{ type: string; text: string }>
   request(method: string, route: string, status: number, seconds: number): void
   store(kind: 'tx' | 'query', seconds: number): void
   /** Gauges that are read when somebody looks. */
@@ -24,8 +40,12 @@ export interface Metrics {
  */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
 
-export function makeMetrics(): Metrics {
+// prom-client writes `Nan` where nothing was measured since the last look; the format knows `NaN`.
+const asPrometheusReads = (text: string): string => text.replaceAll(' Nan\n', ' NaN\n')
+
+export function makeMetrics(share?: ShareMetrics): Metrics {
   const registry = new Registry()
+  const askAll = share?.(() => registry.getMetricsAsJSON())
   collectDefaultMetrics({ register: registry })
   for (const name of MISNAMED) registry.removeSingleMetric(name)
   const registers = [registry]
@@ -55,8 +75,14 @@ export function makeMetrics(): Metrics {
     })
   }
 
+  gauge('sensorium_workers', 'Processes that serve the port and told their metrics', () => 1)
+
   return {
-    registry,
+    async show() {
+      // Sums, but for those that prom-client knows to be averages, highest or of one process.
+      const shown = askAll ? AggregatorRegistry.aggregate(await askAll()) : registry
+      return { type: registry.contentType, text: asPrometheusReads(await shown.metrics()) }
+    },
     request(method, route, status, seconds) {
       const key = `${method} ${route} ${status}`
       let child = children.get(key)

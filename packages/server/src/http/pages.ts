@@ -15,9 +15,6 @@ export interface PageTools {
   failing(): Failing[]
 }
 
-// prom-client writes `Nan` where nothing was measured since the last look; the format knows `NaN`.
-const asPrometheusReads = (text: string): string => text.replaceAll(' Nan\n', ' NaN\n')
-
 export interface Page {
   path: string
   /** Is told the Accept header: the root answers people and programs differently. */
@@ -51,10 +48,10 @@ export function makePages({ store, metrics, operations, failing }: PageTools): P
 
     {
       path: '/metrics',
-      show: async () => ({
-        type: metrics.registry.contentType,
-        body: asPrometheusReads(await metrics.registry.metrics()),
-      }),
+      show: async () => {
+        const { type, text } = await metrics.show()
+        return { type, body: text }
+      },
     },
 
     {

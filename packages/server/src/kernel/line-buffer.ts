@@ -11,14 +11,14 @@ export interface LineBuffer {
 }
 
 const SIZE = 65_536
-/** Written as soon as this much has gathered, or this long has passed. */
-const ENOUGH = 32_768
+/** Written as soon as a buffer is half full, or this long has passed. */
 const LATEST_MS = 200
 /** A reader that is slower than us for a moment: the pipe is full. */
 const TRY_AGAIN_MS = 5
 
-export function lineBuffer(fd: number): LineBuffer {
-  let filling = Buffer.allocUnsafe(SIZE)
+/** `size` is the most that is written at once, but for a line that is longer. */
+export function lineBuffer(fd: number, size = SIZE): LineBuffer {
+  let filling = Buffer.allocUnsafe(size)
   let used = 0
   const full: Buffer[] = []
   let writing = false
@@ -28,7 +28,7 @@ export function lineBuffer(fd: number): LineBuffer {
   function seal(): void {
     if (used === 0) return
     full.push(filling.subarray(0, used))
-    filling = Buffer.allocUnsafe(SIZE)
+    filling = Buffer.allocUnsafe(size)
     used = 0
   }
 
@@ -56,10 +56,10 @@ export function lineBuffer(fd: number): LineBuffer {
   return {
     write(line) {
       const most = line.length * 3
-      if (used + most > SIZE) seal()
-      if (most > SIZE) full.push(Buffer.from(line))
+      if (used + most > size) seal()
+      if (most > size) full.push(Buffer.from(line))
       else used += filling.write(line, used)
-      if (used >= ENOUGH || full.length > 0) return send()
+      if (used >= size / 2 || full.length > 0) return send()
       timer ??= setTimeout(() => {
         timer = null
         send()

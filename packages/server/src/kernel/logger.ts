@@ -48,24 +48,29 @@ function destinationOf(lines: LineBuffer) {
 // One for the process: two would write into each other's lines.
 let standardOutput: LineBuffer | undefined
 
-function openOutput(): LineBuffer {
+/** A pipe that several processes write to keeps this much in one piece. */
+const ATOMIC = 4_096
+
+function openOutput(atOnce?: number): LineBuffer {
   if (!standardOutput) {
-    standardOutput = lineBuffer(1)
+    standardOutput = lineBuffer(1, atOnce)
     process.on('exit', standardOutput.flushSync)
   }
   return standardOutput
 }
 
-export function makeLogger(level: string): Logger {
-  const lines = openOutput()
+/** `worker`: which of several processes that write to the same output this is. */
+export function makeLogger(level: string, worker?: number): Logger {
+  const lines = openOutput(worker === undefined ? undefined : ATOMIC)
   const options = {
     level,
-    base: null,
+    base: worker === undefined ? null : { worker },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
   }
   const log = pino(options, destinationOf(lines))
   const enabled = log.isLevelEnabled('info')
+  const from = worker === undefined ? '' : `,"worker":${worker}`
   let at = 0
   let time = ''
   const request = ({ requestId, method, path, status, ms, address, tenant, principal }: RequestLine): void => {
@@ -77,7 +82,7 @@ export function makeLogger(level: string): Logger {
     }
     const who = tenant === null ? '' : `,"tenant":"${tenant}","principal":"${principal}"`
     lines.write(
-      `{"level":"info","time":"${time}","request_id":${quoted(requestId)},"method":"${method}","path":${quoted(path)},"status":${status},"ms":${Math.round(ms * 100) / 100},"address":"${address}"${who},"msg":"request"}\n`,
+      `{"level":"info","time":"${time}"${from},"request_id":${quoted(requestId)},"method":"${method}","path":${quoted(path)},"status":${status},"ms":${Math.round(ms * 100) / 100},"address":"${address}"${who},"msg":"request"}\n`,
     )
   }
   return Object.assign(log, { request })

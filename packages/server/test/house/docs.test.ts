@@ -31,6 +31,7 @@ const SHOWN: Record<string, string> = {
   VISIBILITY_TIMEOUT_S: String(readConfig({}).visibilityTimeoutMs / 1000),
   EMBEDDINGS: readConfig({}).embeddings.kind,
   TRUSTED_PROXIES: 'none',
+  WORKERS: `${readConfig({}).workers}, with PostgreSQL auto`,
   CONSOLE: readConfig({}).console ? 'on' : 'off',
   PUSH_ALLOW_PRIVATE: readConfig({}).pushAllowPrivate ? 'on' : 'off',
 }

@@ -39,6 +39,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['operations'],
   TRANSPORTS,
   ['app.ts', 'parts.ts', 'background.ts', 'bootstrap.ts'],
+  ['serve.ts', 'workers'], // a node, alone or among others behind one port
   ['main.ts', 'cli/main.ts'], // where a process begins: one of the service, one of the command line
 ]
 

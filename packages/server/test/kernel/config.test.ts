@@ -1,5 +1,6 @@
 // The environment: what each variable takes, what holds without it, and what it changes.
 import assert from 'node:assert/strict'
+import { availableParallelism } from 'node:os'
 import { test } from 'node:test'
 import { readConfig, type Config } from '../../src/config.ts'
 import { onBothEngines } from '../support/engines.ts'
@@ -12,6 +13,7 @@ test('[CFG-2] [CFG-4] [CFG-5] [CFG-6] [CFG-7] with nothing set, these hold', () 
   const expected: Config = {
     host: '0.0.0.0',
     port: 8080,
+    workers: 1,
     dataDir: './data',
     databaseUrl: null,
     publicUrl: null,
@@ -79,6 +81,18 @@ for (const [name, values] of Object.entries(WRONG)) {
     }
   })
 }
+
+test('[SCL-5] workers are as many as cores on PostgreSQL, up to eight, and one with the embedded store', () => {
+  const shared = { DATABASE_URL: 'postgres://db/name', SENSORIUM_SECRET: 'sixteen characters' }
+  const auto = Math.min(8, availableParallelism())
+  assert.equal(readConfig(shared).workers, auto)
+  assert.equal(readConfig({ ...shared, WORKERS: 'auto' }).workers, auto)
+  assert.equal(readConfig({ ...shared, WORKERS: '64' }).workers, 64)
+  assert.equal(readConfig({ WORKERS: 'auto' }).workers, 1)
+  assert.throws(() => readConfig({ WORKERS: '2' }), /WORKERS takes 1 with the embedded store/)
+  for (const wrong of ['0', '65', '-1', 'all', '1.5'])
+    assert.throws(() => readConfig({ ...shared, WORKERS: wrong }), /WORKERS takes a whole number from 1 to 64, or auto/)
+})
 
 test('[CFG-1] several wrong values are told together', () => {
   assert.throws(

@@ -33,6 +33,8 @@ export const COMPILE_CACHE = fileURLToPath(new URL('../../../../node_modules/.ca
 const clean = (env: Record<string, string>): Record<string, string> => ({
   PATH: process.env['PATH'] ?? '',
   NODE_COMPILE_CACHE: COMPILE_CACHE,
+  // A test that kills a node means the process that it started.
+  WORKERS: '1',
   ...env,
 })
 

@@ -1,0 +1,57 @@
+// One node: store → app → listen, and its end. Alone in its process, or one of several workers behind the port.
+import { makeApp } from './app.ts'
+import type { Config } from './config.ts'
+import { makeMetrics } from './http/metrics.ts'
+import { systemClock } from './kernel/clock.ts'
+import type { Logger } from './kernel/logger.ts'
+import { openStore, type Opened } from './store/open.ts'
+import type { Worker } from './workers/worker.ts'
+
+/** Connections of a process that transactions share. */
+const POOL = 10
+/** As many transactions as gain from running side by side. */
+const LEAST_POOL = 4
+
+/** A store that does not answer must not hold the process for ever. */
+const STOP_WITHIN_MS = 15_000
+
+export interface Node {
+  /** What it listens at. */
+  url: string
+  store: Opened['store']
+  secrets: Opened['secrets']
+  /** Refuses what is new, finishes what was taken, and ends the process. */
+  stop(signal: string): Promise<void>
+}
+
+/** Opens the store and serves it. `first` is done on the store before the port opens. */
+export async function serve(
+  config: Config,
+  log: Logger,
+  worker: Worker | null,
+  first: (opened: Opened) => Promise<void> = async () => {},
+): Promise<Node> {
+  const metrics = makeMetrics(worker?.shareMetrics)
+  const opened = await openStore(config, systemClock, {
+    observe: metrics.store,
+    warn: (what, error) => log.warn({ err: error }, what),
+    poolSize: Math.max(LEAST_POOL, Math.ceil(POOL / config.workers)),
+  })
+  await first(opened)
+  const app = makeApp({ config, ...opened, clock: systemClock, log, metrics })
+  const url = await app.listen()
+  return {
+    url,
+    ...opened,
+    async stop(signal) {
+      log.info({ signal }, 'finishing what was taken, then stopping')
+      const late = setTimeout(() => {
+        log.error('not everything could be finished; what was answered is on disk')
+        log.flush(() => process.exit(1))
+      }, STOP_WITHIN_MS)
+      await app.close()
+      clearTimeout(late)
+      log.flush(() => process.exit(0))
+    },
+  }
+}

@@ -1,0 +1,129 @@
+// Several processes behind one port. This one accepts connections and gives them to the workers in turn; each worker is
+// a node of its own on the store that they share.
+//
+// 1. The first worker starts alone: what is wrong with the port or the store is said once, and ends the start.
+// 2. A worker that dies is replaced, each time after a longer wait while they die young.
+// 3. A signal stops all of them as it stops one: what was taken is finished.
+import cluster, { type Worker } from 'node:cluster'
+import { fileURLToPath } from 'node:url'
+import type { MetricsOfProcess } from '../http/metrics.ts'
+import { backoffMs } from '../kernel/backoff.ts'
+import type { Logger } from '../kernel/logger.ts'
+import type { ToPrimary, ToWorker } from './messages.ts'
+
+const MAIN = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? '../main.ts' : '../main.js', import.meta.url))
+
+const RESTART = { firstMs: 100, maxMs: 30_000 }
+/** One that lived this long died of something else than the last. */
+const HEALTHY_AFTER_MS = 60_000
+const METRICS_WITHIN_MS = 2_000
+/** After the time that a worker gives itself. */
+const STOP_WITHIN_MS = 17_000
+
+export interface Workers {
+  /** Resolves with the address once all of them listen; rejects when the first cannot. */
+  start(): Promise<string>
+  /** Stops all; resolves with the exit code once the last has ended. */
+  stop(signal: string): Promise<number>
+  /** Ends all at once. */
+  kill(): void
+}
+
+export function makeWorkers(count: number, log: Logger): Workers {
+  // Not JSON, which has no word for a number that was not measured.
+  cluster.setupPrimary({ exec: MAIN, args: [], serialization: 'advanced' })
+  const metrics = makeMetricsGathering()
+  let stopping = false
+  let failures = 0
+
+  const running = (): Worker[] => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
+
+  /** A worker that is replaced when it dies; resolves when it listens. */
+  function begin(isFirst: boolean): Promise<string> {
+    const worker = cluster.fork()
+    const since = Date.now()
+    return new Promise((resolve, reject) => {
+      let isReady = false
+      worker.on('message', (message: ToPrimary) => {
+        if (message.kind !== 'ready') return metrics.hear(worker, message, running())
+        isReady = true
+        resolve(message.url)
+      })
+      worker.on('error', (error) => log.error({ err: error, worker: worker.id }, 'a worker cannot be reached'))
+      worker.once('exit', (code, signal) => {
+        if (stopping) return resolve('')
+        // It has said why itself.
+        if (isFirst && !isReady) return reject(new FirstWorkerFailed())
+        replace(worker, since, { code, signal }).then(resolve, () => {})
+      })
+    })
+  }
+
+  async function replace(worker: Worker, since: number, how: { code: number; signal: string }): Promise<string> {
+    failures = Date.now() - since > HEALTHY_AFTER_MS ? 1 : failures + 1
+    const waitMs = backoffMs(RESTART, failures)
+    log.error({ worker: worker.id, pid: worker.process.pid, ...how, waitMs }, 'a worker ended, another takes its place')
+    await new Promise((resolve) => setTimeout(resolve, waitMs))
+    return stopping ? '' : begin(false)
+  }
+
+  return {
+    async start() {
+      const url = await begin(true)
+      await Promise.all(Array.from({ length: count - 1 }, () => begin(false)))
+      return url
+    },
+    async stop(signal) {
+      stopping = true
+      const ended = running().map(
+        (worker) => new Promise<number | null>((resolve) => worker.once('exit', (code) => resolve(code))),
+      )
+      for (const worker of running()) tell(worker, { kind: 'stop', signal })
+      const late = setTimeout(kill, STOP_WITHIN_MS)
+      const codes = await Promise.all(ended)
+      clearTimeout(late)
+      return codes.every((code) => code === 0) ? 0 : 1
+    },
+    kill,
+  }
+
+  function kill(): void {
+    stopping = true
+    for (const worker of running()) worker.process.kill('SIGKILL')
+  }
+}
+
+/** The first worker could not start; it said why on standard error. */
+export class FirstWorkerFailed extends Error {}
+
+function tell(worker: Worker, message: ToWorker): void {
+  if (worker.isConnected()) worker.send(message)
+}
+
+/** Asks every worker for its metrics, and gives them together to the one that was asked. */
+function makeMetricsGathering() {
+  const gatherings = new Map<number, { missing: Set<Worker>; got: MetricsOfProcess[]; done(): void }>()
+  let asks = 0
+
+  return {
+    hear(from: Worker, message: Exclude<ToPrimary, { kind: 'ready' }>, workers: readonly Worker[]): void {
+      if (message.kind === 'metrics') {
+        const gathering = gatherings.get(message.ask)
+        if (!gathering?.missing.delete(from)) return
+        gathering.got.push(message.own)
+        if (gathering.missing.size === 0) gathering.done()
+        return
+      }
+      const ask = ++asks
+      const got: MetricsOfProcess[] = []
+      const timer = setTimeout(() => done(), METRICS_WITHIN_MS)
+      function done(): void {
+        clearTimeout(timer)
+        gatherings.delete(ask)
+        if (message.kind === 'metrics_wanted') tell(from, { kind: 'all_metrics', ask: message.ask, all: got })
+      }
+      gatherings.set(ask, { missing: new Set(workers), got, done })
+      for (const worker of workers) tell(worker, { kind: 'collect_metrics', ask })
+    },
+  }
+}

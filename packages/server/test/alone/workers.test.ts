@@ -1,0 +1,118 @@
+// Several processes behind one port, on PostgreSQL: they share the work and the port, one that dies is replaced, and
+// together they stop as one does.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import { POSTGRES_URL, postgres, type FreshStore } from '../support/engines.ts'
+import { refusedStart, startProcess, type RunningProcess } from '../support/process.ts'
+
+const KEY = 'ak_live_WorkWorkWorkWorkWorkWorkWorkWor1'
+
+/** A connection of its own for each request: workers take turns at connections. */
+async function request(url: string, path: string, init: RequestInit = {}): Promise<{ status: number; text: string }> {
+  const response = await fetch(url + path, { ...init, headers: { connection: 'close', ...init.headers } })
+  return { status: response.status, text: await response.text() }
+}
+
+const post = (url: string, path: string, body: unknown, token = '') =>
+  request(url, path, {
+    method: 'POST',
+    body: JSON.stringify(body),
+    headers: { 'content-type': 'application/json', ...(token ? { authorization: `Bearer ${token}` } : {}) },
+  })
+
+const event = (id: string) => ({ specversion: '1.0', type: 'com.test.made', source: '/test', id })
+
+/** Whether a process is there. */
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function untilGone(pids: readonly number[]): Promise<void> {
+  while (pids.some(isRunning)) await new Promise(setImmediate)
+}
+
+describe('workers', { skip: POSTGRES_URL ? false : 'PostgreSQL is missing' }, () => {
+  let fresh: FreshStore
+  let service: RunningProcess
+  const start = () =>
+    startProcess({ ...fresh.env, BOOTSTRAP_ADMIN_KEY: KEY, WORKERS: '2', RATE_LIMIT_TENANT: 'off', LOG_LEVEL: 'info' })
+  const pids = (): number[] =>
+    [...service.output().matchAll(/"pid":(\d+),"msg":"a worker is ready"/g)].map(([, pid]) => Number(pid))
+
+  before(async () => {
+    if (!POSTGRES_URL) return
+    fresh = await postgres.migrated!()
+    service = await start()
+  })
+  after(async () => {
+    service?.kill('SIGKILL')
+    await service?.ended
+    await fresh?.drop()
+  })
+
+  test('[SCL-5] they share the port and the work, each log line says whose it is, and metrics are of all', {
+    timeout: 120_000,
+  }, async () => {
+    assert.equal(pids().length, 2)
+    const { text } = await post(service.url, '/v1/auth/token', { api_key: KEY })
+    const { access_token } = JSON.parse(text) as { access_token: string }
+    const replies = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => post(service.url, '/v1/events', event(`e${i}`), access_token)),
+    )
+    assert.deepEqual(new Set(replies.map(({ status }) => status)), new Set([202]))
+    // Seen by both: of equal ids one is new, whoever is asked.
+    const again = await Promise.all(
+      Array.from({ length: 4 }, () => post(service.url, '/v1/events', event('e0'), access_token)),
+    )
+    assert.ok(again.every(({ text }) => text.includes('"duplicate"')))
+    for (let i = 0; i < 2; i++) {
+      const metrics = (await request(service.url, '/metrics')).text
+      assert.match(metrics, /^sensorium_workers 2$/m)
+      assert.match(
+        metrics,
+        /^sensorium_http_request_seconds_count\{route="\/v1\/events",method="POST",status="202"\} 20$/m,
+      )
+    }
+    for (const worker of [1, 2]) await service.printed(new RegExp(`"worker":${worker},"request_id":`))
+  })
+
+  test('[SCL-6] one that dies is replaced, and the others serve meanwhile', { timeout: 120_000 }, async () => {
+    const [first] = pids()
+    process.kill(first!, 'SIGKILL')
+    await service.printed(/a worker ended, another takes its place/)
+    assert.equal((await request(service.url, '/healthz')).status, 200)
+    await service.printed(/(?:a worker is ready[^]*){3}/)
+    assert.equal(pids().length, 3)
+    assert.equal((await request(service.url, '/readyz')).status, 200)
+  })
+
+  test('[SCL-6] a signal stops all of them, and none is left', { timeout: 120_000 }, async () => {
+    const { code } = await service.stop()
+    assert.equal(code, 0)
+    await untilGone(pids())
+  })
+
+  test('[SCL-6] without the process that keeps them they end', { timeout: 120_000 }, async () => {
+    service = await start()
+    service.kill('SIGKILL')
+    await service.ended
+    await untilGone(pids())
+  })
+
+  test('[SCL-6] a port that is taken is said once, and nothing stays', { timeout: 120_000 }, async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const { port } = other.address() as { port: number }
+    const { code, stderr } = await refusedStart({ ...fresh.env, WORKERS: '2', PORT: String(port) })
+    other.close()
+    assert.equal(code, 1)
+    assert.equal(stderr.match(/EADDRINUSE/g)?.length, 1, stderr)
+  })
+})
