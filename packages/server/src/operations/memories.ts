@@ -48,6 +48,7 @@ export const memoryOperations = (tools: MemoryOperationTools): Binding[] => {
     // Its own transaction: what is like it is looked for before, where that takes a moment only.
     own(operations.createMemory, async ({ principal, body, options }, record) => {
       const known = await similar.atOnce(principal, `${body.title}\n${body.content}`)
+      await index.ahead(body.title, body.content)
       return store.tx(async (tx) => {
         const response = shown(201, await remember(tx, tools, principal, body, known?.vectors), options)
         if (known && known.similar.length > 0)
@@ -62,9 +63,14 @@ export const memoryOperations = (tools: MemoryOperationTools): Binding[] => {
       shown(200, await getMemory(tx, principal, params.id, now()), options),
     ),
 
-    write(operations.updateMemory, async ({ principal, params, body, options }, tx) =>
-      shown(200, await changeMemory(tx, tools, principal, params.id, body), options),
-    ),
+    own(operations.updateMemory, async ({ principal, params, body, options }, record) => {
+      await index.ahead(body.title, body.content)
+      return store.tx(async (tx) => {
+        const response = shown(200, await changeMemory(tx, tools, principal, params.id, body), options)
+        if (record) await record(tx, response)
+        return response
+      })
+    }),
 
     write(operations.deleteMemory, async ({ principal, params, query }, tx) => {
       await (query.erase === true ? eraseMemory : forgetMemory)(tx, tools, principal, params.id)

@@ -5,18 +5,30 @@ import { mergeMemories } from '../memory/merge.ts'
 import { putMemory } from '../memory/put.ts'
 import type { MemoryTools } from '../memory/remember.ts'
 import { restoreMemory } from '../memory/restore.ts'
+import type { MemoryIndex } from '../memory/index/memory-index.ts'
 import { likeMemory } from '../memory/like.ts'
 import type { Similar } from '../memory/similar.ts'
 import type { Store } from '../store/db.ts'
-import { read, write, type Binding } from './binding.ts'
+import { own, read, write, type Binding } from './binding.ts'
 import { shown } from './memories.ts'
 
-export const memoryKeepingOperations = (tools: MemoryTools & { store: Store; similar: Similar }): Binding[] => {
-  const { now, store, similar } = tools
+export interface MemoryKeepingTools extends MemoryTools {
+  store: Store
+  index: MemoryIndex
+  similar: Similar
+}
+
+export const memoryKeepingOperations = (tools: MemoryKeepingTools): Binding[] => {
+  const { now, store, index, similar } = tools
   return [
-    write(operations.putMemory, async ({ principal, params, body, options }, tx) => {
-      const { memory, outcome } = await putMemory(tx, tools, principal, params.external_id, body)
-      return shown(outcome === 'made' ? 201 : 200, memory, options)
+    own(operations.putMemory, async ({ principal, params, body, options }, record) => {
+      await index.ahead(body.title, body.content)
+      return store.tx(async (tx) => {
+        const { memory, outcome } = await putMemory(tx, tools, principal, params.external_id, body)
+        const response = shown(outcome === 'made' ? 201 : 200, memory, options)
+        if (record) await record(tx, response)
+        return response
+      })
     }),
 
     read(operations.getMemoryHistory, async ({ principal, params }) => ({

@@ -34,7 +34,15 @@ const finish = (hash: number): number => {
   return (mixed ^ (mixed >>> 13)) | 0
 }
 
-const pointsOf = (text: string): number[] => Array.from(text, (character) => character.codePointAt(0)!)
+function pointsOf(text: string): number[] {
+  const points: number[] = []
+  for (let i = 0; i < text.length; i++) {
+    const point = text.codePointAt(i)!
+    points.push(point)
+    if (point > 0xffff) i++
+  }
+  return points
+}
 
 /** What the hashes of a tenant begin with. */
 export const seedOf = (tenantId: string): number => pointsOf(tenantId).reduce(mixIn, 0x811c9dc5)
@@ -63,7 +71,9 @@ export function gramsOf(seed: number, ...texts: string[]): Set<number> {
   const points = texts.map(pointsOf)
   const grams = new Set<number>()
   if (points.every((text) => addGrams(grams, seed, text))) return grams
-  return new Set([manyMark(seed), ...points.flat().map((point) => groupOf(seed, point))])
+  const groups = new Set([manyMark(seed)])
+  for (const text of points) for (const point of text) groups.add(groupOf(seed, point))
+  return groups
 }
 
 const audience = (seed: number, kind: 'agent' | 'team' | 'everybody', id = ''): number =>

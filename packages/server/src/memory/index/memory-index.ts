@@ -69,6 +69,8 @@ export interface Finder {
 }
 
 export interface MemoryIndex extends Finder {
+  /** Works out what long texts are found by, in steps: called before the transaction that puts a memory of them. */
+  ahead(...texts: (string | undefined)[]): Promise<void>
   /**
    * Called in the transaction that writes a memory: with a new one alone, with a changed one and what it was before.
    * It is found by its words right after the commit; a new text loses the vectors of the old one at once and waits to

@@ -2,11 +2,12 @@
 // says what a memory is now and what it was; what follows from that is decided here.
 import type { Db } from '../../store/db.ts'
 import type { Embedded } from '../embed/embedding.ts'
+import { makeAnalyse } from './analyse.ts'
 import { putFacts, removeFacts } from './facts.ts'
 import { fold } from './fold.ts'
 import { audiencesOf, gramsOf, seedOf } from './grams.ts'
 import type { IndexedMemory, MemoryIndex, ReadyVectors } from './memory-index.ts'
-import { countTerms, indexedTerms, termsOf, type Counted } from './terms.ts'
+import { countTerms, indexedTerms, type Counted } from './terms.ts'
 
 export interface Named {
   tenant_id: string
@@ -43,18 +44,20 @@ export interface EngineWriter {
 export const PUT_STATE = `insert into memory_recall (tenant_id, memory_id, length, version, embedded, claimed_until) values (?, ?, ?, 1, '', 0)
   on conflict (tenant_id, memory_id) do update set length = excluded.length, version = memory_recall.version + 1, embedded = '', claimed_until = 0, retry_at = 0`
 
-function textOf(memory: IndexedMemory): SearchableText {
+function textOf(memory: IndexedMemory, title: string, content: string): SearchableText {
   const { tenant_id, id } = memory
-  const title = fold(memory.title)
-  const content = fold(memory.content)
   const seed = seedOf(tenant_id)
   return { tenant_id, id, title, content, grams: [...audiencesOf(memory, seed), ...gramsOf(seed, title, content)] }
 }
 
-function wordsOf({ tenant_id, id, ...memory }: IndexedMemory): IndexedWords {
+function wordsOf(
+  { tenant_id, id }: Named,
+  titleTerms: readonly string[],
+  contentTerms: readonly string[],
+): IndexedWords {
   const seen = new Set<string>()
-  const title = indexedTerms(termsOf(memory.title), seen)
-  const content = indexedTerms(termsOf(memory.content), seen)
+  const title = indexedTerms(titleTerms, seen)
+  const content = indexedTerms(contentTerms, seen)
   return { tenant_id, id, title, content, ...countTerms(title, content) }
 }
 
@@ -65,7 +68,9 @@ const removeVectors = (tx: Db, tenantId: string, id: string): Promise<number> =>
 export function makeWrite(
   engine: EngineWriter,
   toEmbed: (memory: IndexedMemory) => void,
-): Pick<MemoryIndex, 'put' | 'remove' | 'keep'> {
+): Pick<MemoryIndex, 'ahead' | 'put' | 'remove' | 'keep'> {
+  const analyse = makeAnalyse()
+
   /** Stores the vectors of the text that was just put. */
   async function store(tx: Db, { tenant_id, id }: Named, { model, windows }: ReadyVectors): Promise<void> {
     // Marks a memory as embedded.
@@ -74,18 +79,22 @@ export function makeWrite(
   }
 
   return {
+    ahead: analyse.ahead,
     async put(tx, memory, before, ready) {
       const differs = (...names: (keyof IndexedMemory)[]): boolean =>
         before === undefined || names.some((name) => memory[name] !== before[name])
       const newText = differs('title', 'content')
-      if (newText || differs('scope', 'team_id')) await engine.putText(tx, textOf(memory))
       if (newText) {
-        await engine.putWords(tx, wordsOf(memory))
+        const title = analyse.of(memory.title)
+        const content = analyse.of(memory.content)
+        await engine.putText(tx, textOf(memory, title.folded, content.folded))
+        await engine.putWords(tx, wordsOf(memory, title.terms, content.terms))
         // What an older text meant finds nothing any more.
         if (before) await removeVectors(tx, memory.tenant_id, memory.id)
         if (ready) await store(tx, memory, ready)
         else tx.afterCommit(() => toEmbed(memory))
-      }
+      } else if (differs('scope', 'team_id'))
+        await engine.putText(tx, textOf(memory, fold(memory.title), fold(memory.content)))
       if (!differs('metadata')) return
       if (before) await removeFacts(tx, memory.tenant_id, memory.id)
       await putFacts(tx, memory)
