@@ -24,13 +24,14 @@ export function sendText(
   type = JSON_TYPE,
 ): void {
   exchange.isAnswered = true
+  const bytes = text !== undefined && text.length > SLICE_BYTES ? Buffer.from(text) : null
   if (text !== undefined) {
     exchange.header('content-type', type)
-    exchange.header('content-length', String(Buffer.byteLength(text)))
+    exchange.header('content-length', String(bytes?.length ?? Buffer.byteLength(text)))
   } else if (status !== 204) exchange.header('content-length', '0')
   const response = exchange.open(status, headers)
-  if (text === undefined || text.length <= SLICE_BYTES || exchange.method === 'HEAD') return finish(exchange, text)
-  void writeSlices(response, Buffer.from(text)).then(() => finish(exchange))
+  if (bytes === null || exchange.method === 'HEAD') return finish(exchange, text)
+  void writeSlices(response, bytes).then(() => finish(exchange))
 }
 
 /** Sends a body that is made while it is sent. Rejects when making it fails; then the response is cut or not begun. */

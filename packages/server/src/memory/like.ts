@@ -34,7 +34,7 @@ export async function likeMemory(
   )
   const items = others.flatMap(({ id: other, score }) => {
     const memory = rows.get(other)
-    return memory ? [{ memory, json: (text: string) => `{"memory":${text},"score":${score}}` }] : []
+    return memory ? [{ memory, before: '{"memory":', after: `,"score":${score}}` }] : []
   })
   return jsonBody(store, store, seen, { open: '{"results":[', items, close: () => ']}' }, isBrief)
 }

@@ -62,7 +62,7 @@ export async function listMemories(
   const { rows, total } = await page()
   const response = {
     open: '{"memories":[',
-    items: rows.map((memory) => ({ memory, json: (text: string) => text })),
+    items: rows.map((memory) => ({ memory })),
     close: () => `],"total":${total}}`,
   }
   return jsonBody(db, db, seen, response, isBrief)

@@ -128,7 +128,7 @@ export async function searchMemories(
       if (!row) return []
       const memory = { ...row, accessed_at: Math.max(row.accessed_at, now) }
       const shown = explain ? `,"signals":${JSON.stringify(signals)}` : ''
-      return [{ memory, json: (text) => `{"memory":${text},"score":${score}${shown}}` }]
+      return [{ memory, before: '{"memory":', after: `,"score":${score}${shown}}` }]
     })
     const response = { open: '{"results":[', items, close: (count: number) => `],"total":${count}}` }
     const body = await jsonBody(tx, store, seen, response, isBrief)

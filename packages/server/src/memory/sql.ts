@@ -1,6 +1,6 @@
 // The rows of memories and of their relationships. Every query names the tenant.
 import type { MemoryScope, MemoryStatus, MemoryType, RelationshipType } from '@sensorium/contract'
-import { one, type Db } from '../store/db.ts'
+import { one, type Db, type Dialect } from '../store/db.ts'
 import { seenBy, type Condition, type Viewer } from './see.ts'
 
 export interface MemoryRow {
@@ -81,8 +81,12 @@ const RELATIONSHIP = [
   'created_at',
 ] as const satisfies (keyof RelationshipRow)[]
 
-/** The columns of a memory, of the table with the alias `m`. */
-export const memoryColumns = (m: string): string => MEMORY_COLUMNS.map((name) => `${m}.${name}`).join(', ')
+/** The columns of a memory, of the table with the alias `m`, or of the one that is written to. */
+export const memoryColumns = ({ longText }: Dialect, m?: string): string =>
+  MEMORY_COLUMNS.map((name) => {
+    const column = m === undefined ? name : `${m}.${name}`
+    return name === 'metadata' ? longText(column, name) : column
+  }).join(', ')
 
 /** More of a text is not shown where only its beginning is. */
 const BEGINNING = 400
@@ -129,7 +133,7 @@ export const insertMemory = (db: Db, row: MemoryRow): Promise<number> =>
 /** The memory if the viewer sees it. */
 export function findSeenMemory(db: Db, viewer: Viewer, id: string, now: number): Promise<MemoryRow | undefined> {
   const seen = seenBy(viewer, now)
-  return one<MemoryRow>(db, `select ${memoryColumns('m')} from memories m where ${seen.sql} and m.id = ?`, [
+  return one<MemoryRow>(db, `select ${memoryColumns(db.dialect, 'm')} from memories m where ${seen.sql} and m.id = ?`, [
     ...seen.values,
     id,
   ])
@@ -140,7 +144,7 @@ export function lockSeenMemory(tx: Db, viewer: Viewer, id: string, now: number):
   const seen = seenBy(viewer, now)
   return one<MemoryRow>(
     tx,
-    `select ${memoryColumns('m')} from memories m where ${seen.sql} and m.id = ? ${tx.dialect.forUpdate}`,
+    `select ${memoryColumns(tx.dialect, 'm')} from memories m where ${seen.sql} and m.id = ? ${tx.dialect.forUpdate}`,
     [...seen.values, id],
   )
 }
@@ -149,7 +153,7 @@ export function lockSeenMemory(tx: Db, viewer: Viewer, id: string, now: number):
 export const lockByExternalId = (tx: Db, owner: Viewer, externalId: string): Promise<MemoryRow | undefined> =>
   one<MemoryRow>(
     tx,
-    `select ${memoryColumns('m')} from memories m
+    `select ${memoryColumns(tx.dialect, 'm')} from memories m
       where m.tenant_id = ? and m.agent_id = ? and m.external_id = ? and m.status = 'active' ${tx.dialect.forUpdate}`,
     [owner.tenantId, owner.id, externalId],
   )
@@ -159,7 +163,7 @@ export function touchSeenMemory(tx: Db, viewer: Viewer, id: string, now: number)
   const seen = seenBy(viewer, now)
   return one<MemoryRow>(
     tx,
-    `update memories as m set accessed_at = ? where ${seen.sql} and m.id = ? returning ${MEMORY_COLUMNS.join(', ')}`,
+    `update memories as m set accessed_at = ? where ${seen.sql} and m.id = ? returning ${memoryColumns(tx.dialect)}`,
     [now, ...seen.values, id],
   )
 }

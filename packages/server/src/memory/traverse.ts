@@ -172,8 +172,8 @@ export async function traverse(
     items: reached.map((one) => ({
       memory: one.memory,
       more: one.metadataBytes,
-      json: async (memory: string) =>
-        `{"relationship":${await relationship(one)},"memory":${memory},"depth":${one.depth},"cumulative_strength":${one.strength}}`,
+      before: async () => `{"relationship":${await relationship(one)},"memory":`,
+      after: `,"depth":${one.depth},"cumulative_strength":${one.strength}}`,
     })),
     close: (count: number) => `],"count":${count}}`,
   }

@@ -1,6 +1,7 @@
 // Memories as JSON on the wire, assembled from what is stored: `metadata` goes out as the text that came in and is
 // never parsed. A response over LARGE bytes is made row by row while it is written, so that a list of 200 memories of
 // 10 MB needs the room of one.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { iso, isoOrNull } from '../kernel/clock.ts'
 import type { Db } from '../store/db.ts'
 import type { Condition } from './see.ts'
@@ -13,8 +14,8 @@ const LARGE = 1_048_576
 /** Longer texts go out in slices of this many characters. */
 const SLICE = 262_144
 
-/** A memory as the contract has it, as JSON text. */
-export function memoryJson(row: MemoryRow): string {
+/** A memory as the contract has it, as JSON text, its metadata apart: that may have 10 MB, and joining copies it. */
+function memoryParts(row: MemoryRow): [before: string, metadata: string, after: string] {
   const before = JSON.stringify({
     id: row.id,
     tenant_id: row.tenant_id,
@@ -41,7 +42,13 @@ export function memoryJson(row: MemoryRow): string {
     updated_at: iso(row.updated_at),
     accessed_at: iso(row.accessed_at),
   })
-  return `${before.slice(0, -1)},"metadata":${row.metadata},${after.slice(1)}`
+  return [`${before.slice(0, -1)},"metadata":`, row.metadata, `,${after.slice(1)}`]
+}
+
+/** The same whole. A sum: unlike `join` it copies nothing before the text is written, which is in no transaction. */
+export function memoryJson(row: MemoryRow): string {
+  const [before, metadata, after] = memoryParts(row)
+  return before + metadata + after
 }
 
 /** A relationship, likewise. */
@@ -62,8 +69,9 @@ export interface Item {
   memory: ListedMemory
   /** How many bytes it is, about, beside the memory's own. */
   more?: number
-  /** The item as JSON, given its memory's. */
-  json(memory: string): string | Promise<string>
+  /** What of the item, as JSON, comes before its memory and after it. */
+  before?: string | (() => Promise<string>)
+  after?: string
 }
 
 export interface Response {
@@ -102,7 +110,7 @@ async function readRows(
   if (long.length === 0) return whole
   // The rows of given memories that meet the condition on `m`.
   const rows = await db.rows<MemoryRow>(
-    `select ${(isBrief ? briefColumns : memoryColumns)('m')} from memories m where ${seen.sql} and ${db.dialect.inList('m.id')}`,
+    `select ${isBrief ? briefColumns('m') : memoryColumns(db.dialect, 'm')} from memories m where ${seen.sql} and ${db.dialect.inList('m.id')}`,
     [...seen.values, db.dialect.list(long)],
   )
   for (const row of rows)
@@ -142,11 +150,15 @@ export async function* piecesOf(db: Db, seen: Condition, response: Response, isB
       group.map(({ memory }) => memory),
       isBrief,
     )
-    for (const { memory, json } of group) {
+    // To read ten megabytes is a step of its own, and to write the first of them another.
+    if (group.some(({ memory }) => memory.bytes > LARGE)) await nextTurn()
+    for (const { memory, before = '', after = '' } of group) {
       const row = rows.get(memory.id)
       if (!row) continue
       if (count++ > 0) yield between
-      yield* slices(await json(memoryJson(row)))
+      yield typeof before === 'string' ? before : await before()
+      for (const part of memoryParts(row)) yield* slices(part)
+      yield after
     }
   }
   yield close(count)

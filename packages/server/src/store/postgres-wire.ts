@@ -10,6 +10,7 @@ export const dialect: Dialect = {
   inList: (column) => `${column} = any(?::text[])`,
   list: (values) => values,
   inRows: (column, query) => `${column} = any(array(${query}))`,
+  longText: (column, name) => `${column} as ${name}`,
   skipLocked: 'for update skip locked',
   forUpdate: 'for update',
 }

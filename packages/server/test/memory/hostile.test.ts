@@ -7,8 +7,12 @@ import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import type { Memory } from '@sensorium/contract'
 import { listMemories } from '../../src/memory/list.ts'
+import { makeAnalyse } from '../../src/memory/index/analyse.ts'
+import { fold } from '../../src/memory/index/fold.ts'
 import { askedOf, gramsOf } from '../../src/memory/index/grams.ts'
+import { termsOf } from '../../src/memory/index/terms.ts'
 import { traverse } from '../../src/memory/traverse.ts'
+import type { Value } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
 import { memoryCalls } from './tools.ts'
@@ -49,6 +53,22 @@ test('[RCL-4] a text has a bounded number of grams, and what it holds is always 
         needle,
       )
     }),
+  )
+})
+
+test('[LOAD-3] what a long text is found by is worked out in steps, and is what it would be at once', async () => {
+  const analyse = makeAnalyse()
+  const text = `Grüße ${everyCharacter}`
+  const { turns } = await turnsBeside(analyse.ahead(text, 'short', undefined))
+  assert.ok(turns >= 2, `${turns} turns`)
+  assert.deepEqual(analyse.of(text), { folded: fold(text), terms: termsOf(text) })
+  assert.deepEqual(analyse.of('Short'), { folded: 'short', terms: ['short'] })
+  // Texts whose transaction never came do not stay for ever.
+  const others = Array.from({ length: 20 }, (_, i) => `${i} ${'word '.repeat(1_000)}`)
+  await analyse.ahead(...others)
+  assert.deepEqual(
+    others.map((other) => analyse.of(other).terms.length),
+    others.map(() => 1_001),
   )
 })
 
@@ -128,6 +148,39 @@ onBothEngines((engine) => {
     const { memories, total } = JSON.parse(text) as { memories: Memory[]; total: number }
     assert.deepEqual([memories.length, total], [4, 5])
     for (const { id } of memories) await calls.forget(agent, id)
+  })
+
+  test('[LOAD-2] a memory of megabytes is read in one step and written in others', async () => {
+    const blob = 'Grüße aus 東京 🙂 '.repeat(150_000)
+    const { id } = await calls.make(agent, { title: 'Megabytes', content: 'In every script', metadata: { blob } })
+    let turn = 0
+    let watching = setImmediate(function next() {
+      turn++
+      watching = setImmediate(next)
+    })
+    let readIn = -1
+    const store = {
+      ...service.store,
+      rows: async <R>(sql: string, values?: readonly Value[]): Promise<R[]> => {
+        const rows = await service.store.rows<R>(sql, values)
+        readIn = turn
+        return rows
+      },
+    }
+    const body = await listMemories(store, service.app.memory.index.findText, viewer(), {}, service.clock.now())
+    assert.ok('pieces' in body)
+    let text = ''
+    for await (const piece of body.pieces) {
+      assert.ok(piece.length <= 262_145, `a piece of ${piece.length}`)
+      if (piece.startsWith('{"blob"')) assert.ok(turn > readIn, 'written in the step that read it')
+      text += piece
+    }
+    clearImmediate(watching)
+    const { memories } = JSON.parse(text) as { memories: Memory[] }
+    assert.equal(memories.find((memory) => memory.id === id)!.metadata['blob'], blob)
+    const alone = await service.call<Memory>(`GET /v1/memories/${id}`, { token: agent.token })
+    assert.equal(alone.body.metadata['blob'], blob)
+    await calls.forget(agent, id)
   })
 
   test('[RCL-6] what a node claimed before the clock was set back by an hour is embedded all the same', async () => {

@@ -9,6 +9,7 @@ const dialect: Dialect = {
   inList: (column) => `${column} = any(?::text[])`,
   list: (values) => values,
   inRows: (column: string, query: string) => `${column} = any(array(${query}))`,
+  longText: (column, name) => `${column} as ${name}`,
   skipLocked: 'for update skip locked',
   forUpdate: 'for update',
 }

@@ -37,7 +37,7 @@ async function* memoryLines(db: Db, principal: Principal, { since, now }: Export
   const seen = seenBy(principal, now)
   const wanted = since === null ? seen : both(seen, { sql: 'm.updated_at >= ?', values: [since] })
   for await (const ids of idPages(db, principal, now)) {
-    const items = (await listMemoriesById(db, wanted, ids)).map((memory) => ({ memory, json: (text: string) => text }))
+    const items = (await listMemoriesById(db, wanted, ids)).map((memory) => ({ memory }))
     yield* piecesOf(db, wanted, { open: '', items, between: '\n', close: (count) => (count > 0 ? '\n' : '') })
   }
 }

@@ -7,7 +7,7 @@ import { memoryColumns, type MemoryRow, type RelationshipRow } from '../sql.ts'
 export const lockMemory = (tx: Db, tenantId: string, id: string): Promise<MemoryRow | undefined> =>
   one<MemoryRow>(
     tx,
-    `select ${memoryColumns('m')} from memories m where m.tenant_id = ? and m.id = ? ${tx.dialect.forUpdate}`,
+    `select ${memoryColumns(tx.dialect, 'm')} from memories m where m.tenant_id = ? and m.id = ? ${tx.dialect.forUpdate}`,
     [tenantId, id],
   )
 
