@@ -11,6 +11,8 @@ import type { Clock } from '../kernel/clock.ts'
 import { type Failure, invalid, methodNotAllowed, requestTimeout, tooManyAtOnce } from '../kernel/failure.ts'
 import { connectionOf, endAfterResponses, type Connection } from './connection.ts'
 import type { Exchange } from './exchange.ts'
+import { makeFairStart } from './fair-start.ts'
+import { makeReadingTurns, type ReadingTurns } from './reading-turns.ts'
 import { METHODS } from './route-table.ts'
 import { tick, TICK_MS } from './slow-peers.ts'
 
@@ -48,7 +50,9 @@ const brokenRequest = (): Failure =>
   invalid({ field: 'request', value: null, expected: 'a well-formed HTTP request', example: null })
 
 export function makeConnections(tools: ConnectionsTools): Connections {
-  const { clock, makeExchange, arrived, begin, refuse } = tools
+  const { clock, makeExchange, arrived, refuse } = tools
+  const start = makeFairStart(tools.begin)
+  const readingTurns = makeReadingTurns()
   const sockets = new Set<Socket>()
   const busy = new Set<Connection>()
   const closing = new AbortController()
@@ -60,7 +64,7 @@ export function makeConnections(tools: ConnectionsTools): Connections {
       const next = waiting.shift()!
       connection.underWay++
       next.isUnderWay = true
-      begin(next)
+      start(next)
     }
   }
 
@@ -80,6 +84,7 @@ export function makeConnections(tools: ConnectionsTools): Connections {
   }
 
   function take(request: IncomingMessage, response: ServerResponse): void {
+    readingTurns.read(request.socket)
     const connection = connectionOf(request.socket)
     // Responding to each of a flood would be the work that it is after.
     if (connection.isEnding) return
@@ -124,7 +129,7 @@ export function makeConnections(tools: ConnectionsTools): Connections {
     }
   }
 
-  const server = openServer(take, broken, sockets)
+  const server = openServer(take, broken, sockets, readingTurns)
 
   return {
     async listen(host, port) {
@@ -162,6 +167,7 @@ function openServer(
   take: (request: IncomingMessage, response: ServerResponse) => void,
   broken: (error: Error, socket: Socket) => void,
   sockets: Set<Socket>,
+  readingTurns: ReadingTurns,
 ): Server {
   // Node would answer a request without Host by itself and without our envelope.
   const server = createServer(
@@ -183,8 +189,10 @@ function openServer(
   })
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)
+    readingTurns.opened(socket)
     socket.once('close', () => {
       sockets.delete(socket)
+      readingTurns.closed(socket)
       for (const { response } of [...connectionOf(socket).inHand]) {
         response.destroyed = true
         response.emit('close')

@@ -19,7 +19,8 @@ export const HEALTH_PATHS: ReadonlySet<string> = new Set(['/healthz', '/readyz',
 /** What one request takes: a place of each of these. */
 export type Place = readonly Share[]
 
-interface Share {
+export interface Share {
+  /** Whose it is; empty for one of the whole node. */
   readonly key: string
   readonly limit: number
   taken: number

@@ -1,0 +1,74 @@
+// In what order requests are begun when there are more than one turn of the event loop can take.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { makeFairStart, type Startable } from '../../src/http/fair-start.ts'
+import { makePlaces } from '../../src/http/places.ts'
+import { NOBODY } from '../../src/operations/call.ts'
+
+interface Request extends Startable {
+  name: string
+}
+
+/** Each request that is begun takes a millisecond of a clock that nothing else moves. */
+function doorway() {
+  const places = makePlaces()
+  const begun: string[] = []
+  let ms = 0
+  const start = makeFairStart<Request>(
+    ({ name }) => {
+      begun.push(name)
+      ms++
+    },
+    () => ms,
+  )
+  const request = (name: string, place: Request['place']): Request => ({ name, place, isCounted: true })
+  return {
+    begun,
+    start,
+    ofAgent: (tenantId: string, id: string) =>
+      request(`${tenantId} ${id}`, places.ofPrincipal(null, { ...NOBODY, tenantId, id })),
+    ofAddress: (address: string) => request(address, places.ofAddress(address)),
+    async emptied(count: number): Promise<void> {
+      while (begun.length < count) await nextTurn()
+    },
+  }
+}
+
+test('[SAFE-30] requests that come alone are begun in the turn in which they come', async () => {
+  const { begun, start, ofAgent } = doorway()
+  for (let i = 0; i < 5; i++) {
+    start(ofAgent('t', 'a'))
+    assert.equal(begun.length, i + 1)
+    await nextTurn()
+  }
+})
+
+test('[SAFE-30] behind five hundred of one agent, others wait for one of them each', async () => {
+  const { begun, start, ofAgent, ofAddress, emptied } = doorway()
+  for (let i = 0; i < 500; i++) start(ofAgent('loud', 'a'))
+  const before = begun.length
+  assert.ok(before <= 3, `${before} were begun in the turn in which they came`)
+  for (let i = 0; i < 100; i++) start(ofAddress('192.0.2.1'))
+  start(ofAgent('quiet', 'b'))
+  start(ofAddress('192.0.2.2'))
+  start(ofAgent('loud', 'c'))
+  await emptied(603)
+  const place = (name: string): number => begun.indexOf(name) - before
+  assert.ok(place('quiet b') < 4, `the neighbour is number ${place('quiet b')}`)
+  assert.ok(place('192.0.2.2') < 4, `the other address is number ${place('192.0.2.2')}`)
+  // In its tenant it is the second of two, and that tenant one of four.
+  assert.ok(place('loud c') < 8, `the colleague is number ${place('loud c')}`)
+  assert.equal(begun.length, 603)
+})
+
+test('[SAFE-30] one whose client has gone is not begun, and holds nobody up', async () => {
+  const { begun, start, ofAgent, emptied } = doorway()
+  const requests = Array.from({ length: 50 }, (_, i) => ofAgent('t', `a${i}`))
+  for (const request of requests) start(request)
+  const direct = begun.length
+  for (const request of requests.slice(direct, 49)) request.isCounted = false
+  await emptied(direct + 1)
+  await nextTurn()
+  assert.deepEqual(begun.slice(direct), ['t a49'])
+})

@@ -1,0 +1,80 @@
+// Whoever pipelines is read in turns: real sockets, and turns of the event loop counted.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import http from 'node:http'
+import net, { type AddressInfo, type Socket } from 'node:net'
+import { after, test } from 'node:test'
+import { makeReadingTurns } from '../../src/http/reading-turns.ts'
+
+/** Keeps, for each turn, the sockets that were read in it, and which addresses had sockets that rested. */
+async function server() {
+  const turns: Set<Socket>[] = []
+  const sockets = new Set<Socket>()
+  const resting = new Set<string>()
+  const reading = makeReadingTurns()
+  let current: Set<Socket> | null = null
+  let requests = 0
+  let done: () => void = () => {}
+  let wanted = Infinity
+  const listening = http.createServer((request, response) => {
+    if (!current) {
+      turns.push((current = new Set()))
+      setImmediate(() => (current = null))
+    }
+    current.add(request.socket)
+    reading.read(request.socket)
+    for (const socket of sockets) if (socket.isPaused()) resting.add(socket.remoteAddress!)
+    response.end()
+    if (++requests === wanted) done()
+  })
+  listening.on('connection', (socket: Socket) => {
+    reading.opened(socket)
+    sockets.add(socket)
+    socket.once('close', () => reading.closed(socket))
+  })
+  listening.listen(0, '127.0.0.1')
+  await once(listening, 'listening')
+  after(() => {
+    listening.closeAllConnections()
+    listening.close()
+  })
+  return {
+    turns,
+    sockets,
+    resting,
+    port: (listening.address() as AddressInfo).port,
+    count: (n: number) => new Promise<void>((resolve) => ((wanted = n), (done = resolve))),
+  }
+}
+
+async function connect(port: number, localAddress: string): Promise<Socket> {
+  const socket = net.connect({ port, host: '127.0.0.1', localAddress })
+  await once(socket, 'connect')
+  socket.resume()
+  after(() => socket.destroy())
+  return socket
+}
+
+const REQUEST = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
+
+test('[SAFE-31] forty sockets that pipeline are read one in a turn, and all of them are read', async () => {
+  const { port, turns, count } = await server()
+  const loud = await Promise.all(Array.from({ length: 40 }, () => connect(port, '127.0.0.2')))
+  const all = count(40 * 100)
+  for (const socket of loud) socket.write(REQUEST.repeat(100))
+  await all
+  // Once it is known that they pipeline: one in each turn, and one more whose response lets Node read on.
+  const most = Math.max(...turns.slice(1).map((sockets) => sockets.size))
+  assert.ok(most <= 2, `${most} sockets were read in one turn`)
+})
+
+test('[SAFE-31] sockets of another address are not made to wait', async () => {
+  const { port, sockets, resting, count } = await server()
+  await Promise.all(Array.from({ length: 20 }, () => connect(port, '127.0.0.3')))
+  const loud = await Promise.all(Array.from({ length: 20 }, () => connect(port, '127.0.0.2')))
+  const all = count(20 * 100)
+  for (const socket of loud) socket.write(REQUEST.repeat(100))
+  await all
+  assert.equal(sockets.size, 40)
+  assert.deepEqual([...resting], ['127.0.0.2'])
+})
