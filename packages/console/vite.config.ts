@@ -15,6 +15,7 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
   },
+  worker: { format: 'es' },
   server: {
     // `npm run dev` beside a service on its usual port.
     proxy: { '^/(v1|operator|openapi.json)': 'http://localhost:8080' },

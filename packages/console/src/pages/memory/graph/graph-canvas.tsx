@@ -6,7 +6,6 @@ import type { RelationshipType } from '../relationship-types.ts'
 import { draw, paletteFrom } from './drawing.ts'
 import { makeDrawing, type Drawing } from './make-drawing.ts'
 import type { Network } from './network.ts'
-import { settle } from './settle.ts'
 
 interface GraphCanvasProps {
   network: Network
@@ -44,7 +43,7 @@ export default function GraphCanvas({ network, selected, hidden, towards, onChoo
     })
     return () => {
       stop()
-      made.rest()
+      made.settler.stop()
       drawing.current = null
       made.sigma.kill()
     }
@@ -53,9 +52,8 @@ export default function GraphCanvas({ network, selected, hidden, towards, onChoo
     const made = drawing.current
     // A change that moves nothing leaves what is settling alone.
     if (made === null || !draw(made.graph, network, made.palette)) return
-    made.rest()
     setSettled(false)
-    made.rest = settle(made.graph, () => setSettled(true))
+    made.settler.settle(made.graph, () => setSettled(true))
   }, [network])
   useEffect(() => {
     const made = drawing.current

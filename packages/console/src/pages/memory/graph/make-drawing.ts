@@ -6,6 +6,7 @@ import type { NodeHoverDrawingFunction, NodeLabelDrawingFunction } from 'sigma/r
 import { colorOf } from '../../../components/token-color.ts'
 import type { RelationshipType } from '../relationship-types.ts'
 import { paletteFrom, type Palette } from './drawing.ts'
+import { makeSettler, type Settler } from './settle.ts'
 
 const BESIDE = 4
 const PADDING = 6
@@ -61,8 +62,8 @@ export interface Drawing {
   palette: Palette
   selected: string | undefined
   hidden: ReadonlySet<RelationshipType>
-  /** Stops the search for places. */
-  rest(): void
+  /** Finds places for what was added. */
+  settler: Settler
 }
 
 /** With a memory chosen, it and what it is related to stand out; a type that is hidden is not drawn. */
@@ -102,11 +103,11 @@ export function makeDrawing(place: HTMLElement): Drawing {
     defaultDrawNodeHover: hoverIn(() => drawing.palette),
     stagePadding: 56,
     zIndex: true,
-    minEdgeThickness: 0.8,
+    minEdgeThickness: 1.2,
     minCameraRatio: 0.05,
     maxCameraRatio: 4,
   })
-  drawing = { graph, sigma, palette, selected: undefined, hidden: new Set(), rest: () => {} }
+  drawing = { graph, sigma, palette, selected: undefined, hidden: new Set(), settler: makeSettler() }
   reduceBy(drawing)
   return drawing
 }

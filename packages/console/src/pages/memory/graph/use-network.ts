@@ -1,6 +1,6 @@
 // The graph as it grows: it begins with one memory and what is near it, or with the memories of a filter, and each that
 // is expanded brings all of its relationships.
-import type { Client } from '@sensorium/client'
+import type { Client, RelatedMemory } from '@sensorium/client'
 import { useEffect, useRef, useState } from 'react'
 import { useSession } from '../../../session/session.ts'
 import { tellFailure } from '../../../shell/toast-store.ts'
@@ -11,6 +11,8 @@ import { EMPTY, MOST_NODES, withExpanded, withMemories, withRelated, type Networ
 const SEEDS = 60
 /** Requests at a time. */
 const ABREAST = 4
+/** What arrives is drawn together: each drawing of a large graph takes as long as several responses. */
+const DRAWN_EACH_MS = 400
 /** How far from a memory it begins. */
 const DEPTH = 2
 
@@ -55,13 +57,22 @@ export function useNetwork(of: string | undefined, filters: Filters): Growing {
   async function expand(ids: readonly string[]): Promise<void> {
     const { signal } = leaving.current
     const queue = [...ids]
+    let arrived: { from: string; related: RelatedMemory[] }[] = []
+    let drawnAt = performance.now()
+    const drawArrived = (): void => {
+      const together = arrived
+      arrived = []
+      drawnAt = performance.now()
+      setNetwork((old) => together.reduce((grown, { from, related }) => withExpanded(grown, from, related), old))
+    }
     setWaiting((count) => count + queue.length)
     const work = async (): Promise<void> => {
       for (let id = queue.shift(); id !== undefined; id = queue.shift()) {
         const from = id
         try {
           const related = await client.memory.explore(from, { depth: 1, direction: 'both' }, { signal })
-          setNetwork((old) => withExpanded(old, from, related))
+          arrived.push({ from, related })
+          if (performance.now() - drawnAt > DRAWN_EACH_MS) drawArrived()
         } catch (failure) {
           if (signal.aborted) return
           queue.length = 0
@@ -70,7 +81,9 @@ export function useNetwork(of: string | undefined, filters: Filters): Growing {
       }
     }
     await Promise.all(Array.from({ length: ABREAST }, work))
-    if (!signal.aborted) setWaiting((count) => Math.max(0, count - ids.length))
+    if (signal.aborted) return
+    drawArrived()
+    setWaiting((count) => Math.max(0, count - ids.length))
   }
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: it begins anew for another address and for nothing else

@@ -1,0 +1,67 @@
+// Finds places for the nodes, away from the page: five hundred of them take seconds, which nobody should wait for.
+import Graph from 'graphology'
+import forceAtlas2 from 'graphology-layout-forceatlas2'
+
+/** The graph by numbers: nodes by their place in `places`, and each edge as two nodes and its weight. */
+export interface ToSettle {
+  round: number
+  /** x and y of each node. */
+  places: Float32Array
+  edges: readonly (readonly [from: number, to: number, weight: number])[]
+}
+
+export interface Settled {
+  round: number
+  places: Float32Array
+  isDone: boolean
+}
+
+const STEPS_AT_ONCE = 4
+const SHOWN_EACH_MS = 200
+/** More nodes take longer to find their places. */
+const stepsFor = (nodes: number): number => 120 + Math.min(240, nodes)
+
+let latest = 0
+
+function toGraph({ places, edges }: ToSettle): Graph {
+  const graph = new Graph({ type: 'undirected', multi: true })
+  for (let node = 0; node < places.length / 2; node++)
+    graph.addNode(node, { x: places[2 * node], y: places[2 * node + 1] })
+  for (const [from, to, weight] of edges) graph.addEdge(from, to, { weight })
+  return graph
+}
+
+function tell(graph: Graph, round: number, isDone: boolean): void {
+  const places = new Float32Array(graph.order * 2)
+  graph.forEachNode((id, { x, y }) => places.set([x as number, y as number], 2 * Number(id)))
+  const settled: Settled = { round, places, isDone }
+  self.postMessage(settled, { transfer: [places.buffer] })
+}
+
+async function settle(given: ToSettle): Promise<void> {
+  const graph = toGraph(given)
+  const settings = {
+    barnesHutOptimize: graph.order > 150,
+    strongGravityMode: true,
+    gravity: 0.06,
+    scalingRatio: 12,
+    slowDown: 3,
+    edgeWeightInfluence: 0.6,
+  }
+  let shownAt = performance.now()
+  for (let taken = 0; taken < stepsFor(graph.order); taken += STEPS_AT_ONCE) {
+    forceAtlas2.assign(graph, { iterations: STEPS_AT_ONCE, getEdgeWeight: 'weight', settings })
+    if (performance.now() - shownAt < SHOWN_EACH_MS) continue
+    shownAt = performance.now()
+    tell(graph, given.round, false)
+    // A graph that has grown meanwhile is heard of here.
+    await new Promise((resolve) => setTimeout(resolve))
+    if (latest !== given.round) return
+  }
+  tell(graph, given.round, true)
+}
+
+self.addEventListener('message', ({ data }: MessageEvent<ToSettle>) => {
+  latest = data.round
+  void settle(data)
+})
