@@ -25,6 +25,19 @@ const AuditEntry = Type.Object(
   { $id: 'AuditEntry' },
 )
 
+const query = Type.Object({
+  actor: Type.Optional(text(255, { minLength: 1, examples: ['adm_01hv3k8z9q4m7t2x5c6w8r0s1d'] })),
+  action: Type.Optional(text(255, { minLength: 1, examples: ['updateAgent'] })),
+  since: Type.Optional(dateTime()),
+  until: Type.Optional(dateTime()),
+  ...page,
+})
+
+const AuditList = Type.Object(
+  { entries: Type.Array(AuditEntry), total: Type.Integer({ examples: [1] }) },
+  { $id: 'AuditList' },
+)
+
 export const auditOperations = {
   listAudit: operation({
     id: 'listAudit',
@@ -35,21 +48,19 @@ export const auditOperations = {
     method: 'GET',
     path: '/audit',
     access: { scope: 'org_admin' },
-    query: Type.Object({
-      actor: Type.Optional(text(255, { minLength: 1, examples: ['adm_01hv3k8z9q4m7t2x5c6w8r0s1d'] })),
-      action: Type.Optional(text(255, { minLength: 1, examples: ['updateAgent'] })),
-      since: Type.Optional(dateTime()),
-      until: Type.Optional(dateTime()),
-      ...page,
-    }),
-    success: {
-      200: {
-        description: 'A page of entries',
-        schema: Type.Object(
-          { entries: Type.Array(AuditEntry), total: Type.Integer({ examples: [1] }) },
-          { $id: 'AuditList' },
-        ),
-      },
-    },
+    query,
+    success: { 200: { description: 'A page of entries', schema: AuditList } },
+  }),
+  listTenantAudit: operation({
+    id: 'listTenantAudit',
+    summary: 'List who changed what in a tenant, newest first',
+    description: 'The audit log of the tenant, as its org-admins see it.',
+    tag: 'Operator',
+    method: 'GET',
+    path: '/operator/tenants/{slug}/audit',
+    base: 'root',
+    access: { scope: 'operator' },
+    query,
+    success: { 200: { description: 'A page of entries', schema: AuditList } },
   }),
 } as const

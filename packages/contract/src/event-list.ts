@@ -58,6 +58,7 @@ export const eventListOperations = {
       source: exactly(4096, '/orders'),
       id: exactly(MAX_EVENT_ID, 'order-1-created'),
       sender: exactly(255, 'agt_01hv3k8z9q4m7t2x5c6w8r0s1d'),
+      causationid: exactly(MAX_EVENT_ID, 'order-1-created'),
       since: Type.Optional(dateTime({ description: 'Accepted then or later.' })),
       until: Type.Optional(dateTime({ description: 'Accepted then or earlier.' })),
       ...page,

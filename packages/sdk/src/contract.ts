@@ -37,6 +37,7 @@ export const OPERATIONS = {
   getStats: 'GET /v1/stats',
   streamLive: 'GET /v1/live',
   listAudit: 'GET /v1/audit',
+  listTenantAudit: 'GET /operator/tenants/{slug}/audit',
   listInterests: 'GET /v1/agents/{id}/interests',
   createInterest: 'POST /v1/agents/{id}/interests',
   deleteInterest: 'DELETE /v1/agents/{id}/interests/{interest_id}',
@@ -234,6 +235,7 @@ export interface Operations {
       source?: string
       id?: string
       sender?: string
+      causationid?: string
       /** Accepted then or later. */
       since?: string
       /** Accepted then or earlier. */
@@ -383,6 +385,20 @@ export interface Operations {
   /** List who changed what, newest first: GET /v1/audit */
   listAudit: {
     params: Record<never, never>
+    query: {
+      actor?: string
+      action?: string
+      since?: string
+      until?: string
+      offset?: number
+      limit?: number
+    }
+    body: undefined
+    response: AuditList
+  }
+  /** List who changed what in a tenant, newest first: GET /operator/tenants/{slug}/audit */
+  listTenantAudit: {
+    params: { slug: string }
     query: {
       actor?: string
       action?: string

@@ -14,6 +14,7 @@ export interface EventQuery {
   source?: string
   id?: string
   sender?: string
+  causationid?: string
   since?: string
   until?: string
   offset?: number
@@ -30,7 +31,7 @@ const PAGE = 1_000
 
 type Passes = (event: FoundEvent) => boolean
 
-function passesOf({ type, subject, source, sender, since, until }: EventQuery): Passes {
+function passesOf({ type, subject, source, sender, causationid, since, until }: EventQuery): Passes {
   const glob = type === undefined ? null : compileGlob(type)
   const from = since === undefined ? -Infinity : Date.parse(since)
   const to = until === undefined ? Infinity : Date.parse(until)
@@ -39,6 +40,7 @@ function passesOf({ type, subject, source, sender, since, until }: EventQuery): 
     (subject === undefined || event.subject === subject) &&
     (source === undefined || event.source === source) &&
     (sender === undefined || event.sender_id === sender) &&
+    (causationid === undefined || event.causation_id === causationid) &&
     event.received_at >= from &&
     event.received_at <= to
 }

@@ -181,9 +181,10 @@ export interface FoundEvent extends ListedEvent {
   source: string
   subject: string | null
   sender_id: string
+  causation_id: string | null
 }
 
-const FOUND = 'id, type, source, subject, sender_id, octet_length(envelope) as bytes, received_at, place'
+const FOUND = 'id, type, source, subject, sender_id, causation_id, octet_length(envelope) as bytes, received_at, place'
 
 /**
  * A page of retained events without their envelopes, newest first, before a place in that order and not before a time.

@@ -166,4 +166,18 @@ onBothEngines((engine) => {
     await service.app.runOnce.pruneAudit()
     assert.equal(await count(), 0)
   })
+
+  test('[CON-20] the operator reads the log of a tenant, and of no other', async () => {
+    const tenant = await service.tenant()
+    const other = await service.tenant()
+    await tenant.agent({ name: 'Watcher' })
+    await other.agent({ name: 'Elsewhere' })
+    const path = `GET /operator/tenants/${tenant.slug}/audit`
+    const { body } = await service.call(path, { token: OPERATOR_TOKEN })
+    assert.deepEqual(body, await audit(tenant))
+    const registered = await service.call(`${path}?action=registerAgent`, { token: OPERATOR_TOKEN })
+    assert.equal(registered.body.total, 1)
+    assertError(await service.call('GET /operator/tenants/nobody/audit', { token: OPERATOR_TOKEN }), 'not_found')
+    assertError(await service.call(path, { token: tenant.admin }), 'authentication_failed')
+  })
 })

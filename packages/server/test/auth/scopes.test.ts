@@ -78,6 +78,7 @@ const PROMISED: Record<string, Needed | [others: Needed, self: Needed]> = {
   'GET /operator/tenants/{slug}/settings': 'operator',
   'PATCH /operator/tenants/{slug}/settings': 'operator',
   'GET /operator/usage': 'operator',
+  'GET /operator/tenants/{slug}/audit': 'operator',
 }
 
 const FOUNDATION = ['Authentication', 'Agents', 'API keys', 'Monitoring', 'Operator']

@@ -23,7 +23,13 @@ onBothEngines((engine) => {
     await publish(service, agent.token, { id: 'one', type: 'shop.order.made', subject: 'order/1', data: { total: 1 } })
     await service.clock.advance(1_000)
     noon = new Date(service.clock.now()).toISOString()
-    await publish(service, agent.token, { id: 'two', type: 'shop.order.paid', subject: 'order/1', source: '/till' })
+    await publish(service, agent.token, {
+      id: 'two',
+      type: 'shop.order.paid',
+      subject: 'order/1',
+      source: '/till',
+      causationid: 'one',
+    })
     await service.clock.advance(1_000)
     await publish(service, colleague.token, { id: 'three', type: 'mail.sent', subject: 'order/2' })
   })
@@ -64,6 +70,7 @@ onBothEngines((engine) => {
     ['id of nothing', () => '?id=four', []],
     ['id and a type that is another', () => '?id=three&type=shop.*', []],
     ['sender', () => `?sender=${colleague.id}`, ['three']],
+    ['what it caused', () => '?causationid=one', ['two']],
     ['since', () => `?since=${noon}`, ['three', 'two']],
     ['until', () => `?until=${noon}`, ['two', 'one']],
     ['since and until', () => `?since=${noon}&until=${noon}`, ['two']],
