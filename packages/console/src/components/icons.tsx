@@ -39,6 +39,12 @@ export const AgentsIcon = icon(
   </>,
 )
 export const ChannelsIcon = icon(<path d="M6.2 2 4.8 14M11.2 2 9.8 14M2.5 5.7h11.5M2 10.3h11.5" />)
+export const AuditIcon = icon(
+  <>
+    <path d="M4 1.8h5.8L12.6 4.6v9.6H4Z" />
+    <path d="M6.2 7.2h4M6.2 10h4" />
+  </>,
+)
 export const DeadLettersIcon = icon(
   <>
     <rect x="1.8" y="3.2" width="12.4" height="9.6" rx="1.5" />

@@ -1,5 +1,6 @@
 // The pages, in the order of the navigation. A new page is a folder beside this file and its two names here.
 import { agentRoutes, agentsPage } from './agents/page.tsx'
+import { auditPage, auditRoutes } from './audit/page.tsx'
 import { channelRoutes, channelsPage } from './channels/page.tsx'
 import { deadLetterRoutes, deadLettersPage } from './dead-letters/page.tsx'
 import { eventRoutes, eventsPage } from './events/page.tsx'
@@ -16,6 +17,7 @@ export const pages: readonly Page[] = [
   channelsPage,
   deadLettersPage,
   memoryPage,
+  auditPage,
   tenantsPage,
   ingestionPage,
 ]
@@ -27,6 +29,7 @@ export const pageRoutes = [
   ...channelRoutes,
   ...deadLetterRoutes,
   ...memoryRoutes,
+  ...auditRoutes,
   ...tenantRoutes,
   ...ingestionRoutes,
 ] as const

@@ -104,4 +104,20 @@ describe('channels', { skip: noBrowser }, () => {
     assert.match(page.url(), new RegExp(channels.incidents.id))
     assert.deepEqual(complaints, [])
   })
+
+  test('[UI-30] a channel is deleted after a question, by its owner and by nobody else', async () => {
+    const { admin, channels, keys } = console.plant
+    const { id } = await admin.channels.create({ name: 'Too many', type: 'open' })
+    const other = await console.signIn(keys.sensor, `/channels/${id}`)
+    await other.page.getByRole('button', { name: 'Join' }).waitFor()
+    assert.equal(await other.page.getByRole('button', { name: 'Delete', exact: true }).count(), 0)
+    const { page } = await console.signIn(ADMIN_KEY, `/channels/${id}`)
+    await page.getByRole('button', { name: 'Delete', exact: true }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('Too many is deleted').waitFor()
+    await page.getByRole('row', { name: /Incidents/ }).waitFor()
+    const left = await admin.channels.list()
+    assert.ok(left.channels.some((channel) => channel.id === channels.incidents.id))
+    assert.ok(!left.channels.some((channel) => channel.id === id))
+  })
 })

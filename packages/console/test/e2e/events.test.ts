@@ -67,13 +67,17 @@ describe('events', { skip: noBrowser }, () => {
     assert.deepEqual(complaints, [])
   })
 
-  test('[UI-20] an event shows who got it and why, its data, and what led to it', async () => {
+  test('[UI-20] an event shows who got it and why, its data, what led to it and what it led to', async () => {
     const { page, complaints } = await console.signIn(ADMIN_KEY, '/events/advice-1')
     await page.getByRole('heading', { name: 'com.plant.advice.given' }).waitFor()
     await page.locator('.receipts').getByText('Dispatcher').waitFor()
     await page.locator('.receipts').getByText('by its interest').waitFor()
     await page.getByText('"Open the valve"').waitFor()
     const causes = page.locator('.causes')
+    await causes
+      .getByRole('list', { name: 'What it led to' })
+      .getByRole('link', { name: /com\.plant\.visit\.planned/ })
+      .waitFor()
     await causes.getByRole('link', { name: /com\.plant\.pump\.measured/ }).click()
     await page.getByRole('heading', { name: 'com.plant.pump.measured' }).waitFor()
     const tree = page.locator('.json')
@@ -124,5 +128,21 @@ describe('events', { skip: noBrowser }, () => {
       .nth(1)
       .click()
     await page.getByLabel('Type pattern').waitFor()
+    await page.goBack()
+    await page.getByRole('link', { name: /^Backlog/ }).click()
+    await page.getByRole('columnheader', { name: 'Waiting' }).waitFor()
+    const waiting = await page.getByRole('row').locator('.cell:nth-child(2)').allInnerTexts()
+    const counts = waiting.slice(1).map(Number)
+    assert.deepEqual(
+      counts,
+      [...counts].sort((a, b) => b - a),
+    )
+    assert.ok(counts[0]! > 0)
+    await page.goBack()
+    await page
+      .getByRole('link', { name: /no rule for/ })
+      .first()
+      .click()
+    await page.waitForURL(/dead-letters\?reason=/)
   })
 })

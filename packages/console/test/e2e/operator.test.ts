@@ -4,7 +4,7 @@ import { before, describe, test } from 'node:test'
 import { createClient, type Client } from '@sensorium/client'
 import { assertSound } from '../support/axe.ts'
 import { noBrowser } from '../support/chromium.ts'
-import { OPERATOR_TOKEN, consoleForSuite, type OpenPage } from '../support/console.ts'
+import { ADMIN_KEY, OPERATOR_TOKEN, consoleForSuite, type OpenPage } from '../support/console.ts'
 
 describe('the operator', { skip: noBrowser }, () => {
   const console = consoleForSuite()
@@ -146,5 +146,34 @@ describe('the operator', { skip: noBrowser }, () => {
       assert.deepEqual(complaints, [])
       await page.close()
     }
+  })
+
+  test('[UI-34] the audit log is filtered by who, what and when, for the tenant and for the operator', async () => {
+    const { page, complaints } = await console.signIn(ADMIN_KEY, '/audit')
+    await page.getByLabel('Action').selectOption('mintKey')
+    await page.getByText(/\d+ entries fit/).waitFor()
+    assert.match(page.url(), /action=mintKey/)
+    await page
+      .getByRole('row', { name: /Mint key/ })
+      .first()
+      .click()
+    const entry = page.getByRole('dialog', { name: 'Mint key' })
+    await entry.getByText(/^aud_/).waitFor()
+    await entry.getByText('"memory:read"').first().waitFor()
+    await entry.getByRole('button', { name: 'All that they did' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    assert.match(page.url(), /actor=adm_/)
+    await page.getByLabel('From').fill('2020-01-01')
+    await page.getByLabel('to', { exact: true }).fill('2020-01-31')
+    await page.getByText('No entry fits this filter').waitFor()
+    await page.getByRole('button', { name: 'Clear' }).click()
+    const { total } = await console.plant.admin.audit({ limit: 1 })
+    await page.getByText(`${total} entries`).waitFor()
+    // The operator has the same log, beside the tenant.
+    const own = await signIn('/tenants/default')
+    await own.page.getByRole('link', { name: 'Audit log' }).click()
+    await own.page.getByText(`${total} entries`).waitFor()
+    await assertSound(own.page, '/tenants/default/audit')
+    assert.deepEqual([...complaints, ...own.complaints], [])
   })
 })

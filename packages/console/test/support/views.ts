@@ -66,5 +66,6 @@ export const everyView = ({ agents, channels, memories }: Plant): View[] => [
         .first()
         .waitFor(),
   },
+  { name: 'audit', at: '/audit', ready: (page) => page.getByText(/\d+ entries/).waitFor() },
   ...memoryViews(memories),
 ]

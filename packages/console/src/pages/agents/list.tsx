@@ -1,11 +1,13 @@
 import type { Agent, AgentList } from '@sensorium/client'
 import { getRouteApi } from '@tanstack/react-router'
+import { useMemo } from 'react'
 import { ListPage } from '../../components/list-page.tsx'
 import { Segments } from '../../components/segments.tsx'
 import { Empty } from '../../components/states.tsx'
 import type { Column } from '../../components/column.ts'
 import { Time } from '../../components/time.tsx'
-import { useRows } from '../../api/rows.ts'
+import { byAge, byBacklog, MAILBOXES_LOOKED_AT, useMailboxes, type Mailbox } from '../../api/mailboxes.ts'
+import { useRows, type Rows } from '../../api/rows.ts'
 import { useSession } from '../../session/session.ts'
 import { AgentStatus, ModeBadge } from './badges.tsx'
 import { RegisterAgent } from './register.tsx'
@@ -27,10 +29,55 @@ const COLUMNS: readonly Column<Agent>[] = [
   },
 ]
 
+const WAITING: readonly Column<Mailbox>[] = [
+  { name: 'Name', width: 'minmax(0, 2fr)', cell: ({ name }) => <strong>{name}</strong> },
+  { name: 'Waiting', width: '84px', right: true, cell: ({ queue }) => queue.pending.toLocaleString() },
+  { name: 'Oldest', width: '96px', right: true, cell: ({ queue }) => <Time at={queue.oldest_pending_at} /> },
+  { name: 'Leased', width: '84px', right: true, wideOnly: true, cell: ({ queue }) => queue.leased.toLocaleString() },
+  {
+    name: 'Dead',
+    width: '84px',
+    right: true,
+    wideOnly: true,
+    cell: ({ queue }) => queue.dead_lettered.toLocaleString(),
+  },
+  {
+    name: 'Last poll',
+    width: '110px',
+    right: true,
+    wideOnly: true,
+    cell: ({ queue }) => <Time at={queue.last_poll_at} />,
+  },
+]
+
+/** Those that wait, in an order that the service does not have. */
+function useWaiting(order: 'backlog' | 'oldest' | null): Rows<Mailbox> {
+  const { data, error, isPending } = useMailboxes(order !== null)
+  return useMemo(() => {
+    const rows = [...(data?.mailboxes ?? [])].sort(order === 'oldest' ? byAge : byBacklog)
+    return {
+      key: order ?? '',
+      total: rows.length,
+      rows,
+      at: (index) => rows[index],
+      first: undefined,
+      isPending,
+      error,
+      isCutOff: false,
+      look() {},
+    }
+  }, [data, error, isPending, order])
+}
+
 const STATUSES = [
   { value: 'all', label: 'All' },
   { value: 'active', label: 'Active' },
   { value: 'inactive', label: 'Inactive' },
+] as const
+/** For those who may ask for the mailboxes of others. */
+const ORDERS = [
+  { value: 'backlog', label: 'Backlog', title: 'Most waiting first' },
+  { value: 'oldest', label: 'Oldest', title: 'Longest waiting first' },
 ] as const
 
 const agentsOf = ({ agents }: AgentList): Agent[] => agents
@@ -44,35 +91,40 @@ export function AgentsPage() {
   const { status, search = '', new: isNew } = route.useSearch()
   const navigate = route.useNavigate()
   const { can } = useSession()
+  const order = can('admin') ? (ORDERS.find(({ value }) => value === status)?.value ?? null) : null
   const known = STATUSES.find(({ value }) => value === status)?.value ?? 'all'
   const query = known === 'all' ? {} : { status: known }
   const list = useRows('listAgents', { query }, agentsOf, { every: 15_000, whole: search !== '' })
+  const waiting = useWaiting(order)
   const set = (change: { status?: string; search?: string; new?: string }): void =>
     void navigate({ search: (old) => ({ ...old, ...change }), replace: true })
-  return (
-    <ListPage
-      title="Agents"
-      noun="agent"
-      list={list}
-      columns={COLUMNS}
-      search={search}
-      onSearch={(text) => set({ search: text })}
-      keyOf={idOf}
-      filters={
-        <Segments label="Status" value={known} options={STATUSES} onChange={(value) => set({ status: value })} />
-      }
-      isFiltered={known !== 'all'}
-      onOpen={({ id }) => void navigate({ to: '/agents/$id', params: { id } })}
-      create={
-        can('admin') ? { verb: 'Register', says: 'Register an agent', run: () => set({ new: 'agent' }) } : undefined
-      }
-      empty={
-        <Empty title="No agent yet" command={REGISTER}>
-          An agent has a mailbox, keys and a memory. Register one here or from a shell, with a token in TOKEN.
-        </Empty>
-      }
-    >
-      {isNew === 'agent' && can('admin') ? <RegisterAgent onClose={() => set({ new: '' })} /> : null}
-    </ListPage>
-  )
+  const page = {
+    title: 'Agents',
+    noun: 'agent',
+    search,
+    onSearch: (text: string) => set({ search: text }),
+    keyOf: idOf,
+    filters: (
+      <Segments
+        label="Status"
+        value={order ?? known}
+        options={can('admin') ? [...STATUSES, ...ORDERS] : STATUSES}
+        onChange={(value) => set({ status: value })}
+      />
+    ),
+    isFiltered: known !== 'all',
+    onOpen: ({ id }: Agent) => void navigate({ to: '/agents/$id', params: { id } }),
+    create: can('admin')
+      ? { verb: 'Register', says: 'Register an agent', run: () => set({ new: 'agent' }) }
+      : undefined,
+    empty: (
+      <Empty title="No agent yet" command={REGISTER}>
+        An agent has a mailbox, keys and a memory. Register one here or from a shell, with a token in TOKEN.
+      </Empty>
+    ),
+    children: isNew === 'agent' && can('admin') ? <RegisterAgent onClose={() => set({ new: '' })} /> : null,
+  }
+  if (order === null) return <ListPage<Agent> {...page} list={list} columns={COLUMNS} />
+  const looked = list.total > MAILBOXES_LOOKED_AT ? `the newest ${MAILBOXES_LOOKED_AT} active ` : 'active '
+  return <ListPage<Mailbox> {...page} noun={`${looked}agent`} list={waiting} columns={WAITING} />
 }

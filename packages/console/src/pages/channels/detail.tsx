@@ -14,6 +14,7 @@ import { useSession } from '../../session/session.ts'
 import { useShortcut } from '../../shell/shortcuts.ts'
 import { PublishForm } from '../events/publish.tsx'
 import { ChannelTypeBadge } from './badges.tsx'
+import { DeleteChannel } from './delete.tsx'
 import { Feeds } from './feeds.tsx'
 import { Members } from './members.tsx'
 import { Traffic } from './traffic.tsx'
@@ -34,10 +35,15 @@ export function ChannelPage() {
       back={{ to: '/channels', label: 'channels' }}
       beside={channel.data ? <ChannelTypeBadge type={channel.data.type} /> : null}
       actions={
-        mayPost && channel.data ? (
-          <button type="button" className="button primary" onClick={() => setPosting(true)}>
-            Post an event
-          </button>
+        channel.data ? (
+          <>
+            <DeleteChannel channel={channel.data} />
+            {mayPost ? (
+              <button type="button" className="button primary" onClick={() => setPosting(true)}>
+                Post an event
+              </button>
+            ) : null}
+          </>
         ) : undefined
       }
     >

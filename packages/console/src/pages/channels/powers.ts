@@ -11,12 +11,20 @@ export interface Powers {
   join: boolean
   addFeed: boolean
   deleteFeed: boolean
+  deleteChannel: boolean
   /** The roles that it gives to others. */
   gives: readonly Member['role'][]
   removes(member: Member): boolean
 }
 
-const NONE: Omit<Powers, 'own'> = { join: false, addFeed: false, deleteFeed: false, gives: [], removes: () => false }
+const NONE: Omit<Powers, 'own'> = {
+  join: false,
+  addFeed: false,
+  deleteFeed: false,
+  deleteChannel: false,
+  gives: [],
+  removes: () => false,
+}
 
 export function powersOf({ kind, can, isSelf }: Who, channel: Channel, members: readonly Member[]): Powers {
   const own =
@@ -30,6 +38,7 @@ export function powersOf({ kind, can, isSelf }: Who, channel: Channel, members: 
     join: kind === 'agent' && channel.type === 'open' && own === null,
     addFeed: manages || (channel.type === 'open' && own !== null),
     deleteFeed: manages,
+    deleteChannel: role === 'owner',
     gives: role === 'owner' ? ['member', 'admin', 'owner'] : manages ? ['member', 'admin'] : [],
     removes: (member) => (manages && (member.role !== 'owner' || role === 'owner')) || member.id === own?.id,
   }

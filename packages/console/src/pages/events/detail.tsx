@@ -1,4 +1,4 @@
-// One event: who got it and why, how far each delivery came, what is in it, what led to it.
+// One event: who got it and why, how far each delivery came, what is in it, what led to it and what it led to.
 import type { Trace } from '@sensorium/client'
 import { getRouteApi } from '@tanstack/react-router'
 import { useCall } from '../../api/calls.ts'
@@ -9,7 +9,7 @@ import { PageFrame } from '../../components/page.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Reply } from '../../components/states.tsx'
 import { Time } from '../../components/time.tsx'
-import { CauseChain } from './cause-chain.tsx'
+import { Causation } from './causation.tsx'
 import { Receipts } from './receipts.tsx'
 import './events.css'
 
@@ -45,7 +45,7 @@ function EventBody({ id, trace: { event, deliveries } }: { id: string; trace: Tr
           <Receipts receipts={deliveries} />
         )}
       </Panel>
-      {typeof cause === 'string' ? <CauseChain id={id} type={event!.type} cause={cause} /> : null}
+      <Causation id={id} type={event?.type ?? 'no longer kept'} cause={typeof cause === 'string' ? cause : null} />
       <div className="columns">
         <Panel title="Data">
           {event === null ? (

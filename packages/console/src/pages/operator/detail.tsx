@@ -1,5 +1,5 @@
 // One tenant: what it used, what it may use, and its org-admin keys.
-import { getRouteApi } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { useCall } from '../../api/calls.ts'
 import { PageFrame } from '../../components/page.tsx'
 import { Panel } from '../../components/panel.tsx'
@@ -21,11 +21,16 @@ export function TenantPage() {
       title={name}
       back={{ to: '/tenants', label: 'tenants' }}
       beside={name === slug ? null : <code className="quiet">{slug}</code>}
+      actions={
+        <Link to="/tenants/$slug/audit" params={{ slug }} className="button">
+          Audit log
+        </Link>
+      }
     >
       <Reply of={settings} lines={10}>
         {(current) => (
           <>
-            <Usage slug={slug} />
+            <Usage slug={slug} eventsADay={current.quota_events_per_day} />
             <div className="columns">
               <Panel title="Settings and quotas">
                 <SettingsForm key={slug} slug={slug} current={current} />

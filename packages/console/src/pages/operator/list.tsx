@@ -5,6 +5,7 @@ import { ListPage } from '../../components/list-page.tsx'
 import { Empty } from '../../components/states.tsx'
 import type { Column } from '../../components/column.ts'
 import { Time } from '../../components/time.tsx'
+import { ConnectorsInTrouble } from './connectors-in-trouble.tsx'
 import { CreateTenant } from './create.tsx'
 
 const route = getRouteApi('/tenants')
@@ -34,6 +35,7 @@ export function TenantsPage() {
       search={search}
       onSearch={(text) => set({ search: text })}
       keyOf={slugOf}
+      filters={<ConnectorsInTrouble />}
       onOpen={({ slug }) => void navigate({ to: '/tenants/$slug', params: { slug } })}
       create={{ verb: 'Create', says: 'Create a tenant', run: () => set({ new: 'tenant' }) }}
       empty={

@@ -19,12 +19,15 @@ function lastDates(now: number): string[] {
 
 interface DayBarsProps {
   says: string
+  /** What a day may have at most. */
+  quota: number | null
   dates: readonly string[]
   values: readonly number[]
 }
 
-function DayBars({ says, dates, values }: DayBarsProps) {
+function DayBars({ says, quota, dates, values }: DayBarsProps) {
   const most = Math.max(1, ...values)
+  const today = values.at(-1) ?? 0
   const total = values.reduce((sum, value) => sum + value, 0)
   return (
     <figure className="day-bars" aria-label={`${says}: ${total.toLocaleString()} in ${DAYS} days`}>
@@ -39,15 +42,21 @@ function DayBars({ says, dates, values }: DayBarsProps) {
           </span>
         ))}
       </div>
-      <div className="row apart faint small" aria-hidden="true">
+      <div className="row apart faint small" {...(quota === null ? { 'aria-hidden': true } : {})}>
         <span>{dates[0]?.slice(5)}</span>
-        <span>today</span>
+        {quota === null ? (
+          <span>today</span>
+        ) : (
+          <span className={today >= quota ? 'bad-text' : ''}>
+            today {today.toLocaleString()} of {quota.toLocaleString()}
+          </span>
+        )}
       </div>
     </figure>
   )
 }
 
-export function Usage({ slug }: { slug: string }) {
+export function Usage({ slug, eventsADay }: { slug: string; eventsADay: number | null }) {
   const usage = useCall('getUsage', { query: { tenant: slug } }, { every: 30_000 })
   return (
     <section aria-label="Usage of the last 30 days">
@@ -61,6 +70,7 @@ export function Usage({ slug }: { slug: string }) {
                 <DayBars
                   key={name}
                   says={says}
+                  quota={name === 'events' ? eventsADay : null}
                   dates={dates}
                   values={dates.map((date) => byDate.get(date)?.[name] ?? 0)}
                 />

@@ -46,21 +46,40 @@ export function Overview() {
       {live.error === null ? null : <Failed error={live.error} />}
       <Stats>
         <Stat label="Events" value={rateOf(stats, 'events')} note="a second" to="/events" />
-        <Stat label="Deliveries" value={rateOf(stats, 'deliveries')} note="a second" to="/agents" />
-        <Stat label="Acknowledged" value={rateOf(stats, 'acknowledgements')} note="a second" to="/agents" />
+        <Stat
+          label="Deliveries"
+          value={rateOf(stats, 'deliveries')}
+          note="a second"
+          to="/agents"
+          search={{ status: 'active' }}
+        />
+        <Stat
+          label="Acknowledged"
+          value={rateOf(stats, 'acknowledgements')}
+          note="a second"
+          to="/agents"
+          search={{ status: 'active' }}
+        />
         <Stat
           label="Failures"
           value={rateOf(stats, 'failures')}
           note="a second"
           tone={stats.slice(-RATE_SECONDS).some(({ failures }) => failures > 0) ? 'warn' : undefined}
-          to="/agents"
+          to="/dead-letters"
         />
-        <Stat label="Backlog" value={(now?.backlog ?? 0).toLocaleString()} note="deliveries wait" to="/agents" />
+        <Stat
+          label="Backlog"
+          value={(now?.backlog ?? 0).toLocaleString()}
+          note="deliveries wait"
+          to="/agents"
+          search={{ status: 'backlog' }}
+        />
         <Stat
           label="Oldest waiting"
           value={oldest === null ? 'none' : span(oldest * 1000)}
           tone={toneOfWait(oldest)}
           to="/agents"
+          search={{ status: 'oldest' }}
         />
       </Stats>
       <Rates stats={stats} />

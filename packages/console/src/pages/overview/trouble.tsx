@@ -1,10 +1,10 @@
 // What needs somebody: dead letters by their reason, and endpoints that do not answer.
 import { Link } from '@tanstack/react-router'
 import { useCall } from '../../api/calls.ts'
+import { useMailboxes } from '../../api/mailboxes.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Empty, Reply } from '../../components/states.tsx'
-import { useMailboxes } from './mailboxes.tsx'
 
 /** A row leads to the dead letters of that reason. */
 function Reason({ reason, count, share }: { reason: string; count: number; share: number }) {
@@ -28,7 +28,16 @@ const REASONS = 6
 function DeadLetters() {
   const summary = useCall('getDeadLetterSummary', {}, { every: 10_000 })
   return (
-    <Panel title="Dead letters" count={summary.data?.total} flush>
+    <Panel
+      title="Dead letters"
+      count={summary.data?.total}
+      flush
+      actions={
+        <Link to="/dead-letters" className="button slim">
+          All
+        </Link>
+      }
+    >
       <Reply of={summary}>
         {({ by_reason, total }) =>
           total === 0 ? (
@@ -51,15 +60,15 @@ function Endpoints() {
   return (
     <Panel title="Endpoints in trouble" flush>
       <Reply of={mailboxes} lines={2}>
-        {(all) => {
+        {({ mailboxes: all }) => {
           const failing = all.filter(({ queue }) => (queue.push?.consecutive_failures ?? 0) > 0)
           if (failing.length === 0) return <Empty title="None">Every endpoint that was pushed to has answered.</Empty>
           return (
             <ul className="lines">
-              {failing.map(({ agent, queue }) => (
-                <li key={agent.id} className="row">
-                  <Link to="/agents/$id" params={{ id: agent.id }} className="grow stack tight plain">
-                    <strong>{agent.name}</strong>
+              {failing.map(({ id, name, queue }) => (
+                <li key={id} className="row">
+                  <Link to="/agents/$id" params={{ id }} className="grow stack tight plain">
+                    <strong>{name}</strong>
                     <span className="quiet small cut">
                       {queue.push!.last_error ?? `HTTP ${queue.push!.last_status}`}
                     </span>

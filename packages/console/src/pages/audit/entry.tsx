@@ -1,0 +1,66 @@
+import { Link } from '@tanstack/react-router'
+import { Copyable } from '../../components/copy.tsx'
+import { JsonTree } from '../../components/json-tree.tsx'
+import { KeyValues } from '../../components/key-values.tsx'
+import { Overlay } from '../../components/overlay.tsx'
+import { Time } from '../../components/time.tsx'
+import { useSession } from '../../session/session.ts'
+import { saysOf } from './actions.ts'
+import type { AuditEntry } from './query.ts'
+
+interface EntryDrawerProps {
+  entry: AuditEntry
+  actor: string
+  /** Shows what else they did. */
+  onActor(): void
+  onClose(): void
+}
+
+const PAGES: Record<string, string> = { agt: '/agents', chn: '/channels', mem: '/memory' }
+
+/** Where the thing that was changed has a page, if it has one. */
+function pageOf(resource: string): string | null {
+  const list = PAGES[resource.slice(0, 3)]
+  return list === undefined ? null : `${list}/${resource}`
+}
+
+export function EntryDrawer({ entry, actor, onActor, onClose }: EntryDrawerProps) {
+  const { kind } = useSession()
+  const { at, resource, request_id, details } = entry
+  const to = resource === null || kind === 'operator' ? null : pageOf(resource)
+  return (
+    <Overlay title={saysOf(entry.action)} kind="drawer" onClose={onClose}>
+      <div className="stack wide">
+        <KeyValues
+          of={{
+            Who: (
+              <span className="row wrap">
+                <strong>{actor}</strong>
+                <button type="button" className="button slim" onClick={onActor}>
+                  All that they did
+                </button>
+              </span>
+            ),
+            'Their id': actor === entry.actor ? null : <Copyable text={entry.actor} />,
+            When: (
+              <span>
+                <Time at={at} /> <span className="faint">{new Date(at).toLocaleString()}</span>
+              </span>
+            ),
+            To:
+              resource === null ? null : to === null ? (
+                <Copyable text={resource} />
+              ) : (
+                <Link to={to as never} className="link">
+                  <code>{resource}</code>
+                </Link>
+              ),
+            Request: request_id === null ? null : <Copyable text={request_id} label="Copy the request id" />,
+            Entry: <Copyable text={entry.id} />,
+          }}
+        />
+        <JsonTree value={details} />
+      </div>
+    </Overlay>
+  )
+}

@@ -1,0 +1,75 @@
+import { useAgents } from '../../api/agent-names.ts'
+import { useSession } from '../../session/session.ts'
+import { AUDITED, saysOf } from './actions.ts'
+import type { AuditSearch } from './query.ts'
+
+interface AuditFiltersProps {
+  search: AuditSearch
+  nameOf(actor: string): string
+  onSearch(change: AuditSearch): void
+}
+
+const NONE: AuditSearch = { actor: '', action: '', since: '', until: '' }
+
+export function AuditFilters({ search, nameOf, onSearch }: AuditFiltersProps) {
+  const { actor = '', action = '', since = '', until = '' } = search
+  const { kind } = useSession()
+  const agents = useAgents(kind !== 'operator')
+  // Whoever is filtered by is among them, named in the address or not.
+  const actors = [...new Set(['operator', ...agents.keys(), ...(actor === '' ? [] : [actor])])]
+  return (
+    <div className="filters">
+      <select
+        className="input audit-actor"
+        aria-label="Who"
+        value={actor}
+        onChange={({ target }) => onSearch({ actor: target.value })}
+      >
+        <option value="">Everybody</option>
+        {actors.map((id) => (
+          <option key={id} value={id}>
+            {nameOf(id)}
+          </option>
+        ))}
+      </select>
+      <select
+        className="input audit-action"
+        aria-label="Action"
+        value={action}
+        onChange={({ target }) => onSearch({ action: target.value })}
+      >
+        <option value="">Every change</option>
+        {AUDITED.map((name) => (
+          <option key={name} value={name}>
+            {saysOf(name)}
+          </option>
+        ))}
+      </select>
+      <label className="row quiet small">
+        From
+        <input
+          className="input"
+          type="date"
+          value={since}
+          max={until}
+          onChange={({ target }) => onSearch({ since: target.value })}
+        />
+      </label>
+      <label className="row quiet small">
+        to
+        <input
+          className="input"
+          type="date"
+          value={until}
+          min={since}
+          onChange={({ target }) => onSearch({ until: target.value })}
+        />
+      </label>
+      {actor + action + since + until === '' ? null : (
+        <button type="button" className="button bare" onClick={() => onSearch(NONE)}>
+          Clear
+        </button>
+      )}
+    </div>
+  )
+}

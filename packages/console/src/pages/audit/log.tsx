@@ -1,0 +1,106 @@
+// The log as a table: every filter is in the address, and an entry opens beside it.
+import { useMemo } from 'react'
+import { useAgents } from '../../api/agent-names.ts'
+import type { Rows } from '../../api/rows.ts'
+import type { Column } from '../../components/column.ts'
+import { ListTable } from '../../components/list-table.tsx'
+import { PageFrame } from '../../components/page.tsx'
+import { Empty } from '../../components/states.tsx'
+import { Time } from '../../components/time.tsx'
+import { useSession } from '../../session/session.ts'
+import { saysOf } from './actions.ts'
+import './audit.css'
+import { EntryDrawer } from './entry.tsx'
+import { AuditFilters } from './filters.tsx'
+import type { AuditEntry, AuditSearch } from './query.ts'
+
+interface AuditLogProps {
+  list: Rows<AuditEntry>
+  search: AuditSearch
+  onSearch(change: AuditSearch): void
+  /** The tenant, where the operator looks. */
+  of?: string
+}
+
+/** Who it was: an agent by its name. */
+export function useActorName(): (actor: string) => string {
+  const { kind } = useSession()
+  const agents = useAgents(kind !== 'operator')
+  return useMemo(
+    () => (actor) =>
+      actor === 'operator' ? 'Operator' : actor.startsWith('adm_') ? 'Org admin' : (agents.get(actor)?.name ?? actor),
+    [agents],
+  )
+}
+
+/** What the entry says besides who and what: the fields of the request in one line. */
+function gistOf({ details, resource }: AuditEntry): string {
+  return Object.entries(details)
+    .filter(([name, value]) => name !== 'actor_key_id' && value !== resource)
+    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(', ')
+}
+
+export function AuditLog({ list, search, onSearch, of }: AuditLogProps) {
+  const nameOf = useActorName()
+  const columns = useMemo(
+    (): readonly Column<AuditEntry>[] => [
+      { name: 'When', width: '84px', cell: ({ at }) => <Time at={at} /> },
+      { name: 'Who', width: 'minmax(0, 0.8fr)', cell: ({ actor }) => <strong>{nameOf(actor)}</strong> },
+      { name: 'Did', width: 'minmax(0, 1fr)', cell: ({ action }) => saysOf(action) },
+      {
+        name: 'To',
+        width: 'minmax(0, 1.2fr)',
+        wideOnly: true,
+        cell: ({ resource }) => <code className="quiet">{resource === null ? '' : nameOf(resource)}</code>,
+      },
+      {
+        name: 'With',
+        width: 'minmax(0, 1.6fr)',
+        wideOnly: true,
+        cell: (entry) => <span className="faint">{gistOf(entry)}</span>,
+      },
+    ],
+    [nameOf],
+  )
+  const opened = list.rows.find(({ id }) => id === search.open)
+  const isFiltered = [search.actor, search.action, search.since, search.until].some((text) => text)
+  return (
+    <PageFrame
+      title={of === undefined ? 'Audit' : `Audit of ${of}`}
+      full
+      {...(of === undefined ? {} : { back: { to: `/tenants/${of}`, label: 'the tenant' } })}
+    >
+      <AuditFilters search={search} nameOf={nameOf} onSearch={onSearch} />
+      <ListTable
+        label="Audit"
+        list={list}
+        columns={columns}
+        onOpen={({ id }) => onSearch({ open: id })}
+        foot={
+          <span className="number">
+            {list.total.toLocaleString()} {isFiltered ? 'entries fit' : 'entries'}
+          </span>
+        }
+        empty={
+          isFiltered ? (
+            <Empty title="No entry fits this filter" />
+          ) : (
+            <Empty title="Nothing was changed yet">
+              Changes of agents, keys, interests, channels, dead letters, settings, webhooks and connectors leave an
+              entry here. What agents publish, receive and remember does not.
+            </Empty>
+          )
+        }
+      />
+      {opened === undefined ? null : (
+        <EntryDrawer
+          entry={opened}
+          actor={nameOf(opened.actor)}
+          onActor={() => onSearch({ actor: opened.actor, open: '' })}
+          onClose={() => onSearch({ open: '' })}
+        />
+      )}
+    </PageFrame>
+  )
+}

@@ -1,0 +1,31 @@
+// The audit log: who changed what. The tenant's for its org-admins, that of each tenant for the operator.
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { AuditIcon } from '../../components/icons.tsx'
+import { rootRoute } from '../../root-route.ts'
+import type { Page } from '../page.ts'
+import { textIn } from '../search-params.ts'
+
+export const auditPage: Page = {
+  path: '/audit',
+  title: 'Audit',
+  icon: <AuditIcon />,
+  keys: 'g u',
+  isFor: ({ kind }) => kind === 'org_admin',
+}
+
+const validateSearch = textIn('actor', 'action', 'since', 'until', 'open')
+
+export const auditRoutes = [
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/audit',
+    validateSearch,
+    component: lazyRouteComponent(() => import('./own-log.tsx'), 'OwnAuditPage'),
+  }),
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/tenants/$slug/audit',
+    validateSearch,
+    component: lazyRouteComponent(() => import('./tenant-log.tsx'), 'TenantAuditPage'),
+  }),
+] as const

@@ -1,0 +1,78 @@
+// What led to an event and what it led to, as a graph from left to right: its causes one after the other, the event, and
+// the events that name it or one of its effects as their cause.
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { Fragment } from 'react'
+import { ArrowIcon } from '../../components/icons.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { Failed } from '../../components/states.tsx'
+import { useSession } from '../../session/session.ts'
+import { causesOf, effectsOf, type Effect, type Linked } from './causes.ts'
+
+function Box({ of }: { of: Linked }) {
+  return (
+    <Link to="/events/$id" params={{ id: of.id }} className="cause">
+      <code className="cut">{of.type ?? 'no longer kept'}</code>
+      <span className="faint small cut">{of.id}</span>
+    </Link>
+  )
+}
+
+function Effects({ of }: { of: readonly Effect[] }) {
+  if (of.length === 0) return null
+  return (
+    <>
+      <ArrowIcon />
+      <ul className="effects" aria-label="What it led to">
+        {of.map((effect) => (
+          <li key={effect.id}>
+            <Box of={effect} />
+            {effect.more > 0 ? <span className="faint small">and {effect.more.toLocaleString()} more</span> : null}
+            <Effects of={effect.effects} />
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}
+
+export function Causation({ id, type, cause }: { id: string; type: string; cause: string | null }) {
+  const { client, kind } = useSession()
+  const causes = useQuery({
+    queryKey: ['causes', id],
+    queryFn: ({ signal }) => (cause === null ? [] : causesOf(client, cause, signal)),
+    staleTime: 60_000,
+  })
+  // Searching the events of a tenant is for org-admins.
+  const effects = useQuery({
+    queryKey: ['effects', id],
+    queryFn: ({ signal }) => effectsOf(client, id, signal),
+    enabled: kind === 'org_admin',
+    refetchInterval: 15_000,
+  })
+  if (causes.error !== null) return <Failed error={causes.error} />
+  const before = causes.data ?? []
+  const after = effects.data
+  if (before.length === 0 && (after === undefined || after.effects.length === 0)) return null
+  return (
+    <Panel title="What led to it, and what it led to" flush>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard */}
+      <section className="causes" aria-label="Causes and effects" tabIndex={0}>
+        {before.map((one) => (
+          <Fragment key={one.id}>
+            <Box of={one} />
+            <ArrowIcon />
+          </Fragment>
+        ))}
+        <div className="cause current" aria-current="true">
+          <code className="cut">{type}</code>
+          <span className="quiet small cut">{id}</span>
+        </div>
+        <Effects of={after?.effects ?? []} />
+        {after !== undefined && after.more > 0 ? (
+          <span className="faint small">and {after.more.toLocaleString()} more</span>
+        ) : null}
+      </section>
+    </Panel>
+  )
+}
