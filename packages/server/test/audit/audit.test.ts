@@ -167,7 +167,7 @@ onBothEngines((engine) => {
     assert.equal(await count(), 0)
   })
 
-  test('[CON-20] the operator reads the log of a tenant, and of no other', async () => {
+  test('[CON-35] the operator reads the log of a tenant, and of no other', async () => {
     const tenant = await service.tenant()
     const other = await service.tenant()
     await tenant.agent({ name: 'Watcher' })
