@@ -166,7 +166,12 @@ export const MemorySearch = Type.Object(
     type: Type.Optional(oneOf(MEMORY_TYPES)),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 10, examples: [10] })),
     min_confidence: Type.Optional(fraction()),
-    min_score: Type.Optional(fraction({ description: 'Results with a lower score are left out.' })),
+    min_score: Type.Optional(
+      fraction({
+        description:
+          'Results with a lower score are left out. A score is about the chance that a person would call the result relevant.',
+      }),
+    ),
     project_id: Type.Optional(text(255, { examples: ['project-7'] })),
     source_event_id: Type.Optional(text(512, { examples: ['order-1-created'] })),
     created_after: Type.Optional(dateTime()),

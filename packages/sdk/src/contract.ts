@@ -1504,7 +1504,7 @@ export type MemorySearch = {
   type?: 'episodic' | 'semantic' | 'procedural' | 'entity' | 'reflection' | 'reasoning'
   limit?: number
   min_confidence?: number
-  /** Results with a lower score are left out. */
+  /** Results with a lower score are left out. A score is about the chance that a person would call the result relevant. */
   min_score?: number
   project_id?: string
   source_event_id?: string

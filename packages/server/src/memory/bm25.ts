@@ -9,6 +9,8 @@ export interface Words {
   /** Weight of each distinct word. */
   idf: readonly number[]
   averageLength: number
+  /** How many the caller sees. */
+  memories: number
 }
 
 /** A word is worth more the fewer memories hold it; never nothing, however common. */

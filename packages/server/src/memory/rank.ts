@@ -1,5 +1,5 @@
 // How well a memory answers a query, from 0 to 1. Pure: what is known of the query and of the candidates goes in, an
-// order comes out.
+// order comes out. What is told as the score is made of it in calibrate.ts.
 //
 //   lex    BM25 over the words, divided by the most this query could reach: 0..1, and comparable between tenants
 //   cos    cosine of the meaning of query and memory; of several windows the best
@@ -10,7 +10,7 @@
 //          words it holds: it is found by its words at once, however long it is, and by its own meaning as soon as that
 //          is known
 //   again  once: the query moves towards its three best answers, and cos is taken again
-//   score  rel · (1 − 0.10 (1 − confidence)) · (1 − 0.03 (1 − recency)) · (1 − 0.03 (1 − importance))
+//   relevance  rel · (1 − 0.10 (1 − confidence)) · (1 − 0.03 (1 − recency)) · (1 − 0.03 (1 − importance))
 //
 // The weights were chosen on two collections of different nature together and held on others; neighbouring values
 // differ by less than the noise. The factors multiply, because an addition would lift what is certain or new above what
@@ -19,6 +19,9 @@
 import { neverYield, type YieldCpu } from '../kernel/yield-cpu.ts'
 import { coverage, lexical, type Words } from './bm25.ts'
 import { TOKEN_SIZE } from './embed/tokens.ts'
+
+/** From 0 for messages to 1 for pages, by the average length in words of what the caller sees. */
+export const longness = (averageLength: number): number => within((averageLength - 40) / 60)
 
 export interface Blend {
   lex: number
@@ -39,7 +42,7 @@ const BLEND_WITHOUT_TOKENS: Blend = { lex: 0.6, cos: 0.4, tok: 0, passing: 0 }
  * common is not found at all.
  */
 export function blendFor(averageLength: number): Blend {
-  const long = within((averageLength - 40) / 60)
+  const long = longness(averageLength)
   const brief = within((28 - averageLength) / 8)
   return {
     lex: 0.3 + 0.075 * long + 0.05 * brief,
@@ -98,7 +101,8 @@ export interface Signals {
 
 export interface Ranked {
   id: string
-  score: number
+  /** Orders results; 0 to 1. */
+  relevance: number
   signals: Signals
 }
 
@@ -204,7 +208,7 @@ export function rank(
       const fresh = recency(candidate.freshAt, now)
       return {
         id: candidate.id,
-        score: within(rel * factors(candidate.confidence, fresh, candidate.importance)),
+        relevance: within(rel * factors(candidate.confidence, fresh, candidate.importance)),
         signals: {
           similarity: within(cos),
           lexical: within(lex),
@@ -214,5 +218,5 @@ export function rank(
         },
       }
     })
-    .sort((a, b) => b.score - a.score || (a.id < b.id ? 1 : -1))
+    .sort((a, b) => b.relevance - a.relevance || (a.id < b.id ? 1 : -1))
 }

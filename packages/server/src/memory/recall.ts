@@ -11,8 +11,8 @@ import type { Db, Store } from '../store/db.ts'
 import { meter } from '../tenants/usage.ts'
 import type { Embedded, Embedder } from './embed/embedding.ts'
 import type { Embedding } from './embed-memories.ts'
-import { MAX_TERMS, type MemoryIndex } from './index/memory-index.ts'
-import type { Meaning, Ranked } from './rank.ts'
+import { MAX_TERMS, type MemoryIndex, type Recalled } from './index/memory-index.ts'
+import type { Meaning } from './rank.ts'
 import { seenBy, type Viewer } from './see.ts'
 import { listMemoriesById, touchMemories } from './sql.ts'
 import { termsOf } from './index/terms.ts'
@@ -26,7 +26,7 @@ export type RecallOptions = Omit<Static<typeof MemorySearch>, 'query' | 'explain
 }
 
 /** Ids with their scores, best first. Changes nothing: neither accessed_at nor the count of searches. */
-export type Recall = (viewer: Viewer, query: string, options?: RecallOptions) => Promise<Ranked[]>
+export type Recall = (viewer: Viewer, query: string, options?: RecallOptions) => Promise<Recalled[]>
 
 export interface RecallTools {
   index: MemoryIndex

@@ -67,10 +67,10 @@ const FACTS: readonly (readonly [was: string, is: string, question: string])[] =
 test('[RCL-30] below what contradicts it, by the strength of that, if both belong to the question', () => {
   const signals = { similarity: 0.5, lexical: 0.5, confidence: 1, recency: 1, importance: 0.5 }
   const found: Ranked[] = [
-    { id: 'a', score: 0.8, signals },
-    { id: 'b', score: 0.7, signals },
-    { id: 'c', score: 0.6, signals },
-    { id: 'd', score: 0.2, signals },
+    { id: 'a', relevance: 0.8, signals },
+    { id: 'b', relevance: 0.7, signals },
+    { id: 'c', relevance: 0.6, signals },
+    { id: 'd', relevance: 0.2, signals },
   ]
   const after = (...contradictions: [source: string, target: string, strength: number][]) =>
     lowered(
@@ -81,10 +81,10 @@ test('[RCL-30] below what contradicts it, by the strength of that, if both belon
   assert.deepEqual(after(), found)
   const all = after(['c', 'a', 1])
   assert.equal(order(all), 'bcad')
-  assert.ok(Math.abs(all[2]!.score - 0.57) < 1e-9)
+  assert.ok(Math.abs(all[2]!.relevance - 0.57) < 1e-9)
   assert.deepEqual(all[2]!.signals, { ...signals, contradicted: 1 })
   // By half: half of the way.
-  assert.ok(Math.abs(after(['c', 'a', 0.5]).find(({ id }) => id === 'a')!.score - 0.685) < 1e-9)
+  assert.ok(Math.abs(after(['c', 'a', 0.5]).find(({ id }) => id === 'a')!.relevance - 0.685) < 1e-9)
   // What is far from the question lowers nothing, nor does a quarrel, nor what was not found.
   for (const unmoved of [after(['d', 'a', 1]), after(['a', 'b', 1], ['b', 'a', 1]), after(['x', 'a', 1])])
     assert.deepEqual(unmoved, found)

@@ -72,7 +72,7 @@ test('the title counts three times', () => {
 })
 
 const NOW = Date.parse('2030-01-01T00:00:00Z')
-const words: Words = { idf: [idf(10, 2), idf(10, 0)], averageLength: 10 }
+const words: Words = { idf: [idf(10, 2), idf(10, 0)], averageLength: 10, memories: 10 }
 const candidate = (id: string, more: Partial<Candidate> = {}): Candidate => ({
   id,
   frequencies: [1, 0],
@@ -98,9 +98,9 @@ test('[SRCH-3] scores lie between 0 and 1 and fall, whatever the candidates', ()
   )
   const ranked = rank(words, { vector: unit(0), tokens: new Int8Array(64).fill(15) }, many, NOW)
   assert.equal(ranked.length, 50)
-  for (const [i, { score, signals }] of ranked.entries()) {
-    for (const value of [score, ...Object.values(signals)]) assert.ok(value >= 0 && value <= 1, `${value}`)
-    if (i > 0) assert.ok(score <= ranked[i - 1]!.score)
+  for (const [i, { relevance, signals }] of ranked.entries()) {
+    for (const value of [relevance, ...Object.values(signals)]) assert.ok(value >= 0 && value <= 1, `${value}`)
+    if (i > 0) assert.ok(relevance <= ranked[i - 1]!.relevance)
   }
 })
 
@@ -175,7 +175,7 @@ test('[SRCH-7] a memory that is not embedded yet is found by its words, however 
 })
 
 test('[RCL-11] a token weighs the root of the weight of its word, and one of no word as much as the rarest', () => {
-  const words: Words = { idf: [4, 9], averageLength: 10 }
+  const words: Words = { idf: [4, 9], averageLength: 10, memories: 10 }
   const query = { vector: new Float32Array(2), tokens: new Int8Array(0), wordOfToken: [1, 0, -1] }
   assert.deepEqual(tokenWeights(words, query), [3, 2, 3])
 })
@@ -196,7 +196,7 @@ test('[RCL-14] of short memories a word in passing yields to meaning; of long on
     vector: unit(angle),
     tokens: new Int8Array(64).fill(token),
   })
-  const rare: Words = { idf: [2, 2, 2, 2], averageLength: 10 }
+  const rare: Words = { idf: [2, 2, 2, 2], averageLength: 10, memories: 10 }
   const passing = candidate('passing', { frequencies: [2, 0, 0, 0], length: 10, meaning: meaning(1.2, 5) })
   const meant = candidate('meant', { frequencies: [0, 0, 0, 0], length: 10, meaning: meaning(0.9, 5) })
   assert.equal(rank(rare, query, [passing, meant], NOW)[0]!.id, 'meant')
@@ -206,5 +206,5 @@ test('[RCL-14] of short memories a word in passing yields to meaning; of long on
   assert.equal(blendFor(116).passing, 0)
   // Without a meaning there are only the words.
   const [byWords] = rank(rare, null, [passing, meant], NOW)
-  assert.ok(Math.abs(byWords!.score - 0.6 * byWords!.signals.lexical * 0.985) < 1e-9)
+  assert.ok(Math.abs(byWords!.relevance - 0.6 * byWords!.signals.lexical * 0.985) < 1e-9)
 })

@@ -3,12 +3,12 @@
 //
 // Of twelve pairs of an old fact and a new one, asked in the words of the old, one was in order by itself, six with a
 // factor of 0.7 on the old one, and all this way; nothing else took their places. The new fact had between 0.44 and 1.01
-// of the old one's score: what has less than RELATED of it is found for another reason, and lowers nothing.
+// of the old one's relevance: what has less than RELATED of it is found for another reason, and lowers nothing.
 import type { Db } from '../../store/db.ts'
 import type { Ranked } from '../rank.ts'
 
 const RELATED = 0.4
-/** Where a memory comes that is contradicted with full strength: of the score of what contradicts it. */
+/** Where a memory comes that is contradicted with full strength: of the relevance of what contradicts it. */
 const BELOW = 0.95
 /** How many are looked at beyond those that were asked for. */
 export const BEYOND = 10
@@ -21,25 +21,25 @@ export interface Contradiction {
   strength: number
 }
 
-/** Nothing here reads: the scores with the contradicted ones lowered, in their new order. */
+/** Nothing here reads: what was found with the contradicted ones lowered, in their new order. */
 export function lowered(ranked: readonly Ranked[], contradictions: readonly Contradiction[]): Ranked[] {
   if (contradictions.length === 0) return [...ranked]
-  const scoreOf = new Map(ranked.map(({ id, score }) => [id, score]))
+  const relevanceOf = new Map(ranked.map(({ id, relevance }) => [id, relevance]))
   const said = new Set(contradictions.map(({ source, target }) => `${source} ${target}`))
   function lower(one: Ranked): Ranked {
-    let { score } = one
+    let { relevance } = one
     let contradicted = 0
     for (const { source, target, strength } of contradictions) {
-      const other = scoreOf.get(source)
+      const other = relevanceOf.get(source)
       // Of two that contradict each other neither is the one that knew better.
       if (target !== one.id || other === undefined || said.has(`${target} ${source}`)) continue
-      if (other < RELATED * one.score) continue
-      score = Math.min(score, one.score - strength * Math.max(0, one.score - BELOW * other))
+      if (other < RELATED * one.relevance) continue
+      relevance = Math.min(relevance, one.relevance - strength * Math.max(0, one.relevance - BELOW * other))
       contradicted = Math.max(contradicted, strength)
     }
-    return contradicted === 0 ? one : { ...one, score, signals: { ...one.signals, contradicted } }
+    return contradicted === 0 ? one : { ...one, relevance, signals: { ...one.signals, contradicted } }
   }
-  return ranked.map(lower).sort((a, b) => b.score - a.score || (a.id < b.id ? 1 : -1))
+  return ranked.map(lower).sort((a, b) => b.relevance - a.relevance || (a.id < b.id ? 1 : -1))
 }
 
 export async function lowerContradicted(

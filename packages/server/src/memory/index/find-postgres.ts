@@ -5,7 +5,7 @@ import type { Store } from '../../store/db.ts'
 import { idf, idfSql, saturationSql, type Words } from '../bm25.ts'
 import { bitsOf, floatsOf, signedOf } from '../embed/embedding.ts'
 import { wantedSql } from './filter-conditions.ts'
-import type { Finder, SearchQuery } from './memory-index.ts'
+import { foundWith, type Finder, type SearchQuery } from './memory-index.ts'
 import { pgvector, type Pgvector, type Window } from './pgvector.ts'
 import { dot, PICKED, rank, type Candidate, type Weights } from '../rank.ts'
 import { seenBy } from '../see.ts'
@@ -51,8 +51,8 @@ export function postgresFinder(store: Store, small?: number): Finder {
     async find(search) {
       const { meaning, viewer, now, limit } = search
       // One after the other: a search takes one processor of the server, and leaves the others to the events.
-      const { words, frequencies, memories } = await byWords(store, search)
-      const picked = await byMeaning(store, extension, search, rescored(memories, words.averageLength))
+      const { words, frequencies } = await byWords(store, search)
+      const picked = await byMeaning(store, extension, search, rescored(words.memories, words.averageLength))
       const best = new Map<string, { part: number; vector: Float32Array; cos: number }>()
       const note = ({ memory_id, part, vector }: Window): void => {
         const floats = floatsOf(Buffer.from(vector, 'base64'))
@@ -92,7 +92,7 @@ export function postgresFinder(store: Store, small?: number): Finder {
           ...(Object.fromEntries(weightNames.map((name, i) => [name, weights[i]!])) as unknown as Weights),
         }
       })
-      return rank(words, meaning, candidates, now).slice(0, limit)
+      return foundWith(words, meaning, rank(words, meaning, candidates, now).slice(0, limit))
     },
   }
 }
@@ -141,6 +141,7 @@ async function byWords(store: Store, search: SearchQuery) {
   const words: Words = {
     idf: terms.map((term) => idf(memories, holding.get(term) ?? 0)),
     averageLength: overall.average!,
+    memories,
   }
   const place = new Map(terms.map((term, i) => [term, i]))
   const frequencies = new Map<string, Float64Array>()
@@ -150,7 +151,7 @@ async function byWords(store: Store, search: SearchQuery) {
     counts[place.get(word!)!] = amount!
     frequencies.set(memory_id!, counts)
   }
-  return { words, frequencies, memories }
+  return { words, frequencies }
 }
 
 async function byMeaning(store: Store, extension: Pgvector, search: SearchQuery, many: number): Promise<Window[]> {

@@ -8,7 +8,7 @@ import { bytesOf, floatsOf, signedOf } from '../embed/embedding.ts'
 import { PICKED, rank, type Candidate, type Meaning, type Weights } from '../rank.ts'
 import { both } from '../see.ts'
 import { filterConditions } from './filter-conditions.ts'
-import type { Finder, SearchQuery } from './memory-index.ts'
+import { foundWith, type Finder, type SearchQuery } from './memory-index.ts'
 import { posting, type Posting } from './postings.ts'
 import { makeTenantCache } from './tenant-cache.ts'
 import { isSeen, isWanted, type TenantColumns, type View } from './tenant-columns.ts'
@@ -56,6 +56,7 @@ export function sqliteFinder(db: ReaderDb): Finder {
       const words: Words = {
         idf: postings.map((posting) => idf(view.memories, holding(view, posting))),
         averageLength: view.averageLength,
+        memories: view.memories,
       }
       const byWords = bestByWords(columns, view, words, postings)
       yieldCpu()
@@ -73,7 +74,7 @@ export function sqliteFinder(db: ReaderDb): Finder {
           ...columns.weightsAt(place),
         }),
       )
-      return rank(words, search.meaning, candidates, now, yieldCpu).slice(0, limit)
+      return foundWith(words, search.meaning, rank(words, search.meaning, candidates, now, yieldCpu).slice(0, limit))
     },
   }
 }

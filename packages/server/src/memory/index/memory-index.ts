@@ -3,7 +3,9 @@
 import type { MemoryScope, MemoryType } from '@sensorium/contract'
 import type { Db } from '../../store/db.ts'
 import type { Embedded } from '../embed/embedding.ts'
-import type { Meaning, Ranked } from '../rank.ts'
+import type { Words } from '../bm25.ts'
+import type { Scale } from '../calibrate.ts'
+import type { Meaning, Ranked, Signals } from '../rank.ts'
 import type { Condition, Viewer, Visibility } from '../see.ts'
 import type { Scalar } from './facts.ts'
 
@@ -60,15 +62,40 @@ export interface ReadyVectors {
 /** Ids of what meets the condition on `m` and holds the text, newest first. */
 export type FindText = (viewer: Viewer, text: string, wanted: Condition) => Promise<string[]>
 
+/** The best, and how their relevance is read. */
+export interface Found {
+  ranked: Ranked[]
+  scale: Scale
+}
+
+export const foundWith = ({ averageLength, memories }: Words, meaning: Meaning | null, ranked: Ranked[]): Found => ({
+  ranked,
+  scale: {
+    basis: meaning === null ? 'words' : meaning.tokens.length > 0 ? 'tokens' : 'vectors',
+    averageLength,
+    memories,
+  },
+})
+
 export interface Finder {
   /**
    * The best of what the viewer may see and the filters let through, best first. Filters come before every choice of
    * candidates.
    */
-  find(search: SearchQuery): Promise<Ranked[]>
+  find(search: SearchQuery): Promise<Found>
 }
 
-export interface MemoryIndex extends Finder {
+/** What a search tells of a memory. */
+export interface Recalled {
+  id: string
+  /** About the chance that a person would call it relevant. */
+  score: number
+  signals: Signals
+}
+
+export interface MemoryIndex {
+  /** What the finder finds, with scores; what others of the results contradict is lowered. */
+  find(search: SearchQuery): Promise<Recalled[]>
   /** Works out what long texts are found by, in steps: called before the transaction that puts a memory of them. */
   ahead(...texts: (string | undefined)[]): Promise<void>
   /**

@@ -6,15 +6,15 @@ import { systemClock } from '../../kernel/clock.ts'
 import { StoreUnavailable, type Db, type Value } from '../../store/db.ts'
 import { BEYOND, lowerContradicted } from './contradict.ts'
 import { idsHolding } from './holds-text.ts'
-import type { Finder, SearchQuery } from './memory-index.ts'
-import type { Ranked } from '../rank.ts'
+import { chanceOf } from '../calibrate.ts'
+import type { Finder, Recalled, SearchQuery } from './memory-index.ts'
 
 /** The file of an embedded store, or the address of a server. */
 export type Where = { file: string } | { url: string }
 
 /** What the thread is asked, with the type of what it answers. */
 export interface Asked {
-  find: { question: SearchQuery; answer: Ranked[] }
+  find: { question: SearchQuery; answer: Recalled[] }
   /** The rows of a query. */
   rows: { question: { sql: string; values: readonly Value[] }; answer: unknown[] }
   /** Which of given memories hold a folded text in their title or content. */
@@ -32,9 +32,10 @@ const CONNECTIONS = 2
 const yieldCpu = makeYieldCpu()
 
 /** The best, with what others of them contradict lowered. */
-async function find(db: Db, finder: Finder, search: SearchQuery): Promise<Ranked[]> {
-  const ranked = await finder.find({ ...search, limit: search.limit + BEYOND })
-  return lowerContradicted(db, search.viewer.tenantId, ranked, search.limit)
+async function find(db: Db, finder: Finder, search: SearchQuery): Promise<Recalled[]> {
+  const { ranked, scale } = await finder.find({ ...search, limit: search.limit + BEYOND })
+  const best = await lowerContradicted(db, search.viewer.tenantId, ranked, search.limit)
+  return best.map(({ id, relevance, signals }) => ({ id, score: chanceOf(relevance, scale), signals }))
 }
 
 function answerWith(db: Db, finder: Finder, { kind, about }: Question): Promise<Asked[keyof Asked]['answer']> {
