@@ -14,8 +14,8 @@ const LARGE = 1_048_576
 /** Longer texts go out in slices of this many characters. */
 const SLICE = 262_144
 
-/** A memory as the contract has it, as JSON text, its metadata apart: that may have 10 MB, and joining copies it. */
-function memoryParts(row: MemoryRow): [before: string, metadata: string, after: string] {
+/** A memory as the contract has it, as JSON text, its metadata apart: that may have 10 MB. */
+export function memoryParts(row: MemoryRow): [before: string, metadata: string, after: string] {
   const before = JSON.stringify({
     id: row.id,
     tenant_id: row.tenant_id,
@@ -43,12 +43,6 @@ function memoryParts(row: MemoryRow): [before: string, metadata: string, after: 
     accessed_at: iso(row.accessed_at),
   })
   return [`${before.slice(0, -1)},"metadata":`, row.metadata, `,${after.slice(1)}`]
-}
-
-/** The same whole. A sum: unlike `join` it copies nothing before the text is written, which is in no transaction. */
-export function memoryJson(row: MemoryRow): string {
-  const [before, metadata, after] = memoryParts(row)
-  return before + metadata + after
 }
 
 /** A relationship, likewise. */

@@ -5,14 +5,17 @@
 // 2. Two equal requests on one node: the second waits for the first. On two nodes: the primary key lets one commit, the
 //    other undoes its work and responds with what the first one stored.
 // 3. A refusal (4xx) that would come out the same again is kept too; 401, 403, 429 and 5xx never are.
-// 4. A response that shows a secret is kept encrypted, and given again only to the API key that asked for it.
+// 4. A record is small: of a memory with long metadata it keeps all but that, and of a long response to a call that
+//    changes nothing there is none. Otherwise a hundred bytes with a key would be ten megabytes on disk for a day.
+// 5. A response that shows a secret is kept encrypted, and given again only to the API key that asked for it.
 import { createHash, webcrypto } from 'node:crypto'
 import type { Secrets } from '../kernel/secrets.ts'
 import type { ErrorCode } from '@sensorium/contract'
 import { keyOfAnother, keyReused, recordedFailure } from '../kernel/failure.ts'
 import type { Db, Store } from '../store/db.ts'
 import { purge, type Aging } from '../store/purge.ts'
-import type { OperationResponse } from './response.ts'
+import { findMetadata } from '../memory/sql.ts'
+import type { OperationResponse, StoredMetadata } from './response.ts'
 
 export /** Records that nobody can ask for any more. */
 const RECORDS: Aging = {
@@ -69,9 +72,10 @@ interface Recorded {
  * read it back as long.
  */
 const AS_TEXT = '='
-
-const readBody = (body: string): Recorded =>
-  body.startsWith(AS_TEXT) ? { text: body.slice(AS_TEXT.length) } : (JSON.parse(body) as Recorded)
+/** And what one begins with whose metadata is the memory's. */
+const WITH_METADATA = '@'
+/** A longer response of a call that has changed nothing is made anew. */
+export const MAX_UNPAID = 65_536
 
 interface RecordedError {
   error: { code: ErrorCode; message: string; details: Record<string, unknown> }
@@ -136,7 +140,8 @@ export function makeIdempotency(store: Store, secrets: Secrets, now: () => numbe
   const running = new Map<string, Promise<void>>()
   const nameOf = (r: RequestKey): string => JSON.stringify([r.tenantId, r.principalId, r.method, r.path, r.key])
 
-  function recordedBody({ json, text, failure }: OperationResponse): string {
+  function recordedBody({ json, text, stored, failure }: OperationResponse): string {
+    if (stored) return WITH_METADATA + JSON.stringify(stored)
     if (!failure) return text === undefined ? JSON.stringify({ json } satisfies Recorded) : AS_TEXT + text
     const { code, message, details, headers } = failure
     return JSON.stringify({ json: { error: { code, message, details } } satisfies RecordedError, headers })
@@ -154,12 +159,20 @@ export function makeIdempotency(store: Store, secrets: Secrets, now: () => numbe
     }
   }
 
+  async function readBody(tenantId: string, body: string): Promise<Recorded> {
+    if (body.startsWith(AS_TEXT)) return { text: body.slice(AS_TEXT.length) }
+    if (!body.startsWith(WITH_METADATA)) return JSON.parse(body) as Recorded
+    const { memoryId, updatedAt, before, after } = JSON.parse(body.slice(WITH_METADATA.length)) as StoredMetadata
+    return { text: before + ((await findMetadata(store, tenantId, memoryId, updatedAt)) ?? '{}') + after }
+  }
+
   async function stored(request: RequestKey): Promise<OperationResponse | null> {
     const row = await find(store, request)
     if (!row) return null
     if (row.body_hash !== request.bodyHash) throw keyReused(request.key, row.resource_id)
     if (row.sealed && row.key_id !== request.keyId) throw keyOfAnother(request.key, row.resource_id)
-    const { json, text, headers } = readBody(row.sealed ? secrets.open(row.body, nameOf(request)) : row.body)
+    const body = row.sealed ? secrets.open(row.body, nameOf(request)) : row.body
+    const { json, text, headers } = await readBody(request.tenantId, body)
     if (row.status >= 400) {
       const { code, message, details } = (json as RecordedError).error
       return { status: row.status, failure: recordedFailure(code, message, details, headers), replayed: true }
@@ -183,8 +196,10 @@ export function makeIdempotency(store: Store, secrets: Secrets, now: () => numbe
               recorded = true
               if ((await insert(tx, request, rowOf(request, given), now())) === 0) throw new LostRace()
             })
-            if (!recorded && isKept(response.status)) {
-              const written = await store.tx((tx) => insert(tx, request, rowOf(request, response), now()))
+            if (!recorded && isKept(response.status) && !response.pieces) {
+              const row = rowOf(request, response)
+              if (row.body.length > MAX_UNPAID) return response
+              const written = await store.tx((tx) => insert(tx, request, row, now()))
               // Another node did the same work meanwhile, and it may be why this one was refused.
               if (written === 0) throw new LostRace()
             }

@@ -12,7 +12,7 @@ import { traverse } from '../memory/traverse.ts'
 import type { MemoryIndex } from '../memory/index/memory-index.ts'
 import type { Similar } from '../memory/similar.ts'
 import type { MemoryRow, RelationshipRow } from '../memory/sql.ts'
-import { memoryJson, relationshipJson } from '../memory/wire.ts'
+import { memoryParts, relationshipJson } from '../memory/wire.ts'
 import type { Store } from '../store/db.ts'
 import type { CallOptions } from './call.ts'
 import { noContent, type OperationResponse } from './response.ts'
@@ -21,9 +21,17 @@ import { own, read, write, type Binding } from './binding.ts'
 /** Metadata of more characters than this is no beginning of anything. */
 const LONG_METADATA = 65_536
 
-export function shown(status: number, row: MemoryRow, { brief }: CallOptions): OperationResponse {
-  const isCut = brief === true && row.metadata.length > LONG_METADATA
-  return { status, text: memoryJson(isCut ? { ...row, metadata: '{}' } : row), resourceId: row.id }
+/** `more` is what comes after the memory's own fields. */
+export function shown(status: number, row: MemoryRow, { brief }: CallOptions, more = ''): OperationResponse {
+  const isLong = row.metadata.length > LONG_METADATA
+  const [before, metadata, end] = memoryParts(isLong && brief === true ? { ...row, metadata: '{}' } : row)
+  const after = `${end.slice(0, -1)}${more}}`
+  return {
+    status,
+    text: before + metadata + after,
+    resourceId: row.id,
+    ...(isLong && brief !== true ? { stored: { memoryId: row.id, updatedAt: row.updated_at, before, after } } : {}),
+  }
 }
 const related = (row: RelationshipRow): OperationResponse => ({
   status: 201,
@@ -50,9 +58,8 @@ export const memoryOperations = (tools: MemoryOperationTools): Binding[] => {
       const known = await similar.atOnce(principal, `${body.title}\n${body.content}`)
       await index.ahead(body.title, body.content)
       return store.tx(async (tx) => {
-        const response = shown(201, await remember(tx, tools, principal, body, known?.vectors), options)
-        if (known && known.similar.length > 0)
-          response.text = `${response.text!.slice(0, -1)},"similar":${JSON.stringify(known.similar)}}`
+        const more = known && known.similar.length > 0 ? `,"similar":${JSON.stringify(known.similar)}` : ''
+        const response = shown(201, await remember(tx, tools, principal, body, known?.vectors), options, more)
         if (record) await record(tx, response)
         return response
       })

@@ -5,6 +5,15 @@ import type { Failure } from '../kernel/failure.ts'
 import type { Sink } from '../outbound/stream.ts'
 import type { OpenedStream } from '../outbound/streams.ts'
 
+/** The text of a response but for the metadata of a memory, which the store has anyway. */
+export interface StoredMetadata {
+  memoryId: string
+  /** The change that the response tells of. */
+  updatedAt: number
+  before: string
+  after: string
+}
+
 export interface OperationResponse {
   /** As the contract has it: 200, 201, 202 or 204; that of the failure where there is one. */
   status: number
@@ -17,6 +26,8 @@ export interface OperationResponse {
    * taken those before. For what is read only: nothing that may be kept under an idempotency key.
    */
   pieces?: AsyncIterable<string> | Iterable<string>
+  /** Where `text` shows long metadata: what its record keeps instead of it. */
+  stored?: StoredMetadata
   /** What was made, for `existing_resource_id` of a later conflict. */
   resourceId?: string
   /** The body shows a secret once: its record is encrypted. */

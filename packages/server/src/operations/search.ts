@@ -3,6 +3,7 @@ import { operations } from '@sensorium/contract'
 import { searchMemories, type Recall } from '../memory/recall.ts'
 import type { Store } from '../store/db.ts'
 import { own, type Binding } from './binding.ts'
+import { MAX_UNPAID } from './idempotency.ts'
 
 export interface SearchTools {
   store: Store
@@ -21,8 +22,8 @@ export const searchOperations = ({ store, recall, now }: SearchTools): Binding[]
       principal,
       body,
       async (tx, found) => {
-        // A response over a megabyte is not recorded: the same search again has no effect that the first did not have.
-        if ('text' in found) await record?.(tx, { status: 200, text: found.text })
+        // A long response is not recorded: the same search again has no effect that the first did not have.
+        if ('text' in found && found.text.length <= MAX_UNPAID) await record?.(tx, { status: 200, text: found.text })
       },
       options.brief,
     )),

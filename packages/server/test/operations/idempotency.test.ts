@@ -237,6 +237,46 @@ onBothEngines((engine) => {
     assert.notEqual(other.body.key, first.body.key)
   })
 
+  test('[LOAD-4] the record of a memory with long metadata is small, and its replay is the first response', async () => {
+    const agent = await tenant.agent()
+    const metadata = { blob: 'Grüße '.repeat(20_000) }
+    const call = (request: string, key: string, body: unknown): Promise<Reply<any>> =>
+      service.call(request, { token: agent.token, body, headers: { 'idempotency-key': key } })
+    const body = { type: 'semantic', scope: 'agent', title: 'Long', content: 'Has much metadata', metadata }
+    const made = await call('POST /v1/memories', 'long-1', body)
+    assert.equal(made.status, 201, made.text)
+    assert.equal((await call('POST /v1/memories', 'long-1', body)).text, made.text)
+    const path = `/v1/memories/${made.body.id}`
+    const changed = await call(`PATCH ${path}`, 'long-2', { importance: 0.9 })
+    const again = await call(`PATCH ${path}`, 'long-2', { importance: 0.9 })
+    assert.deepEqual([again.text, again.headers.get('idempotent-replayed')], [changed.text, 'true'])
+    for (const key of ['long-1', 'long-2'])
+      for (const row of await kept(key)) assert.ok(row.body.length < 2_000, `${row.body.length} characters are kept`)
+    // Once it was changed, what the first response showed is in no table.
+    await service.clock.advance(1_000)
+    await call(`PATCH ${path}`, 'long-3', { metadata: { other: 1 } })
+    const late = await call('POST /v1/memories', 'long-1', body)
+    assert.deepEqual([late.status, late.body.id, late.body.metadata], [201, made.body.id, {}])
+  })
+
+  test('[LOAD-4] a long response of a call that changes nothing is made anew, whole each time', async () => {
+    const agent = await tenant.agent()
+    const metadata = { blob: 'x'.repeat(400_000) }
+    for (const n of [1, 2, 3]) {
+      const body = { type: 'semantic', scope: 'agent', title: `Whale ${n}`, content: 'Large', metadata }
+      assert.equal((await service.call('POST /v1/memories', { token: agent.token, body })).status, 201)
+      const search = (): Promise<Reply<any>> =>
+        service.call('POST /v1/memories/search', {
+          token: agent.token,
+          body: { query: 'whale' },
+          headers: { 'idempotency-key': `search-${n}` },
+        })
+      assert.equal((await search()).body.total, n)
+      assert.equal((await search()).body.total, n)
+      assert.deepEqual(await kept(`search-${n}`), [])
+    }
+  })
+
   test("[IDEM-10] [IDEM-9] the operator's POSTs honour the header, the exchange ignores it", async () => {
     const headers = { 'idempotency-key': 'operator' }
     const tenants = () =>
