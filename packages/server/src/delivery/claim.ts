@@ -44,8 +44,6 @@ export type Enrich = (mailbox: Mailbox, deliveries: readonly ToEnrich[]) => Prom
 
 export interface Claim {
   (mailbox: Mailbox, limit: number): Promise<ClaimedDelivery[]>
-  /** The same with every payload read. */
-  whole(mailbox: Mailbox, limit: number): Promise<LeasedDelivery[]>
   /**
    * The same, waiting up to `waitMs` for something to be due. `checkCaller` is asked before each further look, and
    * throws to end it.
@@ -168,8 +166,6 @@ export function makeClaim({ store, clock, wakeups, handover, policyOf, enrich, a
   }
 
   const claim = ((mailbox, limit) => take(mailbox, limit, false)) as Claim
-
-  claim.whole = async (mailbox, limit) => wholeDeliveries(await claim(mailbox, limit))
 
   claim.many = async (wanted, leaseMs, admit) => {
     const now = clock.now()

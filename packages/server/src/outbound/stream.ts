@@ -3,9 +3,13 @@
 // 1. It holds at most `max` deliveries that are not settled; each place is freed by an acknowledgement, by giving the
 //    delivery back, or by its lease lapsing.
 // 2. What a reader does not take is not claimed: while the connection is full nothing more is claimed.
-import type { Claim, LeasedDelivery } from '../delivery/claim.ts'
+// 3. A long delivery is read when its turn comes, and keeps the turn until its reader has taken it: five thousand
+//    readers that take nothing would otherwise hold five gigabytes.
+import type { Claim, ClaimedDelivery, LeasedDelivery } from '../delivery/claim.ts'
 import type { Lease } from '../delivery/settle.ts'
 import type { Mailbox } from '../delivery/sql.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { InTurn } from '../kernel/in-turn.ts'
 import type { LeaseRow } from './sql.ts'
 
 /** The far end, as little of it as is needed. */
@@ -17,8 +21,10 @@ export interface Sink {
 }
 
 /** Claims are sized so that about this much is under way at once, whatever the size of a delivery. */
-const CLAIM_BYTES = 262_144
-const FIRST_GUESS_BYTES = 65_536
+const CLAIM_BYTES = 65_536
+const FIRST_GUESS_BYTES = 16_384
+/** Who takes longer keeps what was written, until it counts as gone, but not its turn: others have leases that run out. */
+const LONGEST_TURN_MS = 10_000
 
 export interface Stream {
   readonly mailbox: Mailbox
@@ -45,28 +51,49 @@ export interface Stream {
 }
 
 /** A delivery as one event. Line breaks in JSON can only be white space between its parts. */
-export function deliveryEvent({ id, json }: LeasedDelivery): string {
+export function deliveryEvent({ id, json }: Pick<LeasedDelivery, 'id' | 'json'>): string {
   const line = json.includes('\n') || json.includes('\r') ? json.replace(/[\r\n]+/g, ' ') : json
   return `event: delivery\nid: ${id}\ndata: ${line}\n\n`
 }
 
 export interface StreamTools {
   claim: Claim
-  elapsed(): number
+  clock: Clock
+  longInTurn: InTurn
   /** The store could not be reached, say. */
   failed(error: unknown): void
 }
 
-export function openStream(mailbox: Mailbox, max: number, sink: Sink, { claim, elapsed, failed }: StreamTools): Stream {
+export function openStream(mailbox: Mailbox, max: number, sink: Sink, tools: StreamTools): Stream {
+  const { claim, clock, longInTurn, failed } = tools
+  const who = { tenantId: mailbox.tenantId, id: mailbox.recipientId }
   const leases = new Map<string, { lease: number; until: number }>()
   let again = false
   let full: number | null = null
   let closed = false
   let bytes = FIRST_GUESS_BYTES
   let pumping: Promise<void> | null = null
+  let claiming: Promise<unknown> | null = null
+  /** Ends the turn of a long delivery. */
+  let taken = new AbortController()
 
   const write = (text: string): void => {
-    if (!sink.write(text)) full ??= elapsed()
+    bytes = Math.round(bytes * 0.8 + text.length * 0.2) || 1
+    if (!sink.write(text)) full ??= clock.elapsed()
+  }
+
+  async function writeOut({ id, json }: ClaimedDelivery): Promise<void> {
+    if (typeof json === 'string') return write(deliveryEvent({ id, json }))
+    await longInTurn(who, async () => {
+      // Its lease may have run out, or been settled, before its turn came.
+      if (closed || !leases.has(id)) return
+      const text = await json()
+      if (text === undefined) leases.delete(id)
+      if (text === undefined || closed) return
+      taken = new AbortController()
+      write(deliveryEvent({ id, json: text }))
+      if (full !== null) await clock.sleep(LONGEST_TURN_MS, taken.signal)
+    })
   }
 
   async function run(): Promise<void> {
@@ -75,12 +102,11 @@ export function openStream(mailbox: Mailbox, max: number, sink: Sink, { claim, e
       const room = max - leases.size
       if (closed || full !== null || room < 1) return
       const limit = Math.max(1, Math.min(room, Math.floor(CLAIM_BYTES / bytes)))
-      const deliveries = await claim.whole(mailbox, limit)
-      for (const delivery of deliveries) {
-        leases.set(delivery.id, { lease: delivery.lease, until: delivery.until })
-        bytes = Math.round(bytes * 0.8 + delivery.json.length * 0.2) || 1
-        if (!closed) write(deliveryEvent(delivery))
-      }
+      const claimed = claim(mailbox, limit)
+      claiming = claimed.catch(() => {})
+      const deliveries = await claimed
+      for (const { id, lease, until } of deliveries) leases.set(id, { lease, until })
+      for (const delivery of deliveries) if (!closed) await writeOut(delivery)
       if (deliveries.length === limit) again = true
     } while (again)
   }
@@ -97,6 +123,7 @@ export function openStream(mailbox: Mailbox, max: number, sink: Sink, { claim, e
     pump,
     drained() {
       full = null
+      taken.abort()
       pump()
     },
     settled(ids) {
@@ -119,10 +146,11 @@ export function openStream(mailbox: Mailbox, max: number, sink: Sink, { claim, e
     async close(last) {
       if (!closed) {
         closed = true
+        taken.abort()
         if (last === undefined) sink.destroy()
         else sink.end(last)
       }
-      await pumping
+      await claiming
     },
     held: () => [...leases].map(([id, { lease }]) => ({ id, lease })),
     isFull: () => leases.size >= max,

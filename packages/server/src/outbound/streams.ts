@@ -11,6 +11,7 @@ import type { PolicyOf } from '../delivery/policy.ts'
 import type { Mailbox } from '../delivery/sql.ts'
 import type { Wakeups } from '../delivery/wake.ts'
 import type { Clock } from '../kernel/clock.ts'
+import { makeInTurn } from '../kernel/in-turn.ts'
 import { tooManyAtOnce, unavailable } from '../kernel/failure.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Store } from '../store/db.ts'
@@ -47,6 +48,8 @@ export interface Streams {
 
 export const MAX_STREAMS = 20_000
 export const MAX_STREAMS_OF_ONE = 8
+/** Long deliveries that were written and not taken yet: with a megabyte each, the node holds 64. */
+const LONG_AT_ONCE = { ofNode: 64, ofTenant: 16, ofAgent: 4 }
 const TICK_MS = 250
 const COMMENT_EVERY_MS = 15_000
 /** Who reads nothing for so long is not coming back. */
@@ -71,6 +74,8 @@ export function makeStreams(tools: StreamsTools): Streams {
   const byRecipient = new Map<string, Set<Entry>>()
   const overNodes = store.isShared
   let closing = false
+
+  const longInTurn = makeInTurn({ what: 'long deliveries waiting', ...LONG_AT_ONCE, mostWaiting: MAX_STREAMS })
 
   const keepTicking = makeTicker(clock, log, TICK_MS, () => entries.size > 0, tick)
   const giveBack = makeGiveBack(tools)
@@ -131,7 +136,8 @@ export function makeStreams(tools: StreamsTools): Streams {
       if (siblings.size >= MAX_STREAMS_OF_ONE) throw tooManyAtOnce('streams of one mailbox open', MAX_STREAMS_OF_ONE)
       const stream = openStream(mailbox, max, sink, {
         claim,
-        elapsed: clock.elapsed,
+        clock,
+        longInTurn,
         failed: (error) => log.warn({ err: error }, 'a stream could not claim'),
       })
       const elapsed = clock.elapsed()

@@ -109,7 +109,7 @@ test('slots: tenants and endpoints take turns, suspects and the new leave room, 
 
 test('[SSE-1] a delivery is one event whatever white space its JSON has', () => {
   const json = '{\r\n"payload": {\n\n"text": "a\\nb"}\r}'
-  const event = parseEvent(deliveryEvent({ id: 'dlv_1', lease: 1, until: 0, json }).slice(0, -2))
+  const event = parseEvent(deliveryEvent({ id: 'dlv_1', json }).slice(0, -2))
   assert.deepEqual(
     [event.event, event.id, JSON.parse(event.data!)],
     ['delivery', 'dlv_1', { payload: { text: 'a\nb' } }],

@@ -1,0 +1,44 @@
+// Work of which each piece holds much memory for as long as somebody else decides: an agent has a few pieces of it under
+// way, its tenant a few more and the node so many, and the rest wait.
+import { makeTurns, type Turns } from './turns.ts'
+
+export interface Shares {
+  /** What waits, in a refusal. */
+  what: string
+  ofNode: number
+  ofTenant: number
+  ofAgent: number
+  /** How many of all may wait, where there is another bound than that of turns. */
+  mostWaiting?: number
+}
+
+export type InTurn = (who: { tenantId: string; id: string }, work: () => Promise<void>) => Promise<void>
+
+export function makeInTurn({ what, ofNode, ofTenant, ofAgent, mostWaiting }: Shares): InTurn {
+  const most = mostWaiting === undefined ? {} : { perAgent: mostWaiting, total: mostWaiting }
+  const node = makeTurns({ what, atOnce: ofNode, ...most })
+  const shares = new Map<string, { turns: Turns; users: number }>()
+
+  async function inShare(
+    key: string,
+    atOnce: number,
+    { tenantId, id }: Parameters<InTurn>[0],
+    work: () => Promise<void>,
+  ): Promise<void> {
+    let share = shares.get(key)
+    if (!share) shares.set(key, (share = { turns: makeTurns({ what, atOnce, ...most }), users: 0 }))
+    share.users++
+    try {
+      await share.turns.take(tenantId, id, work)
+    } finally {
+      if (--share.users === 0) shares.delete(key)
+    }
+  }
+
+  return (who, work) => {
+    const { tenantId, id } = who
+    const inNode = () => node.take(tenantId, id, work)
+    const inTenant = () => inShare(`tenant ${tenantId}`, ofTenant, who, inNode)
+    return inShare(`agent ${tenantId} ${id}`, ofAgent, who, inTenant)
+  }
+}
