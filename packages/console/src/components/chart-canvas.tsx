@@ -45,7 +45,13 @@ function optionsFor(place: HTMLElement, series: readonly Series[], height: numbe
     cursor: { y: false, points: { size: 6 } },
     legend: { show: false },
     scales: {
-      x: { range: (_, first, last) => [Math.min(first, last - LEAST_SECONDS), last] },
+      x: {
+        range: ({ data }, first, last) => {
+          // Of a single point the library makes a whole day.
+          const end = data[0].length > 1 ? last : first
+          return [Math.min(first, end - LEAST_SECONDS), end]
+        },
+      },
       y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] },
     },
     axes: [

@@ -41,7 +41,7 @@ export function EntryDrawer({ entry, actor, onActor, onClose }: EntryDrawerProps
                 </button>
               </span>
             ),
-            'Their id': actor === entry.actor ? null : <Copyable text={entry.actor} />,
+            'Their id': actor === entry.actor || entry.actor === 'operator' ? null : <Copyable text={entry.actor} />,
             When: (
               <span>
                 <Time at={at} /> <span className="faint">{new Date(at).toLocaleString()}</span>

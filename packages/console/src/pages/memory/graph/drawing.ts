@@ -22,8 +22,10 @@ const short = (title: string): string =>
 
 /** Important memories and those with many relationships are larger. */
 const sizeOf = (importance: number, degree: number): number => 3 + importance * 3 + Math.min(7, Math.sqrt(degree) * 1.6)
-/** Among many, each is smaller: what is apart should look apart. */
-const crowdOf = (nodes: number): number => (nodes > 300 ? 0.5 : nodes > 120 ? 0.75 : 1)
+/** So many square pixels let a node have its full size. Among many, or in little room, each is smaller. */
+const ROOM = 4_200
+const crowdOf = (nodes: number, width: number): number =>
+  Math.max(0.45, Math.min(1, Math.sqrt((width * width) / (Math.max(1, nodes) * ROOM))))
 const widthOf = (strength: number): number => 0.8 + strength * 3.2
 
 function placeBeside(graph: MultiDirectedGraph, near: string | undefined): { x: number; y: number } {
@@ -37,8 +39,8 @@ function placeBeside(graph: MultiDirectedGraph, near: string | undefined): { x: 
   return { x: x + Math.cos(angle) * 6, y: y + Math.sin(angle) * 6 }
 }
 
-/** Makes the graph what the network is; says whether nodes or edges were added or removed. */
-export function draw(graph: MultiDirectedGraph, network: Network, palette: Palette): boolean {
+/** Makes the graph what the network is, on a drawing so wide; says whether nodes or edges were added or removed. */
+export function draw(graph: MultiDirectedGraph, network: Network, palette: Palette, width: number): boolean {
   let changed = false
   for (const id of graph.nodes())
     if (!network.nodes.has(id)) {
@@ -46,7 +48,7 @@ export function draw(graph: MultiDirectedGraph, network: Network, palette: Palet
       changed = true
     }
   const counts = degrees(network)
-  const crowd = crowdOf(network.nodes.size)
+  const crowd = crowdOf(network.nodes.size, width)
   const neighbours = new Map<string, string>()
   for (const { source_memory_id: from, target_memory_id: to } of network.edges.values()) {
     if (graph.hasNode(from)) neighbours.set(to, from)

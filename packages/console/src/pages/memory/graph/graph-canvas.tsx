@@ -39,7 +39,7 @@ export default function GraphCanvas({ network, selected, hidden, towards, onChoo
     made.sigma.on('leaveNode', () => element.classList.remove('over-node'))
     const stop = onThemeChange(() => {
       made.palette = paletteFrom((token) => colorOf(element, token))
-      draw(made.graph, latest.current.network, made.palette)
+      draw(made.graph, latest.current.network, made.palette, element.clientWidth)
     })
     return () => {
       stop()
@@ -51,7 +51,7 @@ export default function GraphCanvas({ network, selected, hidden, towards, onChoo
   useEffect(() => {
     const made = drawing.current
     // A change that moves nothing leaves what is settling alone.
-    if (made === null || !draw(made.graph, network, made.palette)) return
+    if (made === null || !draw(made.graph, network, made.palette, place.current!.clientWidth)) return
     setSettled(false)
     made.settler.settle(made.graph, () => setSettled(true))
   }, [network])

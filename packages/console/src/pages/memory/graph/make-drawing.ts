@@ -18,14 +18,30 @@ function textAt(context: CanvasRenderingContext2D, x: number, size: number, text
   return right + width > context.canvas.clientWidth ? Math.max(0, x - size - gap - width) : right
 }
 
-/** A label with the colour of the ground around it, so that it can be read over edges. */
+interface Box {
+  left: number
+  right: number
+  top: number
+  bottom: number
+}
+
+const meet = (a: Box, b: Box): boolean => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom
+
+/**
+ * A label with the colour of the ground around it, so that it can be read over edges. One that would lie on another is
+ * left out: `taken` has those of this drawing.
+ */
 const labelIn =
-  (palette: () => Palette): NodeLabelDrawingFunction =>
+  (palette: () => Palette, taken: Box[]): NodeLabelDrawingFunction =>
   (context, { x, y, size, label }, settings) => {
     if (!label) return
     const { ink, raised } = palette()
     context.font = `${settings.labelWeight} ${settings.labelSize}px ${settings.labelFont}`
     const left = textAt(context, x, size, label, BESIDE)
+    const half = settings.labelSize / 2 + 2
+    const box = { left, right: left + context.measureText(label).width, top: y - half, bottom: y + half }
+    if (taken.some((other) => meet(other, box))) return
+    taken.push(box)
     context.lineWidth = 3
     context.lineJoin = 'round'
     context.strokeStyle = raised
@@ -89,6 +105,7 @@ function reduceBy(drawing: Drawing): void {
 export function makeDrawing(place: HTMLElement): Drawing {
   const graph = new MultiDirectedGraph()
   const palette = paletteFrom((token) => colorOf(place, token))
+  const taken: Box[] = []
   let drawing: Drawing
   const sigma = new Sigma(graph, place, {
     allowInvalidContainer: true,
@@ -99,13 +116,16 @@ export function makeDrawing(place: HTMLElement): Drawing {
     labelDensity: 0.5,
     labelGridCellSize: 140,
     labelRenderedSizeThreshold: 5,
-    defaultDrawNodeLabel: labelIn(() => drawing.palette),
+    defaultDrawNodeLabel: labelIn(() => drawing.palette, taken),
     defaultDrawNodeHover: hoverIn(() => drawing.palette),
     stagePadding: 56,
     zIndex: true,
     minEdgeThickness: 1.2,
     minCameraRatio: 0.05,
     maxCameraRatio: 4,
+  })
+  sigma.on('beforeRender', () => {
+    taken.length = 0
   })
   drawing = { graph, sigma, palette, selected: undefined, hidden: new Set(), settler: makeSettler() }
   reduceBy(drawing)
