@@ -7,6 +7,7 @@ import { idMaker } from '../kernel/ids.ts'
 import type { Secrets } from '../kernel/secrets.ts'
 import { makeAnnouncements } from '../store/announce.ts'
 import type { Store } from '../store/db.ts'
+import { auditOperations } from './audit.ts'
 import { connectorOperations } from './connectors.ts'
 import { NO_LIMITS } from './admit.ts'
 import { makeIdempotency } from './idempotency.ts'
@@ -24,6 +25,7 @@ export function makeOperatorOperations(store: Store, secrets: Secrets, clock: Cl
       ...operatorOperations({ ...tools, settings: null }),
       ...webhookOperations({ ...tools, publicUrl: config.publicUrl }),
       ...connectorOperations(tools),
+      ...auditOperations(),
     ],
     {
       store,

@@ -181,11 +181,48 @@ test('[CLI-1] dead letters are listed, shown and put back', async () => {
   assert.equal((await json('dlq', 'show', id)).body.event_id, 'broken-1')
   assert.equal((await run('dlq', 'show', 'dlv_nothing')).code, 4)
   assert.equal((await run('dlq', 'replay')).code, 2)
-  assert.deepEqual(
-    (await json('dlq', 'replay', '--all')).body.replayed.map((one: { status: string }) => one.status),
-    ['replayed'],
-  )
+  assert.equal((await run('dlq', 'replay', id, '--all')).code, 2)
+  assert.deepEqual((await json('dlq', 'replay', '--all', '--dry-run')).body, { matched: 1, replayed: 0 })
+  assert.equal((await queue()).pending, 0)
+  assert.deepEqual((await json('dlq', 'replay', '--all')).body, { matched: 1, replayed: 1 })
   assert.equal((await queue()).pending, 1)
+})
+
+test('[CLI-1] an agent is paused and resumed, and the audit log tells of it', async () => {
+  const { agent, json, queue } = await listener()
+  const admin = commandsOf(() => ({ ...home.env, SENSORIUM_KEY: tenant.adminKey, SENSORIUM_URL: service.url }))
+  assert.deepEqual((await admin.json('agents', 'pause', agent.id)).body, { paused: true })
+  await json('publish', 'com.example.waits')
+  assert.deepEqual((await json('poll')).body.deliveries, [])
+  assert.match((await admin.run('agents', 'resume', agent.id)).stdout, /receives again/)
+  assert.equal((await json('poll')).body.deliveries.length, 1)
+  assert.equal((await queue()).leased, 1)
+  const { body } = await admin.json('audit', '--action', 'pauseAgent')
+  assert.deepEqual(
+    body.entries.map((entry: { resource: string }) => entry.resource),
+    [agent.id],
+  )
+  assert.match((await admin.run('audit', '--limit', '1')).stdout, /^when +who +action +what +request\n/)
+})
+
+test('[CLI-1] dead letters that fit a filter are put back or deleted, and the rest stays', async () => {
+  const { run, json, queue } = await listener()
+  for (const [id, reason] of [
+    ['one', 'no rule for it'],
+    ['two', 'no rule for it'],
+    ['three', 'the ledger is closed'],
+  ] as const) {
+    await json('publish', 'com.example.broken', '--id', id)
+    const [delivery] = (await json('poll')).body.deliveries
+    await run('nack', delivery.id, '--dead-letter', '--reason', reason)
+  }
+  assert.equal((await json('dlq', 'list', '--reason', 'ledger')).body.total, 1)
+  assert.deepEqual((await json('dlq', 'discard', '--reason', 'ledger')).body, { matched: 1, discarded: 1 })
+  const replayed = await run('dlq', 'replay', '--type', 'com.example.*', '--reason', 'NO RULE')
+  assert.deepEqual([replayed.code, replayed.stdout], [0, '2 dead letters were put back into the mailbox.\n'])
+  assert.partialDeepStrictEqual(await queue(), { pending: 2, dead_lettered: 0 })
+  const gone = await run('dlq', 'discard', 'dlv_01hv3k8z9q4m7t2x5c6w8r0s1d')
+  assert.deepEqual([gone.code, gone.stdout], [1, '0 dead letters were deleted. 1 of 1 were none any more.\n'])
 })
 
 test('[CLI-1][CLI-9] a file of events is published in batches; each event stands or falls alone', async () => {

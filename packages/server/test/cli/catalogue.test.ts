@@ -77,7 +77,7 @@ _sensorium; printf '%s\\n' "\${COMPREPLY[@]}"`
 
 test('[CLI-6] bash completes commands, what follows them, options and their values', async () => {
   assert.deepEqual(await offered('p'), ['profiles', 'publish', 'poll'])
-  assert.deepEqual(await offered('dlq', ''), ['list', 'show', 'replay'])
+  assert.deepEqual(await offered('dlq', ''), ['list', 'show', 'replay', 'discard'])
   assert.deepEqual(await offered('completion', ''), ['bash', 'zsh', 'fish'])
   assert.deepEqual(await offered('agents', 'register', 'x', '--m'), ['--mode'])
   assert.deepEqual(await offered('agents', 'register', 'x', '--mode', ''), ['poll', 'push', 'sse'])

@@ -89,6 +89,16 @@ onBothEngines((engine) => {
     assert.match((await run('admin-key', 'create', tenant.slug)).stdout, /ak_live_[A-Za-z0-9]{32}\n$/)
   })
 
+  test('[CON-35] tenant audit prints the log that the HTTP API has', async () => {
+    const { slug } = await service.tenant()
+    await json('tenant', 'set', slug, 'max_attempts=7')
+    const { code, body } = await json('tenant', 'audit', slug, '--action', 'updateTenantSettings')
+    assert.equal(code, 0)
+    assert.deepEqual(body, await http(`GET /operator/tenants/${slug}/audit?action=updateTenantSettings`))
+    assert.equal(body.total, 1)
+    assert.match((await run('tenant', 'audit', slug)).stdout, /operator +updateTenantSettings/)
+  })
+
   test('[TEN-6] usage prints the HTTP answer', async () => {
     const tenant = await service.tenant()
     const { code, body } = await json('usage', tenant.slug)

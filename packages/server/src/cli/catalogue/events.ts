@@ -9,6 +9,14 @@ const EVENT = {
   '--recipient <id>': 'an agent or a channel that receives it besides whoever matches',
 }
 
+const DEAD_LETTERS = {
+  '--type <pattern>': 'of events of these types',
+  '--reason <text>': 'with this in their reason',
+  '--of-agent <id>': 'of this agent; for org-admins',
+  '--since <time>': 'given up on then or later',
+  '--until <time>': 'given up on then or earlier',
+}
+
 const commands: Omit<ClientCommand, 'kind'>[] = [
   {
     usage: 'publish [type]',
@@ -65,8 +73,12 @@ const commands: Omit<ClientCommand, 'kind'>[] = [
   {
     usage: 'dlq list',
     summary: 'List dead letters, newest first',
-    options: { '--offset <number>': 'how many to leave out', '--limit <number>': 'how many to show' },
-    examples: ['sensorium dlq list'],
+    options: {
+      ...DEAD_LETTERS,
+      '--offset <number>': 'how many to leave out',
+      '--limit <number>': 'how many to show',
+    },
+    examples: ['sensorium dlq list', "sensorium dlq list --type 'com.plant.*' --reason 'no rule'"],
     load: () => import('../client/dlq-list.ts'),
   },
   {
@@ -77,10 +89,17 @@ const commands: Omit<ClientCommand, 'kind'>[] = [
   },
   {
     usage: 'dlq replay [id...]',
-    summary: 'Put dead letters back into the mailbox',
-    options: { '--all': 'every dead letter there is' },
-    examples: ['sensorium dlq replay dlv_01k…', 'sensorium dlq replay --all'],
-    load: () => import('../client/dlq-replay.ts'),
+    summary: 'Put dead letters back into the mailbox: those named, those that fit, or all',
+    options: { ...DEAD_LETTERS, '--all': 'every dead letter there is', '--dry-run': 'only count them' },
+    examples: ['sensorium dlq replay dlv_01k…', "sensorium dlq replay --reason 'no rule' --dry-run"],
+    load: async () => ({ run: (await import('../client/dlq-settle.ts')).replay }),
+  },
+  {
+    usage: 'dlq discard [id...]',
+    summary: 'Delete dead letters: those named, those that fit, or all',
+    options: { ...DEAD_LETTERS, '--all': 'every dead letter there is', '--dry-run': 'only count them' },
+    examples: ['sensorium dlq discard dlv_01k…', "sensorium dlq discard --type 'com.plant.*'"],
+    load: async () => ({ run: (await import('../client/dlq-settle.ts')).discard }),
   },
   {
     usage: 'explain <type>',

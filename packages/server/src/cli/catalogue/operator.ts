@@ -40,6 +40,20 @@ const tenants: Listed[] = [
     load: async () => ({ run: (await import('../operator/tenant-settings.ts')).set }),
   },
   {
+    usage: 'tenant audit <slug>',
+    summary: 'Who changed what in a tenant, newest first',
+    options: {
+      '--actor <id>': 'what this agent or org-admin did, or operator',
+      '--action <name>': 'one kind of change, such as mintKey',
+      '--since <time>': 'then or later',
+      '--until <time>': 'then or earlier',
+      '--offset <number>': 'how many to leave out',
+      '--limit <number>': 'how many to show',
+    },
+    examples: ['sensorium tenant audit acme --action updateTenantSettings'],
+    load: () => import('../operator/tenant-audit.ts'),
+  },
+  {
     usage: 'admin-key create <slug>',
     summary: 'Make another org-admin key for a tenant; prints it, once',
     examples: ['sensorium admin-key create acme'],

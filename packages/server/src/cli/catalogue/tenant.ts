@@ -47,6 +47,18 @@ const agents: Listed[] = [
     load: async () => ({ run: (await import('../client/agents-status.ts')).deactivate }),
   },
   {
+    usage: 'agents pause <id>',
+    summary: 'Hand nothing to an agent until it is resumed; its events wait',
+    examples: ['sensorium agents pause agt_01k…'],
+    load: async () => ({ run: (await import('../client/agents-pause.ts')).pause }),
+  },
+  {
+    usage: 'agents resume <id>',
+    summary: 'Let a paused agent receive again',
+    examples: ['sensorium agents resume agt_01k…'],
+    load: async () => ({ run: (await import('../client/agents-pause.ts')).resume }),
+  },
+  {
     usage: 'agents test <id>',
     summary: 'Send a test event to an agent',
     examples: ['sensorium agents test agt_01k…'],
@@ -173,6 +185,22 @@ const channels: Listed[] = [
   },
 ]
 
+const audit: Listed[] = [
+  {
+    usage: 'audit',
+    summary: 'Who changed what in the tenant, newest first; for org-admins',
+    options: {
+      '--actor <id>': 'what this agent or org-admin did, or operator',
+      '--action <name>': 'one kind of change, such as mintKey',
+      '--since <time>': 'then or later',
+      '--until <time>': 'then or earlier',
+      ...PAGE,
+    },
+    examples: ['sensorium audit --action mintKey'],
+    load: () => import('../client/audit.ts'),
+  },
+]
+
 export const tenant: Section = {
   title: 'Agents and channels',
   groups: {
@@ -181,5 +209,8 @@ export const tenant: Section = {
     interests: 'What an agent wants to hear of',
     channels: 'Channels, their members and feeds',
   },
-  commands: [...agents, ...keys, ...interests, ...channels].map((command) => ({ ...command, kind: 'client' })),
+  commands: [...agents, ...keys, ...interests, ...channels, ...audit].map((command) => ({
+    ...command,
+    kind: 'client',
+  })),
 }

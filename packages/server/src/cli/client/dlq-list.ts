@@ -1,13 +1,17 @@
 import type { ClientRun } from '../command.ts'
 import { list } from '../terminal/table.ts'
 import { when } from '../terminal/when.ts'
+import { deadLetterFilter } from './dead-letter-filter.ts'
 import { givenOnly, numberOf } from './read-input.ts'
 
 export const run: ClientRun = async ({ options, client, signal }) => {
-  const query = givenOnly({
-    offset: numberOf('--offset', options['offset']),
-    limit: numberOf('--limit', options['limit']),
-  })
+  const query = {
+    ...deadLetterFilter(options),
+    ...givenOnly({
+      offset: numberOf('--offset', options['offset']),
+      limit: numberOf('--limit', options['limit']),
+    }),
+  }
   const json = await client.deliveries.deadLetters(query, { signal })
   const rows = json.dlq_items.map(({ id, payload, attempt_count, dlq_reason, dead_lettered_at }) => [
     id,

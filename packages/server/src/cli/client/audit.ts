@@ -1,0 +1,15 @@
+import type { ClientRun } from '../command.ts'
+import { showAudit } from '../terminal/audit-table.ts'
+import { givenOnly, numberOf } from './read-input.ts'
+
+export const run: ClientRun = async ({ options, client, signal }) => {
+  const query = givenOnly({
+    actor: options['actor'],
+    action: options['action'],
+    since: options['since'],
+    until: options['until'],
+    offset: numberOf('--offset', options['offset']),
+    limit: numberOf('--limit', options['limit']),
+  })
+  return showAudit(await client.audit(query, { signal }))
+}

@@ -1,0 +1,13 @@
+import type { DeadLetterFilter } from '@sensorium/client'
+import type { Given } from '../command.ts'
+import { givenOnly } from './read-input.ts'
+
+/** Which dead letters the options of a command mean; the service checks them. */
+export const deadLetterFilter = (options: Given['options']): DeadLetterFilter =>
+  givenOnly({
+    event_type: options['type'],
+    reason: options['reason'],
+    agent_id: options['of-agent'],
+    since: options['since'],
+    until: options['until'],
+  })

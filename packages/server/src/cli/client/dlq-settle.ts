@@ -1,0 +1,109 @@
+// `dlq replay` and `dlq discard`, which differ in what becomes of the dead letters: those that are named, or all that
+// fit a filter, in steps that show how far it came.
+import type { Client, DeadLetterFilter } from '@sensorium/client'
+import { Misused, type ClientRun, type Given } from '../command.ts'
+import { EXIT } from '../exit-codes.ts'
+import { progress, type Progress } from '../terminal/progress.ts'
+import { deadLetterFilter } from './dead-letter-filter.ts'
+
+/** What the API takes at once. */
+const STEP = 1_000
+
+type Choice = { delivery_ids: string[] } | { filter: DeadLetterFilter; limit: number }
+
+interface Verb {
+  says: string
+  settle(client: Client, choice: Choice & { dry_run?: boolean }, signal: AbortSignal): Promise<number>
+}
+
+const REPLAY: Verb = {
+  says: 'put back into the mailbox',
+  settle: async (client, choice, signal) => (await client.deliveries.replayMany(choice, { signal })).replayed,
+}
+const DISCARD: Verb = {
+  says: 'deleted',
+  settle: async (client, choice, signal) => (await client.deliveries.discardMany(choice, { signal })).discarded,
+}
+
+function chosen({ args, options, flags }: Given): { ids: readonly string[] } | { filter: DeadLetterFilter } {
+  const filter = deadLetterFilter(options)
+  const ways = [args.length > 0, flags.has('all'), Object.keys(filter).length > 0].filter(Boolean).length
+  if (ways !== 1) throw new Misused('Name dead letters, or say which by a filter or --all', '<id>, --all or a filter')
+  return args.length > 0 ? { ids: args } : { filter }
+}
+
+/** Settles what is named; returns how many there still were. */
+async function settleNamed(
+  verb: Verb,
+  client: Client,
+  ids: readonly string[],
+  shown: Progress,
+  signal: AbortSignal,
+): Promise<number> {
+  let done = 0
+  for (let at = 0; at < ids.length; at += STEP) {
+    done += await verb.settle(client, { delivery_ids: ids.slice(at, at + STEP) }, signal)
+    if (ids.length > STEP) shown.show(Math.min(ids.length, at + STEP), ids.length)
+  }
+  return done
+}
+
+/** Settles what fits, as there was at the beginning: what is replayed may fail and be a dead letter once more. */
+async function settleFitting(
+  verb: Verb,
+  client: Client,
+  filter: DeadLetterFilter,
+  newest: { total: number; until: string },
+  shown: Progress,
+  signal: AbortSignal,
+): Promise<number> {
+  let done = 0
+  while (done < newest.total) {
+    const step = await verb.settle(client, { filter: { until: newest.until, ...filter }, limit: STEP }, signal)
+    done += step
+    if (newest.total > STEP) shown.show(done, newest.total)
+    if (step === 0) break
+  }
+  return done
+}
+
+/** How many are meant, and when the newest of those that fit was given up on. */
+async function fitting(
+  client: Client,
+  choice: ReturnType<typeof chosen>,
+  signal: AbortSignal,
+): Promise<{ matched: number; until: string }> {
+  if ('ids' in choice) return { matched: choice.ids.length, until: '' }
+  const { dlq_items, total } = await client.deliveries.deadLetters({ ...choice.filter, limit: 1 }, { signal })
+  return { matched: total, until: dlq_items[0]?.dead_lettered_at ?? '' }
+}
+
+const count = (number: number): string => `${number} dead letter${number === 1 ? '' : 's'}`
+
+const runOf =
+  (verb: Verb): ClientRun =>
+  async ({ client, signal, ...given }) => {
+    const choice = chosen(given)
+    const { matched, until } = await fitting(client, choice, signal)
+    const word = verb === REPLAY ? 'replayed' : 'discarded'
+    if (given.flags.has('dry-run') || matched === 0)
+      return { json: { matched, [word]: 0 }, text: `${count(matched)} would be ${verb.says}; nothing was done.` }
+    const shown = progress('dead letters')
+    try {
+      const done =
+        'ids' in choice
+          ? await settleNamed(verb, client, choice.ids, shown, signal)
+          : await settleFitting(verb, client, choice.filter, { total: matched, until }, shown, signal)
+      const rest = done < matched ? ` ${matched - done} of ${matched} were none any more.` : ''
+      return {
+        json: { matched, [word]: done },
+        text: `${count(done)} ${done === 1 ? 'was' : 'were'} ${verb.says}.${rest}`,
+        exitCode: rest === '' ? EXIT.ok : EXIT.failed,
+      }
+    } finally {
+      shown.end()
+    }
+  }
+
+export const replay = runOf(REPLAY)
+export const discard = runOf(DISCARD)

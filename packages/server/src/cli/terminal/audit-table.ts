@@ -1,0 +1,24 @@
+import type { CommandResult } from '../command.ts'
+import { list } from './table.ts'
+import { when } from './when.ts'
+
+interface Entry {
+  at: string
+  actor: string
+  action: string
+  resource: string | null
+  request_id: string | null
+}
+
+/** The audit log, whoever asked for it. */
+export function showAudit(json: { entries: readonly Entry[]; total: number }): CommandResult {
+  const rows = json.entries.map(({ at, actor, action, resource, request_id }) => [
+    when(at),
+    actor,
+    action,
+    resource ?? '',
+    request_id ?? '',
+  ])
+  const none = 'Nothing was changed yet.'
+  return { json, text: list(['when', 'who', 'action', 'what', 'request'], rows, { none, total: json.total }) }
+}
