@@ -13,6 +13,8 @@ export interface Config {
   workers: number
   /** Unset: the embedded store under `dataDir`. */
   databaseUrl: string | null
+  /** A server that follows it, for what may be a little old. */
+  databaseReadUrl: string | null
   publicUrl: string | null
   logLevel: string
   /** Unset only with the embedded store, which keeps one of its own. */
@@ -139,6 +141,11 @@ function readEmbeddings({ read, text, wrong }: Reader): Config['embeddings'] {
 const MOST_AUTO_WORKERS = 8
 const autoWorkers = (): number => Math.min(MOST_AUTO_WORKERS, availableParallelism())
 
+function isOneServer(url: string): boolean {
+  const servers = databaseServers(url)
+  return servers !== null && servers.urls.length === 1 && !servers.mustLook
+}
+
 function readWorkers({ read, wrong }: Reader, isEmbedded: boolean): number {
   const workers = read<number>(
     'WORKERS',
@@ -171,6 +178,12 @@ export function readConfig(env: Env): Config {
       null,
       'a postgres:// or postgresql:// URL, of one server or of several separated by commas',
       (value) => (databaseServers(value) === null ? undefined : value.replace(/\/+$/, '')),
+    ),
+    databaseReadUrl: read<string | null>(
+      'DATABASE_READ_URL',
+      null,
+      'the postgres:// or postgresql:// URL of one server',
+      (value) => (isOneServer(value) ? value.replace(/\/+$/, '') : undefined),
     ),
     publicUrl: read<string | null>('PUBLIC_URL', null, 'an http or https URL', webUrl),
     logLevel: read<string>('LOG_LEVEL', 'info', `one of ${LOG_LEVELS.join(', ')}`, (value) =>
@@ -231,6 +244,8 @@ export function readConfig(env: Env): Config {
       'SENSORIUM_SECRET takes at least 16 characters; it is required with DATABASE_URL, the same on every node',
     )
   }
+  if (config.databaseReadUrl !== null && config.databaseUrl === null)
+    wrong.push('DATABASE_READ_URL takes the replica of the server in DATABASE_URL, which is not set')
   if (wrong.length > 0) throw new ConfigError(wrong)
   return config
 }

@@ -61,7 +61,7 @@ async function runAlone(config: Config, log: Logger): Promise<void> {
 
 async function runWorkers(config: Config, log: Logger): Promise<void> {
   // Once for all of them: the schema, the first tenant, and what is wrong with the store.
-  const opened = await openStore(config, systemClock, { poolSize: 1 })
+  const opened = await openStore(config, systemClock, { poolSize: 2 })
   const adminKey = await bootstrapOn(config)(opened).finally(() => opened.store.close())
   const workers = makeWorkers(config.workers, log)
   onSignals(

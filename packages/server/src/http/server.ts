@@ -178,7 +178,8 @@ function addOperations(table: RouteTable, tools: ServeTools): void {
     const serve = serveOperation(operation, tools)
     table.add(operation.method, routePath(operation), serve)
     // A HEAD must not do anything: polling and streaming lease what they read.
-    if (operation.method === 'GET' && kind === 'read') table.add('HEAD', routePath(operation), serve)
+    if (operation.method === 'GET' && (kind === 'read' || kind === 'browse'))
+      table.add('HEAD', routePath(operation), serve)
   }
 }
 

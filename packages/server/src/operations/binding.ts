@@ -2,6 +2,7 @@
 // shape, transaction. A handler sees only calls that passed all of it.
 //
 //   read   is given the store
+//   browse is given what may be two seconds old: a replica of the store, where there is one
 //   write  is given a transaction; the record of its response commits with it
 //   own    does its own transaction (micro-batches, computing in between) and calls `record` inside it where one is
 //   given
@@ -15,6 +16,7 @@ export type Handler<O, Given> = (call: Call<O>, given: Given) => Promise<Operati
 
 interface Kinds {
   read: Db
+  browse: Db
   write: Db
   own: RecordResponse | null
 }
@@ -39,5 +41,6 @@ const bind =
     ({ operation, kind, handle, ...(fromValue ? { fromValue } : {}) }) as unknown as Binding
 
 export const read = bind('read')
+export const browse = bind('browse')
 export const write = bind('write')
 export const own = bind('own')

@@ -17,7 +17,7 @@ import { toText } from '../kernel/json.ts'
 import type { Router } from '../routing/router.ts'
 import type { Store } from '../store/db.ts'
 import { ok, refused, type OperationResponse } from './response.ts'
-import { own, read, type Binding } from './binding.ts'
+import { browse, own, read, type Binding } from './binding.ts'
 
 export interface EventOperationTools {
   store: Store
@@ -117,7 +117,7 @@ export function eventOperations({
       return ok(await listTypes(store, router, principal.tenantId, query, retainedSince(principal.tenantId)))
     }),
 
-    read(operations.listEvents, async ({ principal, query }, db) =>
+    browse(operations.listEvents, async ({ principal, query }, db) =>
       ok(await searchEvents(db, principal.tenantId, query)),
     ),
 

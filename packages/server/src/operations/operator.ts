@@ -7,7 +7,7 @@ import { createAdminKey, createTenant, listTenants } from '../tenants/create.ts'
 import { changeSettings, readSettings, type SettingsCache } from '../tenants/settings.ts'
 import { readUsage } from '../tenants/usage.ts'
 import { noContent, ok } from './response.ts'
-import { read, write, type Binding } from './binding.ts'
+import { browse, read, write, type Binding } from './binding.ts'
 
 export interface OperatorOperationTools extends KeyTools {
   announce: Announce
@@ -42,5 +42,5 @@ export const operatorOperations = (tools: OperatorOperationTools): Binding[] => 
     ok(await changeSettings(tx, tools.settings, params.slug, body)),
   ),
 
-  read(operations.getUsage, async ({ query }, db) => ok(await readUsage(db, query.tenant))),
+  browse(operations.getUsage, async ({ query }, db) => ok(await readUsage(db, query.tenant))),
 ]

@@ -163,6 +163,7 @@ function makeRun(
 
   function invoke(call: Call<never>, record: RecordResponse | null): Promise<OperationResponse> {
     if (binding.kind === 'read') return binding.handle(call, store)
+    if (binding.kind === 'browse') return binding.handle(call, store.behind)
     const audited = operation.audit && auditedCall(operation, call)
     if (binding.kind === 'own') return binding.handle(call, audited ? withAudit(audit, audited, record) : record)
     const { handle: work } = binding

@@ -138,6 +138,13 @@ export interface Store extends Db {
    */
   readonly beside: Reads
   tx<T>(work: (tx: Db) => Promise<T>, options?: TxOptions): Promise<T>
+  /**
+   * Reads what may be two seconds old, from a replica where there is one: for what people look through, never for what
+   * an agent has just done.
+   */
+  readonly behind: Db
+  /** Rejects with the reason where it cannot be worked with as it is reached. */
+  requireSessions(): Promise<void>
   /** Finds out what may have changed about what it can: whether it is sharded. */
   learn(): Promise<void>
   /** Rejects when the store cannot be reached or takes no writes. */

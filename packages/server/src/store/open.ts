@@ -26,10 +26,14 @@ export interface OpenOptions {
 }
 
 /** The store as it is: nothing has been migrated and nothing checked. The folder must be there. */
-export const connect = ({ databaseUrl, dataDir }: Config, clock: Clock, options: OpenOptions = {}): Store =>
+export const connect = (
+  { databaseUrl, databaseReadUrl, dataDir }: Config,
+  clock: Clock,
+  options: OpenOptions = {},
+): Store =>
   databaseUrl === null
     ? openSqlite(databaseFile(dataDir), options.observe)
-    : openPostgres({ url: databaseUrl, clock, ...options })
+    : openPostgres({ url: databaseUrl, clock, ...options, ...(databaseReadUrl ? { readUrl: databaseReadUrl } : {}) })
 
 /** Whether there is a store to open; a database server is asked when it is opened. */
 export const storeExists = ({ databaseUrl, dataDir }: Config): boolean =>
@@ -41,6 +45,7 @@ export async function openStore(config: Config, clock: Clock, options: OpenOptio
   const secrets = makeSecrets(config.secret ?? keepSecret(config.dataDir))
   const store = connect(config, clock, options)
   try {
+    await store.requireSessions()
     // Before anything is written: no time of a clock that is ahead gets into a store that nodes share.
     await followClock(store, clock)
     await migrate(store, clock.now())
@@ -48,9 +53,20 @@ export async function openStore(config: Config, clock: Clock, options: OpenOptio
     await checkSecret(store, secrets)
   } catch (error) {
     await store.close()
-    throw error
+    throw explained(error)
   }
   return { store, secrets }
+}
+
+/** A pooler refuses what it does not know, in words that its own settings are needed for. */
+function explained(error: unknown): unknown {
+  const parameter = /unsupported startup parameter: (\w+)/.exec((error as Error).message)?.[1]
+  return parameter === undefined
+    ? error
+    : new Error(
+        `DATABASE_URL leads through a pooler that refuses ${parameter}. Set pool_mode = session and ignore_startup_parameters = statement_timeout,idle_in_transaction_session_timeout there, or name the server itself`,
+        { cause: error },
+      )
 }
 
 // With another master secret no key would be found and nothing sealed could be opened: say so instead of answering 401

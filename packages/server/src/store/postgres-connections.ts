@@ -12,6 +12,8 @@ import { BatchingClient, isOutage, isOvertime, isQueueTimeout, setUp } from './p
 
 export interface PostgresOptions {
   url: string
+  /** Of a server that follows it, for what may be a little old. */
+  readUrl?: string
   clock: Clock
   poolSize?: number
   observe?: Observe

@@ -3,11 +3,13 @@
 // restart of ours (postgres-connections.ts, postgres-servers.ts).
 import { setTimeout as sleep } from 'node:timers/promises'
 import { backoffMs } from '../kernel/backoff.ts'
-import { StoreUnavailable, writesNeedTx, type Db, type Store, type TxOptions, type Value } from './db.ts'
+import { StoreUnavailable, writesNeedTx, type Db, type Reads, type Store, type TxOptions, type Value } from './db.ts'
 import { isDistributed } from './distribution.ts'
-import { makeConnections, type PostgresOptions } from './postgres-connections.ts'
+import { makeConnections, type Connections, type PostgresOptions } from './postgres-connections.ts'
+import { requireSessions } from './postgres-sessions.ts'
 import { transact } from './postgres-transaction.ts'
 import { capabilities, dialect, isCollision, send } from './postgres-wire.ts'
+import { followReplica } from './replica.ts'
 import { makeWriteWatch } from './write-watch.ts'
 
 const PING_WITHIN_MS = 2_000
@@ -16,6 +18,7 @@ const MAX_RETRIES = 5
 export function openPostgres(options: PostgresOptions): Store {
   const connections = makeConnections(options)
   const { withClient } = connections
+  const replica = options.readUrl === undefined ? null : makeConnections({ ...options, url: options.readUrl })
 
   const rows = <R>(sql: string, values: readonly Value[] = []): Promise<R[]> =>
     withClient('query', async (client) => (await send(client, sql, values)).rows as R[])
@@ -44,7 +47,7 @@ export function openPostgres(options: PostgresOptions): Store {
     }
   }
 
-  return {
+  const store: Omit<Store, 'behind'> = {
     name: 'postgres',
     dialect,
     ...capabilities,
@@ -59,6 +62,7 @@ export function openPostgres(options: PostgresOptions): Store {
     },
     ...writesNeedTx,
     tx,
+    requireSessions: () => requireSessions(withClient),
     async learn() {
       isSharded = await isDistributed({ dialect, rows })
     },
@@ -84,6 +88,25 @@ export function openPostgres(options: PostgresOptions): Store {
     notify: (channel, payload) => connections.tell('select pg_notify(?, ?)', [channel, payload]),
     listen: connections.listen,
     stats: connections.stats,
-    close: connections.close,
+    async close() {
+      await Promise.all([connections.close(), replica?.close()])
+    },
   }
+  return Object.assign(store, { behind: replica ? readingFrom(store as Db, rows, replica, options) : (store as Db) })
+}
+
+/** The store with its reads from a replica. */
+function readingFrom(
+  store: Db,
+  rows: Reads['rows'],
+  { withClient }: Connections,
+  { warn = () => {} }: PostgresOptions,
+): Db {
+  const copy = <R>(sql: string, values: readonly Value[] = []): Promise<R[]> =>
+    withClient('query', async (client) => (await send(client, sql, values)).rows as R[])
+  const behind = followReplica(rows, copy, warn)
+  return Object.create(store, {
+    rows: { value: behind },
+    lookUp: { value: async (sql: string, values?: readonly Value[]) => (await behind(sql, values))[0] },
+  }) as Db
 }

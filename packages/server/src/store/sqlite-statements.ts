@@ -9,6 +9,7 @@ import {
   type Insert,
   type Move,
   type Value,
+  type Store,
 } from './db.ts'
 
 /** Ends the name of a column whose text is selected as bytes. */
@@ -26,6 +27,12 @@ export const dialect: Dialect = {
 
 /** One process owns the file, and one connection of it writes. */
 export const capabilities: Capabilities = { isShared: false, isSharded: false, writers: 1 }
+
+/** A file is reached in one way, and what it can stays. */
+export const unchanging: Pick<Store, 'requireSessions' | 'learn'> = {
+  requireSessions: async () => {},
+  learn: async () => {},
+}
 
 /** SQLITE_BUSY, LOCKED, READONLY, IOERR, CORRUPT, FULL, CANTOPEN: the disk or another process, not the query. */
 const OUTAGES = new Set([5, 6, 8, 10, 11, 13, 14])

@@ -27,7 +27,7 @@ import {
   type Value,
 } from './db.ts'
 import { makeSnapshot, type Snapshot } from './sqlite-snapshot.ts'
-import { capabilities, dialect, onConnection, plannedOnce, translate } from './sqlite-statements.ts'
+import { capabilities, dialect, onConnection, plannedOnce, translate, unchanging } from './sqlite-statements.ts'
 import { watchLog, type WriteAheadLog } from './sqlite-wal.ts'
 import { checkSpace, makeWriteWatch, type WriteWatch } from './write-watch.ts'
 
@@ -314,7 +314,7 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
     })
   }
 
-  return {
+  const store: Omit<Store, 'behind'> = {
     name: 'sqlite',
     dialect,
     ...capabilities,
@@ -323,7 +323,7 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
     lookUp: async <R>(sql: string, values?: readonly Value[]) => (await rows<R>(sql, values))[0],
     ...writesNeedTx,
     tx,
-    learn: async () => {},
+    ...unchanging,
     async ping() {
       await rows('select 1')
       checkSpace(file)
@@ -346,4 +346,5 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
       writer.close()
     },
   }
+  return Object.assign(store, { behind: store as Db })
 }

@@ -1,12 +1,13 @@
-// Two real servers in DATABASE_URL: the work goes to the one that takes writes, and to the other when that changes. The
-// second one is kept from writing by its own setting, as a standby is; that data is copied between them is PostgreSQL's
-// affair and not looked at here.
+// Two real servers in DATABASE_URL: the work goes to the one that takes writes, and to the other when that changes. For
+// most of it the second one is kept from writing by its own setting; at the end it is a standby that is promoted, and one
+// that is read from.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import pg from 'pg'
 import { systemClock } from '../../src/kernel/clock.ts'
-import { StoreUnavailable, type Store } from '../../src/store/db.ts'
+import { StoreUnavailable, type Reads, type Store, type Value } from '../../src/store/db.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
+import { followReplica } from '../../src/store/replica.ts'
 import { layWire, type Wire } from '../support/cut-wire.ts'
 import { startPostgres, type PostgresServer } from '../support/postgres-server.ts'
 
@@ -27,6 +28,27 @@ async function admin(url: string, ...statements: string[]): Promise<void> {
     for (const sql of ['set default_transaction_read_only = off', ...statements]) await client.query(sql)
   } finally {
     await client.end()
+  }
+}
+
+async function ask(url: string, sql: string, values: unknown[] = []): Promise<unknown[]> {
+  const client = new pg.Client(url)
+  await client.connect()
+  try {
+    return (await client.query(sql, values)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+/** Resolves when the standby has done all that the primary has written so far. */
+async function untilFollowed(primary: string, standby: string): Promise<void> {
+  const [written] = (await ask(primary, 'select cast(pg_current_wal_lsn() as text) as place')) as { place: string }[]
+  for (;;) {
+    const [row] = (await ask(standby, 'select pg_last_wal_replay_lsn() >= cast($1 as pg_lsn) as done', [
+      written!.place,
+    ])) as { done: boolean }[]
+    if (row!.done) return
   }
 }
 
@@ -145,4 +167,84 @@ test('[STO-10] nobody is cut off who waits for a server that is only slow', { sk
   // Longer than the silence after which the servers are asked.
   const [row] = await store.tx((tx) => tx.rows<{ done: string }>("select 'yes' as done from pg_sleep(6)"))
   assert.equal(row!.done, 'yes')
+})
+
+test('[STO-9] [SCL-7] a standby that is promoted has what was answered, and the work goes on there', {
+  skip,
+}, async (t) => {
+  const primary = await startPostgres()
+  const standby = await primary.standby()
+  t.after(() => standby.stop())
+  const ports = [primary, standby].map(({ url }) => Number(new URL(url).port))
+  const store = open(...ports)
+  t.after(() => store.close())
+  await store.tx((tx) => tx.run('create table answered (id text primary key)'))
+  for (let i = 0; i < 20; i++) await store.tx((tx) => tx.run('insert into answered (id) values (?)', [`before-${i}`]))
+  await untilFollowed(primary.url, standby.url)
+  await primary.stop()
+  await assert.rejects(
+    store.tx((tx) => tx.run("insert into answered (id) values ('nowhere')")),
+    StoreUnavailable,
+  )
+  await ask(standby.url, 'select pg_promote()')
+  for (;;) {
+    const done = await store
+      .tx((tx) => tx.run("insert into answered (id) values ('after')"))
+      .catch((error) => {
+        assert.ok(error instanceof StoreUnavailable, String(error))
+      })
+    if (done === 1) break
+  }
+  assert.equal((await store.rows('select id from answered')).length, 21)
+})
+
+test('[SCL-7] a replica is read while it is two seconds behind at most, and the database otherwise', {
+  skip,
+}, async (t) => {
+  const primary = await startPostgres()
+  t.after(() => primary.stop())
+  const standby = await primary.standby()
+  await ask(primary.url, 'create table seen (id integer)')
+  const asked: string[] = []
+  let now = 0
+  const from =
+    (name: string, url: string): Reads['rows'] =>
+    async <R>(sql: string, values: readonly Value[] = []) => {
+      if (sql.includes('seen')) asked.push(name)
+      return (await ask(url, sql.replace('?', '$1'), [...values])) as R[]
+    }
+  const rows = followReplica(
+    from('database', primary.url),
+    from('replica', standby.url),
+    () => {},
+    () => now,
+  )
+  const read = async (): Promise<[string, number]> => {
+    const found = await rows('select id from seen')
+    return [asked.at(-1)!, found.length]
+  }
+  await untilFollowed(primary.url, standby.url)
+  const store = openPostgres({ url: primary.url, readUrl: standby.url, clock: systemClock })
+  t.after(() => store.close())
+  const isStandby = async (db: Reads): Promise<unknown> => (await db.rows('select pg_is_in_recovery() as it'))[0]
+  assert.deepEqual(await isStandby(store.behind), { it: true })
+  assert.deepEqual(await isStandby(store), { it: false })
+  assert.deepEqual(await read(), ['replica', 0])
+  await ask(standby.url, 'select pg_wal_replay_pause()')
+  await ask(primary.url, 'insert into seen values (1)')
+  assert.deepEqual(await read(), ['replica', 0], 'what it shows may be a little old')
+  // It cannot show any more that it holds what is committed.
+  for (now = 500; now <= 2_000; now += 500) await rows('select id from seen')
+  now = 2_600
+  await rows('select id from seen')
+  assert.deepEqual(await read(), ['database', 1])
+  await ask(standby.url, 'select pg_wal_replay_resume()')
+  await untilFollowed(primary.url, standby.url)
+  now = 4_000
+  await read()
+  await new Promise((resolve) => setImmediate(resolve))
+  while ((await read())[0] !== 'replica') now += 500
+  assert.deepEqual(await read(), ['replica', 1])
+  await standby.stop()
+  assert.deepEqual(await read(), ['database', 1], 'a replica that is gone is no outage')
 })

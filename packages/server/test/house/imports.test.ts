@@ -59,6 +59,7 @@ const POSTGRES_FILES = [
   'store/postgres-servers.ts',
   'store/postgres-listen.ts',
   'store/postgres-transaction.ts',
+  'store/postgres-sessions.ts',
 ]
 
 interface Import {

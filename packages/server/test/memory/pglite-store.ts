@@ -67,7 +67,7 @@ function on(
 
 export async function pgliteStore(): Promise<Store> {
   const pglite = await PGlite.create({ extensions: { vector } })
-  return {
+  const store: Omit<Store, 'behind'> = {
     ...on(pglite),
     name: 'pglite',
     serverTime: async () => null,
@@ -89,6 +89,7 @@ export async function pgliteStore(): Promise<Store> {
       runEffects(effects)
       return result as T
     },
+    requireSessions: async () => {},
     learn: async () => {},
     ping: async () => void (await pglite.query('select 1')),
     notify: () => {},
@@ -96,4 +97,5 @@ export async function pgliteStore(): Promise<Store> {
     stats: () => ({ waiting: 0, connections: 1, idle: 1 }),
     close: () => pglite.close(),
   }
+  return Object.assign(store, { behind: store as Db })
 }

@@ -1,12 +1,22 @@
 // A throw-away PostgreSQL server for tests: real binaries, real fsync, own folder and port, gone afterwards.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
-import { chownSync, existsSync, lchownSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import {
+  chownSync,
+  existsSync,
+  lchownSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { cp } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import pg from 'pg'
 
 export interface PostgresServer {
   /** A superuser's address of the database `postgres`. */
@@ -15,6 +25,8 @@ export interface PostgresServer {
   stop(): Promise<void>
   /** Crashes the server (every connection breaks, no checkpoint) and starts it again: same port, same data. */
   restart(): Promise<void>
+  /** Another server that follows this one, made of a copy of its data. `select pg_promote()` makes it take writes. */
+  standby(): Promise<PostgresServer>
 }
 
 const readyWithinMs = 30_000
@@ -27,6 +39,7 @@ interface Installation {
   bin: string
   relocatable: boolean
 }
+type Settings = Readonly<Record<string, string | number>>
 interface Running {
   guard: ChildProcess
   exited: Promise<void>
@@ -58,29 +71,62 @@ export async function startPostgres(): Promise<PostgresServer> {
   const base = makeFolder(account)
   try {
     const bin = await usableBinaries(base, account)
-    for (let attempt = 1; ; attempt++) {
-      const port = await freePort()
-      try {
-        let running = await launch(base, bin, port, account)
-        return {
-          url: `postgres://postgres@127.0.0.1:${port}/postgres`,
-          async stop() {
-            await halt(running)
-            rmSync(base, { recursive: true, force: true })
-          },
-          async restart() {
-            await halt(running)
-            running = await launch(base, bin, port, account)
-          },
-        }
-      } catch (error) {
-        // Another process may have taken the port between the look and the start.
-        if (attempt === 3 || !String(error).includes('could not create any TCP/IP sockets')) throw error
-      }
-    }
+    return await serveFolder(base, bin, account)
   } catch (error) {
     rmSync(base, { recursive: true, force: true })
     throw error
+  }
+}
+
+/** Starts a server in its folder, on a port that is free. */
+async function serveFolder(base: string, bin: string, account: Account, more: Settings = {}): Promise<PostgresServer> {
+  for (let attempt = 1; ; attempt++) {
+    const port = await freePort()
+    try {
+      let running = await launch(base, bin, port, account, more)
+      return {
+        url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+        async stop() {
+          await halt(running)
+          rmSync(base, { recursive: true, force: true })
+        },
+        async restart() {
+          await halt(running)
+          running = await launch(base, bin, port, account, more)
+        },
+        standby: () => followServer(base, bin, port, account),
+      }
+    } catch (error) {
+      // Another process may have taken the port between the look and the start.
+      if (attempt === 3 || !String(error).includes('could not create any TCP/IP sockets')) throw error
+    }
+  }
+}
+
+async function followServer(base: string, bin: string, port: number, account: Account): Promise<PostgresServer> {
+  const folder = makeFolder(account)
+  const client = new pg.Client(`postgres://postgres@127.0.0.1:${port}/postgres`)
+  await client.connect()
+  try {
+    // The data may change while it is copied: the label says from where on the log has to be done again.
+    await client.query("select pg_backup_start('standby', true)")
+    spawnSync('cp', ['-a', path.join(base, 'data'), folder])
+    const { rows } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)')
+    const data = (name: string): string => path.join(folder, 'data', name)
+    rmSync(data('postmaster.pid'), { force: true })
+    for (const [name, text] of [
+      ['backup_label', rows[0]!.labelfile],
+      ['standby.signal', ''],
+    ] as const) {
+      writeFileSync(data(name), text, { mode: 0o600 })
+      if (account.uid !== undefined && account.gid !== undefined) chownSync(data(name), account.uid, account.gid)
+    }
+    return await serveFolder(folder, bin, account, { primary_conninfo: `host=127.0.0.1 port=${port} user=postgres` })
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true })
+    throw error
+  } finally {
+    await client.end()
   }
 }
 
@@ -164,8 +210,9 @@ async function freePort(): Promise<number> {
   throw new Error('PostgreSQL could not be started: no free port between 20000 and 32000')
 }
 
-async function launch(base: string, bin: string, port: number, account: Account): Promise<Running> {
-  const settings = {
+async function launch(base: string, bin: string, port: number, account: Account, more: Settings): Promise<Running> {
+  const settings: Settings = {
+    ...more,
     listen_addresses: '127.0.0.1',
     port,
     unix_socket_directories: '',
@@ -203,7 +250,7 @@ async function launch(base: string, bin: string, port: number, account: Account)
   for (;;) {
     const now = readOrEmpty(status)
     // The server writes its state on the eighth line; the file of a killed predecessor may still lie there.
-    if (now !== before && now.split('\n')[7]?.trim() === 'ready') break
+    if (now !== before && ['ready', 'standby'].includes(now.split('\n')[7]?.trim() ?? '')) break
     if (over || Date.now() > deadline) {
       const log = readOrEmpty(path.join(base, 'log')).trim()
       await halt(running)

@@ -92,6 +92,9 @@ const recordedStore = (store: Store, note: Note): Store => ({
     dialect: store.dialect,
     rows: (sql, values) => (note(sql, values), store.beside.rows(sql, values)),
   },
+  get behind() {
+    return recordedDb(store.behind, note)
+  },
   tx: (work, options) => store.tx((tx) => work(recordedDb(tx, note)), options),
 })
 

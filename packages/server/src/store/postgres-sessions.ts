@@ -1,0 +1,43 @@
+// Whether a connection is a session of its own. Behind a pooler in transaction mode it is not: each transaction may be
+// done by another one, and what a session sets reaches whoever has it next.
+import type pg from 'pg'
+
+const REFUSED =
+  'DATABASE_URL leads through a pooler in transaction mode, where a connection is another session from one transaction to the next. ' +
+  'The service needs sessions: wake-ups are heard by LISTEN, statements are prepared, and a session that may commit without waiting for the disk would do it for the transactions of others. ' +
+  'Set pool_mode = session for this database, or name the server itself'
+
+const pidOf = async (client: pg.ClientBase): Promise<number> =>
+  (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]!.pid
+
+/** The session of each of two transactions that are open at once, which end in this order. */
+async function sideBySide(first: pg.ClientBase, second: pg.ClientBase): Promise<[number, number]> {
+  const pids: [number, number] = [0, 0]
+  for (const [i, client] of [first, second].entries()) {
+    await client.query('begin')
+    pids[i] = await pidOf(client)
+  }
+  await first.query('commit')
+  await second.query('commit')
+  return pids
+}
+
+type WithClient = <T>(kind: 'query', work: (client: pg.PoolClient) => Promise<T>) => Promise<T>
+
+/** Rejects with the reason where connections are no sessions. */
+export async function requireSessions(withClient: WithClient): Promise<void> {
+  await withClient('query', async (one) => {
+    // What it was called when it connected. A pooler has numbers of its own, and a server has none but these.
+    const named = (one as unknown as { processID: number | null }).processID
+    if ((await pidOf(one)) === named) return
+    await withClient('query', async (other) => {
+      // A pooler gives out the session that was given back last, or the one that was given back first: by turns both
+      // orders of giving back, so that either way a connection gets the other's.
+      const [a, b] = await sideBySide(one, other)
+      const [c, d] = await sideBySide(one, other)
+      const [e, f] = await sideBySide(other, one)
+      const [g, h] = await sideBySide(one, other)
+      if (new Set([a, c, f, g]).size > 1 || new Set([b, d, e, h]).size > 1) throw new Error(REFUSED)
+    })
+  })
+}

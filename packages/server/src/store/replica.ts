@@ -1,0 +1,66 @@
+// Reading from a copy of the database that follows it. What it shows may be a little old, and is never older than
+// MOST_BEHIND_MS: before it is asked it has shown to hold all that was committed at a time that is not longer ago.
+// Otherwise, and when it cannot be reached, the database itself is asked.
+import { performance } from 'node:perf_hooks'
+import type { Reads, Value } from './db.ts'
+
+const MOST_BEHIND_MS = 2_000
+const LOOK_EVERY_MS = 500
+
+/** How far the database has written, as a place in its log. */
+const WRITTEN = 'select cast(pg_current_wal_lsn() as text) as place'
+/** Whether the copy has done what the log says up to a place. */
+const HAS_DONE = 'select pg_last_wal_replay_lsn() >= cast(? as pg_lsn) as done'
+
+type Rows = Reads['rows']
+
+/** `database` and `copy` run a query; `warn` hears of a copy that is left for the database, and that is asked again. */
+export function followReplica(
+  database: Rows,
+  copy: Rows,
+  warn: (what: string, error: unknown) => void,
+  elapsed: () => number = performance.now.bind(performance),
+): Rows {
+  /** The copy holds what was committed before this time. */
+  let holdsUpTo = -Infinity
+  let lookedAt = -Infinity
+  let looking: Promise<void> | null = null
+  let isUsed = true
+
+  function note(usable: boolean, error: unknown): void {
+    if (usable !== isUsed) warn(usable ? 'the replica is read again' : 'the replica is not read', error)
+    isUsed = usable
+  }
+
+  async function look(): Promise<void> {
+    const at = elapsed()
+    lookedAt = at
+    try {
+      const [written] = await database<{ place: string }>(WRITTEN)
+      const [replica] = await copy<{ done: boolean | null }>(HAS_DONE, [written!.place])
+      if (replica?.done === true) holdsUpTo = at
+      note(elapsed() - holdsUpTo <= MOST_BEHIND_MS, new Error('it is more than two seconds behind'))
+    } catch (error) {
+      note(false, error)
+    }
+  }
+
+  /** Waits for a look only where nothing is known of the copy. */
+  async function isFresh(): Promise<boolean> {
+    if (elapsed() - lookedAt >= LOOK_EVERY_MS) looking ??= look().finally(() => void (looking = null))
+    if (holdsUpTo === -Infinity) await looking
+    return elapsed() - holdsUpTo <= MOST_BEHIND_MS
+  }
+
+  return async <R>(sql: string, values: readonly Value[] = []): Promise<R[]> => {
+    if (!(await isFresh())) return database<R>(sql, values)
+    try {
+      return await copy<R>(sql, values)
+    } catch (error) {
+      // It may be gone, or have cancelled the query for what it had to do: the database decides what is wrong with it.
+      holdsUpTo = -Infinity
+      note(false, error)
+      return database<R>(sql, values)
+    }
+  }
+}

@@ -1,0 +1,46 @@
+// A pooler between the service and PostgreSQL, a real one: with sessions it works, without them the start is refused
+// with the reason.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { readConfig } from '../../src/config.ts'
+import { systemClock } from '../../src/kernel/clock.ts'
+import { openStore, type Opened } from '../../src/store/open.ts'
+import { POSTGRES_URL, postgres, type FreshStore } from '../support/engines.ts'
+import { noPooler, startPooler } from '../support/pgbouncer.ts'
+
+const OURS = 'statement_timeout,idle_in_transaction_session_timeout'
+
+describe('a pooler', { skip: POSTGRES_URL ? noPooler : 'PostgreSQL is missing' }, () => {
+  let fresh: FreshStore
+  before(async () => {
+    fresh = await postgres.migrated!()
+  })
+  after(() => fresh?.drop())
+
+  const open = (url: string): Promise<Opened> => openStore(readConfig({ ...fresh.env, DATABASE_URL: url }), systemClock)
+
+  test('[SCL-8] in transaction mode it is refused, whichever session it gives out next', async (t) => {
+    const pooler = await startPooler(fresh.env['DATABASE_URL']!, 'transaction', OURS)
+    t.after(pooler.stop)
+    await assert.rejects(open(pooler.url), /pooler in transaction mode.*pool_mode = session/)
+  })
+
+  test('[SCL-8] in session mode the store works through it, and hears wake-ups', async (t) => {
+    const pooler = await startPooler(fresh.env['DATABASE_URL']!, 'session', OURS)
+    t.after(pooler.stop)
+    const { store } = await open(pooler.url)
+    t.after(() => store.close())
+    const heard = new Promise<string>((resolve) => store.listen('a_channel', resolve))
+    const again = setInterval(() => store.notify('a_channel', 'hello'), 50)
+    assert.equal(await heard, 'hello')
+    clearInterval(again)
+    await store.tx((tx) => tx.run("insert into settings (name, value) values ('through', 'it')"))
+    assert.equal((await store.rows("select 1 from settings where name = 'through'")).length, 1)
+  })
+
+  test('[SCL-8] one that lets our limits of time not pass is refused with their names', async (t) => {
+    const pooler = await startPooler(fresh.env['DATABASE_URL']!, 'session', '')
+    t.after(pooler.stop)
+    await assert.rejects(open(pooler.url), /ignore_startup_parameters.*statement_timeout/)
+  })
+})

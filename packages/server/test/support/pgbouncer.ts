@@ -1,0 +1,80 @@
+// A throw-away pgbouncer for tests: Debian's own, with a folder and a port of its own, gone afterwards.
+import { spawn, spawnSync } from 'node:child_process'
+import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export interface Pooler {
+  /** The address of the database behind it. */
+  readonly url: string
+  stop(): Promise<void>
+}
+
+const PROGRAM = '/usr/sbin/pgbouncer'
+const READY_WITHIN_MS = 20_000
+
+/** As root on Debian the package is one command away; its own service must not start. */
+function install(): boolean {
+  if (process.getuid?.() !== 0 || spawnSync('apt-get', ['--version']).error) return false
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' }
+  spawnSync('apt-get', ['install', '-y', '--no-install-recommends', 'pgbouncer'], { env, timeout: 120_000 })
+  return existsSync(PROGRAM)
+}
+
+/** For the `skip` of a test: false where one can be had. */
+export const noPooler: string | false =
+  existsSync(PROGRAM) || install() ? false : 'pgbouncer is missing (Debian package pgbouncer)'
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve) => {
+    const probe = createServer()
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as { port: number }
+      probe.close(() => resolve(port))
+    })
+  })
+
+/** In front of the server of `url`. `ignored` are the parameters of a start that it lets pass. */
+export async function startPooler(url: string, mode: 'session' | 'transaction', ignored: string): Promise<Pooler> {
+  const server = new URL(url)
+  const folder = mkdtempSync(path.join(tmpdir(), 'sensorium-pooler-'))
+  const port = await freePort()
+  const account = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {}
+  if ('uid' in account) chownSync(folder, 65534, 65534)
+  const log = path.join(folder, 'log')
+  writeFileSync(
+    path.join(folder, 'ini'),
+    [
+      '[databases]',
+      `* = host=${server.hostname} port=${server.port} user=${server.username}`,
+      '[pgbouncer]',
+      'listen_addr = 127.0.0.1',
+      `listen_port = ${port}`,
+      'unix_socket_dir =',
+      'auth_type = any',
+      `pool_mode = ${mode}`,
+      `logfile = ${log}`,
+      ...(ignored === '' ? [] : [`ignore_startup_parameters = ${ignored}`]),
+      '',
+    ].join('\n'),
+  )
+  const child = spawn(PROGRAM, [path.join(folder, 'ini')], { ...account, cwd: folder, stdio: 'ignore' })
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  process.once('exit', () => child.kill('SIGKILL'))
+  const said = (): string => (existsSync(log) ? readFileSync(log, 'utf8') : '')
+  for (const since = Date.now(); !/process up/.test(said()); await sleep(20)) {
+    if (child.exitCode !== null || Date.now() - since > READY_WITHIN_MS)
+      throw new Error(`pgbouncer did not start: ${said()}`)
+  }
+  server.port = String(port)
+  return {
+    url: server.href,
+    async stop() {
+      child.kill('SIGKILL')
+      await ended
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
