@@ -4,6 +4,7 @@ import type { EventTypes } from './activity/event-types.ts'
 import { PRUNE_EVERY_MS as PRUNE_AUDIT_EVERY_MS, pruneAudit } from './audit/audit.ts'
 import type { Config } from './config.ts'
 import { expireMemories } from './memory/expire.ts'
+import { rewordMemories } from './memory/reword.ts'
 import { sweepLapsed } from './delivery/lapse.ts'
 import type { PolicyOf } from './delivery/policy.ts'
 import type { Wakeups } from './delivery/wake.ts'
@@ -73,6 +74,7 @@ export function backgroundWork(parts: BackgroundParts) {
     /** What no wake-up told of. */
     push: { everyMs: 1_000, runOnce: push.runOnce },
     embed: { everyMs: 2_000, runOnce: () => parts.embedding.runOnce() },
+    rewordMemories: { everyMs: 2_000, runOnce: () => rewordMemories(store, parts.memoryIndex) },
     expireMemories: { everyMs: 10_000, runOnce: () => expireMemories(store, parts.memoryIndex, clock.now()) },
     gatherStatistics: {
       everyMs: 2_000,

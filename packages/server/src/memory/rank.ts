@@ -68,7 +68,7 @@ export interface Meaning {
   vector: Float32Array
   /** Empty when the model gives none. */
   tokens: Int8Array
-  /** Of a query: for each token the place of its word among the query's words, -1 for one that is none of them. */
+  /** Of a query: for each token the place of its word among the query's words, -1 for one that is none of them, SMALL for a small word. */
   wordOfToken?: readonly number[]
 }
 
@@ -142,10 +142,13 @@ export function tokenLikeness(query: Int8Array, memory: Int8Array, weights: read
   return weight > 0 ? sum / weight / 16_129 : 0
 }
 
+/** The place of a token that is a small word of the query's language: it counts nothing. */
+export const SMALL = -2
+
 /** What each token of the query counts: √idf of its word. One that is no word of the query counts as the rarest. */
 export function tokenWeights(words: Words, { wordOfToken = [] }: Meaning): number[] {
   const rarest = Math.max(1, ...words.idf)
-  return wordOfToken.map((place) => Math.sqrt(words.idf[place] ?? rarest))
+  return wordOfToken.map((place) => (place === SMALL ? 0 : Math.sqrt(words.idf[place] ?? rarest)))
 }
 
 /** The query moved towards its best answers and brought back to length 1. */

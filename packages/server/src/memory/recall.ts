@@ -11,11 +11,13 @@ import type { Db, Store } from '../store/db.ts'
 import { meter } from '../tenants/usage.ts'
 import type { Embedded, Embedder } from './embed/embedding.ts'
 import type { Embedding } from './embed-memories.ts'
-import { MAX_TERMS, type MemoryIndex, type Recalled } from './index/memory-index.ts'
-import type { Meaning } from './rank.ts'
+import { MAX_WORDS, type MemoryIndex, type Recalled } from './index/memory-index.ts'
+import { SMALL, type Meaning } from './rank.ts'
 import { seenBy, type Viewer } from './see.ts'
 import { listMemoriesById, touchMemories } from './sql.ts'
-import { termsOf } from './index/terms.ts'
+import { smallWords, type Language } from './index/languages.ts'
+import { askedWords, type Word } from './index/terms.ts'
+import { formsOf } from './index/word-forms.ts'
 import { jsonBody, type Item, type JsonBody } from './wire.ts'
 
 export type RecallOptions = Omit<Static<typeof MemorySearch>, 'query' | 'explain'> & {
@@ -42,11 +44,16 @@ const SPACES = /\s+/g
 const MAX_QUERY = 4_096
 
 /** What a query means, its tokens joined with its words. */
-const meaningOf = ({ vector, tokens, words = [] }: Embedded, terms: readonly string[]): Meaning => ({
-  vector,
-  tokens,
-  wordOfToken: words.map((word) => terms.indexOf(termsOf(word)[0] ?? '')),
-})
+function meaningOf(
+  { vector, tokens, words = [] }: Embedded,
+  asked: readonly Word[],
+  languages: readonly Language[],
+): Meaning {
+  const small = languages.length === 1 ? smallWords[languages[0]!] : smallWords.en
+  const placeOf = (word: string): number =>
+    small.has(word) ? SMALL : asked.findIndex((forms) => forms[0] === formsOf(word, ['en'])[0])
+  return { vector, tokens, wordOfToken: words.map(placeOf) }
+}
 
 const time = (text: string | undefined): number | undefined => (text === undefined ? undefined : Date.parse(text))
 
@@ -84,7 +91,8 @@ export function makeRecall({ index, embedder, embedding, clock, log }: RecallToo
       Promise.all([embed(viewer, query), embedding.soon(viewer.tenantId)]),
       () => [null, undefined],
     )
-    const terms = [...new Set(termsOf(query))].slice(0, MAX_TERMS)
+    const { words, languages } = askedWords(query)
+    words.splice(MAX_WORDS)
     const found = index.find({
       viewer: { kind: viewer.kind, id: viewer.id, tenantId: viewer.tenantId, teamId: viewer.teamId },
       scope: scope ?? null,
@@ -93,8 +101,8 @@ export function makeRecall({ index, embedder, embedding, clock, log }: RecallToo
       filters: filtersOf(filters),
       limit,
       now: clock.now(),
-      terms,
-      meaning: embedded && meaningOf(embedded, terms),
+      words,
+      meaning: embedded && meaningOf(embedded, words, languages),
       model: embedder.model,
     })
     // An empty answer would say that there is nothing.

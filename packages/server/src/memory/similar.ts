@@ -59,7 +59,7 @@ export function makeSimilar({ index, embedder, embedding, clock, log }: SimilarT
       filters: {},
       limit,
       now: clock.now(),
-      terms: [],
+      words: [],
       meaning: { vector, tokens: new Int8Array() },
       model: embedder.model,
     })

@@ -10,7 +10,7 @@ import { listMemories } from '../../src/memory/list.ts'
 import { makeAnalyse } from '../../src/memory/index/analyse.ts'
 import { fold } from '../../src/memory/index/fold.ts'
 import { askedOf, gramsOf } from '../../src/memory/index/grams.ts'
-import { termsOf } from '../../src/memory/index/terms.ts'
+import { wordsOf } from '../../src/memory/index/terms.ts'
 import { traverse } from '../../src/memory/traverse.ts'
 import type { Value } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
@@ -61,13 +61,13 @@ test('[LOAD-3] what a long text is found by is worked out in steps, and is what 
   const text = `Grüße ${everyCharacter}`
   const { turns } = await turnsBeside(analyse.ahead(text, 'short', undefined))
   assert.ok(turns >= 2, `${turns} turns`)
-  assert.deepEqual(analyse.of(text), { folded: fold(text), terms: termsOf(text) })
-  assert.deepEqual(analyse.of('Short'), { folded: 'short', terms: ['short'] })
+  assert.deepEqual(analyse.of(text), { folded: fold(text), words: wordsOf(text) })
+  assert.deepEqual(analyse.of('Short'), { folded: 'short', words: wordsOf('Short') })
   // Texts whose transaction never came do not stay for ever.
   const others = Array.from({ length: 20 }, (_, i) => `${i} ${'word '.repeat(1_000)}`)
   await analyse.ahead(...others)
   assert.deepEqual(
-    others.map((other) => analyse.of(other).terms.length),
+    others.map((other) => analyse.of(other).words.length),
     others.map(() => 1_001),
   )
 })

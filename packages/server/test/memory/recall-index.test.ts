@@ -54,7 +54,7 @@ const searchFor = (vector: Float32Array, minConfidence: number): SearchQuery => 
   filters: {},
   limit: 10,
   now: NOW,
-  terms: [],
+  words: [],
   meaning: { vector, tokens: NO_TOKENS },
   model: MODEL,
 })

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { stem } from '../../src/memory/index/stem.ts'
-import { countTerms, termsOf } from '../../src/memory/index/terms.ts'
+import { askedWords, countWords, wordsOf } from '../../src/memory/index/terms.ts'
 import { idf, lexical, type Words } from '../../src/memory/bm25.ts'
-import { blendFor, rank, recency, tokenLikeness, tokenWeights, type Candidate } from '../../src/memory/rank.ts'
+import { blendFor, rank, recency, SMALL, tokenLikeness, tokenWeights, type Candidate } from '../../src/memory/rank.ts'
 
 // From the paper's own examples, step by step.
 const STEMS: Record<string, string> = {
@@ -48,27 +48,37 @@ test('[SRCH-7] words meet by their stems', () => {
   for (const [word, expected] of Object.entries(STEMS)) assert.equal(stem(word), expected, word)
 })
 
-test('[SRCH-7] a text becomes words in any script: case and accents fold, stop words go, scripts without spaces are cut in pairs, and ideographs stand alone too', () => {
-  assert.deepEqual(termsOf('The Café at the END of “connections”'), ['cafe', 'end', 'connect'])
-  assert.deepEqual(termsOf('東京タワー v2'), ['東', '京', '東京', '京タ', 'タワ', 'ワー', 'v2'])
-  assert.deepEqual(termsOf('Straße Привет नमस्ते'), ['straße', 'привет', 'नमस्ते'])
-  assert.deepEqual(termsOf('... the of — !'), [])
+test('[SRCH-7] a text becomes words in any script: case and accents fold, small words go, ideographs stand alone and in pairs', () => {
+  const firsts = (text: string): string[] => wordsOf(text).map((forms) => forms[0]!)
+  assert.deepEqual(wordsOf('The Café at the END of “connections”'), [['cafe'], ['end'], ['connect']])
+  assert.deepEqual(firsts('東京タワー v2'), ['東', '京', '東京', '京タ', 'タワ', 'ワー', 'v2'])
+  assert.deepEqual(firsts('Straße Привет नमस्ते'), ['strass', 'привет', 'नमस्ते'])
+  assert.deepEqual(firsts('รถไฟไปเชียงใหม่'), ['รถไฟ', 'ไป', 'เชียงใหม่'])
+  assert.deepEqual(firsts('... the of — !'), [])
   assert.deepEqual(
-    termsOf('x'.repeat(500)).map((term) => term.length),
+    firsts('x'.repeat(500)).map((term) => term.length),
     [64],
   )
 })
 
+test('[SRCH-7] a question in a script without spaces asks for pairs inside of words, not for particles', () => {
+  const asked = (query: string): string[] => askedWords(query).words.map((forms) => forms[0]!)
+  assert.deepEqual(asked('うちの猫は'), ['うち', '猫'])
+  assert.deepEqual(asked('会議は火曜日'), ['会議', '火曜', '曜日'])
+  assert.deepEqual(asked('香港大'), ['香港', '港大', '大'])
+})
+
 test('the title counts three times', () => {
-  const { counts, length } = countTerms(['deploy'], ['deploy', 'friday'])
+  const { counts, length } = countWords([['deploy']], [['deploy'], ['friday', 'frida']])
   assert.deepEqual(
     [...counts],
     [
       ['deploy', 4],
       ['friday', 1],
+      ['frida', 1],
     ],
   )
-  assert.equal(length, 5)
+  assert.equal(length, 5, 'a word under two forms is one word')
 })
 
 const NOW = Date.parse('2030-01-01T00:00:00Z')
@@ -176,8 +186,8 @@ test('[SRCH-7] a memory that is not embedded yet is found by its words, however 
 
 test('[RCL-11] a token weighs the root of the weight of its word, and one of no word as much as the rarest', () => {
   const words: Words = { idf: [4, 9], averageLength: 10, memories: 10 }
-  const query = { vector: new Float32Array(2), tokens: new Int8Array(0), wordOfToken: [1, 0, -1] }
-  assert.deepEqual(tokenWeights(words, query), [3, 2, 3])
+  const query = { vector: new Float32Array(2), tokens: new Int8Array(0), wordOfToken: [1, 0, -1, SMALL] }
+  assert.deepEqual(tokenWeights(words, query), [3, 2, 3, 0])
 })
 
 test('[RCL-11] the longer memories are, the more the meaning of the whole counts; the weights always add up to one', () => {

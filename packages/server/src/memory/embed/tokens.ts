@@ -1,7 +1,7 @@
 // Token vectors leave the model with 384 numbers each. Projected on 64 directions, brought to length 1 and rounded to a
 // byte, a sixteenth of the space keeps what is needed to compare tokens: about 1 KB for a short memory.
 import { readFileSync } from 'node:fs'
-import { isStopWord } from '../index/terms.ts'
+import { smallWords } from '../index/languages.ts'
 
 export const TOKEN_SIZE = 64
 const HIDDEN = 384
@@ -60,7 +60,7 @@ export function projectionModel(): Uint8Array {
 export function carriesMeaning(token: string): boolean {
   if (token.startsWith('[') && token.endsWith(']') && token.length > 2) return false
   if (token.startsWith('##')) return true
-  return /[\p{L}\p{N}]/u.test(token) && !isStopWord(token)
+  return /[\p{L}\p{N}]/u.test(token) && !smallWords.en.has(token)
 }
 
 /** Brings a projected vector to length 1 and writes it as signed bytes. */

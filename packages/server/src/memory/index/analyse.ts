@@ -2,11 +2,11 @@
 // 40 ms, in which no other request would have its turn.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fold } from './fold.ts'
-import { termsOf } from './terms.ts'
+import { wordsOf, type Word } from './terms.ts'
 
 export interface Analysed {
   folded: string
-  terms: readonly string[]
+  words: readonly Word[]
 }
 
 export interface Analyse {
@@ -35,14 +35,14 @@ export function makeAnalyse(): Analyse {
         if (text === undefined || text.length < LONG) continue
         const folded = fold(text)
         await nextTurn()
-        keep(text, { folded, terms: termsOf(text) })
+        keep(text, { folded, words: wordsOf(text) })
         await nextTurn()
       }
     },
     of(text) {
       const known = ready.get(text)
       ready.delete(text)
-      return known ?? { folded: fold(text), terms: termsOf(text) }
+      return known ?? { folded: fold(text), words: wordsOf(text) }
     },
   }
 }

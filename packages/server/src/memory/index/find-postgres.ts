@@ -37,7 +37,8 @@ const WINDOWS = 3
 
 interface WordRow {
   kind: 'all' | 'word' | 'hit'
-  word: string | null
+  /** Its place among the words of the query. */
+  word: number | null
   memory_id: string | null
   /** How many memories the viewer sees, how many of them hold the word, how often the memory holds it. */
   amount: number | null
@@ -98,17 +99,22 @@ export function postgresFinder(store: Store, small?: number): Finder {
 }
 
 async function byWords(store: Store, search: SearchQuery) {
-  const { viewer, terms } = search
+  const { viewer } = search
   const seen = seenBy(search.viewer, search.now)
   const wanted = wantedSql(search)
+  /** Each form with the number of its word. */
+  const forms = search.words.flatMap((word, i) => word.map((form) => [form, String(i)] as const))
   const earned = saturationSql('h.frequency', 'h.length', 'o.average')
   // One statement: how many memories the viewer sees and their mean length, how many of them hold each word of the
   // query, and the words of the best that are wanted.
   const rows = await store.rows<WordRow>(
-    `with hits as materialized (
-       select w.word, w.memory_id, w.frequency, w.length, (${wanted.sql}) as wanted
-       from memory_words w join memories m on m.tenant_id = w.tenant_id and m.id = w.memory_id
+    `with asked as (
+       select form, word from unnest(?::text[], ?::integer[]) as a (form, word)
+     ), hits as materialized (
+       select a.word, w.memory_id, max(w.frequency) as frequency, max(w.length) as length, bool_or(${wanted.sql}) as wanted
+       from memory_words w join asked a on a.form = w.word join memories m on m.tenant_id = w.tenant_id and m.id = w.memory_id
        where w.tenant_id = ? and w.word = any(?::text[]) and ${seen.sql}
+       group by a.word, w.memory_id
      ), overall as (
        select count(*) as n, coalesce(avg(r.length), 0)::double precision as average
        from memories m join memory_recall r on r.tenant_id = m.tenant_id and r.memory_id = m.id where m.tenant_id = ? and ${seen.sql}
@@ -121,13 +127,15 @@ async function byWords(store: Store, search: SearchQuery) {
        order by sum(d.weight * ${earned.sql}) desc, h.memory_id collate "C" desc
        limit ?
      )
-     select 'all' as kind, null as word, null as memory_id, n as amount, average from overall
+     select 'all' as kind, null::integer as word, null as memory_id, n as amount, average from overall
      union all select 'word', word, null, n, null from holding
      union all select 'hit', h.word, h.memory_id, h.frequency, null from best join hits h on h.memory_id = best.memory_id`,
     [
+      forms.map(([form]) => form),
+      forms.map(([, word]) => word),
       ...wanted.values,
       viewer.tenantId,
-      terms,
+      forms.map(([form]) => form),
       ...seen.values,
       viewer.tenantId,
       ...seen.values,
@@ -139,16 +147,15 @@ async function byWords(store: Store, search: SearchQuery) {
   const memories = overall.amount!
   const holding = new Map(rows.filter(({ kind }) => kind === 'word').map(({ word, amount }) => [word, amount!]))
   const words: Words = {
-    idf: terms.map((term) => idf(memories, holding.get(term) ?? 0)),
+    idf: search.words.map((_, word) => idf(memories, holding.get(word) ?? 0)),
     averageLength: overall.average!,
     memories,
   }
-  const place = new Map(terms.map((term, i) => [term, i]))
   const frequencies = new Map<string, Float64Array>()
   for (const { kind, word, memory_id, amount } of rows) {
     if (kind !== 'hit') continue
-    const counts = frequencies.get(memory_id!) ?? new Float64Array(terms.length)
-    counts[place.get(word!)!] = amount!
+    const counts = frequencies.get(memory_id!) ?? new Float64Array(search.words.length)
+    counts[word!] = amount!
     frequencies.set(memory_id!, counts)
   }
   return { words, frequencies }

@@ -9,7 +9,7 @@ import { PICKED, rank, type Candidate, type Meaning, type Weights } from '../ran
 import { both } from '../see.ts'
 import { filterConditions } from './filter-conditions.ts'
 import { foundWith, type Finder, type SearchQuery } from './memory-index.ts'
-import { posting, type Posting } from './postings.ts'
+import { posting, together, type Posting } from './postings.ts'
 import { makeTenantCache } from './tenant-cache.ts'
 import { isSeen, isWanted, type TenantColumns, type View } from './tenant-columns.ts'
 import { TITLE_WEIGHT } from './terms.ts'
@@ -44,13 +44,13 @@ export function sqliteFinder(db: ReaderDb): Finder {
 
   return {
     async find(search) {
-      const { viewer, terms, limit, now } = search
+      const { viewer, limit, now } = search
       const { tenantId } = viewer
       const columns = await cache.columnsOf(tenantId, search.model)
       const view = columns.view({ ...search, only: passing(reading, search) })
       const postings: Posting[] = []
-      for (const term of terms) {
-        postings.push(postingOf(db, columns, tenantId, term))
+      for (const forms of search.words) {
+        postings.push(together(forms.map((form) => postingOf(db, columns, tenantId, form))))
         yieldCpu()
       }
       const words: Words = {
@@ -63,7 +63,7 @@ export function sqliteFinder(db: ReaderDb): Finder {
       const windows = bestWindows(reading, columns, view, search, byWords)
       const places = new Set([...byWords, ...windows.keys()])
       const frequencies = frequenciesAt(postings, (place) => places.has(place))
-      const none = new Float64Array(terms.length)
+      const none = new Float64Array(search.words.length)
       const meaningAt = meanings(reading, windows)
       const candidates = [...places].map(
         (place): Candidate => ({

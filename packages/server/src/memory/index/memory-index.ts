@@ -8,6 +8,7 @@ import type { Scale } from '../calibrate.ts'
 import type { Meaning, Ranked, Signals } from '../rank.ts'
 import type { Condition, Viewer, Visibility } from '../see.ts'
 import type { Scalar } from './facts.ts'
+import type { Counted, Word } from './terms.ts'
 
 /** What a memory is found by: its text, who may see it, and the scalars of its metadata. */
 export interface IndexedMemory extends Pick<Visibility, 'tenant_id' | 'agent_id' | 'team_id' | 'scope'> {
@@ -16,6 +17,18 @@ export interface IndexedMemory extends Pick<Visibility, 'tenant_id' | 'agent_id'
   content: string
   /** JSON text. */
   metadata: string
+}
+
+export interface Named {
+  tenant_id: string
+  id: string
+}
+
+/** The words of a memory as they are stored. */
+export interface IndexedWords extends Named, Counted {
+  /** Every form of every word, in their order, as often as they occur. */
+  title: readonly string[]
+  content: readonly string[]
 }
 
 /** Filters beside scope, type and confidence; left out, everything passes. */
@@ -36,8 +49,8 @@ export interface SearchQuery {
   filters: SearchFilters
   limit: number
   now: number
-  /** The distinct words of the query. */
-  terms: readonly string[]
+  /** The distinct words of the query, each under the forms that it may be found by. */
+  words: readonly Word[]
   /** Null: by words alone. */
   meaning: Meaning | null
   /** Only vectors that this model made are compared. */
@@ -104,6 +117,8 @@ export interface MemoryIndex {
    * be embedded, unless its vectors are `ready`.
    */
   put(tx: Db, memory: IndexedMemory, before?: IndexedMemory, ready?: ReadyVectors): Promise<void>
+  /** Replaces the words of a memory whose text is still at this version; returns whether it is. */
+  reword(tx: Db, words: IndexedWords, version: number): Promise<boolean>
   /** Called in the transaction that takes a memory away: nothing finds it any more. */
   remove(tx: Db, tenantId: string, id: string): Promise<void>
   /** Replaces the vectors of a memory, unless its text has changed since; returns whether they were kept. */
@@ -121,4 +136,4 @@ export interface MemoryIndex {
 }
 
 /** Distinct words beyond this many say nothing that the others did not. */
-export const MAX_TERMS = 128
+export const MAX_WORDS = 128

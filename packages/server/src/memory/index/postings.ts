@@ -64,6 +64,16 @@ export class Postings {
   }
 }
 
+/** One word under several forms: a memory holds it as often as the form that it holds most often. */
+export function together(forms: readonly Posting[]): Posting {
+  const some = forms.filter(({ places }) => places.length > 0)
+  if (some.length <= 1) return some[0] ?? posting([], [])
+  const most = new Map<number, number>()
+  for (const { places, frequencies } of some)
+    places.forEach((place, i) => most.set(place, Math.max(frequencies[i]!, most.get(place) ?? 0)))
+  return posting([...most.keys()], [...most.values()])
+}
+
 export const posting = (places: readonly number[], frequencies: readonly number[]): Posting => ({
   places: Int32Array.from(places),
   frequencies: Uint16Array.from(frequencies, (n) => Math.min(n, 65_535)),

@@ -6,7 +6,7 @@ import { one } from '../../store/db.ts'
 import type { Cells, ReaderDb } from '../../store/sqlite.ts'
 import type { Weights } from '../rank.ts'
 import { TenantColumns, type MemoryColumns } from './tenant-columns.ts'
-import { countTerms, termsOf } from './terms.ts'
+import { countWords, wordsOf } from './terms.ts'
 
 /** Columns of other tenants are dropped beyond this. */
 const MAX_BYTES = 96 * 1_048_576
@@ -24,7 +24,8 @@ const COLUMNS = [
   'm.expires_at',
   'r.doc',
   'r.length',
-  'r.version',
+  // What its words are, besides its text: both are read anew when either changes.
+  'r.version * 256 + r.word_rules',
 ] as const
 
 const SIGNATURES = 'select memory_id, number, signature from memory_vectors where tenant_id = ? and model = ?'
@@ -80,7 +81,7 @@ export function makeTenantCache(db: ReaderDb, weights: Readonly<Record<keyof Wei
     columns.postings.patch(
       texts.map(({ id, title, content }) => ({
         ...changed.get(id)!,
-        counts: countTerms(termsOf(title), termsOf(content)).counts,
+        counts: countWords(wordsOf(title), wordsOf(content)).counts,
       })),
     )
   }

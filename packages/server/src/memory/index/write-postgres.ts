@@ -1,10 +1,11 @@
 // How PostgreSQL keeps what memories are found by: a row for each word, grams as an array, and vectors for pgvector
 // where the server has it.
-import { one, type Insert } from '../../store/db.ts'
+import { one, type Db, type Insert } from '../../store/db.ts'
 import { bitsOf, bytesOf } from '../embed/embedding.ts'
 import { gramArray } from './grams.ts'
 import type { Pgvector } from './pgvector.ts'
-import { PUT_STATE, type EngineWriter } from './write.ts'
+import type { IndexedWords } from './memory-index.ts'
+import { PUT_RULES, PUT_STATE, type EngineWriter } from './write.ts'
 
 const WORDS: Insert = {
   into: 'memory_words',
@@ -24,6 +25,15 @@ const VECTORS: Insert = {
   },
 }
 
+/** Writes the words of a memory, in place of those that it has. */
+async function writeWords(tx: Db, { tenant_id, id, counts, length }: IndexedWords, hasSome: boolean): Promise<void> {
+  if (hasSome) await tx.run('delete from memory_words where tenant_id = ? and memory_id = ?', [tenant_id, id])
+  const rows = [...counts]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([word, frequency]) => [tenant_id, word, id, frequency, length] as const)
+  await tx.insertMany(WORDS, rows)
+}
+
 export const postgresWriter = (extension: Pick<Pgvector, 'keep'>): EngineWriter => ({
   async putText(tx, { tenant_id, id, title, content, grams }) {
     await tx.run(
@@ -32,14 +42,16 @@ export const postgresWriter = (extension: Pick<Pgvector, 'keep'>): EngineWriter 
       [tenant_id, id, title, content, gramArray(grams)],
     )
   },
-  async putWords(tx, { tenant_id, id, counts, length }) {
+  async putWords(tx, words) {
+    const { tenant_id, id, length } = words
     const row = await one<{ version: number }>(tx, `${PUT_STATE} returning version`, [tenant_id, id, length])
-    if (row!.version > 1)
-      await tx.run('delete from memory_words where tenant_id = ? and memory_id = ?', [tenant_id, id])
-    const rows = [...counts]
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([word, frequency]) => [tenant_id, word, id, frequency, length] as const)
-    await tx.insertMany(WORDS, rows)
+    await writeWords(tx, words, row!.version > 1)
+  },
+  async replaceWords(tx, words, version) {
+    const { tenant_id, id, length } = words
+    if ((await tx.run(PUT_RULES, [length, tenant_id, id, version])) === 0) return false
+    await writeWords(tx, words, true)
+    return true
   },
   async remove(tx, tenantId, id) {
     await tx.run('delete from memory_texts where tenant_id = ? and id = ?', [tenantId, id])

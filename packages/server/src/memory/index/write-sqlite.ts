@@ -1,8 +1,9 @@
 // How the embedded store keeps what memories are found by: words and grams in FTS5, whose rows go by number.
-import { one, type Insert } from '../../store/db.ts'
+import { one, type Db, type Insert } from '../../store/db.ts'
 import { bytesOf, signatureOf } from '../embed/embedding.ts'
 import { gramWord } from './grams.ts'
-import { PUT_STATE, type EngineWriter } from './write.ts'
+import type { IndexedWords } from './memory-index.ts'
+import { PUT_RULES, PUT_STATE, type EngineWriter } from './write.ts'
 
 /** The token under which the full-text index keeps a word: tenants share the index and never a word. */
 export const wordToken = (tenantId: string, term: string): string => `${tenantId.toLowerCase()}_${term}`
@@ -20,6 +21,13 @@ const VECTORS: Insert = {
   },
 }
 
+/** Writes the words of a memory under its number, in place of those that it has. */
+function writeWords(tx: Db, doc: number, { tenant_id, title, content }: IndexedWords, hasSome: boolean): void {
+  const tokens = (terms: readonly string[]): string => terms.map((term) => wordToken(tenant_id, term)).join(' ')
+  if (hasSome) tx.runLast('delete from memory_words where rowid = ?', [doc])
+  tx.runLast('insert into memory_words (rowid, title, content) values (?, ?, ?)', [doc, tokens(title), tokens(content)])
+}
+
 export const sqliteWriter: EngineWriter = {
   async putText(tx, { tenant_id, id, title, content, grams }) {
     // Inserts the text or replaces it; a changed text keeps its number, which is returned.
@@ -34,19 +42,23 @@ export const sqliteWriter: EngineWriter = {
       Array.from(grams, gramWord).join(' '),
     ])
   },
-  async putWords(tx, { tenant_id, id, title, content, length }) {
+  async putWords(tx, words) {
     const row = await one<{ doc: number; version: number }>(tx, `${PUT_STATE} returning doc, version`, [
-      tenant_id,
-      id,
-      length,
+      words.tenant_id,
+      words.id,
+      words.length,
     ])
-    const tokens = (terms: readonly string[]): string => terms.map((term) => wordToken(tenant_id, term)).join(' ')
-    if (row!.version > 1) tx.runLast('delete from memory_words where rowid = ?', [row!.doc])
-    tx.runLast('insert into memory_words (rowid, title, content) values (?, ?, ?)', [
-      row!.doc,
-      tokens(title),
-      tokens(content),
+    writeWords(tx, row!.doc, words, row!.version > 1)
+  },
+  async replaceWords(tx, words, version) {
+    const row = await one<{ doc: number }>(tx, `${PUT_RULES} returning doc`, [
+      words.length,
+      words.tenant_id,
+      words.id,
+      version,
     ])
+    if (row) writeWords(tx, row.doc, words, true)
+    return row !== undefined
   },
   async remove(tx, tenantId, id) {
     // Each deletes the row of one memory and returns the number that the full-text index knows it by.

@@ -6,13 +6,8 @@ import { makeAnalyse } from './analyse.ts'
 import { putFacts, removeFacts } from './facts.ts'
 import { fold } from './fold.ts'
 import { audiencesOf, gramsOf, seedOf } from './grams.ts'
-import type { IndexedMemory, MemoryIndex, ReadyVectors } from './memory-index.ts'
-import { countTerms, indexedTerms, type Counted } from './terms.ts'
-
-export interface Named {
-  tenant_id: string
-  id: string
-}
+import type { IndexedMemory, IndexedWords, MemoryIndex, Named, ReadyVectors } from './memory-index.ts'
+import { countWords, indexedWords, WORD_RULES, type Word } from './terms.ts'
 
 /** Its searchable text: folded, with the grams of the text and of who may see it. */
 export interface SearchableText extends Named {
@@ -21,17 +16,13 @@ export interface SearchableText extends Named {
   grams: readonly number[]
 }
 
-export interface IndexedWords extends Named, Counted {
-  /** In their order, as often as they occur. */
-  title: readonly string[]
-  content: readonly string[]
-}
-
 /** How an engine stores it. */
 export interface EngineWriter {
   putText(tx: Db, text: SearchableText): Promise<void>
   /** Of one that has words already they are replaced, and its text counts as not embedded. Vectors stay. */
   putWords(tx: Db, words: IndexedWords): Promise<void>
+  /** Replaces the words of a text that is still at this version; returns whether it is. */
+  replaceWords(tx: Db, words: IndexedWords, version: number): Promise<boolean>
   /** Removes its text and its words; of a memory without, nothing. */
   remove(tx: Db, tenantId: string, id: string): Promise<void>
   insertVectors(tx: Db, model: string, tenantId: string, memoryId: string, windows: readonly Embedded[]): Promise<void>
@@ -41,8 +32,15 @@ export interface EngineWriter {
  * The state of the index for one memory: not embedded, claimed by nobody, one version on. Two writers of one memory
  * take turns at this row.
  */
-export const PUT_STATE = `insert into memory_recall (tenant_id, memory_id, length, version, embedded, claimed_until) values (?, ?, ?, 1, '', 0)
-  on conflict (tenant_id, memory_id) do update set length = excluded.length, version = memory_recall.version + 1, embedded = '', claimed_until = 0, retry_at = 0`
+export const PUT_STATE = `insert into memory_recall (tenant_id, memory_id, length, version, embedded, claimed_until, word_rules) values (?, ?, ?, 1, '', 0, ${WORD_RULES})
+  on conflict (tenant_id, memory_id) do update set length = excluded.length, version = memory_recall.version + 1, embedded = '', claimed_until = 0, retry_at = 0, word_rules = excluded.word_rules`
+
+/** Words that older rules made. As it stands in the index over them. */
+export const OLD_WORDS = `word_rules < ${WORD_RULES}`
+
+/** Notes that words are those of the present rules, if the text is still at this version. */
+export const PUT_RULES = `update memory_recall set word_rules = ${WORD_RULES}, length = ?
+  where tenant_id = ? and memory_id = ? and version = ?`
 
 function textOf(memory: IndexedMemory, title: string, content: string): SearchableText {
   const { tenant_id, id } = memory
@@ -50,15 +48,15 @@ function textOf(memory: IndexedMemory, title: string, content: string): Searchab
   return { tenant_id, id, title, content, grams: [...audiencesOf(memory, seed), ...gramsOf(seed, title, content)] }
 }
 
-function wordsOf(
+export function wordsToIndex(
   { tenant_id, id }: Named,
-  titleTerms: readonly string[],
-  contentTerms: readonly string[],
+  titleWords: readonly Word[],
+  contentWords: readonly Word[],
 ): IndexedWords {
   const seen = new Set<string>()
-  const title = indexedTerms(titleTerms, seen)
-  const content = indexedTerms(contentTerms, seen)
-  return { tenant_id, id, title, content, ...countTerms(title, content) }
+  const title = indexedWords(titleWords, seen)
+  const content = indexedWords(contentWords, seen)
+  return { tenant_id, id, title: title.flat(), content: content.flat(), ...countWords(title, content) }
 }
 
 const removeVectors = (tx: Db, tenantId: string, id: string): Promise<number> =>
@@ -68,7 +66,7 @@ const removeVectors = (tx: Db, tenantId: string, id: string): Promise<number> =>
 export function makeWrite(
   engine: EngineWriter,
   toEmbed: (memory: IndexedMemory) => void,
-): Pick<MemoryIndex, 'ahead' | 'put' | 'remove' | 'keep'> {
+): Pick<MemoryIndex, 'ahead' | 'put' | 'reword' | 'remove' | 'keep'> {
   const analyse = makeAnalyse()
 
   /** Stores the vectors of the text that was just put. */
@@ -88,7 +86,7 @@ export function makeWrite(
         const title = analyse.of(memory.title)
         const content = analyse.of(memory.content)
         await engine.putText(tx, textOf(memory, title.folded, content.folded))
-        await engine.putWords(tx, wordsOf(memory, title.terms, content.terms))
+        await engine.putWords(tx, wordsToIndex(memory, title.words, content.words))
         // What an older text meant finds nothing any more.
         if (before) await removeVectors(tx, memory.tenant_id, memory.id)
         if (ready) await store(tx, memory, ready)
@@ -99,6 +97,7 @@ export function makeWrite(
       if (before) await removeFacts(tx, memory.tenant_id, memory.id)
       await putFacts(tx, memory)
     },
+    reword: engine.replaceWords,
     async remove(tx, tenantId, id) {
       await engine.remove(tx, tenantId, id)
       await removeVectors(tx, tenantId, id)

@@ -1,0 +1,68 @@
+// Which language a text is in, as far as its small words tell. They are left out of what is indexed, and choose the
+// stems. A text that does not tell, a title of two nouns say, is taken for all of these.
+
+export const LANGUAGES = ['en', 'de', 'fr', 'es', 'pt', 'it', 'nl'] as const
+export type Language = (typeof LANGUAGES)[number]
+
+/** Without accents, as they are compared. */
+const SMALL_WORDS: Record<Language, string> = {
+  en:
+    'a an and are as at be been but by can could did do does for from had has have he her his how i if in into is it its me my no not of on or our ' +
+    'she so such that the their them then there these they this to was we were what when where which who why will with would you your',
+  de:
+    'der die das den dem des ein eine einen einem einer eines und oder aber ist sind war waren wird werden wurde wurden hat haben hatte kann muss soll ' +
+    'nicht kein keine auf aus bei fur mit nach uber unter vor von vom zu zum zur im in am an als auch dass es er sie wir ihr ich du sich wer was wann wo wie warum ' +
+    'welche welcher welches wohin noch nur schon wenn weil durch ins bis gibt man',
+  fr:
+    'le la les un une des du de et ou mais est sont etait etaient sera a ont avait peut doit ne pas plus sur sous dans avec sans pour par chez en au aux ' +
+    'que qui quoi quand comment pourquoi quel quelle quels quelles ce cet cette ces il elle ils elles nous vous je tu se sa son ses leur leurs mon ma mes y si faut fait',
+  es:
+    'el la los las un una unos unas y o pero es son era eran fue sera ha han habia puede debe no mas en con sin para por de del al que quien cuando como donde ' +
+    'cual cuales este esta estos estas ese esa eso esto lo le les se su sus mi mis tu yo nosotros hay muy ya si sobre entre hasta desde porque cuanto esta estan',
+  pt:
+    'o a os as um uma uns umas e ou mas sao era eram foi sera ha tem tinha pode deve nao mais em no na nos nas com sem para por de do da dos das ao aos que quem ' +
+    'quando como onde qual quais este esta isto esse essa isso ele ela eles elas se seu sua seus suas meu minha eu voce muito ja sobre entre ate pelo pela porque esta estao',
+  it:
+    'il lo la i gli le un uno una e o ma sono era erano sara ha hanno puo deve non piu in con senza per di del della dei delle dello degli al alla ai alle dal dalla nel nella ' +
+    'sul sulla che chi quando come dove perche quale quali questo questa questi queste quello quella lui lei loro noi voi io si suo sua suoi mio mia molto gia tra fra da',
+  nl:
+    'de het een en maar is zijn was waren wordt werd worden heeft hebben had kan moet mag niet geen op uit bij voor met naar over onder van te ten ter in aan als ook dat die deze dit ' +
+    'er hij zij ze we wij jullie ik je u zich wie wat wanneer waar hoe waarom welke nog alleen al om door tot',
+}
+
+const wordsOf = (language: Language): ReadonlySet<string> => new Set(SMALL_WORDS[language].split(' '))
+
+export const smallWords: Record<Language, ReadonlySet<string>> = {
+  en: wordsOf('en'),
+  de: wordsOf('de'),
+  fr: wordsOf('fr'),
+  es: wordsOf('es'),
+  pt: wordsOf('pt'),
+  it: wordsOf('it'),
+  nl: wordsOf('nl'),
+}
+
+/** In which languages each small word is one: a word of four of them tells a quarter of each. */
+const sharers = new Map<string, Language[]>()
+for (const language of LANGUAGES)
+  for (const word of smallWords[language]) sharers.set(word, [...(sharers.get(word) ?? []), language])
+
+/** Words that are looked at: enough to tell, whatever the length of the text. */
+const LOOKED_AT = 400
+/** The least that must be told, and by how much more than by any other language. */
+const LEAST = 0.5
+const CLEARLY = 1.5
+/** A longer text without small words is no prose: a log, a list of numbers. Its words are stemmed as English. */
+const SHORT = 48
+
+/** The language of a text's words, lower case and without accents; several where it does not tell. */
+export function languagesOf(words: readonly string[]): readonly Language[] {
+  const told = new Map<Language, number>()
+  for (const word of words.slice(0, LOOKED_AT)) {
+    const languages = sharers.get(word) ?? []
+    for (const language of languages) told.set(language, (told.get(language) ?? 0) + 1 / languages.length)
+  }
+  const [first, second] = [...told].sort((a, b) => b[1] - a[1])
+  if (first && first[1] >= LEAST && first[1] >= CLEARLY * (second?.[1] ?? 0)) return [first[0]]
+  return words.length <= SHORT ? LANGUAGES : ['en']
+}

@@ -1,0 +1,68 @@
+// The forms under which a word is found: its English stem, and its stem in each language that the text may be in. The
+// English one is always there, so that a word is found by itself even where the language was guessed wrong.
+import { stemmer as german } from '@orama/stemmers/german'
+import { stemmer as french } from '@orama/stemmers/french'
+import { stemmer as spanish } from '@orama/stemmers/spanish'
+import { stemmer as portuguese } from '@orama/stemmers/portuguese'
+import { stemmer as italian } from '@orama/stemmers/italian'
+import { stemmer as dutch } from '@orama/stemmers/dutch'
+import type { Language } from './languages.ts'
+import { stem } from './stem.ts'
+
+const STEMMERS: Record<Exclude<Language, 'en'>, (word: string) => string> = {
+  de: german,
+  fr: french,
+  es: spanish,
+  pt: portuguese,
+  it: italian,
+  nl: dutch,
+}
+
+const ASCII = /^[\x00-\x7f]*$/
+const LATIN = /^\p{Script=Latin}+$/u
+const MARKS = /[\u0300-\u036f]/g
+/** Letters that no accent was taken from by Unicode, as they are typed where they are not on the keyboard. */
+const LETTERS: Record<string, string> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ı: 'i' }
+const LETTER = /[ßæœøłđðþı]/g
+
+/** Without accents. */
+export const unaccented = (text: string): string =>
+  ASCII.test(text)
+    ? text
+    : text
+        .normalize('NFKD')
+        .replace(MARKS, '')
+        .normalize('NFC')
+        .replace(LETTER, (letter) => LETTERS[letter]!)
+
+/** ü as it is typed without it: a German word has it in two spellings. */
+const TYPED_UMLAUT = /(^|[^q])([aou])e/g
+
+function findForms(word: string, languages: readonly Language[]): readonly string[] {
+  const plain = unaccented(word)
+  const forms = new Set([stem(plain)])
+  if (!LATIN.test(plain)) return [...forms]
+  for (const language of languages) {
+    if (language === 'en') continue
+    // With its accents, which tell endings apart, and without, as it may be typed.
+    forms.add(unaccented(STEMMERS[language](word))).add(STEMMERS[language](plain))
+    if (language === 'de') forms.add(german(plain.replaceAll(TYPED_UMLAUT, '$1$2')))
+  }
+  forms.delete('')
+  return [...forms]
+}
+
+// Stemming is most of the work, and most words come again.
+const known = new Map<string, readonly string[]>()
+const MAX_KNOWN = 50_000
+
+/** The forms of a word in lower case; its English stem is the first. */
+export function formsOf(word: string, languages: readonly Language[]): readonly string[] {
+  const key = `${languages.length === 1 ? languages[0]! : languages.length} ${word}`
+  let forms = known.get(key)
+  if (forms === undefined) {
+    if (known.size >= MAX_KNOWN) known.clear()
+    known.set(key, (forms = findForms(word, languages)))
+  }
+  return forms
+}
