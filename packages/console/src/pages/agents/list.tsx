@@ -76,8 +76,8 @@ const STATUSES = [
 ] as const
 /** For those who may ask for the mailboxes of others. */
 const ORDERS = [
-  { value: 'backlog', label: 'Backlog', title: 'Most waiting first' },
-  { value: 'oldest', label: 'Oldest', title: 'Longest waiting first' },
+  { value: 'backlog', label: 'Backlog' },
+  { value: 'oldest', label: 'Oldest' },
 ] as const
 
 const agentsOf = ({ agents }: AgentList): Agent[] => agents
