@@ -60,7 +60,10 @@ export function withinQuota(store: Store, publish: Publish, quotas: Quotas): Pub
         events: admitted,
         ...(record ? { record: (tx, made) => record(tx, together(made)) } : {}),
       })
-      for (const [i, { status }] of outcomes.entries()) if (status === 'accepted') counted.delete(admitted[i]!)
+      for (const [i, { status }] of outcomes.entries()) {
+        const event = admitted[i]!
+        if (status === 'accepted' && counted.delete(event)) quotas.written(tenantId, 1, bytesOf(event))
+      }
       return together(outcomes)
     } finally {
       giveBack()

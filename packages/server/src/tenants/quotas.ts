@@ -4,7 +4,8 @@
 //    While there is much room a node takes a share of it and counts again when that is used: 32 nodes together never
 //    pass the quota.
 // 2. What is published is compared with the counters that metering keeps anyway, read at most once a second, and with
-//    what this node took since: one node is exact, several may pass a quota by what they take in a second.
+//    what this node took since: one node passes none, several may pass a quota by what they take in a second. What is
+//    under way counts whatever was read: it may not be among the counters yet.
 import type { TenantSettings } from '@sensorium/contract'
 import type { Clock } from '../kernel/clock.ts'
 import { ruleBroken, type Failure } from '../kernel/failure.ts'
@@ -23,9 +24,11 @@ export interface Quotas {
   /** Throws when the tenant may not store so many bytes more. */
   makeRoomForBytes(tenantId: string, bytes: number): Promise<void>
   /**
-   * Why a tenant may not store so much more; null when it may. What is refused in the end is given back with `release`.
+   * Why a tenant may not store so much more; null when it may. Then it is told what became of it: `written`, or given
+   * back with `release`.
    */
   take(tenantId: string, events: number, bytes: number): Promise<Failure | null>
+  written(tenantId: string, events: number, bytes: number): void
   release(tenantId: string, events: number, bytes: number): void
 }
 
@@ -42,14 +45,24 @@ interface Share {
   until: number
 }
 
-interface Reading {
-  day: string
+interface Amount {
   events: number
   bytes: number
+}
+
+interface Reading extends Amount {
+  day: string
   readAt: number
-  /** Taken here since, or not yet written. */
-  takenEvents: number
-  takenBytes: number
+  /** Written here since, or while it was read. */
+  since: Amount
+}
+
+const NOTHING: Readonly<Amount> = { events: 0, bytes: 0 }
+
+function add(to: Amount | undefined, events: number, bytes: number): void {
+  if (!to) return
+  to.events += events
+  to.bytes += bytes
 }
 
 export function makeQuotas(store: Store, clock: Clock, settingsOf: SettingsOf): Quotas {
@@ -57,6 +70,9 @@ export function makeQuotas(store: Store, clock: Clock, settingsOf: SettingsOf): 
   const readings = new Map<string, Reading>()
   /** Those under way: who comes meanwhile waits for the same one, else each would count from its own. */
   const reads = new Map<string, Promise<Reading>>()
+  const writtenDuringRead = new Map<string, Amount>()
+  /** Taken, and neither written nor given back yet. */
+  const underWay = new Map<string, Amount>()
 
   function read(tenantId: string): Reading | Promise<Reading> {
     const day = dayOf(clock.now())
@@ -68,25 +84,41 @@ export function makeQuotas(store: Store, clock: Clock, settingsOf: SettingsOf): 
   }
 
   async function readAgain(tenantId: string, day: string): Promise<Reading> {
+    const since = { ...NOTHING }
+    writtenDuringRead.set(tenantId, since)
     const [events, bytes] = await Promise.all([
       sumMetric(store, tenantId, day, 'events'),
       sumMetric(store, tenantId, '', STORED_BYTES),
     ])
-    const reading = { day, events, bytes, readAt: clock.elapsed(), takenEvents: 0, takenBytes: 0 }
+    const reading = { day, events, bytes, readAt: clock.elapsed(), since }
     readings.set(tenantId, reading)
     return reading
+  }
+
+  function written(tenantId: string, events: number, bytes: number): void {
+    const since = readings.get(tenantId)?.since
+    const during = writtenDuringRead.get(tenantId)
+    add(since, events, bytes)
+    if (during !== since) add(during, events, bytes)
+  }
+
+  function endUnderWay(tenantId: string, events: number, bytes: number): void {
+    const left = underWay.get(tenantId)
+    add(left, -events, -bytes)
+    if (left && left.events <= 0 && left.bytes <= 0) underWay.delete(tenantId)
   }
 
   async function take(tenantId: string, events: number, bytes: number): Promise<Failure | null> {
     const { quota_events_per_day: perDay, quota_stored_bytes: stored } = settingsOf(tenantId)
     if (perDay === null && stored === null) return null
     const reading = await read(tenantId)
-    if (perDay !== null && reading.events + reading.takenEvents + events > perDay)
+    const taken = underWay.get(tenantId) ?? { ...NOTHING }
+    if (perDay !== null && reading.events + reading.since.events + taken.events + events > perDay)
       return exceeded('quota_events_per_day', perDay)
-    if (stored !== null && reading.bytes + reading.takenBytes + bytes > stored)
+    if (stored !== null && reading.bytes + reading.since.bytes + taken.bytes + bytes > stored)
       return exceeded('quota_stored_bytes', stored)
-    reading.takenEvents += events
-    reading.takenBytes += bytes
+    add(taken, events, bytes)
+    underWay.set(tenantId, taken)
     return null
   }
 
@@ -118,16 +150,18 @@ export function makeQuotas(store: Store, clock: Clock, settingsOf: SettingsOf): 
 
     take,
 
+    written(tenantId, events, bytes) {
+      endUnderWay(tenantId, events, bytes)
+      written(tenantId, events, bytes)
+    },
+
+    release: endUnderWay,
+
     async makeRoomForBytes(tenantId, bytes) {
       const failure = await take(tenantId, 0, bytes)
       if (failure) throw failure
-    },
-
-    release(tenantId, events, bytes) {
-      const reading = readings.get(tenantId)
-      if (!reading) return
-      reading.takenEvents = Math.max(0, reading.takenEvents - events)
-      reading.takenBytes = Math.max(0, reading.takenBytes - bytes)
+      endUnderWay(tenantId, 0, bytes)
+      written(tenantId, 0, bytes)
     },
   }
 }

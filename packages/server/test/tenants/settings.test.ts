@@ -1,6 +1,7 @@
 // The settings of a tenant: set by the operator, read by everything that they change.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
+import { makeQuotas } from '../../src/tenants/quotas.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { OPERATOR_TOKEN, startService, type Reply, type Service, type TestTenant } from '../support/service.ts'
@@ -208,6 +209,25 @@ onBothEngines((engine) => {
       const replies = await Promise.all(Array.from({ length: 30 }, () => publish(service, token)))
       assert.equal(replies.filter(({ status }) => status === 202).length, 5)
       await set({ quota_events_per_day: null })
+    })
+
+    test('[LOAD-6] what is under way counts toward a quota when the counters are read again', async () => {
+      const limits = { ...(await settings('GET')).body, quota_events_per_day: 3, quota_stored_bytes: 1_000 }
+      const quotas = makeQuotas(service.store, service.clock, () => limits)
+      const take = async (bytes = 10): Promise<unknown> => (await quotas.take(tenant.id, 1, bytes))?.details['quota']
+      const { id } = tenant
+      for (let i = 0; i < 3; i++) assert.equal(await take(), undefined)
+      await service.clock.advance(2_000)
+      assert.equal(await take(), 'quota_events_per_day')
+      quotas.release(id, 1, 10)
+      assert.equal(await take(981), 'quota_stored_bytes')
+      assert.equal(await take(980), undefined)
+      // Written and not read yet, it counts as well; once it would have been read, the counters do.
+      quotas.written(id, 1, 980)
+      assert.notEqual(await take(0), undefined)
+      quotas.release(id, 2, 20)
+      await service.clock.advance(2_000)
+      for (let i = 0; i < 3; i++) assert.equal(await take(), undefined)
     })
 
     test('[POL-12] [PUB-2] a retry of an accepted id is a duplicate when the quota is used up, alone and in a batch', async () => {
