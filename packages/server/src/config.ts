@@ -31,6 +31,8 @@ export interface Config {
   maxMemoryBytes: number
   retentionDays: number
   auditDays: number
+  /** A service that reads the best results of a search again. */
+  rerank: { url: string; model: string; apiKey: string | null } | null
   embeddings: { kind: 'builtin' } | { kind: 'http'; url: string; model: string; apiKey: string | null }
   pushAllowPrivate: boolean
   /** Without `other`, which always stands. */
@@ -137,6 +139,15 @@ function readEmbeddings({ read, text, wrong }: Reader): Config['embeddings'] {
   return embeddings
 }
 
+function readRerank({ read, text, wrong }: Reader): Config['rerank'] {
+  const url = read<string | null>('RERANK', null, 'an http or https URL', webUrl)
+  const model = text('RERANK_MODEL')
+  const apiKey = text('RERANK_API_KEY')
+  if (url === null) return null
+  if (model === null) wrong.push('RERANK_MODEL takes the name of a model; it is required when RERANK is set')
+  return { url, model: model ?? '', apiKey }
+}
+
 /** Cores of the machine or of the container, at most: each worker has connections and a model of its own. */
 const MOST_AUTO_WORKERS = 8
 const autoWorkers = (): number => Math.min(MOST_AUTO_WORKERS, availableParallelism())
@@ -208,6 +219,7 @@ export function readConfig(env: Env): Config {
     retentionDays: whole('RETENTION_DAYS', 30, 1, 36_500),
     auditDays: whole('AUDIT_DAYS', 365, 1, 36_500),
     embeddings: readEmbeddings(reader),
+    rerank: readRerank(reader),
     pushAllowPrivate: read('PUSH_ALLOW_PRIVATE', false, 'on or off', onOrOff),
     clientTypes: read<readonly string[]>(
       'CLIENT_TYPES',

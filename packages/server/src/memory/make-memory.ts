@@ -10,6 +10,7 @@ import { makeEmbedding, type Embedding } from './embed-memories.ts'
 import type { MemoryIndex } from './index/memory-index.ts'
 import { openIndex } from './index/open-index.ts'
 import { makeRecall, type Recall } from './recall.ts'
+import { makeRerank } from './rerank.ts'
 import { makeSimilar, type Similar } from './similar.ts'
 
 export interface MemoryParts {
@@ -22,7 +23,7 @@ export interface MemoryParts {
 }
 
 export interface MemoryPartsTools {
-  config: Pick<Config, 'embeddings' | 'dataDir' | 'databaseUrl'>
+  config: Pick<Config, 'embeddings' | 'rerank' | 'dataDir' | 'databaseUrl'>
   store: Store
   clock: Clock
   log: Logger
@@ -39,8 +40,9 @@ export function makeMemory({ config, store, clock, log, ...told }: MemoryPartsTo
     embedding.wake(tenant_id, agent_id, id, title.length + content.length),
   )
   const embedding = makeEmbedding({ store, index, embedder, clock, log, ...told })
+  const rerank = config.rerank && makeRerank(config.rerank, store, clock, log)
   return {
-    recall: makeRecall({ index, embedder, embedding, clock, log }),
+    recall: makeRecall({ index, embedder, embedding, clock, log, rerank }),
     similar: makeSimilar({ index, embedder, embedding, clock, log }),
     embedding,
     model: embedder.model,

@@ -164,7 +164,8 @@ export function moved(query: Float32Array, best: readonly Float32Array[]): Float
 export const recency = (freshAt: number, now: number): number =>
   2 ** (-Math.max(0, now - freshAt) / DAY_MS / HALF_LIFE_DAYS)
 
-const factors = (confidence: number, fresh: number, importance: number): number =>
+/** What a memory's own weights leave of its relevance. */
+export const factors = (confidence: number, fresh: number, importance: number): number =>
   (1 - CONFIDENCE * (1 - confidence)) * (1 - RECENCY * (1 - fresh)) * (1 - IMPORTANCE * (1 - importance))
 
 export function rank(

@@ -13,6 +13,7 @@ import type { Embedded, Embedder } from './embed/embedding.ts'
 import type { Embedding } from './embed-memories.ts'
 import { MAX_WORDS, type MemoryIndex, type Recalled } from './index/memory-index.ts'
 import { SMALL, type Meaning } from './rank.ts'
+import { READ, type Rerank } from './rerank.ts'
 import { seenBy, type Viewer } from './see.ts'
 import { listMemoriesById, touchMemories } from './sql.ts'
 import { smallWords, type Language } from './index/languages.ts'
@@ -36,6 +37,8 @@ export interface RecallTools {
   embedding: Embedding
   clock: Clock
   log: Logger
+  /** A better reader for the best; null where there is none. */
+  rerank: Rerank | null
 }
 
 export const DEFAULT_LIMIT = 10
@@ -65,7 +68,7 @@ const filtersOf = ({ project_id, source_event_id, created_after, created_before,
   metadata,
 })
 
-export function makeRecall({ index, embedder, embedding, clock, log }: RecallTools): Recall {
+export function makeRecall({ index, embedder, embedding, clock, log, rerank }: RecallTools): Recall {
   const turns = makeTurns({ what: 'searches waiting', atOnce: embedder.queries })
 
   async function embed({ tenantId, id }: Viewer, query: string): Promise<Embedded | null> {
@@ -99,7 +102,8 @@ export function makeRecall({ index, embedder, embedding, clock, log }: RecallToo
       type: type ?? null,
       minConfidence,
       filters: filtersOf(filters),
-      limit,
+      // An enrichment has no time for another reader.
+      limit: rerank && budgetMs === undefined ? Math.max(limit, READ) : limit,
       now: clock.now(),
       words,
       meaning: embedded && meaningOf(embedded, words, languages),
@@ -109,7 +113,8 @@ export function makeRecall({ index, embedder, embedding, clock, log }: RecallToo
     const ranked = await within(found, () => {
       throw new Error(`the search took longer than ${budgetMs} ms`)
     })
-    return ranked.filter(({ score }) => score >= min_score)
+    const reread = rerank && budgetMs === undefined ? await rerank(viewer, query, ranked) : ranked
+    return reread.slice(0, limit).filter(({ score }) => score >= min_score)
   }
 }
 

@@ -31,6 +31,7 @@ test('[CFG-2] [CFG-4] [CFG-5] [CFG-6] [CFG-7] with nothing set, these hold', () 
     retentionDays: 30,
     auditDays: 365,
     embeddings: { kind: 'builtin' },
+    rerank: null,
     pushAllowPrivate: false,
     clientTypes: ['claude', 'chatgpt', 'gemini', 'copilot', 'cursor'],
     operatorToken: null,
@@ -68,6 +69,7 @@ const WRONG: Record<string, string[]> = {
   MAX_MEMORY_BYTES: ['0', '1023', '10MB'],
   RETENTION_DAYS: ['0', '-1', 'forever'],
   EMBEDDINGS: ['none', 'ftp://x'],
+  RERANK: ['none', 'ftp://x'],
   PUSH_ALLOW_PRIVATE: ['yes', 'ON'],
   CLIENT_TYPES: ['a,b,c,d', 'a,b,c,d,e,f', 'a,b,c,d,', 'a,b,c,d,d', 'a,b,c,d,other', 'a,b,c,d,e f'],
   CONSOLE: ['maybe', 'ON'],
@@ -133,6 +135,9 @@ test('[CFG-2] [CFG-4] [CFG-5] [CFG-6] [CFG-7] every variable is taken', () => {
     EMBEDDINGS: 'http://e.example/v1',
     EMBEDDINGS_MODEL: 'm',
     EMBEDDINGS_API_KEY: 'k',
+    RERANK: 'http://r.example/v2',
+    RERANK_MODEL: 'r',
+    RERANK_API_KEY: 's',
     PUSH_ALLOW_PRIVATE: 'on',
     CLIENT_TYPES: 'a,b,c,d,e',
     CONSOLE: 'off',
@@ -156,6 +161,7 @@ test('[CFG-2] [CFG-4] [CFG-5] [CFG-6] [CFG-7] every variable is taken', () => {
     maxMemoryBytes: 4096,
     retentionDays: 6,
     embeddings: { kind: 'http', url: 'http://e.example/v1', model: 'm', apiKey: 'k' },
+    rerank: { url: 'http://r.example/v2', model: 'r', apiKey: 's' },
     pushAllowPrivate: true,
     clientTypes: ['a', 'b', 'c', 'd', 'e'],
     console: false,
@@ -164,6 +170,7 @@ test('[CFG-2] [CFG-4] [CFG-5] [CFG-6] [CFG-7] every variable is taken', () => {
     bootstrapAdminKey: `ak_live_${'x'.repeat(32)}`,
   })
   assert.throws(() => readConfig({ EMBEDDINGS: 'http://e.example/v1' }), /EMBEDDINGS_MODEL/)
+  assert.throws(() => readConfig({ RERANK: 'http://r.example' }), /RERANK_MODEL/)
 })
 
 onBothEngines((engine) => {

@@ -1,0 +1,121 @@
+// A better reader for the best of a search: a service that speaks the rerank interface of Cohere and Jina,
+// POST …/rerank `{model, query, documents, top_n}` → `{results: [{index, relevance_score}]}`. It is asked about the best
+// 30 within a time limit. Whatever goes wrong, the order stays as it was and nobody is told but the log.
+import type { Clock } from '../kernel/clock.ts'
+import type { Logger } from '../kernel/logger.ts'
+import type { Db } from '../store/db.ts'
+import type { Recalled } from './index/memory-index.ts'
+import { factors } from './rank.ts'
+import { seenBy, type Viewer } from './see.ts'
+import { listMemoriesById } from './sql.ts'
+
+export interface RerankSettings {
+  url: string
+  model: string
+  apiKey: string | null
+}
+
+/** Puts what was found into a better order; best first. */
+export type Rerank = (viewer: Viewer, query: string, found: readonly Recalled[]) => Promise<readonly Recalled[]>
+
+/** How many of the best are read. */
+export const READ = 30
+const TIMEOUT_MS = 1_500
+/** After a failure searches do not wait for it for a while. */
+const PAUSE_MS = 5_000
+/** Requests at once; further searches go without. */
+const MAX_AT_ONCE = 16
+/** Characters of a memory that are read, about what such models take in. */
+const MAX_TEXT = 2_000
+/** How far a result is lowered that another one contradicts with full strength. Not measured. */
+const CONTRADICTED = 0.3
+
+/** A base URL with or without its version, or the whole address. */
+export function rerankAddress(url: string): string {
+  const address = new URL(url)
+  const path = address.pathname.replace(/\/+$/, '')
+  address.pathname = path.endsWith('/rerank') ? path : `${path === '' ? '/v1' : path}/rerank`
+  return address.href
+}
+
+/** Scores as chances: of services that answer with log odds, which leave 0..1, all are brought into it. */
+export function chances(scores: readonly number[]): number[] {
+  const fine = scores.every((score) => score >= 0 && score <= 1)
+  return scores.map((score) => (fine ? score : 1 / (1 + Math.exp(-score))))
+}
+
+/** What the service says of each document, in their order. */
+function scoresOf(answer: unknown, documents: number): number[] {
+  const { results } = answer as { results?: { index?: unknown; relevance_score?: unknown }[] }
+  const scores = new Array<number>(documents).fill(NaN)
+  if (Array.isArray(results))
+    for (const { index, relevance_score } of results)
+      if (typeof index === 'number' && index in scores) scores[index] = Number(relevance_score)
+  if (!scores.every(Number.isFinite)) throw new Error('the rerank service answered without a score for each memory')
+  return chances(scores)
+}
+
+/** What was read in its new order, then the rest as it was, none above what was read. */
+export function inNewOrder(
+  read: readonly Recalled[],
+  scores: readonly number[],
+  rest: readonly Recalled[],
+): Recalled[] {
+  const rescored = read
+    .map((one, i) => {
+      const { confidence, recency, importance, contradicted = 0 } = one.signals
+      return {
+        ...one,
+        score: scores[i]! * factors(confidence, recency, importance) * (1 - CONTRADICTED * contradicted),
+      }
+    })
+    .sort((a, b) => b.score - a.score || (a.id < b.id ? 1 : -1))
+  const least = rescored.at(-1)?.score ?? 1
+  return [...rescored, ...rest.map((one) => ({ ...one, score: Math.min(one.score, least) }))]
+}
+
+export function makeRerank({ url, model, apiKey }: RerankSettings, db: Db, clock: Clock, log: Logger): Rerank {
+  const address = rerankAddress(url)
+  let pausedUntil = 0
+  let underWay = 0
+
+  async function ask(query: string, documents: readonly string[]): Promise<number[]> {
+    const response = await fetch(address, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
+      },
+      body: JSON.stringify({ model, query, documents, top_n: documents.length }),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    })
+    if (!response.ok) {
+      await response.body?.cancel()
+      throw new Error(`the rerank service answered ${response.status}`)
+    }
+    return scoresOf(await response.json(), documents.length)
+  }
+
+  return async (viewer, query, found) => {
+    if (found.length < 2 || underWay >= MAX_AT_ONCE || clock.now() < pausedUntil) return found
+    underWay++
+    try {
+      const ids = found.slice(0, READ).map(({ id }) => id)
+      const rows = await listMemoriesById(db, seenBy(viewer, clock.now()), ids)
+      const texts = new Map(rows.map(({ id, title, content }) => [id, `${title}\n${content}`.slice(0, MAX_TEXT)]))
+      // One that is gone by now is left out.
+      const read = found.slice(0, READ).filter(({ id }) => texts.has(id))
+      const scores = await ask(
+        query,
+        read.map(({ id }) => texts.get(id)!),
+      )
+      return inNewOrder(read, scores, found.slice(READ))
+    } catch (error) {
+      pausedUntil = clock.now() + PAUSE_MS
+      log.warn({ err: error }, 'results were not reranked; they stay in their order')
+      return found
+    } finally {
+      underWay--
+    }
+  }
+}

@@ -1,0 +1,158 @@
+// A rerank service in place of the ranking's last word, played by a real server.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, test } from 'node:test'
+import type { SearchResult } from '@sensorium/contract'
+import { chances, inNewOrder, rerankAddress } from '../../src/memory/rerank.ts'
+import type { Recalled } from '../../src/memory/index/memory-index.ts'
+import { onBothEngines } from '../support/engines.ts'
+import { startService, type Service, type TestAgent } from '../support/service.ts'
+import { memoryCalls } from './tools.ts'
+
+interface Asked {
+  model: string
+  query: string
+  documents: string[]
+  top_n: number
+}
+
+interface Reader {
+  url: string
+  asked: (Asked & { authorization: string | undefined; path: string })[]
+  /** What it answers from now on. */
+  answer(asked: Asked): { status: number; body: unknown } | 'never'
+  close(): void
+}
+
+/** Knows that lentils make a soup. */
+const knowing: Reader['answer'] = ({ documents }) => ({
+  status: 200,
+  body: {
+    results: documents
+      .map((text, index) => ({
+        index,
+        relevance_score: /lentil/i.test(text) ? 0.9 : /soup|bean/i.test(text) ? 0.2 : 0.01,
+      }))
+      .sort((a, b) => b.relevance_score - a.relevance_score),
+  },
+})
+
+async function reader(): Promise<Reader> {
+  const far: Reader = { url: '', asked: [], answer: knowing, close: () => server.closeAllConnections() }
+  const server: Server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const asked = JSON.parse(Buffer.concat(chunks).toString()) as Asked
+    far.asked.push({ ...asked, authorization: request.headers.authorization, path: request.url! })
+    const answer = far.answer(asked)
+    if (answer === 'never') return
+    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(JSON.stringify(answer.body))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  far.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  far.close = () => {
+    server.close()
+    server.closeAllConnections()
+  }
+  return far
+}
+
+test('[RCL-43] the address is taken with or without its version, or whole', () => {
+  assert.equal(rerankAddress('http://host:1'), 'http://host:1/v1/rerank')
+  assert.equal(rerankAddress('https://host/v2/'), 'https://host/v2/rerank')
+  assert.equal(rerankAddress('https://host/v1/rerank'), 'https://host/v1/rerank')
+})
+
+test('[RCL-43] scores stay in 0..1 and fall: log odds are brought into it, the rest comes below, what is uncertain is lowered', () => {
+  assert.deepEqual(chances([0.5, 0, 1]), [0.5, 0, 1])
+  assert.deepEqual(
+    chances([-2, 0, 3]).map((score) => score > 0 && score < 1),
+    [true, true, true],
+  )
+  const signals = { similarity: 0.5, lexical: 0.5, confidence: 1, recency: 1, importance: 1 }
+  const found = (id: string, score: number, more = {}): Recalled => ({ id, score, signals: { ...signals, ...more } })
+  const order = inNewOrder(
+    [found('a', 0.9), found('b', 0.8, { confidence: 0 }), found('c', 0.7, { contradicted: 1 })],
+    [0.1, 0.5, 0.6],
+    [found('d', 0.6)],
+  )
+  assert.deepEqual(
+    order.map(({ id }) => id),
+    ['b', 'c', 'a', 'd'],
+  )
+  assert.ok(order.every(({ score }, i) => i === 0 || score <= order[i - 1]!.score))
+})
+
+onBothEngines((engine) => {
+  let far: Reader
+  let service: Service
+  let agent: TestAgent
+
+  before(async () => {
+    far = await reader()
+    service = await startService(engine, { RERANK: far.url, RERANK_MODEL: 'a-reader', RERANK_API_KEY: 'secret' })
+    agent = await (await service.tenant()).agent()
+    const calls = memoryCalls(service)
+    for (const [title, content] of [
+      ['Soup kitchen', 'The soup kitchen on Main Street opens at noon and needs volunteers.'],
+      ['Coffee beans', 'We are out of coffee beans; the roaster delivers on Monday.'],
+      ['Lentil stew', 'Boil lentils with carrots, celery and garlic in broth for forty minutes.'],
+      ['VPN', 'My vpn is broken again.'],
+    ])
+      await calls.make(agent, { title, content })
+    await service.app.memory.embedding.idle()
+  })
+  after(async () => {
+    await service.stop()
+    far.close()
+  })
+
+  async function search(more: object = {}): Promise<SearchResult[]> {
+    const { status, body, text } = await service.call<{ results: SearchResult[] }>('POST /v1/memories/search', {
+      token: agent.token,
+      body: { query: 'What is a recipe for bean soup?', ...more },
+    })
+    assert.equal(status, 200, text)
+    return body.results
+  }
+  const titles = (results: SearchResult[]): string[] => results.map(({ memory }) => memory.title)
+
+  test('[RCL-43] the best are read by the service, with the name of the model and the key', async () => {
+    const results = await search({ limit: 2 })
+    assert.equal(titles(results)[0], 'Lentil stew')
+    assert.equal(results.length, 2)
+    assert.ok(results.every(({ score }, i) => score <= (results[i - 1]?.score ?? 1)))
+    const { documents, ...asked } = far.asked.at(-1)!
+    assert.deepEqual(asked, {
+      model: 'a-reader',
+      query: 'What is a recipe for bean soup?',
+      top_n: 4,
+      authorization: 'Bearer secret',
+      path: '/v1/rerank',
+    })
+    assert.equal(documents.length, 4, 'more are read than are asked for')
+    assert.deepEqual(titles(await search({ min_score: 0.5 })), ['Lentil stew'])
+  })
+
+  for (const [what, answer] of [
+    ['refuses', () => ({ status: 500, body: {} })],
+    ['leaves one out', () => ({ status: 200, body: { results: [{ index: 0, relevance_score: 1 }] } })],
+    ['answers with something else', () => ({ status: 200, body: { error: 'no' } })],
+    ['does not answer in time', () => 'never' as const],
+  ] as const)
+    test(`[RCL-43] a service that ${what} changes nothing, and is left alone for a while`, async () => {
+      await service.clock.advance(5_000)
+      far.answer = answer
+      const before = far.asked.length
+      assert.equal((await search()).length, 4)
+      assert.equal(far.asked.length, before + 1)
+      far.answer = knowing
+      assert.notEqual(titles(await search())[0], 'Lentil stew')
+      assert.equal(far.asked.length, before + 1, 'nobody waits for it')
+      await service.clock.advance(5_000)
+      assert.equal(titles(await search())[0], 'Lentil stew')
+    })
+})
