@@ -95,6 +95,11 @@ test('[RCL-41] forms are not words: the length of a text and the words of a ques
   assert.equal(askedWords('Pumpe Pumpen').words.length, 1, 'both are one word')
 })
 
+test('[RCL-41] of a long question in a script without spaces only the beginning is cut', () => {
+  for (const text of ['服务器需要重新启动', 'รถไฟไปเชียงใหม่'])
+    assert.deepEqual(askedWords(text.repeat(2_000)).words, askedWords(text.repeat(2_000).slice(0, 512)).words)
+})
+
 onBothEngines((engine) => {
   let service: Service
   let agent: TestAgent

@@ -52,8 +52,11 @@ const LOOKED_AT = 400
 /** The least that must be told, and by how much more than by any other language. */
 const LEAST = 0.5
 const CLEARLY = 1.5
-/** A longer text without small words is no prose: a log, a list of numbers. Its words are stemmed as English. */
-const SHORT = 48
+/**
+ * A longer text without small words is no prose: a log, a list of numbers. Its words are stemmed as English. Seven stems
+ * of a word that was not met before take 0.17 ms.
+ */
+const SHORT = 24
 
 /** The language of a text's words, lower case and without accents; several where it does not tell. */
 export function languagesOf(words: readonly string[]): readonly Language[] {

@@ -41,10 +41,13 @@ function addPairs(run: string, add: (term: string) => void): void {
   for (let i = 0; i + 1 < characters.length; i++) add(characters[i]! + characters[i + 1]!)
 }
 
+/** Characters of a question that are cut at once: more words than are looked up, in 4 ms where 4,096 take 30. */
+const MAX_CUT = 512
+
 /** Of a question: the pairs inside of its words, words of one character, and pairs of ideographs across them. */
 function addAsked(run: string, add: (term: string) => void): void {
   let last = ''
-  for (const { segment } of segmenter.segment(run)) {
+  for (const { segment } of segmenter.segment(run.slice(0, MAX_CUT))) {
     const characters = [...segment]
     const [first] = characters
     if (IDEOGRAPH.test(last) && IDEOGRAPH.test(first!)) add(last + first!)
@@ -71,7 +74,8 @@ function wordsIn(text: string, languages: readonly Language[], kind: Kind): Word
     }
     for (const [piece] of word.matchAll(PIECES)) {
       if (!NO_SPACES.test(piece)) addWord(piece)
-      else if (!IS_PAIRED.test(piece)) for (const { segment } of segmenter.segment(piece)) single(segment)
+      else if (!IS_PAIRED.test(piece))
+        for (const { segment } of segmenter.segment(kind === 'text' ? piece : piece.slice(0, MAX_CUT))) single(segment)
       else if (kind === 'text') addPairs(piece, single)
       else addAsked(piece, single)
     }
