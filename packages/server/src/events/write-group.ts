@@ -86,7 +86,8 @@ export function makeWriteGroup(router: Router, makeId: MakeId, clock: Clock): Wr
         return { status: 'accepted', eventId: event.id, recipients: made.length }
       })
     })
-    const { ready, leased } = handOver(deliveries, now)
+    // A lease begins when a poll is found for the delivery: on a busy PostgreSQL the rows above may have taken a while.
+    const { ready, leased } = handOver(deliveries, clock.now())
     insertDeliveries(tx, ready)
     if (leased.length > 0) insertLeasedDeliveries(tx, leased)
     meter(tx, now, countsOf(submissions, outcomes))

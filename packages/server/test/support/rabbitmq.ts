@@ -16,6 +16,8 @@ export interface RabbitServer {
   readonly tlsUrl: string
   readonly ca: string
   readonly password: string
+  /** The process that everything else of it was started by. */
+  readonly pid: number
   /** SIGKILL, and nothing else: connections break, durable messages stay on disk. */
   kill(): Promise<void>
   /** After a kill: the same port, the same data. */
@@ -170,6 +172,9 @@ export async function startRabbit(): Promise<RabbitServer> {
     tlsUrl: `amqps://${login}@127.0.0.1:${tlsPort}`,
     ca: readFileSync(`${TLS}ca.pem`, 'utf8'),
     password: PASSWORD,
+    get pid() {
+      return guard!.pid!
+    },
     kill,
     start,
     async stop() {

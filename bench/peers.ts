@@ -1,0 +1,105 @@
+// The same work on other systems, in one run: events of 350 bytes to three recipients that acknowledge each. How many a
+// second 64 publishers get confirmed, how long an event takes from its publisher to a recipient at 500 a second, and
+// what an event costs the server. What is not installed here is named and left out.
+import { performance } from 'node:perf_hooks'
+import { startBullMq } from './peers/bullmq.ts'
+import { startGraphileWorker } from './peers/graphile-worker.ts'
+import { startNats } from './peers/nats.ts'
+import { cpuMicroseconds, RECIPIENTS, type Peer, type StartPeer } from './peers/peer.ts'
+import { startPgBoss } from './peers/pg-boss.ts'
+import { startRabbitMq } from './peers/rabbitmq.ts'
+import { startSensorium } from './peers/sensorium.ts'
+import { steadily } from './support/far-ends.ts'
+import { quantile } from './support/load.ts'
+import { report } from './support/report.ts'
+
+const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 5)
+const PER_SECOND = Number(process.env['BENCH_RATE'] ?? 500)
+const PUBLISHERS = 64
+/** A part of the name of the one that is wanted. */
+const ONLY = process.env['BENCH_PEER']
+const TEXT = 'x'.repeat(350)
+
+const PEERS: StartPeer[] = [
+  () => startSensorium('sqlite'),
+  () => startSensorium('postgres'),
+  startRabbitMq,
+  startNats,
+  startBullMq,
+  startPgBoss,
+  startGraphileWorker,
+]
+
+let n = 0
+const message = () => ({ id: `m-${process.pid}-${n++}`, text: TEXT })
+
+/** Confirmed publishes a second, nobody receiving. */
+async function rate(peer: Peer): Promise<number> {
+  const until = performance.now() + SECONDS * 1_000
+  const started = performance.now()
+  let count = 0
+  await Promise.all(
+    Array.from({ length: PUBLISHERS }, async () => {
+      while (performance.now() < until) {
+        await peer.publish(message())
+        count++
+      }
+    }),
+  )
+  return count / ((performance.now() - started) / 1_000)
+}
+
+async function latency(peer: Peer): Promise<{ p50: number; p99: number; cpu: number }> {
+  const sent = new Map<string, number>()
+  const times: number[] = []
+  for (let i = 0; i < RECIPIENTS; i++)
+    await peer.receive(i, (id) => {
+      const at = sent.get(id)
+      if (at !== undefined) times.push(performance.now() - at)
+    })
+  const send = (underWay: Promise<void>[]) => (): void => {
+    const next = message()
+    sent.set(next.id, performance.now())
+    underWay.push(peer.publish(next))
+  }
+  async function run(seconds: number): Promise<number> {
+    const underWay: Promise<void>[] = []
+    await steadily(PER_SECOND, seconds, send(underWay))
+    await Promise.all(underWay)
+    return underWay.length
+  }
+  await run(2)
+  times.length = 0
+  const before = cpuMicroseconds(peer.pids())
+  const count = await run(SECONDS)
+  const cpu = (cpuMicroseconds(peer.pids()) - before) / count
+  while (times.length < count * RECIPIENTS) await new Promise((resolve) => setTimeout(resolve, 10))
+  times.sort((a, b) => a - b)
+  return { p50: quantile(times, 0.5), p99: quantile(times, 0.99), cpu }
+}
+
+const rows: Record<string, unknown>[] = []
+for (const start of PEERS) {
+  if (ONLY && !start.name.toLowerCase().includes(ONLY)) continue
+  // One for each measurement: what waits from the first would be received in the second.
+  const measured: Peer | string = await start()
+  if (typeof measured === 'string') {
+    console.log(`left out: ${measured}`)
+    continue
+  }
+  const { p50, p99, cpu } = await latency(measured)
+  await measured.stop()
+  const fresh = (await start()) as Peer
+  const published = await rate(fresh)
+  await fresh.stop()
+  rows.push({
+    system: measured.name,
+    'publish/s': Math.round(published),
+    'p50 ms at 500/s': p50,
+    'p99 ms': p99,
+    'cpu µs/event': Math.round(cpu),
+    durability: measured.durability,
+  })
+}
+report('peers', rows)
+process.exit(0)

@@ -1,0 +1,51 @@
+// Another system that does the same work: an event goes to three recipients, and its publisher is told when it is safe.
+import { readFileSync } from 'node:fs'
+
+export const RECIPIENTS = 3
+
+export interface Message {
+  id: string
+  text: string
+}
+
+export interface Peer {
+  name: string
+  /** What it has done when it confirms. */
+  durability: string
+  /** The processes whose processor time is its cost. */
+  pids(): number[]
+  /** Resolves when the event is safe for all recipients. */
+  publish(message: Message): Promise<void>
+  /** Hands every event to the recipient and acknowledges it; resolves when it listens. */
+  receive(recipient: number, heard: (id: string) => void): Promise<void>
+  stop(): Promise<void>
+}
+
+/** A sentence instead where it is not installed on this machine. */
+export type StartPeer = () => Promise<Peer | string>
+
+/** What is not among our dependencies: whoever wants to compare installs it beside them. */
+export async function optional<T>(name: string): Promise<T | null> {
+  try {
+    return (await import(name)) as T
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND') return null
+    throw error
+  }
+}
+
+/** User and system time of processes and all that they started, in microseconds. */
+export function cpuMicroseconds(pids: readonly number[]): number {
+  let ticks = 0
+  for (const pid of pids) {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
+    ticks += Number(fields[11]) + Number(fields[12])
+  }
+  return ticks * 10_000
+}
+
+/** A process and everything under it, as it is now. */
+export function withChildren(pid: number): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim()
+  return [pid, ...(children === '' ? [] : children.split(' ').flatMap((child) => withChildren(Number(child))))]
+}

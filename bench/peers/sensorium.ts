@@ -1,0 +1,56 @@
+import { Connection } from '../support/load.ts'
+import { startService } from '../support/servers.ts'
+import { RECIPIENTS, type Peer } from './peer.ts'
+
+const PUBLISHING = 64
+
+/** Ours: HTTP, an interest for each recipient, long polls that acknowledge. */
+export async function startSensorium(engine: 'sqlite' | 'postgres'): Promise<Peer> {
+  const service = await startService(engine, { LOG_LEVEL: 'error' })
+  const sender = await service.agent(['send'])
+  const tokens: string[] = []
+  for (let i = 0; i < RECIPIENTS; i++) {
+    const { id, token } = await service.agent(['receive', 'interests:write'])
+    const interest = { event_type: 'bench.*', priority: 0, enrichment_depth: 'none' }
+    await service.call('POST', `/v1/agents/${id}/interests`, token, interest)
+    tokens.push(token)
+  }
+  const free = Array.from({ length: PUBLISHING }, () => new Connection(service.port))
+  const receiving: Connection[] = []
+  let isOver = false
+
+  async function poll(token: string, connection: Connection, acks: Connection, heard: (id: string) => void) {
+    while (!isOver) {
+      const { body } = await connection.send({ method: 'GET', path: '/v1/delivery/poll?limit=100&wait=2', token })
+      const text = body.toString('latin1')
+      for (const [, id] of text.matchAll(/"event_id":"([^"]+)"/g)) heard(id!)
+      const ids = text.match(/"dlv_[0-9a-z]+"/g)
+      // The next poll does not wait for it, as no receiver's does whose work takes longer than a request.
+      if (ids)
+        void acks.send({ method: 'POST', path: '/v1/delivery/ack', token, body: `{"delivery_ids":[${ids.join()}]}` })
+    }
+  }
+
+  return {
+    name: `Sensorium, ${engine === 'sqlite' ? 'SQLite' : 'PostgreSQL'}`,
+    durability: 'on disk (fsync), dedup by id',
+    pids: () => [service.pid],
+    async publish({ id, text }) {
+      const connection = free.pop() ?? new Connection(service.port)
+      const body = `{"specversion":"1.0","type":"bench.x","source":"/b","id":"${id}","data":{"text":"${text}"}}`
+      const { status } = await connection.send({ method: 'POST', path: '/v1/events', token: sender.token, body })
+      free.push(connection)
+      if (status !== 202) throw new Error(`a publish was answered ${status}`)
+    },
+    async receive(recipient, heard) {
+      const [polls, acks] = [new Connection(service.port), new Connection(service.port)]
+      receiving.push(polls, acks)
+      poll(tokens[recipient]!, polls, acks, heard).catch(() => {})
+    },
+    async stop() {
+      isOver = true
+      for (const connection of [...free, ...receiving]) connection.close()
+      await service.stop()
+    },
+  }
+}

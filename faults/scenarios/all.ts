@@ -1,0 +1,15 @@
+import type { Scenario } from '../scenario.ts'
+import { crashTheDatabase, cutTheWire, freezeTheDatabase, takeAllConnections } from './database.ts'
+import { fillTheDisk } from './fill-the-disk.ts'
+import { killANode } from './kill-a-node.ts'
+import { stepTheClock } from './step-the-clock.ts'
+
+export const SCENARIOS: readonly Scenario[] = [
+  killANode,
+  crashTheDatabase,
+  freezeTheDatabase,
+  cutTheWire,
+  takeAllConnections,
+  fillTheDisk,
+  stepTheClock,
+]
