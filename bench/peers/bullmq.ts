@@ -23,13 +23,14 @@ interface BullMq {
   }
 }
 
-const PORT = 16_379
+/** Not the one of a server of the machine. */
+const PORT = 20_000 + Math.floor(Math.random() * 12_000)
 
 /** A queue for each recipient in a Redis that writes every command to disk before it responds. */
 export const startBullMq: StartPeer = async () => {
   if (spawnSync('redis-server', ['--version']).error) return 'Redis is missing (Debian package redis-server)'
   const bull = await optional<BullMq>('bullmq')
-  if (!bull) return 'npm install --no-save bullmq'
+  if (!bull) return 'npm install --no-save bullmq ioredis'
   const folder = mkdtempSync(path.join(os.tmpdir(), 'sensorium-redis-'))
   const settings = ['--port', String(PORT), '--bind', '127.0.0.1', '--dir', folder, '--save', '']
   const server = spawn('redis-server', [...settings, '--appendonly', 'yes', '--appendfsync', 'always'], {

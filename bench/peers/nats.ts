@@ -27,7 +27,8 @@ interface Heard {
   ack(): void
 }
 
-const PORT = 14_222
+/** Not the one of a server of the machine. */
+const PORT = 20_000 + Math.floor(Math.random() * 12_000)
 
 /** One stream on disk with a durable consumer for each recipient. The server syncs every two minutes, as it comes. */
 export const startNats: StartPeer = async () => {
