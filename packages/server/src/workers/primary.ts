@@ -5,6 +5,7 @@
 // 2. A worker that dies is replaced, each time after a longer wait while they die young.
 // 3. A signal stops all of them as it stops one: what was taken is finished.
 import cluster, { type Worker } from 'node:cluster'
+import module from 'node:module'
 import { fileURLToPath } from 'node:url'
 import type { MetricsOfProcess } from '../http/metrics.ts'
 import { backoffMs } from '../kernel/backoff.ts'
@@ -33,6 +34,8 @@ export function makeWorkers(count: number, log: Logger): Workers {
   // Not JSON, which has no word for a number that was not measured.
   cluster.setupPrimary({ exec: MAIN, args: [], serialization: 'advanced' })
   const metrics = makeMetricsGathering()
+  // Where the command keeps what it has compiled: a worker would compile it again.
+  const cache = module.getCompileCacheDir()
   let stopping = false
   let failures = 0
 
@@ -40,7 +43,7 @@ export function makeWorkers(count: number, log: Logger): Workers {
 
   /** A worker that is replaced when it dies; resolves when it listens. */
   function begin(isFirst: boolean): Promise<string> {
-    const worker = cluster.fork()
+    const worker = cluster.fork(cache === undefined ? {} : { NODE_COMPILE_CACHE: cache })
     const since = Date.now()
     return new Promise((resolve, reject) => {
       let isReady = false

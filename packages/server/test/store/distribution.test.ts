@@ -11,6 +11,7 @@ import { openPostgres } from '../../src/store/postgres.ts'
 import { portions } from '../../src/store/postgres-sharded.ts'
 import { standInForCitus } from '../support/citus.ts'
 import { postgres, sqlite, type FreshStore } from '../support/engines.ts'
+import { sensorium } from '../support/process.ts'
 import { SHARDED_URL, whyNotOneShard } from '../support/shards.ts'
 import { emptyStore } from '../support/store.ts'
 
@@ -57,6 +58,9 @@ describe('a store on several machines', { skip: missing }, () => {
 
   test('[SCL-3] a server without Citus is told what is missing, and so is the embedded store', async () => {
     await assert.rejects(distribute(store), /has no Citus: install it/)
+    const told = await sensorium(['distribute'], fresh.env)
+    assert.notEqual(told.code, 0)
+    assert.match(told.stderr, /has no Citus: install it/)
     const embedded = await emptyStore(sqlite)
     await assert.rejects(distribute(embedded.store), /set DATABASE_URL to a PostgreSQL with Citus/)
     await embedded.drop()
@@ -82,6 +86,10 @@ describe('a store on several machines', { skip: missing }, () => {
     await store.tx(async (tx) => assert.equal(tx.isSharded, true))
     assert.equal((await store.rows("select id from agents where tenant_id = 't'")).length, 1)
     assert.deepEqual((await distribute(store)).tables, [])
+    const again = await sensorium(['distribute', '--json'], fresh.env)
+    assert.deepEqual([again.code, JSON.parse(again.stdout)], [0, { tables: [], refused: [] }])
+    const wrong = await sensorium(['distribute', '--shards', 'many'], fresh.env)
+    assert.match(wrong.stderr, /--shards/)
   })
 
   test('[SCL-2] a table that is made anew is distributed in the transaction that makes it', async () => {
