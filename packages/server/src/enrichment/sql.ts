@@ -38,10 +38,10 @@ export async function readEarlierEvents(
         on e.tenant_id = this.tenant_id and substr(e.subject, 1, 100) = substr(this.subject, 1, 100) and e.subject = this.subject
        and e.subject is not null and e.purged_at is null and (e.received_at, e.place, e.id) < (this.received_at, this.place, this.id)
       where this.tenant_id = ? and this.id = ?
-        and (exists (select 1 from deliveries d where d.tenant_id = e.tenant_id and d.event_id = e.id and d.recipient_id = ?)
-          or exists (select 1 from acknowledged_deliveries d where d.tenant_id = e.tenant_id and d.event_id = e.id and d.recipient_id = ?))
+        and (exists (select 1 from deliveries d where d.tenant_id = ? and d.event_id = e.id and d.recipient_id = ?)
+          or exists (select 1 from acknowledged_deliveries d where d.tenant_id = ? and d.event_id = e.id and d.recipient_id = ?))
       order by e.received_at desc, e.place desc, e.id desc limit ?`,
-    [viewer.tenantId, eventId, viewer.id, viewer.id, limit],
+    [viewer.tenantId, eventId, viewer.tenantId, viewer.id, viewer.tenantId, viewer.id, limit],
   )
   return rows.map(({ id, type, source, envelope }) => {
     const { time = null, ...rest } = JSON.parse(envelope ?? '{}') as { time?: string; data?: unknown }
