@@ -38,8 +38,8 @@ onBothEngines((engine) => {
     peer = await startPeer()
   })
   after(async () => {
-    await service.stop()
     await peer.close()
+    await service.stop()
   })
 
   const stored = async (): Promise<number> =>
@@ -123,9 +123,13 @@ onBothEngines((engine) => {
     const clock = fakeClock()
     const opened: Opened[] = []
     const supervisors: Supervisor[] = []
-    const add = async (): Promise<Supervisor> => {
+    const open = async (): Promise<Opened> => {
       const one = await openStore(readConfig(env), clock)
       opened.push(one)
+      return one
+    }
+    const add = async (): Promise<Supervisor> => {
+      const one = await open()
       const publish = async () => assert.fail('nothing is sent')
       const supervisor = makeSupervisor({
         ...one,
@@ -139,19 +143,20 @@ onBothEngines((engine) => {
       supervisors.push(supervisor)
       return supervisor
     }
-    for (let i = 0; i < count; i++) await add()
     t.after(async () => {
       for (const supervisor of supervisors) await supervisor.close()
       for (const { store } of opened) await store.close()
       await drop()
     })
-    const { store, secrets } = opened[0]!
+    const { store, secrets } = await open()
     const { announce } = makeAnnouncements(store, clock.now)
     const tools = { makeId: idMaker(clock.now), secrets, announce, now: clock.now }
     const { connector } = await store.tx(async (tx) => {
       await createTenant(tx, tools, 'acme')
       return createConnector(tx, tools, { tenant: 'acme', source: 'erp', url: peer.url, address: 'q' })
     })
+    // Only now: a node that heard of the connector by its announcement would look when the test does not ask it to.
+    for (let i = 0; i < count; i++) await add()
     const state = async () => stateOf((await findConnector(store, connector.id))!, clock.now())
     return { clock, supervisors: supervisors as [Supervisor, Supervisor], store, tools, id: connector.id, state, add }
   }
