@@ -1,4 +1,4 @@
-// The commands of agents and people as processes, against a real service.
+// The commands of agents and people, against a real service.
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test'
 import { POSTED_TYPE } from '@sensorium/contract'
 import { onBothEngines, sqlite } from '../support/engines.ts'
 import { fakeClock } from '../support/fake-clock.ts'
-import { bash, COMMAND, sensorium, startSensorium } from '../support/process.ts'
+import { bash, COMMAND, command, sensorium, startSensorium } from '../support/process.ts'
 import { startService, type Service, type TestTenant } from '../support/service.ts'
 
 interface Home {
@@ -27,7 +27,7 @@ function newHome(): Home {
 }
 
 const commandsOf = (env: () => Record<string, string>) => {
-  const run = (...args: string[]) => sensorium(args, env())
+  const run = (...args: string[]) => command(args, env())
   return {
     run,
     async json(...args: string[]) {
@@ -113,7 +113,7 @@ onBothEngines((engine) => {
     assert.deepEqual([missing.code, missing.body.error.code], [4, 'not_found'])
     assert.equal((await run('publish', '', '--data', '1')).code, 1)
     assert.equal((await run('publish', 'a', '--data', '{')).code, 2)
-    const wrong = await sensorium(['login', '--url', service.url], {
+    const wrong = await command(['login', '--url', service.url], {
       ...home.env,
       SENSORIUM_KEY: `ak_live_${'x'.repeat(32)}`,
     })
@@ -226,11 +226,11 @@ test('[CLI-1] dead letters that fit a filter are put back or deleted, and the re
 })
 
 test('[CLI-1][CLI-9] a file of events is published in batches; each event stands or falls alone', async () => {
-  const { env, run, json, queue } = await listener()
+  const { env, json, queue } = await listener()
   const file = path.join(env['HOME']!, 'events.ndjson')
   const lines = Array.from({ length: 120 }, (_, i) => JSON.stringify({ type: 'com.example.read', id: `read-${i}` }))
   writeFileSync(file, lines.join('\n'))
-  const { code, stdout, stderr } = await run('publish', '--file', file)
+  const { code, stdout, stderr } = await sensorium(['publish', '--file', file], env)
   assert.deepEqual([code, stdout], [0, '120 accepted, 0 known already, 0 refused.\n'])
   assert.match(stderr, /100% {2}120 of 120 events\n$/)
   assert.equal((await queue()).pending, 120)
@@ -267,14 +267,14 @@ test('[CLI-1] channels, members, feeds and keys', async () => {
   const minted = await json('keys', 'mint', '--agent', agent.id, '--scopes', 'send, receive')
   assert.deepEqual(minted.body.scopes, ['send', 'receive'])
   assert.equal((await run('keys', 'revoke', minted.body.id, '--agent', agent.id)).code, 0)
-  assert.equal((await sensorium(['whoami'], { ...env, SENSORIUM_KEY: minted.body.key })).code, 3)
+  assert.equal((await command(['whoami'], { ...env, SENSORIUM_KEY: minted.body.key })).code, 3)
   const nobody = await run('keys', 'list')
   assert.deepEqual([nobody.code, nobody.stderr], [2, "This is an org-admin's key. Name the agent with --agent <id>\n"])
 })
 
 test('[CLI-2][CLI-3] logout forgets; then nobody is signed in, and an address where nobody is says so', async () => {
   const { run } = commandsOf(() => home.env)
-  const signIn = await sensorium(['login', '--url', service.url], { ...home.env, SENSORIUM_KEY: tenant.adminKey })
+  const signIn = await command(['login', '--url', service.url], { ...home.env, SENSORIUM_KEY: tenant.adminKey })
   assert.equal(signIn.code, 0)
   assert.match((await run('logout')).stdout, /^The key of profile default .* is forgotten/)
   assert.ok(!readFileSync(home.file, 'utf8').includes(tenant.adminKey))

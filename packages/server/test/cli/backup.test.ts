@@ -5,7 +5,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { postgres, POSTGRES_URL, SECRET, sqlite } from '../support/engines.ts'
-import { sensorium, startProcess } from '../support/process.ts'
+import { command, sensorium, startProcess } from '../support/process.ts'
 import { startService } from '../support/service.ts'
 import { makeStore } from '../support/store.ts'
 
@@ -17,7 +17,7 @@ const newFile = () => path.join(folder, `${++files}.db`)
 const newData = () => ({ DATA_DIR: mkdtempSync(path.join(folder, 'data-')), SENSORIUM_SECRET: SECRET })
 
 async function list(env: Record<string, string>): Promise<string[]> {
-  const { stdout } = await sensorium(['tenant', 'list', '--json'], env)
+  const { stdout } = await command(['tenant', 'list', '--json'], env)
   return (JSON.parse(stdout) as { tenants: { slug: string }[] }).tenants.map(({ slug }) => slug)
 }
 
@@ -91,7 +91,7 @@ test('[TEN-8] a copy taken while the service writes is one moment of it, and res
 test('[TEN-8] the secret file of an embedded store is named, and its absence after a restore too', async () => {
   const data = { DATA_DIR: newData().DATA_DIR }
   await makeStore(data)
-  await sensorium(['tenant', 'create', 'acme'], data)
+  await command(['tenant', 'create', 'acme'], data)
   const file = newFile()
   const { stdout } = await sensorium(['backup', file, '--json'], data)
   const secret = path.join(data.DATA_DIR, 'secret')
@@ -108,10 +108,10 @@ test('[TEN-8] the secret file of an embedded store is named, and its absence aft
 test('[TEN-8] restore keeps what was there, every time', async () => {
   const data = newData()
   await makeStore(data)
-  await sensorium(['tenant', 'create', 'first'], data)
+  await command(['tenant', 'create', 'first'], data)
   const file = newFile()
-  await sensorium(['backup', file], data)
-  await sensorium(['tenant', 'create', 'second'], data)
+  await command(['backup', file], data)
+  await command(['tenant', 'create', 'second'], data)
 
   assert.equal((await sensorium(['restore', file], data)).code, 0)
   assert.deepEqual(await list(data), ['first'])
@@ -141,7 +141,7 @@ test('[TEN-8] restore is refused while a service owns the directory, which goes 
 test('[TEN-8] restore refuses what is no store, is newer, or was made with another secret, and touches nothing', async () => {
   const data = newData()
   await makeStore(data)
-  await sensorium(['tenant', 'create', 'acme'], data)
+  await command(['tenant', 'create', 'acme'], data)
   const refused = async (file: string, message: RegExp): Promise<void> => {
     const { code, stderr } = await sensorium(['restore', file], data)
     assert.equal(code, 1)
@@ -154,13 +154,13 @@ test('[TEN-8] restore refuses what is no store, is newer, or was made with anoth
 
   const other = { ...newData(), SENSORIUM_SECRET: 'quite another master secret' }
   await makeStore(other)
-  await sensorium(['tenant', 'create', 'globex'], other)
+  await command(['tenant', 'create', 'globex'], other)
   const foreign = newFile()
-  await sensorium(['backup', foreign], other)
+  await command(['backup', foreign], other)
   await refused(foreign, /made with another master secret/)
 
   const newer = newFile()
-  await sensorium(['backup', newer], data)
+  await command(['backup', newer], data)
   const { openSqlite } = await import('../../src/store/sqlite.ts')
   const store = openSqlite(newer)
   await store.tx((tx) => tx.run("insert into schema_migrations (version, name, applied_at) values (9999, 'later', 0)"))

@@ -4,7 +4,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSy
 import path from 'node:path'
 import { test } from 'node:test'
 import { onBothEngines, SECRET, sqlite } from '../support/engines.ts'
-import { sensorium, startProcess } from '../support/process.ts'
+import { command, sensorium, startProcess } from '../support/process.ts'
 import { startService } from '../support/service.ts'
 import { makeStore } from '../support/store.ts'
 
@@ -19,7 +19,7 @@ async function examine(
 ): Promise<{ code: number | null; report: Report; text: string; failed: string[] }> {
   const env = { PORT: '0', ...given } // not whoever happens to be at 8080
   const person = await sensorium(['doctor'], env)
-  const program = await sensorium(['doctor', '--json'], env)
+  const program = await command(['doctor', '--json'], env)
   assert.equal(person.code, program.code)
   const report = JSON.parse(program.stdout) as Report
   assert.equal(report.ok, program.code === 0)

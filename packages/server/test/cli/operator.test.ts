@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
-import { sensorium } from '../support/process.ts'
+import { command, sensorium } from '../support/process.ts'
 import { OPERATOR_TOKEN, startService, type Service } from '../support/service.ts'
 
 const ID = { tenant: /^ten_[0-9a-z]{26}$/, key: /^ak_live_[A-Za-z0-9]{32}$/ }
@@ -14,7 +14,7 @@ onBothEngines((engine) => {
   })
   after(() => service.stop())
 
-  const run = (...args: string[]) => sensorium(args, service.env)
+  const run = (...args: string[]) => command(args, service.env)
   const json = async (...args: string[]) => {
     const { code, stdout } = await run(...args, '--json')
     return { code, body: JSON.parse(stdout) }
@@ -27,8 +27,9 @@ onBothEngines((engine) => {
     assert.deepEqual(Object.keys(a).sort(), Object.keys(b).sort())
 
   test('[TEN-6] tenant create makes a tenant beside the running service, whose key works there at once', async () => {
-    const { code, body } = await json('tenant', 'create', 'acme', '--name', 'Acme Inc')
+    const { code, stdout } = await sensorium(['tenant', 'create', 'acme', '--name', 'Acme Inc', '--json'], service.env)
     assert.equal(code, 0)
+    const body = JSON.parse(stdout)
     assert.match(body.tenant.id, ID.tenant)
     assert.deepEqual([body.tenant.slug, body.tenant.name], ['acme', 'Acme Inc'])
     const token = await service.call('POST /v1/auth/token', { body: { api_key: body.admin_key } })

@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { sqlite } from '../support/engines.ts'
-import { bash, COMMAND, sensorium } from '../support/process.ts'
+import { bash, COMMAND, command, sensorium } from '../support/process.ts'
 import { makeStore } from '../support/store.ts'
 
 let env: Record<string, string>
@@ -15,7 +15,7 @@ after(() => drop())
 
 for (const args of [[], ['help'], ['--help'], ['-h', '--json']]) {
   test(`[TEN-6][CLI-5] sensorium ${args.join(' ')} prints how to use it`, async () => {
-    const { code, stdout, stderr } = await sensorium(args, env)
+    const { code, stdout, stderr } = await command(args, env)
     assert.deepEqual([code, stderr], [0, ''])
     for (const word of ['start', 'tenant', 'admin-key', 'usage', 'doctor', 'backup', 'restore', 'publish', 'listen'])
       assert.ok(stdout.includes(word), word)
@@ -28,7 +28,7 @@ for (const args of [
   ['tenant', 'create', 'acme', '-h'],
 ]) {
   test(`[CLI-5] sensorium ${args.join(' ')} prints how that command is used`, async () => {
-    const { code, stdout, stderr } = await sensorium(args, env)
+    const { code, stdout, stderr } = await command(args, env)
     assert.deepEqual([code, stderr], [0, ''])
     assert.match(
       stdout,
@@ -50,10 +50,10 @@ const MISUSES: [string[], RegExp][] = [
 ]
 for (const [args, message] of MISUSES) {
   test(`[TEN-6][CLI-3] sensorium ${args.join(' ')} says what would be right, with exit code 2`, async () => {
-    const { code, stdout, stderr } = await sensorium(args, env)
+    const { code, stdout, stderr } = await command(args, env)
     assert.deepEqual([code, stdout], [2, ''])
     assert.match(stderr, message)
-    const told = await sensorium([...args, '--json'], env)
+    const told = await command([...args, '--json'], env)
     assert.equal(told.code, 2)
     assert.equal(JSON.parse(told.stdout).error.code, 'validation_failed')
   })
@@ -64,7 +64,7 @@ test('[CFG-1] a wrong environment is told with every variable that is wrong', as
   const { code, stderr } = await sensorium(['tenant', 'list'], wrong)
   assert.equal(code, 1)
   assert.match(stderr, /PORT takes[^]*MAX_ATTEMPTS takes/)
-  const told = JSON.parse((await sensorium(['tenant', 'list', '--json'], wrong)).stdout)
+  const told = JSON.parse((await command(['tenant', 'list', '--json'], wrong)).stdout)
   assert.match(told.error.details.expected, /PORT takes[^]*MAX_ATTEMPTS takes/)
 })
 
@@ -73,10 +73,7 @@ test('[TEN-6] a store that cannot be reached is a sentence, and 503 in JSON', as
   const { code, stderr } = await sensorium(['tenant', 'list'], away)
   assert.equal(code, 5)
   assert.match(stderr, /^The store cannot be reached: .*ECONNREFUSED/)
-  assert.equal(
-    JSON.parse((await sensorium(['tenant', 'list', '--json'], away)).stdout).error.code,
-    'service_unavailable',
-  )
+  assert.equal(JSON.parse((await command(['tenant', 'list', '--json'], away)).stdout).error.code, 'service_unavailable')
 })
 
 test('[CFG-9] the command runs by itself, on a Node that is too old as well', async (t) => {
@@ -112,7 +109,7 @@ test('[STO-14] a command where no store is says so and makes none', async () => 
     ['tenant', 'create', 'acme'],
     ['usage', 'acme'],
   ]) {
-    const { code, stdout, stderr } = await sensorium(args, { ...env, DATA_DIR: folder })
+    const { code, stdout, stderr } = await command(args, { ...env, DATA_DIR: folder })
     assert.deepEqual([code, stdout], [1, ''])
     assert.ok(stderr.startsWith(`There is no store in ${folder}.`), stderr)
   }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
 import { fakeClock } from '../support/fake-clock.ts'
-import { sensorium } from '../support/process.ts'
+import { command } from '../support/process.ts'
 import { startService, type Service, type TestTenant } from '../support/service.ts'
 import { operatorCalls, poster } from './tools.ts'
 
@@ -22,7 +22,7 @@ onBothEngines((engine) => {
   after(() => service.stop())
 
   const env = () => ({ ...service.env, PUBLIC_URL: service.url })
-  const run = (...args: string[]) => sensorium(args, env())
+  const run = (...args: string[]) => command(args, env())
   const json = async (...args: string[]) => {
     const { code, stdout, stderr } = await run(...args, '--json')
     assert.equal(stderr, '')

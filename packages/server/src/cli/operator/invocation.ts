@@ -12,8 +12,6 @@ import { openStore, storeExists, type Opened } from '../../store/open.ts'
 import type { Given, OperatorInvocation } from '../command.ts'
 import { originOf } from './ingest-options.ts'
 
-const config: OperatorInvocation['config'] = () => readConfig(process.env)
-
 /** A command works on a store that is there: a mistyped folder must not become one. */
 function open(settings: Config): Promise<Opened> {
   if (storeExists(settings)) return openStore(settings, systemClock)
@@ -23,31 +21,33 @@ function open(settings: Config): Promise<Opened> {
   )
 }
 
-const call: OperatorInvocation['call'] = async <O extends Operation>(operation: O, input: Input) => {
-  const settings = config()
-  const { store, secrets } = await open(settings)
-  try {
-    // Only here: it brings every feature with it, and most of a command's start-up time.
-    const { makeOperatorOperations } = await import('../../operations/make-operator-operations.ts')
-    const { perform } = makeOperatorOperations(store, secrets, systemClock, settings)
-    return resultOf<O>(await perform(OPERATOR, operation, input, { origin: originOf(settings) }))
-  } finally {
-    await store.close()
-  }
-}
+export function operatorInvocation(given: Given, env: NodeJS.ProcessEnv): OperatorInvocation {
+  const config: OperatorInvocation['config'] = () => readConfig(env)
 
-const withStore: OperatorInvocation['withStore'] = async (work) => {
-  const { store, secrets } = await open(config())
-  try {
-    return await work(store, { makeId: idMaker(systemClock.now), secrets, now: systemClock.now })
-  } finally {
-    await store.close()
+  const call: OperatorInvocation['call'] = async <O extends Operation>(operation: O, input: Input) => {
+    const settings = config()
+    const { store, secrets } = await open(settings)
+    try {
+      // Only here: it brings every feature with it, and most of a command's start-up time.
+      const { makeOperatorOperations } = await import('../../operations/make-operator-operations.ts')
+      const { perform } = makeOperatorOperations(store, secrets, systemClock, settings)
+      return resultOf<O>(await perform(OPERATOR, operation, input, { origin: originOf(settings) }))
+    } finally {
+      await store.close()
+    }
   }
-}
 
-export function operatorInvocation(given: Given): OperatorInvocation {
+  const withStore: OperatorInvocation['withStore'] = async (work) => {
+    const { store, secrets } = await open(config())
+    try {
+      return await work(store, { makeId: idMaker(systemClock.now), secrets, now: systemClock.now })
+    } finally {
+      await store.close()
+    }
+  }
+
   const secret: OperatorInvocation['secret'] = async (option, variable) => {
-    const value = given.options[option] ?? (process.env[variable] || undefined)
+    const value = given.options[option] ?? (env[variable] || undefined)
     return value === '-' ? (await text(process.stdin)).trim() : value
   }
   return { ...given, clock: systemClock, config, secret, call, withStore }

@@ -1,0 +1,95 @@
+// Finds the command that words name, loads what it needs, and prints what it gives back.
+import { wordsOf, type Command, type Given, type CommandResult } from './command.ts'
+import { commands, sections } from './commands.ts'
+import { EXIT } from './exit-codes.ts'
+import { toldByAll, toldPlainly, type Told } from './fail.ts'
+import { cleanJson } from './terminal/clean.ts'
+import { errorScreen, paint } from './terminal/screen.ts'
+
+/** What a command has around it: the process, or a test. */
+export interface Surroundings {
+  env: NodeJS.ProcessEnv
+  /** A line on standard output, and on standard error. */
+  print(line: string): void
+  warn(line: string): void
+  /** `start`: becomes the service. */
+  serve(): Promise<unknown>
+  /** Asked for by commands that end by themselves when they are told to. */
+  interrupted(): AbortSignal
+}
+
+/** `--help` and `--version` as the commands that they stand for. */
+function spelledOut(line: readonly string[]): string[] {
+  if (line.length === 0) return ['help']
+  if (['--version', '-V'].includes(line[0]!)) return ['version']
+  if (!line.includes('--help') && !line.includes('-h')) return [...line]
+  const named = line.filter((word) => !word.startsWith('-'))
+  const known = commands.filter((command) => wordsOf(command)[0] === named[0]).map(wordsOf)
+  // Behind the words come values of whoever asked in the middle of a line.
+  const deep = known.some((one) => one.length > 1 && one[1] === named[1]) ? 2 : 1
+  return ['help', ...named.slice(0, deep)]
+}
+
+/** Each kind of command brings its own tools, and its own words for what goes wrong. */
+async function carryOut(
+  command: Command,
+  given: Given,
+  print: (result: CommandResult) => void,
+  { env, warn, serve, interrupted }: Surroundings,
+): Promise<CommandResult> {
+  switch (command.kind) {
+    case 'service':
+      await serve()
+      return { json: undefined, text: '' }
+    case 'operator': {
+      const { operatorInvocation } = await import('./operator/invocation.ts')
+      return (await command.load()).run(operatorInvocation(given, env))
+    }
+    case 'client': {
+      const { clientInvocation } = await import('./client/invocation.ts')
+      return (await command.load()).run(clientInvocation(given, { env, print, warn, signal: interrupted() }))
+    }
+    case 'local':
+      return (await command.load()).run({ ...given, env, sections })
+  }
+}
+
+async function toldBy({ kind }: Command, error: unknown, argv: readonly string[]): Promise<Told> {
+  const general = toldByAll(error, argv) ?? (kind === 'service' ? toldPlainly(error) : null)
+  if (general !== null) return general
+  const { told } = kind === 'operator' ? await import('./operator/fail.ts') : await import('./client/fail.ts')
+  return told(error)
+}
+
+/** Resolves with the exit code; null when the process has become the service and goes on. */
+export async function runCommand(words: readonly string[], around: Surroundings): Promise<number | null> {
+  const json = words.includes('--json')
+  /** `--json` may stand anywhere. */
+  const argv = words.filter((word) => word !== '--json')
+
+  const print = ({ json: value, text }: CommandResult): void => {
+    if (json && value !== undefined) around.print(cleanJson(value))
+    else if (!json && text !== '') around.print(text)
+  }
+  const fail = ({ sentence, envelope, exitCode }: Told): number => {
+    // A program reads one place, whatever the outcome.
+    if (json) around.print(cleanJson(envelope))
+    else around.warn(paint('red', sentence, errorScreen))
+    return exitCode
+  }
+
+  let command: Command | undefined
+  try {
+    const { parse } = await import('./program.ts')
+    const parsed = parse(spelledOut(argv), commands)
+    command = parsed.command
+    const result = await carryOut(command, parsed.given, print, around)
+    if (command.kind === 'service') return null
+    print(result)
+    return result.exitCode ?? EXIT.ok
+  } catch (error) {
+    return fail(
+      command === undefined ? (toldByAll(error, argv) ?? toldPlainly(error)) : await toldBy(command, error, argv),
+    )
+  }
+}
