@@ -12,7 +12,7 @@ const POOL = 10
 /** As many transactions as gain from running side by side. */
 const LEAST_POOL = 4
 
-/** A store that does not answer must not hold the process for ever. */
+/** A store that does not respond must not hold the process for ever. */
 const STOP_WITHIN_MS = 15_000
 
 export interface Node {

@@ -61,7 +61,7 @@ export function pushRetryMs(schedule: readonly number[], attempt: number, random
   return Math.round(seconds * 1000 * (1 - JITTER + 2 * JITTER * random()))
 }
 
-/** A push was answered with something other than 2xx, or not at all. */
+/** A push got a response other than 2xx, or none. */
 export function afterFailedPush(
   delivery: Attempted,
   failure: { error: string; retryAfterMs: number | null },

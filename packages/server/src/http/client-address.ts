@@ -14,12 +14,12 @@ const MOST_HOPS = 32
 export function makeClientAddress(trusted: readonly AddressRange[]): ClientAddress {
   const known = new Map<string, boolean>()
   const isTrusted = (address: string): boolean => {
-    let answer = known.get(address)
-    if (answer === undefined) {
+    let isTrusted = known.get(address)
+    if (isTrusted === undefined) {
       if (known.size >= 10_000) known.clear()
-      known.set(address, (answer = trusted.some((range) => contains(range, address))))
+      known.set(address, (isTrusted = trusted.some((range) => contains(range, address))))
     }
-    return answer
+    return isTrusted
   }
 
   return ({ socket, headers }) => {

@@ -92,7 +92,7 @@ export function makeMetrics(share?: ShareMetrics): Metrics {
     store: (kind, seconds) => stores[kind].observe(seconds),
     gauge,
     watch(store, inFlight) {
-      gauge('sensorium_http_in_flight', 'Requests taken and not answered yet', inFlight)
+      gauge('sensorium_http_in_flight', 'Requests without a response yet', inFlight)
       gauge(
         'sensorium_store_waiting',
         'Transactions waiting for their turn or for a connection',

@@ -1,7 +1,7 @@
 // Waits for work no longer than it may take, on the clock that a test can move. The work itself goes on.
 import type { Clock } from './clock.ts'
 
-/** What the work answers; when it has not answered by then, what `otherwise` says. */
+/** The result of the work; when there is none by then, what `otherwise` says. */
 export async function withinTime<T>(
   clock: Pick<Clock, 'sleep'>,
   ms: number,

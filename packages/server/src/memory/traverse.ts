@@ -7,7 +7,7 @@
 //
 // Three levels at most, so they are written out one after the other. A recursive query can neither group nor look at
 // what it has found already, and would walk a dense graph path by path; here a level starts from each memory of the one
-// before once. A level is walked only while there is room in the answer, so none starts from MAX_TRAVERSED memories or
+// before once. A level is walked only while there is room in the result, so none starts from MAX_TRAVERSED memories or
 // more; and if those few have more than MAX_WALKED relationships between them, it looks at that many and lets the rest
 // be. Every join is a cross join: SQLite then takes the tables in the order they are written, from what was found to
 // what it leads to.

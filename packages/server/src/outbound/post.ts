@@ -119,7 +119,7 @@ export function makePost(clock: Clock, { checkLiteral, lookup }: SafeAddress): P
       await clock.sleep(Math.max(1, oldest!.until - clock.elapsed()), closing.signal)
       for (const exchange of live) {
         if (closing.signal.aborted) cut(exchange, 'interrupted: the node was shutting down')
-        else if (exchange.until <= clock.elapsed()) cut(exchange, `no answer within ${RESPONSE_WITHIN_MS / 1000} s`)
+        else if (exchange.until <= clock.elapsed()) cut(exchange, `no response within ${RESPONSE_WITHIN_MS / 1000} s`)
         else break
       }
     }

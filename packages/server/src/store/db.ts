@@ -197,7 +197,7 @@ const refuse = (): never => {
   throw new Error('a write needs a transaction: use tx')
 }
 
-/** What a store answers to writes outside of `tx`. */
+/** What a store throws for writes outside of `tx`. */
 export const writesNeedTx: Pick<
   Db,
   'run' | 'insertMany' | 'move' | 'runLater' | 'insertLater' | 'runLast' | 'lock' | 'afterCommit'

@@ -39,7 +39,7 @@ const CONNECT_WITHIN_MS = 3_000
 /** A transaction waits this long for a connection that others use. Then the store is busy, which is no outage. */
 const QUEUE_WITHIN_MS = 5_000
 const STATEMENT_TIMEOUT_MS = 15_000
-/** The server keeps the one above; this is for a server that does not answer at all. */
+/** The server keeps the one above; this is for a server that does not respond at all. */
 const RESULT_WITHIN_MS = STATEMENT_TIMEOUT_MS + 2_000
 /** A look-up is quick, or something is wrong. */
 const LOOK_UP_WITHIN_MS = 5_000

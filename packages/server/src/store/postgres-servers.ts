@@ -3,7 +3,7 @@
 //
 // A server can also vanish without a word: nobody closes the connections, and what was asked of it would wait for its
 // time limit, 17 s. So while something is under way and no connection has heard anything for two seconds, the servers
-// are asked on new connections; who does not answer is gone, and everybody who waits for it is told so.
+// are asked on new connections; who does not respond is gone, and everybody who waits for it is told so.
 import type net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
@@ -128,7 +128,7 @@ export function makeServers(
       } else await probe(current, false)
     } catch (error) {
       if (saysNo((error as Error).cause)) return
-      warn('the database does not answer', error)
+      warn('the database does not respond', error)
       cut(() => true)
     } finally {
       asking = false

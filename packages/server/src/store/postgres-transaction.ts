@@ -21,7 +21,7 @@ import { moveByTenant, sendByTenant } from './postgres-sharded.ts'
 function onClient(
   client: pg.ClientBase,
   isSharded: boolean,
-  later: (answer: Promise<unknown>) => void,
+  later: (result: Promise<unknown>) => void,
   afterCommit: Db['afterCommit'],
 ): Db {
   const rows = async <R>(sql: string, values: readonly Value[] = []): Promise<R[]> =>
@@ -64,9 +64,9 @@ export async function transact<T>(
   const effects: (() => void)[] = []
   let committing = false
   // Heard of when the transaction ends; until then a failure must not count as one that nobody handles.
-  const later = (answer: Promise<unknown>): void => {
-    answer.catch(() => {})
-    sent.push(answer)
+  const later = (result: Promise<unknown>): void => {
+    result.catch(() => {})
+    sent.push(result)
   }
   later(sendCommand(client, mayBeLost ? BEGIN_UNSYNCED : 'begin'))
   try {
@@ -74,7 +74,7 @@ export async function transact<T>(
     committing = true
     const commit = sendCommand(client, 'commit')
     later(commit)
-    for (const answer of sent) await answer
+    for (const result of sent) await result
     // A statement failed and somebody kept quiet about it.
     if ((await commit).command !== 'COMMIT') throw new Error('the transaction was rolled back')
     runEffects(effects)

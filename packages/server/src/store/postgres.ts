@@ -71,9 +71,9 @@ export function openPostgres(options: PostgresOptions): Store {
         client.query<{ readonly: string }>("select current_setting('transaction_read_only') as readonly"),
       )
       asked.catch(() => {}) // it may fail after nobody waits for it any more
-      const answer = await Promise.race([asked, sleep(PING_WITHIN_MS, null, { ref: false })])
-      if (answer === null) throw new StoreUnavailable('the database does not answer')
-      if (answer.rows[0]?.readonly === 'on') {
+      const result = await Promise.race([asked, sleep(PING_WITHIN_MS, null, { ref: false })])
+      if (result === null) throw new StoreUnavailable('the database does not respond')
+      if (result.rows[0]?.readonly === 'on') {
         connections.doubt()
         throw new StoreUnavailable('the database takes no writes')
       }

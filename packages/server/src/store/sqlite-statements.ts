@@ -122,19 +122,19 @@ export function onConnection(connection: DatabaseSync, failed: (error: unknown) 
     const echoed = insert.returning
       ?.split(', ')
       .map((name) => [name, Object.keys(insert.columns).indexOf(name)] as const)
-    const answers: R[] = []
+    const results: R[] = []
     try {
       for (const row of rows) {
         const { changes } = statement.run(...(row as SQLInputValue[]))
         if (!echoed || changes === 0) continue
         const echo: Record<string, Value> = {}
         for (const [name, at] of echoed) echo[name] = row[at]!
-        answers.push(echo as R)
+        results.push(echo as R)
       }
     } catch (error) {
       throw translate(error)
     }
-    return answers
+    return results
   }
   const db: Db = {
     dialect,

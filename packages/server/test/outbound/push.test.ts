@@ -275,7 +275,7 @@ onBothEngines((engine) => {
     await service.clock.advance(14_900)
     assert.equal((await calls.rows(agent))[0]!.state, 'leased')
     await service.clock.advance(200)
-    assert.equal((await calls.state(agent, 'waiting')).last_error, 'no answer within 15 s')
+    assert.equal((await calls.state(agent, 'waiting')).last_error, 'no response within 15 s')
   })
 
   test('[DLV-4] [PUSH-9] an answer to a push from before a replay does not end the lease of who has it now', async () => {

@@ -15,7 +15,7 @@ import { allConnectors } from './sql.ts'
 export interface Supervisor {
   /** Looks at every connector once: starts, renews, stops. */
   runOnce(): Promise<void>
-  /** Stops what this node may no longer run, whether the store answers or not. */
+  /** Stops what this node may no longer run, whether the store responds or not. */
   stopLapsed(): Promise<void>
   /** How many connectors this node runs, by state. */
   states(): Partial<Record<ConnectorState, number>>

@@ -42,12 +42,13 @@ export function cut(text: string): string[] {
 }
 
 function normalised(numbers: unknown): Float32Array {
-  if (!Array.isArray(numbers) || numbers.length === 0) throw new Error('the embedding service answered without vectors')
+  if (!Array.isArray(numbers) || numbers.length === 0)
+    throw new Error('the embedding service responded without vectors')
   const vector = Float32Array.from(numbers as number[])
   let square = 0
   for (const x of vector) square += x * x
   if (!Number.isFinite(square) || square === 0)
-    throw new Error('the embedding service answered with a vector that points nowhere')
+    throw new Error('the embedding service responded with a vector that points nowhere')
   const scale = 1 / Math.sqrt(square)
   for (let i = 0; i < vector.length; i++) vector[i]! *= scale
   return vector
@@ -70,14 +71,14 @@ export function serviceEmbedder({ url, model, apiKey }: ServiceSettings, clock: 
     })
     if (!response.ok) {
       await response.body?.cancel()
-      const why = `the embedding service answered ${response.status}`
+      const why = `the embedding service responded with ${response.status}`
       throw response.status === 429 || response.status >= 500 || response.status === 408
         ? new Error(why)
         : new EmbeddingRefused(why)
     }
     const { data } = (await response.json()) as { data?: { index?: number; embedding?: unknown }[] }
     if (!Array.isArray(data) || data.length !== input.length)
-      throw new Error('the embedding service answered another number of vectors')
+      throw new Error('the embedding service responded with another number of vectors')
     const embedded = new Array<Embedded>(input.length)
     data.forEach(
       (one, i) => (embedded[one.index ?? i] = { vector: normalised(one.embedding), tokens: new Int8Array(NO_TOKENS) }),
