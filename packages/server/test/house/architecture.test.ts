@@ -1,4 +1,4 @@
-// Every file that ARCHITECTURE.md names is there, and no file outgrows a reader. The contract is left out of the latter:
+// Every file and rule that ARCHITECTURE.md names is there, and no file outgrows a reader. The contract is left out of the latter:
 // its schemas are lists.
 import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
@@ -17,6 +17,28 @@ test('every file and folder that ARCHITECTURE.md names is there', () => {
   assert.ok(named.length > 100, 'the pattern still finds them')
   const missing = named.filter((name) => !BASES.some((base) => existsSync(path.join(base, name))))
   assert.deepEqual([...new Set(missing)], [])
+})
+
+test('every invariant names files and rules that are there', () => {
+  const text = readFileSync(path.join(ROOT, 'ARCHITECTURE.md'), 'utf8')
+  const invariants = text
+    .split('## Invariants')[1]!
+    .split('\n## ')[0]!
+    .match(/^\d+\. .*$/gm)!
+  const files = globSync('packages/contract/requirements/*.json', { cwd: ROOT })
+  const known = new Set(
+    files.flatMap((file) => readFileSync(path.join(ROOT, file), 'utf8').match(/(?<="id": ")[^"]+/g)!),
+  )
+  assert.ok(invariants.length > 20)
+  for (const invariant of invariants) {
+    const rules = [...invariant.matchAll(/\[([A-Z]+-[A-Z0-9-]+)\]/g)].map(([, id]) => id!)
+    assert.ok(rules.length > 0 && /`[\w./-]+\.\w+`/.test(invariant), invariant)
+    assert.deepEqual(
+      rules.filter((id) => !known.has(id)),
+      [],
+      invariant,
+    )
+  }
 })
 
 test(`no source file has more than ${MAX_LINES} lines`, () => {
