@@ -27,10 +27,10 @@ onBothEngines((engine) => {
       const env = { HOME: folder, XDG_CONFIG_HOME: folder, SENSORIUM_KEY: tenant.adminKey, SENSORIUM_URL: service.url }
       return (...args: string[]) => sensorium(args, env)
     }
-    const lines = Array.from({ length: 450 }, (_, i) =>
+    const lines = Array.from({ length: 220 }, (_, i) =>
       JSON.stringify({ id: `n-${i}`, type: 'semantic', scope: 'agent', title: `Note ${i}`, content: 'Kept.' }),
     )
-    const link = { source_memory_id: 'n-0', target_memory_id: 'n-449', relationship_type: 'part_of' }
+    const link = { source_memory_id: 'n-0', target_memory_id: 'n-219', relationship_type: 'part_of' }
     writeFileSync(file('given'), `${[...lines, JSON.stringify(link)].join('\n')}\n`)
     const here = await as()
     const first = await here('memories', 'import', file('given'))
@@ -39,24 +39,24 @@ onBothEngines((engine) => {
       const [, created, skipped] = /^(\d+) created, 0 updated, (\d+) skipped, 0 refused\.\n$/.exec(stdout) ?? []
       return Number(created) + Number(skipped)
     }
-    assert.equal(taken(first.stdout), 451, first.stdout + first.stderr)
+    assert.equal(taken(first.stdout), 221, first.stdout + first.stderr)
     assert.equal(first.code, 0)
     const shown = first.stderr.trim().split('\n')
     assert.ok(shown.length >= 2, first.stderr)
     assert.match(shown.at(-1)!, /100% {2}\d+ of \d+ KiB$/)
 
     const out = await here('memories', 'export', file('out'))
-    assert.equal(out.stdout, `450 memories and 1 relationships are in ${file('out')}.\n`)
+    assert.equal(out.stdout, `220 memories and 1 relationships are in ${file('out')}.\n`)
     assert.equal(statSync(file('out')).mode & 0o777, 0o600)
     assert.equal((await here('memories', 'export', file('out'))).code, 2)
     const piped = await here('memories', 'export', '-')
     assert.equal(piped.stdout, readFileSync(file('out'), 'utf8'))
 
     const there = await as()
-    assert.equal(taken((await there('memories', 'import', file('out'))).stdout), 451)
-    assert.match((await there('memories', 'import', file('out'))).stdout, /^0 created, 0 updated, 451 skipped, /)
+    assert.equal(taken((await there('memories', 'import', file('out'))).stdout), 221)
+    assert.match((await there('memories', 'import', file('out'))).stdout, /^0 created, 0 updated, 221 skipped, /)
     const list = JSON.parse((await there('memories', 'list', '--limit', '1', '--json')).stdout) as { total: number }
-    assert.equal(list.total, 450)
+    assert.equal(list.total, 220)
 
     writeFileSync(file('bad'), `${lines[0]}\n{"title":7}\n`)
     const bad = await here('memories', 'import', file('bad'))
