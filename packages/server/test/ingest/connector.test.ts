@@ -1,6 +1,6 @@
 // Connectors without a broker's own ways: credit, leases, and who may receive when.
 import assert from 'node:assert/strict'
-import { after, before, test, type TestContext } from 'node:test'
+import { after, afterEach, before, test, type TestContext } from 'node:test'
 import rhea from 'rhea'
 import { readConfig } from '../../src/config.ts'
 import { createConnector } from '../../src/ingest/connectors/create.ts'
@@ -21,9 +21,18 @@ import { startService, type Service, type TestTenant } from '../support/service.
 import { HOSTILE_MESSAGES } from './hostile-messages.ts'
 import { operatorCalls } from './tools.ts'
 
-/** Looks again in every turn of the event loop, which is when sockets bring something; a deadline is the test's own. */
+let testsOver = 0
+
+/**
+ * Looks again in every turn of the event loop, which is when sockets bring something. The deadline is the test's own:
+ * one that is over looks no more.
+ */
 async function until(look: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await look())) await new Promise(setImmediate)
+  const before = testsOver
+  while (!(await look())) {
+    assert.equal(testsOver, before, 'the test is over')
+    await new Promise(setImmediate)
+  }
 }
 
 onBothEngines((engine) => {
@@ -37,6 +46,9 @@ onBothEngines((engine) => {
     tenant = await service.tenant()
     peer = await startPeer()
   })
+  afterEach(() => {
+    testsOver++
+  })
   after(async () => {
     await peer.close()
     await service.stop()
@@ -45,7 +57,7 @@ onBothEngines((engine) => {
   const stored = async (): Promise<number> =>
     (await service.store.rows<{ n: number }>('select count(*) as n from events where tenant_id = ?', [tenant.id]))[0]!.n
 
-  test('[AMQP-1] never more unsettled, and never more asked for, than the credit', { timeout: 60_000 }, async () => {
+  test('[AMQP-1] never more unsettled, and never more asked for, than the credit', { timeout: 180_000 }, async () => {
     const { id } = await calls.connector({ tenant: tenant.slug, source: 'erp', url: peer.url, address: 'q', credit: 7 })
     const bodies = Array.from({ length: 500 }, (_, i) => ({ entity: 'order', action: 'made', id: i }))
     peer.offer(bodies)
@@ -65,7 +77,7 @@ onBothEngines((engine) => {
   })
 
   test('[ING-8] hostile messages are rejected one by one; the connector goes on and their neighbours are stored', {
-    timeout: 60_000,
+    timeout: 180_000,
   }, async () => {
     const before = { ...peer.settled(), stored: await stored() }
     const { id } = await calls.connector({
@@ -95,7 +107,7 @@ onBothEngines((engine) => {
   })
 
   test('[ING-11] a CloudEvent whose id belongs to another source is rejected; its own and those of nobody pass', {
-    timeout: 60_000,
+    timeout: 180_000,
   }, async () => {
     const before = peer.settled()
     await calls.webhook({ tenant: tenant.slug, source: 'shop' })
@@ -164,7 +176,7 @@ onBothEngines((engine) => {
 
   if (engine.name === 'postgres') {
     test('[AMQP-7] a lease that is not renewed is given up before another node may take it', {
-      timeout: 60_000,
+      timeout: 180_000,
     }, async (t) => {
       const {
         clock,
@@ -194,7 +206,7 @@ onBothEngines((engine) => {
     })
 
     test('[AMQP-7] a node whose lease was taken stops; one that renews keeps it for ever', {
-      timeout: 60_000,
+      timeout: 180_000,
     }, async (t) => {
       const {
         clock,
@@ -222,7 +234,7 @@ onBothEngines((engine) => {
     })
   } else {
     test('[AMQP-7] with the embedded store a new process need not wait for the lease of the one that died', {
-      timeout: 60_000,
+      timeout: 180_000,
     }, async (t) => {
       const { store, add } = await nodes(t, 1)
       const [row] = await store.rows<{ tenant_id: string; id: string }>('select tenant_id, id from connectors')
@@ -240,7 +252,7 @@ onBothEngines((engine) => {
     })
   }
 
-  test('[OPS-8] paused and deleted connectors are noticed at the next look', { timeout: 60_000 }, async (t) => {
+  test('[OPS-8] paused and deleted connectors are noticed at the next look', { timeout: 180_000 }, async (t) => {
     const {
       supervisors: [a],
       store,
