@@ -92,14 +92,16 @@ for (const start of PEERS) {
   const fresh = (await start()) as Peer
   const published = await rate(fresh)
   await fresh.stop()
-  rows.push({
+  const row = {
     system: measured.name,
     'publish/s': Math.round(published),
     'p50 ms at 500/s': p50,
     'p99 ms': p99,
     'cpu µs/event': Math.round(cpu),
     durability: measured.durability,
-  })
+  }
+  rows.push(row)
+  console.log(JSON.stringify(row))
 }
 report('peers', rows)
 process.exit(0)

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { startPostgres } from '../../packages/server/test/support/postgres-server.ts'
 import { optional, RECIPIENTS, type StartPeer } from './peer.ts'
 
@@ -34,6 +35,7 @@ export const startGraphileWorker: StartPeer = async () => {
     },
     async stop() {
       for (const runner of runners) await runner.stop()
+      await sleep(1_000) // jobs are marked as done in the background, also after the end
       await utils.release()
       await server.stop()
     },

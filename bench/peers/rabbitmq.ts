@@ -12,7 +12,7 @@ interface Channel {
   ack(message: object): void
 }
 interface Amqplib {
-  connect(url: string): Promise<{ createConfirmChannel(): Promise<Channel>; close(): Promise<void> }>
+  connect(url: string, socket: object): Promise<{ createConfirmChannel(): Promise<Channel>; close(): Promise<void> }>
 }
 
 /** A fan-out exchange and a quorum queue for each recipient, over AMQP 0-9-1 with confirms. */
@@ -21,7 +21,7 @@ export const startRabbitMq: StartPeer = async () => {
   const loaded = await optional<{ default: Amqplib }>('amqplib')
   if (!loaded) return 'npm install --no-save amqplib'
   const rabbit = await startRabbit()
-  const connection = await loaded.default.connect(rabbit.url)
+  const connection = await loaded.default.connect(rabbit.url, { noDelay: true })
   const publishing = await connection.createConfirmChannel()
   await publishing.assertExchange('bench', 'fanout', { durable: true })
   for (let i = 0; i < RECIPIENTS; i++) {
