@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { Memory } from '@sensorium/contract'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { StoreUnavailable } from '../../src/store/db.ts'
 import { expireMemories } from '../../src/memory/expire.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
@@ -251,11 +252,21 @@ onBothEngines((engine) => {
       order.set(id, tenantId)
       return index.remove(tx, tenantId, id)
     }
-    await expireMemories(service.store, { remove }, service.clock.now())
+    // The service sweeps as well. Whoever of the two is in the other's way goes on in the next round, as a loop does.
+    const sweep = async (): Promise<number> => {
+      for (;;) {
+        try {
+          return await expireMemories(service.store, { remove }, service.clock.now())
+        } catch (error) {
+          if (!(error instanceof StoreUnavailable) || error.trouble !== 'busy') throw error
+        }
+      }
+    }
+    await sweep()
     const ours = [...order.values()].filter((id) => id === many.id || id === few.id)
     assert.equal(ours.length, 231)
     assert.ok(ours.indexOf(few.id) <= 100, 'it waited for one step of the other')
-    assert.equal(await expireMemories(service.store, { remove }, service.clock.now()), 0)
+    assert.equal(await sweep(), 0)
   })
 
   test('[MEM-19] promoted memories are seen at once by those newly admitted, and found by them', async () => {
