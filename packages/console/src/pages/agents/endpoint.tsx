@@ -1,6 +1,7 @@
 // Where a push agent is pushed to, how its endpoint has been answering, and when a failed push is tried again.
 import type { Agent, AgentUpdate, PushState } from '@sensorium/client'
 import { useState, type FormEvent } from 'react'
+import { FormEnd } from '../../components/form-end.tsx'
 import { Badge, type Tone } from '../../components/badge.tsx'
 import { CopyButton } from '../../components/copy.tsx'
 import { Field, FormProblem, problemOf } from '../../components/field.tsx'
@@ -119,14 +120,9 @@ function ChangeEndpoint({ agent, onClose }: { agent: Agent; onClose(): void }) {
         />
       </Field>
       <FormProblem error={change.error} fields={['delivery_endpoint', 'retry_schedule_seconds']} />
-      <div className="form-end">
-        <button type="button" className="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button type="submit" className="button primary" disabled={change.isPending}>
-          Save
-        </button>
-      </div>
+      <FormEnd onCancel={onClose} disabled={change.isPending}>
+        Save
+      </FormEnd>
     </form>
   )
 }

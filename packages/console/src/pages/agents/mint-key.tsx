@@ -1,6 +1,7 @@
 // A new key: choose what it may do, see it once.
 import type { Agent, KeyMint } from '@sensorium/client'
 import { useState, type FormEvent } from 'react'
+import { FormEnd } from '../../components/form-end.tsx'
 import { Field, FormProblem, problemOf } from '../../components/field.tsx'
 import { ShownOnce } from '../../components/shown-once.tsx'
 import { useAction } from '../../api/calls.ts'
@@ -67,14 +68,9 @@ export function MintKey({ agent, onClose }: { agent: Agent; onClose(): void }) {
         <input type="datetime-local" value={expires} onChange={(event) => setExpires(event.target.value)} />
       </Field>
       <FormProblem error={mint.error} fields={['scopes', 'expires_at']} />
-      <div className="form-end">
-        <button type="button" className="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button type="submit" className="button primary" disabled={mint.isPending || scopes.length === 0}>
-          Mint the key
-        </button>
-      </div>
+      <FormEnd onCancel={onClose} disabled={mint.isPending || scopes.length === 0}>
+        Mint the key
+      </FormEnd>
     </form>
   )
 }

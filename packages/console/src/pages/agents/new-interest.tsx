@@ -1,6 +1,7 @@
 // A new interest, tried against recent events while it is written.
 import { createClient, type Agent, type Client, type Interest, type InterestCreate } from '@sensorium/client'
 import { useState, type FormEvent } from 'react'
+import { FormEnd } from '../../components/form-end.tsx'
 import { Field, FormProblem, problemOf } from '../../components/field.tsx'
 import { FilterField, TypeField, useTriedFilter } from '../../components/subscription-fields.tsx'
 import { useAction } from '../../api/calls.ts'
@@ -94,14 +95,9 @@ export function NewInterest({ agent, onClose }: { agent: Agent; onClose(): void 
         </p>
       )}
       <FormProblem error={create.error} fields={FIELDS} />
-      <div className="form-end">
-        <button type="button" className="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button type="submit" className="button primary" disabled={create.isPending}>
-          Add the interest
-        </button>
-      </div>
+      <FormEnd onCancel={onClose} disabled={create.isPending}>
+        Add the interest
+      </FormEnd>
     </form>
   )
 }

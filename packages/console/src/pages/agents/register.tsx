@@ -1,6 +1,7 @@
 import type { AgentCreate } from '@sensorium/client'
 import { useNavigate } from '@tanstack/react-router'
 import { useState, type FormEvent } from 'react'
+import { FormEnd } from '../../components/form-end.tsx'
 import { Field, FormProblem, problemOf } from '../../components/field.tsx'
 import { Overlay } from '../../components/overlay.tsx'
 import { useAction } from '../../api/calls.ts'
@@ -63,14 +64,9 @@ export function RegisterAgent({ onClose }: { onClose(): void }) {
           <input value={agent.client_type} onChange={(event) => set({ client_type: event.target.value })} />
         </Field>
         <FormProblem error={register.error} fields={FIELDS} />
-        <div className="form-end">
-          <button type="button" className="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" className="button primary" disabled={register.isPending}>
-            Register
-          </button>
-        </div>
+        <FormEnd onCancel={onClose} disabled={register.isPending}>
+          Register
+        </FormEnd>
       </form>
     </Overlay>
   )

@@ -2,6 +2,7 @@ import type { Channel, Member, MemberAdd } from '@sensorium/client'
 import { useState, type FormEvent } from 'react'
 import { useAgents } from '../../api/agent-names.ts'
 import { useAction } from '../../api/calls.ts'
+import { FormEnd } from '../../components/form-end.tsx'
 import { Field, FormProblem, problemOf } from '../../components/field.tsx'
 
 const SAYS: Record<Member['role'], string> = {
@@ -62,14 +63,9 @@ export function AddMember({ channel, roles, members, onClose }: AddMemberProps) 
         </select>
       </Field>
       <FormProblem error={add.error} fields={FIELDS} />
-      <div className="form-end">
-        <button type="button" className="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button type="submit" className="button primary" disabled={add.isPending || agentId === ''}>
-          Add
-        </button>
-      </div>
+      <FormEnd onCancel={onClose} disabled={add.isPending || agentId === ''}>
+        Add
+      </FormEnd>
     </form>
   )
 }

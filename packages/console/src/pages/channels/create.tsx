@@ -2,6 +2,7 @@ import type { ChannelCreate } from '@sensorium/client'
 import { useNavigate } from '@tanstack/react-router'
 import { useState, type FormEvent } from 'react'
 import { useAction } from '../../api/calls.ts'
+import { FormEnd } from '../../components/form-end.tsx'
 import { Field, FormProblem, problemOf } from '../../components/field.tsx'
 import { Overlay } from '../../components/overlay.tsx'
 
@@ -59,14 +60,9 @@ export function CreateChannel({ onClose }: { onClose(): void }) {
         </Field>
         <p className="quiet small">You become its owner. The type of a channel cannot be changed later.</p>
         <FormProblem error={create.error} fields={FIELDS} />
-        <div className="form-end">
-          <button type="button" className="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" className="button primary" disabled={create.isPending}>
-            Create
-          </button>
-        </div>
+        <FormEnd onCancel={onClose} disabled={create.isPending}>
+          Create
+        </FormEnd>
       </form>
     </Overlay>
   )

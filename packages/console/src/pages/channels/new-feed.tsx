@@ -1,6 +1,7 @@
 import type { Channel, FeedCreate } from '@sensorium/client'
 import { useState, type FormEvent } from 'react'
 import { useAction } from '../../api/calls.ts'
+import { FormEnd } from '../../components/form-end.tsx'
 import { FormProblem, problemOf } from '../../components/field.tsx'
 import { FilterField, TypeField, useTriedFilter } from '../../components/subscription-fields.tsx'
 
@@ -35,14 +36,9 @@ export function NewFeed({ channel, onClose }: { channel: Channel; onClose(): voi
       />
       <p className="quiet small">Every event published from now on that matches goes to every member.</p>
       <FormProblem error={create.error} fields={FIELDS} />
-      <div className="form-end">
-        <button type="button" className="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button type="submit" className="button primary" disabled={create.isPending}>
-          Add the feed
-        </button>
-      </div>
+      <FormEnd onCancel={onClose} disabled={create.isPending}>
+        Add the feed
+      </FormEnd>
     </form>
   )
 }

@@ -3,6 +3,7 @@ import type { Event, Published } from '@sensorium/client'
 import { useNavigate } from '@tanstack/react-router'
 import { useDeferredValue, useMemo, useState, type FormEvent } from 'react'
 import { useAction } from '../../api/calls.ts'
+import { FormEnd } from '../../components/form-end.tsx'
 import { Field, FormProblem, problemOf } from '../../components/field.tsx'
 import { randomId } from '../../session/random-ids.ts'
 import { WhoWouldGet } from './who-would-get.tsx'
@@ -119,14 +120,9 @@ export function PublishForm({ recipient, onClose }: PublishFormProps) {
           />
         </Field>
         <FormProblem error={publish.error} fields={FIELDS} />
-        <div className="form-end">
-          <button type="button" className="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" className="button primary" disabled={publish.isPending || event === null}>
-            Publish
-          </button>
-        </div>
+        <FormEnd onCancel={onClose} disabled={publish.isPending || event === null}>
+          Publish
+        </FormEnd>
       </form>
       <WhoWouldGet event={shown} />
     </div>

@@ -1,6 +1,7 @@
 import type { ConnectorCreate, IngestMapping } from '@sensorium/client'
 import { useState, type FormEvent } from 'react'
 import { useAction } from '../../api/calls.ts'
+import { FormEnd } from '../../components/form-end.tsx'
 import { Field, FormProblem, problemOf } from '../../components/field.tsx'
 import './ingestion.css'
 import { MAPPING_FIELDS, MappingFields } from './mapping-fields.tsx'
@@ -90,14 +91,9 @@ export function NewConnector({ tenants, tenant, onClose }: NewConnectorProps) {
       </Field>
       <MappingFields mapping={mapping} error={create.error} onChange={setMapping} />
       <FormProblem error={create.error} fields={FIELDS} />
-      <div className="form-end">
-        <button type="button" className="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button type="submit" className="button primary" disabled={create.isPending}>
-          Add the connector
-        </button>
-      </div>
+      <FormEnd onCancel={onClose} disabled={create.isPending}>
+        Add the connector
+      </FormEnd>
     </form>
   )
 }

@@ -1,6 +1,7 @@
 import type { IngestMapping, WebhookCreate } from '@sensorium/client'
 import { useState, type FormEvent } from 'react'
 import { useAction } from '../../api/calls.ts'
+import { FormEnd } from '../../components/form-end.tsx'
 import { Field, FormProblem, problemOf } from '../../components/field.tsx'
 import './ingestion.css'
 import { MAPPING_FIELDS, MappingFields } from './mapping-fields.tsx'
@@ -102,14 +103,9 @@ export function NewWebhook({ tenants, tenant, onMade, onClose }: NewWebhookProps
         onChange={setMapping}
       />
       <FormProblem error={create.error} fields={FIELDS} />
-      <div className="form-end">
-        <button type="button" className="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button type="submit" className="button primary" disabled={create.isPending}>
-          Add the webhook
-        </button>
-      </div>
+      <FormEnd onCancel={onClose} disabled={create.isPending}>
+        Add the webhook
+      </FormEnd>
     </form>
   )
 }

@@ -1,6 +1,7 @@
 import type { Memory } from '@sensorium/client'
 import { useState, type FormEvent } from 'react'
 import { useAction } from '../../api/calls.ts'
+import { FormEnd } from '../../components/form-end.tsx'
 import { Field, FormProblem, problemOf } from '../../components/field.tsx'
 import { Overlay } from '../../components/overlay.tsx'
 
@@ -46,14 +47,9 @@ export function PromoteMemory({ memory, onClose }: { memory: Memory; onClose(): 
           </Field>
         ) : null}
         <FormProblem error={promote.error} fields={['scope', 'team_id']} />
-        <div className="form-end">
-          <button type="button" className="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" className="button primary" disabled={promote.isPending}>
-            Promote
-          </button>
-        </div>
+        <FormEnd onCancel={onClose} disabled={promote.isPending}>
+          Promote
+        </FormEnd>
       </form>
     </Overlay>
   )

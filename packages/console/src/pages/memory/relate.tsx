@@ -2,6 +2,7 @@
 import type { Memory, RelationshipCreate } from '@sensorium/client'
 import { useState, type FormEvent } from 'react'
 import { useAction, useCall } from '../../api/calls.ts'
+import { FormEnd } from '../../components/form-end.tsx'
 import { Field, FormProblem, problemOf } from '../../components/field.tsx'
 import { Overlay } from '../../components/overlay.tsx'
 import { Reply } from '../../components/states.tsx'
@@ -64,14 +65,9 @@ export function Relate({ memory, onClose }: { memory: Memory; onClose(): void })
           />
         </Field>
         <FormProblem error={relate.error} fields={['relationship_type', 'target_memory_id', 'strength']} />
-        <div className="form-end">
-          <button type="button" className="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" className="button primary" disabled={target === null || relate.isPending}>
-            Relate
-          </button>
-        </div>
+        <FormEnd onCancel={onClose} disabled={target === null || relate.isPending}>
+          Relate
+        </FormEnd>
       </form>
     </Overlay>
   )

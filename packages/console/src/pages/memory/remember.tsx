@@ -2,6 +2,7 @@ import type { Memory, MemoryCreate } from '@sensorium/client'
 import { useNavigate } from '@tanstack/react-router'
 import { useState, type FormEvent } from 'react'
 import { useAction } from '../../api/calls.ts'
+import { FormEnd } from '../../components/form-end.tsx'
 import { Field, FormProblem, problemOf } from '../../components/field.tsx'
 import { Overlay } from '../../components/overlay.tsx'
 import { SCOPES, TYPES } from './filters.ts'
@@ -84,14 +85,9 @@ export function Remember({ onClose }: { onClose(): void }) {
           </Field>
         </div>
         <FormProblem error={remember.error} fields={FIELDS} />
-        <div className="form-end">
-          <button type="button" className="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" className="button primary" disabled={remember.isPending || 'problem' in metadata}>
-            Remember
-          </button>
-        </div>
+        <FormEnd onCancel={onClose} disabled={remember.isPending || 'problem' in metadata}>
+          Remember
+        </FormEnd>
       </form>
     </Overlay>
   )

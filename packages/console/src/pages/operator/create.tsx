@@ -2,6 +2,7 @@ import type { TenantCreate } from '@sensorium/client'
 import { useNavigate } from '@tanstack/react-router'
 import { useState, type FormEvent } from 'react'
 import { useAction } from '../../api/calls.ts'
+import { FormEnd } from '../../components/form-end.tsx'
 import { Field, FormProblem, problemOf } from '../../components/field.tsx'
 import { Overlay } from '../../components/overlay.tsx'
 import { ShownOnce } from '../../components/shown-once.tsx'
@@ -54,14 +55,9 @@ export function CreateTenant({ onClose }: { onClose(): void }) {
           <input placeholder="Acme" value={name} onChange={(event) => setName(event.target.value)} />
         </Field>
         <FormProblem error={create.error} fields={FIELDS} />
-        <div className="form-end">
-          <button type="button" className="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" className="button primary" disabled={create.isPending}>
-            Create
-          </button>
-        </div>
+        <FormEnd onCancel={onClose} disabled={create.isPending}>
+          Create
+        </FormEnd>
       </form>
     </Overlay>
   )
