@@ -1,9 +1,9 @@
 // Messages of 250 bytes from a durable queue of a real RabbitMQ into the store, one delivery each; every one is settled
 // after its event is on disk. Messages a second, from the first to the last that is stored.
-import { readFileSync } from 'node:fs'
 import { performance } from 'node:perf_hooks'
 import { jsonMessage, sendAll } from '../packages/server/test/alone/amqp-tools.ts'
 import { startRabbit } from '../packages/server/test/support/rabbitmq.ts'
+import { cpuOf } from './support/processes.ts'
 import { report } from './support/report.ts'
 import { startService } from './support/servers.ts'
 
@@ -12,12 +12,6 @@ const ENGINES = (process.env['BENCH_ENGINES'] ?? 'sqlite,postgres').split(',') a
 const CREDIT = Number(process.env['BENCH_CREDIT'] ?? 200)
 const OPERATOR_TOKEN = 'operator-token-of-the-bench'
 const PADDING = 'x'.repeat(150)
-
-/** User and system time of a process, from its ticks of 10 ms. */
-function cpuSeconds(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
-  return (Number(fields[11]) + Number(fields[12])) / 100
-}
 
 const rabbit = await startRabbit()
 const rows: Record<string, unknown>[] = []
@@ -51,7 +45,7 @@ for (const engine of ENGINES) {
   let first = 0
   while (first === 0) first = await stored()
   const started = performance.now()
-  const cpuBefore = cpuSeconds(service.pid)
+  const cpuBefore = cpuOf(service.pid)
   let now = first
   while (now < COUNT) {
     await new Promise((resolve) => setTimeout(resolve, 20))
@@ -59,7 +53,7 @@ for (const engine of ENGINES) {
   }
   const seconds = (performance.now() - started) / 1000
   // On a machine that others use too, what it costs says more than how long it took.
-  const cpu_us = Math.round(((cpuSeconds(service.pid) - cpuBefore) * 1e6) / (COUNT - first))
+  const cpu_us = Math.round(((cpuOf(service.pid) - cpuBefore) * 1e6) / (COUNT - first))
   rows.push({
     engine,
     messages: COUNT,

@@ -5,12 +5,13 @@ import { performance } from 'node:perf_hooks'
 import { startBullMq } from './peers/bullmq.ts'
 import { startGraphileWorker } from './peers/graphile-worker.ts'
 import { startNats } from './peers/nats.ts'
-import { cpuMicroseconds, RECIPIENTS, type Peer, type StartPeer } from './peers/peer.ts'
+import { RECIPIENTS, type Peer, type StartPeer } from './peers/peer.ts'
 import { startPgBoss } from './peers/pg-boss.ts'
 import { startRabbitMq } from './peers/rabbitmq.ts'
 import { startSensorium } from './peers/sensorium.ts'
 import { steadily } from './support/far-ends.ts'
 import { quantile } from './support/load.ts'
+import { cpuOf } from './support/processes.ts'
 import { report } from './support/report.ts'
 
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 5)
@@ -70,9 +71,9 @@ async function latency(peer: Peer): Promise<{ p50: number; p99: number; cpu: num
   }
   await run(2)
   times.length = 0
-  const before = cpuMicroseconds(peer.pids())
+  const before = cpuOf(peer.pid())
   const count = await run(SECONDS)
-  const cpu = (cpuMicroseconds(peer.pids()) - before) / count
+  const cpu = ((cpuOf(peer.pid()) - before) * 1e6) / count
   while (times.length < count * RECIPIENTS) await new Promise((resolve) => setTimeout(resolve, 10))
   times.sort((a, b) => a - b)
   return { p50: quantile(times, 0.5), p99: quantile(times, 0.99), cpu }

@@ -1,9 +1,9 @@
 // 2,000 deliveries a second pushed to a local endpoint, from publish to receipt, while 1,000 other agents have
 // endpoints that hang.
-import { readFileSync } from 'node:fs'
 import { performance } from 'node:perf_hooks'
 import { Connection, quantile } from './support/load.ts'
 import { inParallel, startEndpoint, startHangingEndpoint, steadily } from './support/far-ends.ts'
+import { cpuOf } from './support/processes.ts'
 import { report } from './support/report.ts'
 import { startService, type Service } from './support/servers.ts'
 
@@ -12,12 +12,6 @@ const PER_SECOND = Number(process.env['BENCH_RATE'] ?? 2_000)
 const HANGING = Number(process.env['BENCH_HANGING'] ?? 1_000)
 const ENGINES = (process.env['BENCH_ENGINES'] ?? 'sqlite,postgres').split(',') as ('sqlite' | 'postgres')[]
 const SCOPES = ['send', 'receive', 'interests:write']
-
-/** What the process has used of a processor, in a machine where others may use it as well. */
-const cpuSeconds = (pid: number): number => {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
-  return (Number(fields[11]) + Number(fields[12])) / 100
-}
 
 async function pushed(service: Service, url: string, type: string): Promise<{ id: string; token: string }> {
   const agent = await service.agent(SCOPES)
@@ -75,7 +69,7 @@ async function measure(engine: 'sqlite' | 'postgres', agents: number): Promise<R
   if (process.env['BENCH_VERBOSE'])
     console.log(`warm: ${n} published, ${arrived} arrived, ${held} held, ${opened} connections`)
   const before = arrived
-  const cpuBefore = cpuSeconds(service.pid)
+  const cpuBefore = cpuOf(service.pid)
   const started = performance.now()
   await steadily(rate, SECONDS, (i) => {
     underWay.push(publish('good.x', true))
@@ -87,7 +81,7 @@ async function measure(engine: 'sqlite' | 'postgres', agents: number): Promise<R
   while (times.length < rate * SECONDS * agents && performance.now() < limit)
     await new Promise((resolve) => setTimeout(resolve, 5))
   const took = (performance.now() - started) / 1000
-  const cpu = cpuSeconds(service.pid) - cpuBefore
+  const cpu = cpuOf(service.pid) - cpuBefore
   times.sort((a, b) => a - b)
   const row = {
     engine,

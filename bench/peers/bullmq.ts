@@ -43,7 +43,7 @@ export const startBullMq: StartPeer = async () => {
   return {
     name: 'BullMQ on Redis',
     durability: 'on disk (appendfsync always), each queue on its own',
-    pids: () => [server.pid!],
+    pid: () => server.pid!,
     publish: async (message) =>
       void (await Promise.all(
         queues.map((queue) => queue.add('x', message, { jobId: message.id, removeOnComplete: true })),

@@ -26,7 +26,7 @@ export const startGraphileWorker: StartPeer = async () => {
   return {
     name: 'graphile-worker',
     durability: 'on disk (PostgreSQL commit)',
-    pids: () => [process.pid],
+    pid: () => process.pid,
     publish: async (message) =>
       void (await utils.withPgClient((client) => client.query(sql, [JSON.stringify(message)]))),
     async receive(recipient, heard) {

@@ -47,7 +47,7 @@ export const startNats: StartPeer = async () => {
   return {
     name: 'NATS JetStream',
     durability: 'in the page cache, synced every 2 min',
-    pids: () => [server.pid!],
+    pid: () => server.pid!,
     publish: async ({ id, text }) => void (await stream.publish('bench', Buffer.from(`${id} ${text}`), { msgID: id })),
     async receive(recipient, heard) {
       await manager.consumers.add('bench', {

@@ -1,5 +1,4 @@
 // Another system that does the same work: an event goes to three recipients, and its publisher is told when it is safe.
-import { readFileSync } from 'node:fs'
 
 export const RECIPIENTS = 3
 
@@ -12,8 +11,8 @@ export interface Peer {
   name: string
   /** What it has done when it confirms. */
   durability: string
-  /** The processes whose processor time is its cost. */
-  pids(): number[]
+  /** The process whose processor time, with that of all it started, is its cost. */
+  pid(): number
   /** Resolves when the event is safe for all recipients. */
   publish(message: Message): Promise<void>
   /** Hands every event to the recipient and acknowledges it; resolves when it listens. */
@@ -32,20 +31,4 @@ export async function optional<T>(name: string): Promise<T | null> {
     if ((error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND') return null
     throw error
   }
-}
-
-/** User and system time of processes and all that they started, in microseconds. */
-export function cpuMicroseconds(pids: readonly number[]): number {
-  let ticks = 0
-  for (const pid of pids) {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
-    ticks += Number(fields[11]) + Number(fields[12])
-  }
-  return ticks * 10_000
-}
-
-/** A process and everything under it, as it is now. */
-export function withChildren(pid: number): number[] {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim()
-  return [pid, ...(children === '' ? [] : children.split(' ').flatMap((child) => withChildren(Number(child))))]
 }

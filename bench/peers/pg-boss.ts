@@ -28,7 +28,7 @@ export const startPgBoss: StartPeer = async () => {
   return {
     name: 'pg-boss',
     durability: 'on disk (PostgreSQL commit)',
-    pids: () => [process.pid],
+    pid: () => process.pid,
     publish: async (message) => void (await boss.publish('bench', message)),
     async receive(recipient, heard) {
       // Half a second is the shortest interval that it takes.

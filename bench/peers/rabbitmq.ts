@@ -1,5 +1,5 @@
 import { noBroker, startRabbit } from '../../packages/server/test/support/rabbitmq.ts'
-import { optional, RECIPIENTS, withChildren, type StartPeer } from './peer.ts'
+import { optional, RECIPIENTS, type StartPeer } from './peer.ts'
 
 /** The part of amqplib that is used. */
 interface Channel {
@@ -31,7 +31,7 @@ export const startRabbitMq: StartPeer = async () => {
   return {
     name: 'RabbitMQ, quorum queues',
     durability: 'on disk (fsync) in each queue',
-    pids: () => withChildren(rabbit.pid),
+    pid: () => rabbit.pid,
     publish: ({ id, text }) =>
       new Promise((resolve, reject) => {
         publishing.publish('bench', '', Buffer.from(text), { persistent: true, messageId: id }, (error) =>

@@ -34,7 +34,7 @@ export async function startSensorium(engine: 'sqlite' | 'postgres'): Promise<Pee
   return {
     name: `Sensorium, ${engine === 'sqlite' ? 'SQLite' : 'PostgreSQL'}`,
     durability: 'on disk (fsync), dedup by id',
-    pids: () => [service.pid],
+    pid: () => service.pid,
     async publish({ id, text }) {
       const connection = free.pop() ?? new Connection(service.port)
       const body = `{"specversion":"1.0","type":"bench.x","source":"/b","id":"${id}","data":{"text":"${text}"}}`
