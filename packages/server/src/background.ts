@@ -6,6 +6,7 @@ import type { Config } from './config.ts'
 import { expireMemories } from './memory/expire.ts'
 import { rewordMemories } from './memory/reword.ts'
 import { sweepLapsed } from './delivery/lapse.ts'
+import { MOVE_EVERY_MS, moveWithClock } from './delivery/move-with-clock.ts'
 import type { PolicyOf } from './delivery/policy.ts'
 import type { Wakeups } from './delivery/wake.ts'
 import { LOOK_EVERY_MS as CONNECTORS_EVERY_MS, type Supervisor } from './ingest/connectors/supervise.ts'
@@ -84,6 +85,8 @@ export function backgroundWork(parts: BackgroundParts) {
     learnStore: { everyMs: 10_000, runOnce: store.learn },
     /** The database's, which nodes share. */
     followClock: { everyMs: FOLLOW_EVERY_MS, runOnce: () => followClock(store, clock) },
+    /** A step of the machine's clock, where nobody else's is followed. */
+    moveWithClock: { everyMs: MOVE_EVERY_MS, runOnce: () => moveWithClock(store, clock) },
     syncRateLimits: {
       everyMs: 1_000,
       runOnce: async () => {

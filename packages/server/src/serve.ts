@@ -38,6 +38,8 @@ export async function serve(
     poolSize: Math.max(LEAST_POOL, Math.ceil(POOL / config.workers)),
   })
   await first(opened)
+  // The app's background work takes steps over (delivery/move-with-clock.ts).
+  if (!opened.store.isShared) systemClock.holdSteps()
   const app = makeApp({ config, ...opened, clock: systemClock, log, metrics })
   const url = await app.listen()
   return {

@@ -4,6 +4,7 @@
 // 1. A delivery that is claimed is leased: nobody else gets it until the lease lapses or is given back.
 // 2. An empty mailbox costs one read and no transaction.
 // 3. To a poll that sleeps a delivery is handed by the transaction that makes it (handover.ts).
+// 4. The time of a lease is asked inside its transaction: the clock may step between two of them (move-with-clock.ts).
 import type { Activity } from '../activity/activity.ts'
 import { iso, type Clock } from '../kernel/clock.ts'
 import type { Db, Store } from '../store/db.ts'
@@ -155,10 +156,11 @@ export function makeClaim({ store, clock, wakeups, handover, policyOf, enrich, a
       return []
     }
     const { visibilityTimeoutMs, maxAttempts } = policyOf(mailbox.tenantId)
-    const until = now + visibilityTimeoutMs
-    const leased = await store.tx(async (tx) => {
-      if (note) notePoll(tx, mailbox, now)
-      return unawaited(claimRows(tx, mailbox, limit, until, now, maxAttempts))
+    const { leased, until } = await store.tx(async (tx) => {
+      const at = clock.now()
+      const end = at + visibilityTimeoutMs
+      if (note) notePoll(tx, mailbox, at)
+      return { leased: unawaited(claimRows(tx, mailbox, limit, end, at, maxAttempts)), until: end }
     }, FORGETTABLE)
     const rows = await leased()
     last.more = rows.length === limit
@@ -168,10 +170,10 @@ export function makeClaim({ store, clock, wakeups, handover, policyOf, enrich, a
   const claim = ((mailbox, limit) => take(mailbox, limit, false)) as Claim
 
   claim.many = async (wanted, leaseMs, admit) => {
-    const now = clock.now()
     // Side by side: on PostgreSQL the statements of all mailboxes go out together, step by step.
-    const served = await store.tx((tx) =>
-      Promise.all(
+    const served = await store.tx((tx) => {
+      const now = clock.now()
+      return Promise.all(
         wanted.map(async ({ mailbox, limit }) => {
           const { visibilityTimeoutMs, maxAttempts } = policyOf(mailbox.tenantId)
           const until = now + Math.max(leaseMs, visibilityTimeoutMs)
@@ -183,8 +185,8 @@ export function makeClaim({ store, clock, wakeups, handover, policyOf, enrich, a
             leased: admitted === null ? NOTHING : unawaited(claimRows(tx, mailbox, limit, until, now, maxAttempts)),
           }
         }),
-      ),
-    )
+      )
+    })
     return Promise.all(
       served.map(async ({ mailbox, admitted, until, leased }) => ({
         admitted,

@@ -296,6 +296,13 @@ export const extendRows = (db: Db, { tenantId, recipientId }: Mailbox, ids: stri
     [until, until, tenantId, recipientId, db.dialect.list(ids), now],
   )
 
+/**
+ * Moves the end of every lease and wait that has not come at `now`, of all tenants. It reads every open delivery: a
+ * clock steps seldom.
+ */
+export const moveEnds = (db: Db, ms: number, now: number) =>
+  db.run('update deliveries set due_at = due_at + ?, wake_at = wake_at + ? where due_at > ?', [ms, ms, now])
+
 export interface MailboxOutlook {
   /** When the next lease or wait runs out. */
   due: number | null

@@ -6,6 +6,8 @@
 // 2. Waits and windows are measured with `elapsed`, which nobody can set; times that are stored or shown are `now`.
 // 3. Nodes that share a database go by its clock (`align`, store/follow-clock.ts): one whose machine is an hour ahead
 //    neither takes what others hold nor leases anything for an hour.
+// 4. A step ahead (an administrator, a time server, a laptop that slept) can be held back until what runs by the clock
+//    was moved along with it: otherwise every lease would be over at once (delivery/move-with-clock.ts).
 
 export interface Clock {
   /** Milliseconds since the epoch, a whole number; never less than it was. */
@@ -19,6 +21,15 @@ export interface Clock {
    * machine's own clock no longer counts.
    */
   align(time: number, at: number, within: number): void
+  /**
+   * From now on a step ahead of the machine's clock is held back: `now` goes on by what passes until `takeStep` takes it
+   * over. Who asks for this sees to that. A clock that is aligned has no such steps.
+   */
+  holdSteps(): void
+  /** How far `now` is behind the machine's clock by a step that is held back; 0 where there is none. */
+  heldStep(): number
+  /** Takes over what is held back: `now` is ahead by what is returned. */
+  takeStep(): number
 }
 
 /** What a clock is made of. */
@@ -35,17 +46,30 @@ export interface Machine {
  */
 const PACE_WHEN_AHEAD = 0.98
 
+/** Where the machine's clock gains less than this at once it is followed at once. Time servers correct by milliseconds. */
+const STEP_MS = 1_000
+
 export function makeClock({ wall, elapsed, sleep }: Machine): Clock {
   let shared: { time: number; at: number } | null = null
   let last = -Infinity
   let lastAt = 0
+  let holds = false
+  let held = 0
 
   function now(): number {
     const at = elapsed()
-    const slowest = last + PACE_WHEN_AHEAD * Math.max(0, at - lastAt)
-    last = Math.max(shared ? shared.time + at - shared.at : wall(), slowest)
+    const passed = Math.max(0, at - lastAt)
+    const shown = shared ? shared.time + at - shared.at : wall()
+    const ahead = shown - (last + passed)
+    held = holds && !shared && last > -Infinity && ahead > STEP_MS ? Math.floor(ahead) : 0
+    last = held > 0 ? last + passed : Math.max(shown, last + PACE_WHEN_AHEAD * passed)
     lastAt = at
     return Math.floor(last)
+  }
+
+  function heldStep(): number {
+    now()
+    return held
   }
 
   return {
@@ -58,6 +82,14 @@ export function makeClock({ wall, elapsed, sleep }: Machine): Clock {
       // Before the first measurement this was the machine's idea, and nothing has been stored by it.
       if (!shared) last = -Infinity
       shared = { time, at }
+    },
+    holdSteps: () => void (holds = true),
+    heldStep,
+    takeStep() {
+      const step = heldStep()
+      last += step
+      held = 0
+      return step
     },
   }
 }

@@ -85,21 +85,71 @@ test('[POL-1] a clock that is set back goes on from where it was, and the two ag
   assert.equal(clock.now(), start + 52 * HOUR + 30_000)
 })
 
+test('[CLK-1] a step ahead is held back until it is taken over, and nothing is when nobody asked for it', () => {
+  const { clock, pass, set } = machine()
+  const start = clock.now()
+  set(HOUR)
+  assert.deepEqual([clock.now(), clock.heldStep()], [start + HOUR, 0])
+
+  clock.holdSteps()
+  set(900)
+  assert.deepEqual([clock.now(), clock.heldStep()], [start + HOUR + 900, 0], 'a small one is followed at once')
+  set(HOUR)
+  pass(10_000)
+  assert.deepEqual([clock.now(), clock.heldStep()], [start + HOUR + 10_900, HOUR])
+  pass(10_000)
+  assert.deepEqual([clock.now(), clock.heldStep()], [start + HOUR + 20_900, HOUR], 'and time goes on meanwhile')
+  assert.equal(clock.takeStep(), HOUR)
+  assert.deepEqual([clock.now(), clock.heldStep()], [start + 2 * HOUR + 20_900, 0])
+  assert.equal(clock.takeStep(), 0)
+
+  set(HOUR)
+  assert.equal(clock.heldStep(), HOUR)
+  set(-HOUR)
+  assert.deepEqual([clock.now(), clock.heldStep()], [start + 2 * HOUR + 20_900, 0], 'taken back before anybody saw it')
+})
+
+test('[CLK-1] back and ahead again is no step, and neither is the first time that is asked for', () => {
+  const { clock, pass, set } = machine()
+  clock.holdSteps()
+  assert.equal(clock.heldStep(), 0)
+  const start = clock.now()
+  set(-HOUR)
+  pass(10_000)
+  assert.ok(clock.now() >= start + 9_000)
+  set(HOUR)
+  assert.deepEqual([clock.now(), clock.heldStep()], [start + 10_000, 0])
+})
+
+test('[CLK-1] [POL-3] a clock that follows another holds nothing back', () => {
+  const { clock, set } = machine()
+  clock.holdSteps()
+  clock.now()
+  set(HOUR)
+  clock.align(10 * HOUR, clock.elapsed(), 5)
+  assert.deepEqual([clock.now(), clock.heldStep()], [10 * HOUR, 0])
+  clock.align(11 * HOUR, clock.elapsed(), 5)
+  assert.deepEqual([clock.now(), clock.heldStep()], [11 * HOUR, 0])
+})
+
 test('[POL-1] whatever is done to the clock of the machine, or to the one that is followed, the time never goes back', () => {
   const step = fc.record({
     pass: fc.integer({ min: 0, max: 100_000 }),
     set: fc.oneof(fc.constant(0), fc.integer({ min: -HOUR, max: HOUR })),
     align: fc.option(fc.integer({ min: -HOUR, max: HOUR })),
+    take: fc.boolean(),
   })
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 50 }), (steps) => {
+    fc.property(fc.array(step, { maxLength: 50 }), fc.boolean(), fc.boolean(), (steps, follows, holds) => {
       const { clock, pass, set } = machine()
-      clock.align(5_000_000, 0, 0)
+      if (follows) clock.align(5_000_000, 0, 0)
+      if (holds) clock.holdSteps()
       let last = clock.now()
-      for (const { pass: ms, set: by, align } of steps) {
+      for (const { pass: ms, set: by, align, take } of steps) {
         pass(ms)
         set(by)
-        if (align !== null) clock.align(clock.now() + align, clock.elapsed(), 0)
+        if (take) clock.takeStep()
+        if (follows && align !== null) clock.align(clock.now() + align, clock.elapsed(), 0)
         const now = clock.now()
         assert.ok(now >= last && Number.isInteger(now))
         assert.ok(now >= last + Math.floor(ms * 0.97), 'and it goes on with what has passed')

@@ -9,7 +9,16 @@ import type { Clock } from '../../src/kernel/clock.ts'
 /** A clock to turn by hand: nothing here sleeps. */
 function handClock(): Clock & { turn(ms: number): void } {
   let now = Date.parse('2030-01-01T00:00:00Z')
-  return { now: () => now, elapsed: () => now, sleep: async () => {}, align() {}, turn: (ms) => void (now += ms) }
+  return {
+    now: () => now,
+    elapsed: () => now,
+    sleep: async () => {},
+    align() {},
+    holdSteps() {},
+    heldStep: () => 0,
+    takeStep: () => 0,
+    turn: (ms) => void (now += ms),
+  }
 }
 
 const subject = (limit: number, name = 'agt_1', tenantId = 'ten_1'): Subject => ({ tenantId, name, limit })

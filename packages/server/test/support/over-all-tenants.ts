@@ -27,6 +27,11 @@ export const OVER_ALL_TENANTS: readonly OverAllTenants[] = [
     why: 'all connectors, for the operator and for the node that runs them: there are few',
   },
   { statement: /^select tenant_id from connectors where id = \?/, why: 'the operator names a connector by its id' },
+  {
+    statement: /^update deliveries set due_at = due_at \+ \?/,
+    why: 'leases and waits move with the clock of a machine that holds the only node; never on a shared store',
+    onOneServerOnly: true,
+  },
   // On one server one statement for all tenants is cheaper than one for each.
   { statement: /^select k\.id, case when k\.revoked_at/, why: 'the keys of a turn', onOneServerOnly: true },
   {
