@@ -2,8 +2,8 @@
 // embedded store cost beside a bare Fastify route that answers the same body. Both are measured in turns in one run,
 // each alone, so that what else the machine does falls on both. The processor time of a request says the same with less
 // noise than its rate. With two clients: a very lean one, and Node's own fetch, which is what an agent uses.
-import { readFileSync } from 'node:fs'
 import { Connection, FetchClient, hammer, type Call } from './support/load.ts'
+import { cpuOf } from './support/processes.ts'
 import { report } from './support/report.ts'
 import { startBare, startService, type Running } from './support/servers.ts'
 
@@ -11,13 +11,6 @@ const CONNECTIONS = 64
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 4)
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 5)
 const GOAL = 0.7
-const TICKS_PER_SECOND = 100
-
-/** Seconds of processor time that a process has used. */
-function cpuSeconds({ pid }: Running): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
-}
 
 type Kinds = typeof Connection | typeof FetchClient
 
@@ -28,9 +21,9 @@ interface Measured {
 }
 
 async function measure(server: Running, request: Call, Kind: Kinds, seconds = SECONDS): Promise<Measured> {
-  const before = cpuSeconds(server)
+  const before = cpuOf(server.pid)
   const { perSecond, requests, p99 } = await hammer(server.port, CONNECTIONS, seconds, () => request, [200], Kind)
-  return { perSecond, p99, cpuMicros: (1e6 * (cpuSeconds(server) - before)) / requests }
+  return { perSecond, p99, cpuMicros: (1e6 * (cpuOf(server.pid) - before)) / requests }
 }
 
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
