@@ -37,6 +37,10 @@ const fieldsOf = (body: unknown): Record<string, unknown> =>
 const cut = (value: unknown): unknown =>
   typeof value === 'string' && value.length > LONGEST_SHOWN ? `${value.slice(0, LONGEST_SHOWN).toWellFormed()}…` : value
 
+/** Changes nothing. Only where the operation has such a field: elsewhere it is an unknown one, and ignored. */
+const isOnlyTried = ({ operation, body }: AuditedCall): boolean =>
+  'dry_run' in (operation.body?.properties ?? {}) && fieldsOf(body)['dry_run'] === true
+
 function detailsOf({ operation, principal, params, body }: AuditedCall): Record<string, unknown> {
   const fields = fieldsOf(body)
   const shown = (operation.audit ?? []).filter((name) => fields[name] !== undefined)
@@ -60,8 +64,7 @@ export function makeAudit(makeId: MakeId, now: () => number): Audit {
     tenantOf: async (tx, call) =>
       call.principal.tenantId === '' ? operatorsTenant(tx, call) : call.principal.tenantId,
     async write(tx, call, known, resourceId) {
-      // What is only tried changes nothing.
-      if (fieldsOf(call.body)['dry_run'] === true) return
+      if (isOnlyTried(call)) return
       // A tenant that is made has its log from now on.
       const tenantId = known ?? (await operatorsTenant(tx, call))
       if (tenantId === null) return

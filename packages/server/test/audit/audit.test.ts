@@ -76,6 +76,13 @@ onBothEngines((engine) => {
     assert.doesNotMatch(JSON.stringify(entries), /ak_live_|hunter2/)
   })
 
+  test('[CON-18] a field that the operation does not have hides no change', async () => {
+    const tenant = await service.tenant()
+    const body = { name: 'Hidden', delivery_mode: 'poll', client_type: 'other', dry_run: true }
+    assert.equal((await service.call('POST /v1/agents', { token: tenant.admin, body })).status, 201)
+    assert.deepEqual(await actions(tenant), ['registerAgent'])
+  })
+
   test('[CON-17] it is found by actor, action and time, page by page', async () => {
     const tenant = await service.tenant()
     const agent = await tenant.agent()
