@@ -82,7 +82,7 @@ const settings = {
   quota_agents: quota('Agents, inactive ones included.'),
   quota_interests: quota('Interests of all agents together.'),
   quota_memories: quota('Memories that are not deleted.'),
-  quota_stored_bytes: quota('Bytes of retained events, and of memories as they were made.'),
+  quota_stored_bytes: quota('Bytes of retained events, and of memories that are not erased.'),
   quota_events_per_day: quota('Events accepted in a day (UTC).'),
 }
 

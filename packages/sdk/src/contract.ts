@@ -1693,7 +1693,7 @@ export type TenantSettings = {
   quota_interests: number | null
   /** Memories that are not deleted. */
   quota_memories: number | null
-  /** Bytes of retained events, and of memories as they were made. */
+  /** Bytes of retained events, and of memories that are not erased. */
   quota_stored_bytes: number | null
   /** Events accepted in a day (UTC). */
   quota_events_per_day: number | null
@@ -1719,7 +1719,7 @@ export type TenantSettingsUpdate = {
   quota_interests?: number | null
   /** Memories that are not deleted. */
   quota_memories?: number | null
-  /** Bytes of retained events, and of memories as they were made. */
+  /** Bytes of retained events, and of memories that are not erased. */
   quota_stored_bytes?: number | null
   /** Events accepted in a day (UTC). */
   quota_events_per_day?: number | null

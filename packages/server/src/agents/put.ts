@@ -11,6 +11,7 @@ import { insertAgent, lockAgentByExternalId, saveAgent, shownAgent, type AgentRo
 export interface PutAgentTools {
   makeId: MakeId
   announce: Announce
+  quotas: { makeRoom(tx: Db, tenantId: string, what: 'agents'): Promise<void> }
   now(): number
 }
 
@@ -21,7 +22,7 @@ export interface PutAgent {
 
 export async function putAgent(
   tx: Db,
-  { makeId, announce, now }: PutAgentTools,
+  { makeId, announce, quotas, now }: PutAgentTools,
   tenantId: string,
   externalId: string,
   wanted: Static<typeof AgentCreate>,
@@ -29,9 +30,13 @@ export async function putAgent(
   const external_id = externalIdOf(externalId, wanted)
   const at = now()
   const row = newAgent(makeId, at, tenantId, { ...wanted, external_id })
-  // Of two that put at once one makes it, and the other finds it.
-  if ((await insertAgent(tx, row)) > 0) return { agent: shownAgent(row), made: true }
-  const found = (await lockAgentByExternalId(tx, tenantId, external_id))!
+  let found = await lockAgentByExternalId(tx, tenantId, external_id)
+  if (!found) {
+    await quotas.makeRoom(tx, tenantId, 'agents')
+    // Of two that put at once one makes it, and the other finds it.
+    if ((await insertAgent(tx, row)) > 0) return { agent: shownAgent(row), made: true }
+    found = (await lockAgentByExternalId(tx, tenantId, external_id))!
+  }
   const fields = agentFields(wanted)
   const isSame = Object.entries(fields).every(([name, value]) => found[name as keyof AgentRow] === value)
   if (isSame) return { agent: shownAgent(found), made: false }

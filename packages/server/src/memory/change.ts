@@ -6,6 +6,7 @@ import type { Db } from '../store/db.ts'
 import { holdMemory } from './get.ts'
 import { expiryOf, msOrNull, storable, type MemoryTools } from './remember.ts'
 import { saveMemory, type MemoryRow } from './sql.ts'
+import { countChange } from './stored-bytes.ts'
 import { keepVersion } from './versions.ts'
 
 type Changes = Static<typeof MemoryUpdate>
@@ -26,7 +27,7 @@ function columnsOf(changes: Changes, now: number): Partial<MemoryRow> {
 
 export async function changeMemory(
   tx: Db,
-  tools: Pick<MemoryTools, 'now' | 'index'>,
+  tools: Pick<MemoryTools, 'now' | 'index' | 'quotas'>,
   principal: Principal,
   id: string,
   changes: Changes,
@@ -37,6 +38,7 @@ export async function changeMemory(
   const fields = Object.entries(columns).filter(([name, value]) => row[name as keyof MemoryRow] !== value)
   if (fields.length === 0) return row
   const changed: MemoryRow = { ...row, ...Object.fromEntries(fields), updated_at: now }
+  await countChange(tx, tools.quotas, row, changed, now)
   await saveMemory(tx, changed)
   await keepVersion(tx, principal.id, row, changed)
   await tools.index.put(tx, changed, row)

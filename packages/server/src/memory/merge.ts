@@ -6,6 +6,7 @@ import type { Db } from '../store/db.ts'
 import { holdMemory, requireMemory } from './get.ts'
 import type { MemoryTools } from './remember.ts'
 import { saveMemory, type MemoryRow } from './sql.ts'
+import { countChange } from './stored-bytes.ts'
 import { keepVersion } from './versions.ts'
 
 /** Relationships of all the memories of a merge: more would hold up other writers. */
@@ -96,7 +97,7 @@ async function moveEdges(tx: Db, into: MemoryRow, merged: readonly string[]): Pr
 
 export async function mergeMemories(
   tx: Db,
-  tools: Pick<MemoryTools, 'now' | 'index'>,
+  tools: Pick<MemoryTools, 'now' | 'index' | 'quotas'>,
   principal: Principal,
   id: string,
   memoryIds: readonly string[],
@@ -118,12 +119,13 @@ export async function mergeMemories(
       memory_id: unlike.id,
     })
   if (others.length === 0) return row
+  const kept: MemoryRow = { ...row, metadata: withDerived(row.metadata, merged), updated_at: now }
+  await countChange(tx, tools.quotas, row, kept, now)
   await moveEdges(tx, row, merged)
   for (const other of others) {
     await saveMemory(tx, { ...other, status: 'deleted', updated_at: now })
     await tools.index.remove(tx, other.tenant_id, other.id)
   }
-  const kept: MemoryRow = { ...row, metadata: withDerived(row.metadata, merged), updated_at: now }
   await saveMemory(tx, kept)
   await keepVersion(tx, principal.id, row, kept)
   await tools.index.put(tx, kept, row)

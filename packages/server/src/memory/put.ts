@@ -8,6 +8,7 @@ import { requireWider } from './promote.ts'
 import { keepNew, newMemory, type MemoryTools } from './remember.ts'
 import { isLive } from './see.ts'
 import { lockByExternalId, saveMemory, type MemoryRow } from './sql.ts'
+import { countChange } from './stored-bytes.ts'
 import { keepVersion, VERSIONED } from './versions.ts'
 
 export interface PutMemory {
@@ -32,6 +33,7 @@ export async function putMemory(
   requireWider(found, row)
   const { id, created_at, accessed_at } = found
   const memory: MemoryRow = { ...row, id, created_at, accessed_at }
+  await countChange(tx, tools.quotas, found, memory, memory.updated_at)
   await saveMemory(tx, memory)
   await keepVersion(tx, principal.id, found, memory)
   await tools.index.put(tx, memory, found)

@@ -18,6 +18,7 @@ import type { MemoryIndex, ReadyVectors } from './index/memory-index.ts'
 import { expire } from './expire.ts'
 import { isLive } from './see.ts'
 import { insertMemory, lockByExternalId, type MemoryRow } from './sql.ts'
+import { storedBytes } from './stored-bytes.ts'
 
 type NewMemory = Static<typeof MemoryCreate>
 
@@ -103,13 +104,13 @@ export async function keepNew(
   at = row.created_at,
   ready?: ReadyVectors,
 ): Promise<MemoryRow | null> {
-  const bytes = [row.title, row.content, row.metadata].reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+  const bytes = storedBytes(row)
   await quotas.makeRoom(tx, row.tenant_id, 'memories')
-  await quotas.makeRoomForBytes(row.tenant_id, bytes)
+  const giveRoomBack = await quotas.makeRoomForBytes(row.tenant_id, bytes)
   while ((await insertMemory(tx, row)) === 0) {
     const holder = await lockByExternalId(tx, principal, row.external_id!)
     if (holder && isLive(holder, at)) {
-      quotas.release(row.tenant_id, 0, bytes)
+      giveRoomBack()
       return holder
     }
     if (holder) await expire(tx, index, holder)

@@ -6,11 +6,12 @@ import type { Db } from '../store/db.ts'
 import { holdMemory } from './get.ts'
 import type { MemoryTools } from './remember.ts'
 import { saveMemory, type MemoryRow } from './sql.ts'
+import { countChange } from './stored-bytes.ts'
 import { keepVersion, readVersions, VERSIONED } from './versions.ts'
 
 export async function restoreMemory(
   tx: Db,
-  tools: Pick<MemoryTools, 'now' | 'index'>,
+  tools: Pick<MemoryTools, 'now' | 'index' | 'quotas'>,
   principal: Principal,
   id: string,
   version: number,
@@ -24,6 +25,7 @@ export async function restoreMemory(
   const as = { ...fields, expires_at: hasPassed ? row.expires_at : expires_at }
   const restored: MemoryRow = { ...row, ...as, updated_at: now }
   if (VERSIONED.every((name) => restored[name] === row[name])) return row
+  await countChange(tx, tools.quotas, row, restored, now)
   await saveMemory(tx, restored)
   await keepVersion(tx, principal.id, row, restored)
   await tools.index.put(tx, restored, row)

@@ -21,8 +21,8 @@ export interface Quotas {
   limitsPublishing(tenantId: string): boolean
   /** Throws when the tenant may not have so many more of these. For the transaction that makes them. */
   makeRoom(tx: Db, tenantId: string, what: Counted, count?: number): Promise<void>
-  /** Throws when the tenant may not store so many bytes more. */
-  makeRoomForBytes(tenantId: string, bytes: number): Promise<void>
+  /** Throws when the tenant may not store so many bytes more. What comes back is called where nothing was stored. */
+  makeRoomForBytes(tenantId: string, bytes: number): Promise<() => void>
   /**
    * Why a tenant may not store so much more; null when it may. Then it is told what became of it: `written`, or given
    * back with `release`.
@@ -162,6 +162,7 @@ export function makeQuotas(store: Store, clock: Clock, settingsOf: SettingsOf): 
       if (failure) throw failure
       endUnderWay(tenantId, 0, bytes)
       written(tenantId, 0, bytes)
+      return () => written(tenantId, 0, -bytes)
     },
   }
 }

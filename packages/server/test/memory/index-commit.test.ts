@@ -9,6 +9,8 @@ import { forgetMemory } from '../../src/memory/forget.ts'
 import { openIndex } from '../../src/memory/index/open-index.ts'
 import { promoteMemory } from '../../src/memory/promote.ts'
 import type { Db } from '../../src/store/db.ts'
+import { makeQuotas } from '../../src/tenants/quotas.ts'
+import { NO_SETTINGS } from '../../src/tenants/settings.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
 import { memoryCalls } from './tools.ts'
@@ -32,6 +34,8 @@ onBothEngines((engine) => {
     })
   })
   after(() => service.stop())
+
+  const unlimited = () => makeQuotas(service.store, service.clock, () => NO_SETTINGS)
 
   async function search(query: string): Promise<{ title: string; similarity: number; lexical: number }[]> {
     const { body } = await service.call<{ results: SearchResult[] }>('POST /v1/memories/search', {
@@ -59,7 +63,7 @@ onBothEngines((engine) => {
       service.store,
       ({ id }) => told.push(id),
     )
-    const tools = { now: service.clock.now, index }
+    const tools = { now: service.clock.now, index, quotas: unlimited() }
     const changeAll = async (tx: Db): Promise<void> => {
       await changeMemory(tx, tools, principal, harbour.id, { title: 'Airport', content: 'The tram leaves at nine.' })
       await promoteMemory(tx, tools, principal, harbour.id, { scope: 'institutional' })
@@ -95,7 +99,7 @@ onBothEngines((engine) => {
     await service.app.memory.embedding.idle()
     assert.deepEqual(await holding('lamp'), ['Lamp'])
     const principal = { kind: 'agent', id: agent.id, tenantId: tenant.id, teamId: null } as Principal
-    const tools = { now: service.clock.now, index: service.app.memory.index }
+    const tools = { now: service.clock.now, index: service.app.memory.index, quotas: unlimited() }
     await Promise.allSettled([
       service.store.tx((tx) =>
         changeMemory(tx, tools, principal, memory.id, { title: 'Candle', content: 'A candle.' }),

@@ -177,6 +177,64 @@ onBothEngines((engine) => {
       assert.equal((await kinds[2]![3](9)).status, 201)
     })
 
+    test('[POL-12] an agent that is put by its external id counts like any other; putting it again needs no room', async () => {
+      await set({ quota_agents: 2 })
+      const put = (externalId: string, name = 'Put'): Promise<Reply<any>> =>
+        service.call(`PUT /v1/agents/by-external-id/${externalId}`, {
+          token: tenant.admin,
+          body: { name, delivery_mode: 'poll', client_type: 'other' },
+        })
+      assert.deepEqual([(await put('one')).status, (await put('two')).status], [201, 201])
+      isExceeded(await put('three'), 'quota_agents', 2)
+      assert.equal((await put('two', 'Renamed')).status, 200)
+    })
+
+    test('[POL-12] bytes that a change adds to a memory are stored bytes, and what is erased gives back no more', async () => {
+      const agent = await tenant.agent()
+      const memory = (method: string, path: string, body: object): Promise<Reply<any>> =>
+        service.call(`${method} /v1/memories${path}`, { token: agent.token, body })
+      const note = { type: 'semantic', scope: 'agent', title: 'A note', content: 'short', metadata: {} }
+      const long = 'x'.repeat(3_000)
+      await set({ quota_stored_bytes: 5_000 })
+      const { id } = (await memory('POST', '', note)).body
+      assert.equal((await memory('PATCH', `/${id}`, { content: long })).status, 200)
+      isExceeded(await memory('PATCH', `/${id}`, { metadata: { long } }), 'quota_stored_bytes', 5_000)
+      isExceeded(await memory('PUT', '/by-external-id/a', { ...note, content: long }), 'quota_stored_bytes', 5_000)
+      assert.equal((await memory('PUT', '/by-external-id/a', note)).status, 201)
+      isExceeded(await memory('PUT', '/by-external-id/a', { ...note, content: long }), 'quota_stored_bytes', 5_000)
+      assert.equal((await memory('PATCH', `/${id}`, { content: 'short' })).status, 200)
+      await service.clock.jump(2_000)
+      assert.equal((await memory('POST', `/${id}/restore`, { version: 2 })).status, 200)
+      await service.clock.jump(2_000)
+      const raw = JSON.stringify({ ...note, external_id: 'a', content: long })
+      const imported = await service.call('POST /v1/memories/import', {
+        token: agent.token,
+        raw,
+        headers: { 'content-type': 'application/x-ndjson' },
+      })
+      assert.equal(imported.body.errors[0]?.error.details.quota, 'quota_stored_bytes', imported.text)
+      assert.equal((await memory('DELETE', `/${id}?erase=true`, {})).status, 403)
+      const erased = await service.call(`DELETE /v1/memories/${id}?erase=true`, { token: tenant.admin })
+      assert.equal(erased.status, 204)
+      const [counted] = await service.store.rows<{ bytes: number }>(
+        "select cast(sum(amount) as bigint) as bytes from usage_days where tenant_id = ? and metric = 'stored_bytes'",
+        [tenant.id],
+      )
+      assert.equal(counted!.bytes, Buffer.byteLength('A noteshort{}'))
+    })
+
+    test('[POL-12] a memory that is refused for its external id takes no bytes', async () => {
+      const agent = await tenant.agent()
+      const remember = (content: string): Promise<Reply<any>> =>
+        service.call('POST /v1/memories', {
+          token: agent.token,
+          body: { type: 'semantic', scope: 'agent', title: 'Taken', content, external_id: 'a' },
+        })
+      await set({ quota_stored_bytes: 1_000 })
+      assert.equal((await remember('short')).status, 201)
+      for (let i = 0; i < 3; i++) assertError(await remember('x'.repeat(600)), 'conflict')
+    })
+
     test('[POL-12] events end at the quota of the day, and the next day begins anew', async () => {
       const agent = await tenant.agent()
       await publish(service, agent.token)

@@ -14,6 +14,7 @@ import { judge } from '../promote.ts'
 import { keepNew, newMemory, type MemoryTools } from '../remember.ts'
 import { isLive, mayAdminister, maySee } from '../see.ts'
 import { lockByExternalId, saveMemory, type MemoryRow } from '../sql.ts'
+import { countChange } from '../stored-bytes.ts'
 import { keepVersion, VERSIONED } from '../versions.ts'
 import { importedAs, lockMemory, noteImport } from './sql.ts'
 
@@ -63,6 +64,7 @@ async function change(
   const memory: MemoryRow = { ...wanted, ...place, ...fixed, updated_at: now }
   if (wasLive && VERSIONED.every((name) => found[name] === memory[name])) return 'skipped'
   if (!wasLive) await tools.quotas.makeRoom(tx, tenant_id, 'memories')
+  await countChange(tx, tools.quotas, found, memory, now)
   await saveMemory(tx, memory)
   await keepVersion(tx, principal.id, found, memory)
   // What has expired by the clock may still be in the index.

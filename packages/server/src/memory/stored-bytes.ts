@@ -1,0 +1,24 @@
+// What the texts of a memory take of its tenant's quota of stored bytes. A change counts by what it adds or takes away, so
+// that what erasure gives back at the end is what was counted.
+import type { Db } from '../store/db.ts'
+import type { Quotas } from '../tenants/quotas.ts'
+import { meter, STORED_BYTES } from '../tenants/usage.ts'
+import type { MemoryRow } from './sql.ts'
+
+type Texts = Pick<MemoryRow, 'tenant_id' | 'title' | 'content' | 'metadata'>
+
+export const storedBytes = ({ title, content, metadata }: Texts): number =>
+  [title, content, metadata].reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+
+/** Called before a changed memory is written; throws where the quota has no room for what it adds. */
+export async function countChange(
+  tx: Db,
+  quotas: Pick<Quotas, 'makeRoomForBytes'>,
+  before: Texts,
+  changed: Texts,
+  at: number,
+): Promise<void> {
+  const added = storedBytes(changed) - storedBytes(before)
+  if (added > 0) await quotas.makeRoomForBytes(changed.tenant_id, added)
+  meter(tx, at, [[changed.tenant_id, STORED_BYTES, added]])
+}
