@@ -107,7 +107,10 @@ export function makeApp({ metrics = makeMetrics(), mounts = [], ...given }: AppP
     async close() {
       parts.live.close()
       // A client that never reads its response must not hold the process for ever.
-      const hangUpTimer = setTimeout(server.hangUp, DRAIN_MS)
+      const hangUpTimer = setTimeout(() => {
+        log.warn({ after_ms: DRAIN_MS }, 'hanging up on connections that have not finished')
+        server.hangUp()
+      }, DRAIN_MS)
       // The port stays open meanwhile: who comes is told 503 and to try elsewhere, rather than nothing at all.
       await Promise.all([
         // What is being embedded ends with the requests: the loop that looks for what was left may wait for a far end.

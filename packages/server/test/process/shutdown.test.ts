@@ -87,13 +87,12 @@ test('[HTTP-28] who waits in a long poll is answered at once, with what there is
     const metrics = await (await fetch(`${service.url}/metrics`)).text()
     if (/^sensorium_http_in_flight 2$/m.test(metrics)) break
   }
-  const began = performance.now()
   service.kill('SIGTERM')
   const answer = await poll.reply()
   assert.deepEqual([answer.status, answer.body], [200, '{"deliveries":[],"count":0}'])
   assert.equal(answer.headers['connection'], 'close', 'the next request is for another node')
   assert.equal((await service.ended).code, 0)
-  assert.ok(performance.now() - began < 9000, 'long before its 20 seconds')
+  assert.doesNotMatch(service.output(), /hanging up/, 'it was answered before anybody lost patience')
 })
 
 test('[HTTP-28] idle connections do not hold it, and SIGINT does the same as SIGTERM', async () => {
@@ -102,10 +101,9 @@ test('[HTTP-28] idle connections do not hold it, and SIGINT does the same as SIG
   idle.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
   assert.equal((await idle.reply()).status, 200)
   const silent = await rawConnection(service.url)
-  const began = performance.now()
   service.kill('SIGINT')
   assert.equal((await service.ended).code, 0)
-  assert.ok(performance.now() - began < 7000, 'nobody was waited for')
+  assert.doesNotMatch(service.output(), /hanging up/, 'nobody was waited for')
   await idle.closed
   await silent.closed
 })
