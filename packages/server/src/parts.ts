@@ -24,6 +24,7 @@ import { idMaker } from './kernel/ids.ts'
 import type { Logger } from './kernel/logger.ts'
 import type { Secrets } from './kernel/secrets.ts'
 import { makeLiveStreams } from './live/live-streams.ts'
+import type { Embedder } from './memory/embed/embedding.ts'
 import { makeMemory } from './memory/make-memory.ts'
 import { makeLimitsOf } from './operations/admit.ts'
 import { FAILED_EXCHANGES_WINDOW_S } from './operations/auth.ts'
@@ -48,6 +49,8 @@ export interface Foundation {
   clock: Clock
   log: Logger
   metrics: Metrics
+  /** One that several services in a process share; each of them makes its own otherwise. */
+  embedder?: Embedder
 }
 
 /** Every part of the service. A metric stands beside the part that it counts. */
@@ -70,7 +73,7 @@ type Limits = ReturnType<typeof makeLimits>
 type Mailboxes = ReturnType<typeof makeMailboxes>
 
 function makeBasics(foundation: Foundation) {
-  const { config, store, secrets, clock, log, metrics } = foundation
+  const { config, store, secrets, clock, log, metrics, embedder } = foundation
   const announcements = makeAnnouncements(store, clock.now)
   // What the operator set for a tenant, and the environment for the rest.
   const settings = makeSettingsCache(store)
@@ -93,7 +96,7 @@ function makeBasics(foundation: Foundation) {
     retainedSince: (tenantId: string): number =>
       clock.now() - (settings.of(tenantId).retention_days ?? config.retentionDays) * 86_400_000,
     // Memories are found by their words at once, by their meaning as soon as the model has read them.
-    memory: makeMemory({ config, store, clock, log, embedded: (memories) => embedded.inc(memories) }),
+    memory: makeMemory({ config, store, clock, log, embedder, embedded: (memories) => embedded.inc(memories) }),
   }
 }
 

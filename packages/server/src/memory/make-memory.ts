@@ -27,6 +27,8 @@ export interface MemoryPartsTools {
   store: Store
   clock: Clock
   log: Logger
+  /** Instead of the one that the configuration names. */
+  embedder?: Embedder | undefined
   embedded?: (memories: number) => void
 }
 
@@ -34,8 +36,8 @@ const embedderOf = ({ embeddings }: Pick<Config, 'embeddings'>, clock: Clock): E
   embeddings.kind === 'builtin' ? builtinEmbedder() : serviceEmbedder(embeddings, clock)
 
 /** Starts nothing: the threads come with the first memory or search. */
-export function makeMemory({ config, store, clock, log, ...told }: MemoryPartsTools): MemoryParts {
-  const embedder = embedderOf(config, clock)
+export function makeMemory(tools: MemoryPartsTools): MemoryParts {
+  const { config, store, clock, log, embedder = embedderOf(config, clock), ...told } = tools
   const index = openIndex(config, store, ({ tenant_id, agent_id, id, title, content }) =>
     embedding.wake(tenant_id, agent_id, id, title.length + content.length),
   )

@@ -9,6 +9,7 @@ import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/db.ts'
 import type { Engine } from './engines.ts'
 import { recorded } from './shards.ts'
+import { sharedEmbedder } from './shared-embedder.ts'
 import { fakeClock, type FakeClock } from './fake-clock.ts'
 
 export const OPERATOR_TOKEN = 'operator-token-for-tests'
@@ -106,6 +107,7 @@ async function launch(env: Record<string, string>, clock: FakeClock, drop: () =>
     secrets,
     clock,
     log: makeLogger(config.logLevel),
+    ...(config.embeddings.kind === 'builtin' ? { embedder: sharedEmbedder() } : {}),
   })
   const url = await app.listen()
   const tools = { makeId: idMaker(clock.now), secrets, now: clock.now }

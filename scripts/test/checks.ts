@@ -1,0 +1,35 @@
+// The checks that are no test files: types and lint, by tools of node_modules that say by their exit code that nothing
+// is wrong.
+import { execFile } from 'node:child_process'
+import path from 'node:path'
+import { newResult, type Result } from './results.ts'
+
+const root = path.resolve(import.meta.dirname, '../..')
+
+/** The console is a project of its own: it knows the browser's types and not those of Node.js. */
+export async function checkTypes(signal: AbortSignal): Promise<Result> {
+  const tsc = path.join('typescript', 'bin', 'tsc')
+  const [all, console] = await Promise.all([
+    checkWith(signal, 'types', tsc, '--noEmit'),
+    checkWith(signal, 'types of the console', tsc, '--noEmit', '--project', 'packages/console'),
+  ])
+  return { ...all, passed: [...all.passed, ...console.passed], failures: [...all.failures, ...console.failures] }
+}
+
+export const checkLint = (signal: AbortSignal): Promise<Result> =>
+  checkWith(signal, 'lint', path.join('@biomejs', 'biome', 'bin', 'biome'), 'check')
+
+async function checkWith(signal: AbortSignal, title: string, tool: string, ...given: string[]): Promise<Result> {
+  const result = newResult(title)
+  const since = performance.now()
+  const options = { cwd: root, signal, maxBuffer: 1 << 26 }
+  const text = await new Promise<string | undefined>((resolve) => {
+    execFile(process.execPath, [path.join(root, 'node_modules', tool), ...given], options, (error, stdout, stderr) => {
+      resolve(error ? `${stdout}${stderr}`.trim() || error.message : undefined)
+    })
+  })
+  result.ms = performance.now() - since
+  if (text === undefined) result.passed.push(title)
+  else result.failures.push({ name: title, where: `${path.basename(tool)} ${given.join(' ')}`, text })
+  return result
+}

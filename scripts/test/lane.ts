@@ -1,0 +1,75 @@
+// A process that runs one test file after the other, as the runner gives them out. Starting Node.js and loading the
+// service takes a second of CPU, and the first service in a process four times that of later ones; hundreds of files
+// share that here. Each file is a suite, and must leave the process as it found it.
+import assert from 'node:assert/strict'
+import { get } from 'node:http'
+import path from 'node:path'
+import { describe, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
+import { cpuSeconds } from './cpu-time.ts'
+import { LEFT_BEHIND } from './results.ts'
+
+const root = path.resolve(import.meta.dirname, '../..')
+const runner = process.env.TEST_LANE!
+// What tests start is not part of this run.
+delete process.env.TEST_LANE
+
+const errors: unknown[] = []
+// Node.js tells of these when the process ends, and then by no file's name.
+process.on('uncaughtExceptionMonitor', (error) => errors.push(error))
+
+/** The empty string when there is none. */
+function nextFile(): Promise<string> {
+  return new Promise((resolve, reject) => {
+    get(runner, { agent: false }, (response) => {
+      let name = ''
+      response.setEncoding('utf8')
+      response.on('data', (text: string) => (name += text))
+      response.on('end', () => resolve(name))
+    }).on('error', reject)
+  })
+}
+
+/** Set by the embedder, once in a process. */
+const MAY_COME = 'the variable ORT_DISABLE_TELEMETRY=1'
+
+/** What the next file would notice, or what would hold the process when all files are done. */
+const surroundings = (): string[] => [
+  ...Object.entries(process.env).map(([name, value]) => `the variable ${name}=${value}`),
+  ...Object.getOwnPropertyNames(globalThis).map((name) => `the global ${name}`),
+  // Those of standard output come when it is first written to.
+  ...process.getActiveResourcesInfo().filter((name) => name !== 'PipeWrap'),
+  `the folder ${process.cwd()}`,
+]
+
+/** Sockets and processes are closed a moment after they were told to. */
+const PATIENCE_MS = 30_000
+
+async function whatIsNew(found: readonly string[]): Promise<string[]> {
+  for (const since = performance.now(); ; await setTimeout(10)) {
+    const known = [...found, MAY_COME]
+    const added = surroundings().filter((thing) => {
+      const at = known.indexOf(thing)
+      if (at >= 0) known.splice(at, 1)
+      return at < 0
+    })
+    if (added.length === 0 || performance.now() - since > PATIENCE_MS) return added
+  }
+}
+
+let cpu = 0
+for (let file = await nextFile(); file !== ''; file = await nextFile()) {
+  const found = surroundings()
+  errors.length = 0
+  await describe(file, async () => {
+    await import(pathToFileURL(path.join(root, file)).href)
+  })
+  await test(LEFT_BEHIND, async (t) => {
+    const until = cpuSeconds()
+    t.diagnostic(String(until - cpu))
+    cpu = until
+    if (errors.length > 0) throw errors[0]
+    assert.deepEqual(await whatIsNew(found), [])
+  })
+}

@@ -1,0 +1,75 @@
+// What came of the checks and of the test files, and how it is told.
+import { styleText } from 'node:util'
+
+export interface Failed {
+  name: string
+  where: string
+  text: string
+}
+
+export interface Result {
+  title: string
+  passed: string[]
+  failures: Failed[]
+  /** Why each skipped test was skipped. */
+  skipped: string[]
+  /** What it printed: shown when it fails or was asked for by name. */
+  output: string
+  ms: number
+  /** Seconds of CPU that it and its processes took; null when it ended before it could say. */
+  cpu: number | null
+}
+
+/** The last test of a file: it leaves the process as it found it. Its diagnostic is the CPU that the file took. */
+export const LEFT_BEHIND = 'leaves nothing behind'
+
+export const newResult = (title: string): Result => ({
+  title,
+  passed: [],
+  failures: [],
+  skipped: [],
+  output: '',
+  ms: 0,
+  cpu: null,
+})
+
+const indent = (text: string): string => text.replace(/^(?=.)/gm, '      ')
+
+export const time = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`)
+
+/** Prints one result; all that passed by name where somebody asked for this file. */
+export function printResult(result: Result, wasChosen: boolean): void {
+  const { title, passed, failures, skipped, output, ms, cpu } = result
+  const bad = failures.length > 0
+  const parts = [`${passed.length} passed`]
+  if (bad) parts.push(`${failures.length} failed`)
+  if (skipped.length > 0) parts.push(`${skipped.length} skipped`)
+  const mark = bad ? styleText('red', '✗') : styleText('green', '✔')
+  const took = cpu === null ? time(ms) : `${time(ms)}, CPU ${time(cpu * 1000)}`
+  console.log(`${mark} ${title}  ${parts.join(', ')}  ${styleText('gray', took)}`)
+  if (wasChosen) for (const name of passed) console.log(`    ${styleText('green', '✔')} ${name}`)
+  for (const failure of failures) {
+    console.log(`\n    ${styleText('red', `✗ ${failure.name}`)}  ${styleText('gray', failure.where)}`)
+    console.log(indent(failure.text))
+  }
+  if ((bad || wasChosen) && output !== '') console.log(`\n    Its output:\n${indent(output.trimEnd())}`)
+  if (bad) console.log('')
+}
+
+/** Why tests were left out, and which failed. */
+export function printTroubles(results: readonly Result[]): void {
+  const skipped = results.flatMap((result) => result.skipped)
+  for (const [why, tests] of Object.entries(Object.groupBy(skipped, (reason) => reason)))
+    console.log(`Left out: ${tests?.length} (${why})`)
+  if (results.length > 1)
+    for (const { title, failures } of results) for (const { name } of failures) console.log(`Failed: ${title}: ${name}`)
+}
+
+const COSTLIEST = 10
+
+export function printCosts(results: readonly Result[], cpuSeconds: number): void {
+  const costly = results.toSorted((one, other) => (other.cpu ?? 0) - (one.cpu ?? 0)).slice(0, COSTLIEST)
+  if (results.length <= costly.length) return
+  console.log(`CPU of the whole run: ${time(cpuSeconds * 1000)}. The costliest files:`)
+  for (const { title, cpu } of costly) console.log(`  ${time((cpu ?? 0) * 1000).padStart(7)}  ${title}`)
+}

@@ -1,0 +1,146 @@
+// One process of test files, seen from the runner: gives it its files, and makes a result for each of what it tells.
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import path from 'node:path'
+import { run } from 'node:test'
+import type { TestEvent } from 'node:test/reporters'
+import { inspect } from 'node:util'
+import type { Coverage } from './coverage.ts'
+import { LEFT_BEHIND, newResult, type Result } from './results.ts'
+
+const root = path.resolve(import.meta.dirname, '../..')
+const LANE = path.join(import.meta.dirname, 'lane.ts')
+/** A file that hangs must fail by name rather than hold the whole run. */
+const FILE_LIMIT_MS = 10 * 60_000
+
+export interface LaneOptions {
+  /** The next file, or undefined when there is none for this lane. */
+  take(): string | undefined
+  report(result: Result): void
+  signal: AbortSignal
+  coverage: Coverage | null
+}
+
+interface Taken {
+  result: Result
+  since: number
+  limit: NodeJS.Timeout
+}
+
+/** Ends when there is no file left, or with the process: then the file that it was at has failed. */
+export async function runLane({ take, report, signal, coverage }: LaneOptions): Promise<void> {
+  // Files are asked for on one way and their results come on another, so two of them may be open for a moment.
+  const taken: Taken[] = []
+  const stop = new AbortController()
+  let end = 'it ended before its tests did'
+
+  const server = await listen(() => {
+    const file = signal.aborted ? undefined : take()
+    if (file === undefined) return ''
+    const limit = setTimeout(() => {
+      end = `took longer than ${FILE_LIMIT_MS / 1000} s`
+      stop.abort()
+    }, FILE_LIMIT_MS)
+    taken.push({ result: newResult(file), since: performance.now(), limit })
+    return file
+  })
+  const finish = (): void => {
+    const { result, since, limit } = taken.shift()!
+    clearTimeout(limit)
+    result.ms = performance.now() - since
+    if (result.passed.length + result.failures.length + result.skipped.length === 0)
+      result.failures.push({ name: 'the file', where: result.title, text: 'it has no tests' })
+    // What an interrupted file has to say is only that it was interrupted.
+    if (!signal.aborted) report(result)
+  }
+
+  const events: AsyncIterable<TestEvent> = run({
+    files: [LANE],
+    cwd: root,
+    isolation: 'process',
+    env: { ...process.env, TEST_LANE: `http://127.0.0.1:${(server.address() as AddressInfo).port}` },
+    signal: AbortSignal.any([signal, stop.signal]),
+    ...(coverage ? { coverage: true, coverageIncludeGlobs: ['packages/*/src/**'] } : {}),
+  })
+  const read = makeReader()
+  for await (const event of events) {
+    if (event.type === 'test:coverage') coverage?.add(event.data.summary.files)
+    else if (event.type === 'test:stdout' || event.type === 'test:stderr') {
+      const last = taken.at(-1)
+      if (last) last.result.output += event.data.message
+    } else if (isOfLane(event)) {
+      if (event.type === 'test:fail' && !stop.signal.aborted) end = howItEnded(event.data.details.error)
+    } else if (taken[0] && read(event, taken[0].result)) finish()
+  }
+  server.close()
+  while (taken[0]) {
+    taken[0].result.failures.push({ name: 'the test process', where: path.relative(root, LANE), text: end })
+    finish()
+  }
+}
+
+/** Of the process as a whole: reported when it fails, and when it ends without a test. */
+const isOfLane = ({ type, data }: TestEvent): boolean =>
+  (type === 'test:pass' || type === 'test:fail') && data.nesting === 0 && path.resolve(root, data.name) === LANE
+
+/** Reads what a lane tells of its file into its result; true when that was the last of it. */
+function makeReader(): (event: TestEvent, result: Result) => boolean {
+  const names: string[] = []
+  // How many tests were reported on each level below the one that is still open: none makes it a leaf.
+  const reported: number[] = []
+
+  return ({ type, data }, result) => {
+    if (type === 'test:start') names[data.nesting] = data.name
+    if (type === 'test:diagnostic') {
+      // It comes after the test's result.
+      const isLast = names[0] === LEFT_BEHIND
+      if (isLast) {
+        result.cpu = Number(data.message)
+        names.length = 0
+        // Node's own totals come as diagnostics too.
+      } else if (!/^[a-z_]+ [\d.]+$/.test(data.message)) {
+        result.output += `${data.message}\n`
+      }
+      return isLast
+    }
+    if (type !== 'test:pass' && type !== 'test:fail') return false
+    const { nesting } = data
+    const isLeaf = (reported[nesting + 1] ?? 0) === 0
+    reported[nesting + 1] = 0
+    reported[nesting] = (reported[nesting] ?? 0) + 1
+    // The first name is the file's.
+    const name = [...names.slice(1, nesting), data.name].join(' > ')
+    if (isMarked(data.skip) || isMarked(data.todo)) {
+      const why = isMarked(data.skip) ? data.skip : 'to do'
+      result.skipped.push(typeof why === 'string' && why !== '' ? why : 'no reason given')
+    } else if (type === 'test:fail') {
+      // A parent fails with its children; it counts only when its own code or one of its hooks failed.
+      const { error } = data.details
+      const isOwn = 'failureType' in error && error.failureType !== 'subtestsFailed'
+      const where = path.relative(root, `${data.file ?? LANE}:${data.line}`)
+      if (isLeaf || isOwn) result.failures.push({ name, where, text: textOf(error) })
+    } else if (isLeaf && nesting > 0 && data.details.type !== 'suite') {
+      result.passed.push(name)
+    }
+    return false
+  }
+}
+
+const isMarked = (mark: string | boolean | undefined): boolean => mark !== undefined && mark !== false
+
+function textOf(error: { cause?: unknown }): string {
+  const cause = error.cause ?? error
+  return typeof cause === 'string' ? cause : inspect(cause, { depth: 8, colors: process.stdout.isTTY === true })
+}
+
+function howItEnded(error: Error): string {
+  const signal = 'signal' in error && typeof error.signal === 'string' ? `, signal ${error.signal}` : ''
+  return 'exitCode' in error ? `it ended with exit code ${String(error.exitCode)}${signal}` : error.message
+}
+
+/** Responds to every request with what `next` returns. */
+async function listen(next: () => string): Promise<Server> {
+  const server = createServer((_, response) => response.end(next()))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return server
+}
