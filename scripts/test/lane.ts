@@ -34,10 +34,16 @@ function nextFile(): Promise<string> {
 /** Set by the embedder, once in a process. */
 const MAY_COME = 'the variable ORT_DISABLE_TELEMETRY=1'
 
+const globalNamed = (name: string): unknown => Object.getOwnPropertyDescriptor(globalThis, name)?.value
+const globals = new Map(Object.getOwnPropertyNames(globalThis).map((name) => [name, globalNamed(name)]))
+
 /** What the next file would notice, or what would hold the process when all files are done. */
 const surroundings = (): string[] => [
   ...Object.entries(process.env).map(([name, value]) => `the variable ${name}=${value}`),
-  ...Object.getOwnPropertyNames(globalThis).map((name) => `the global ${name}`),
+  // Libraries add globals when they are loaded; nothing replaces one that is there.
+  ...[...globals]
+    .filter(([name, value]) => value !== undefined && globalNamed(name) !== value)
+    .map(([name]) => `another global ${name}`),
   // Those of standard output come when it is first written to.
   ...process.getActiveResourcesInfo().filter((name) => name !== 'PipeWrap'),
   `the folder ${process.cwd()}`,

@@ -220,27 +220,12 @@ onBothEngines((engine) => {
   test('[RCL-3] an agent with too many searches waiting is refused, and its neighbour is not', async () => {
     const neighbour = await (await service.tenant()).agent()
     const search = (token: string) =>
-      service.call('POST /v1/memories/search', { token, body: { query: 'long '.repeat(6_000) } })
+      service.call('POST /v1/memories/search', { token, body: { query: 'long '.repeat(300) } })
     const flood = Array.from({ length: 80 }, () => search(agent.token))
     const beside = await search(neighbour.token)
     assert.equal(beside.status, 200, beside.text)
     const statuses = new Set((await Promise.all(flood)).map(({ status }) => status))
     assert.deepEqual([...statuses].sort(), [200, 429])
-  })
-
-  test('[RCL-4] a memory of 32,768 different characters is stored, and found by any part of it', async () => {
-    const made = await calls.make(agent, { title: 'All of them', content: everyCharacter })
-    for (const part of [everyCharacter.slice(0, 3), everyCharacter.slice(9_000, 9_040), [...everyCharacter].at(-1)!]) {
-      const { memories } = await calls.list(agent, { search: part })
-      assert.deepEqual(
-        memories.map(({ id }) => id),
-        [made.id],
-      )
-    }
-    const swapped = `${everyCharacter[5]}${everyCharacter[4]}`
-    assert.equal((await calls.list(agent, { search: swapped })).total, 0)
-    await calls.forget(agent, made.id)
-    assert.equal((await calls.list(agent, { search: everyCharacter.slice(0, 3) })).total, 0)
   })
 })
 
@@ -281,5 +266,23 @@ onBothEngines((engine) => {
     assert.ok((await claimed()) - service.clock.now() <= 3_000, 'found five seconds after a crash')
     await service.clock.jump(10_000)
     await until(async () => (await claimed()) > service.clock.now())
+  })
+
+  test('[RCL-4] a memory of 32,768 different characters is stored, and found by any part of it', async () => {
+    // Of the far end nothing comes: it is found by its text alone.
+    const agent = await (await service.tenant()).agent()
+    const calls = memoryCalls(service)
+    const made = await calls.make(agent, { title: 'All of them', content: everyCharacter })
+    for (const part of [everyCharacter.slice(0, 3), everyCharacter.slice(9_000, 9_040), [...everyCharacter].at(-1)!]) {
+      const { memories } = await calls.list(agent, { search: part })
+      assert.deepEqual(
+        memories.map(({ id }) => id),
+        [made.id],
+      )
+    }
+    const swapped = `${everyCharacter[5]}${everyCharacter[4]}`
+    assert.equal((await calls.list(agent, { search: swapped })).total, 0)
+    await calls.forget(agent, made.id)
+    assert.equal((await calls.list(agent, { search: everyCharacter.slice(0, 3) })).total, 0)
   })
 })
