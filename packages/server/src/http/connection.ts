@@ -13,6 +13,8 @@ export interface Connection {
   underWay: number
   /** A request was refused before it was looked at: it is the last that gets a response. */
   isEnding: boolean
+  /** Requests that came after that one. */
+  ignored: number
   /** What is sent once everything before it has its response, and then the connection ends. */
   farewell: string | null
   /** Bytes of responses that the socket has taken, and for how many seconds it has taken none. */
@@ -31,6 +33,7 @@ export function connectionOf(socket: Carrier): Connection {
     waiting: [],
     underWay: 0,
     isEnding: false,
+    ignored: 0,
     farewell: null,
     taken: 0,
     stuckSeconds: 0,

@@ -93,6 +93,8 @@ onBothEngines((engine) => {
 
   test('[SAFE-20] bodies that are announced and never come keep an agent from more of them, and nobody else', async () => {
     const [loud, quiet] = [await tenant.agent(), await tenant.agent()]
+    // Who was seen before is known in the turn in which it comes: nobody overtakes anybody.
+    assert.equal((await service.call('GET /v1/memories', { token: loud.token })).status, 200)
     const head = (token: string, length: string): string =>
       `POST /v1/memories HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n${length}\r\n\r\n`
     const announced = `Content-Length: ${10 * MIB}`

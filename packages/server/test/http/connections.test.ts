@@ -226,4 +226,19 @@ onBothEngines((engine) => {
     await connection.closed
     await nothingInHand()
   })
+
+  test('[SAFE-32] who goes on after the request that its connection ends with is cut off', async () => {
+    const agent = await (await service.tenant()).agent()
+    const connection = await connect()
+    // These wait, so that the connection would wait with them.
+    connection.write(get('/v1/delivery/poll?wait=30', `Authorization: Bearer ${agent.token}`).repeat(256))
+    // As much as the socket takes: each of these would stay in memory until the polls are over.
+    let isCut = false
+    void connection.closed.then(() => (isCut = true))
+    while (!isCut) {
+      connection.write(get('/healthz').repeat(500))
+      await new Promise(setImmediate)
+    }
+    await nothingInHand()
+  })
 })

@@ -7,11 +7,13 @@ import { after, test } from 'node:test'
 import { makeReadingTurns } from '../../src/http/reading-turns.ts'
 
 /** Keeps, for each turn, the sockets that were read in it, and which addresses had sockets that rested. */
-async function server() {
+async function server(now?: () => number) {
   const turns: Set<Socket>[] = []
   const sockets = new Set<Socket>()
+  /** Every socket that was read, once for each request. */
+  const read: Socket[] = []
   const resting = new Set<string>()
-  const reading = makeReadingTurns()
+  const reading = makeReadingTurns(now)
   let current: Set<Socket> | null = null
   let requests = 0
   let done: () => void = () => {}
@@ -22,6 +24,7 @@ async function server() {
       setImmediate(() => (current = null))
     }
     current.add(request.socket)
+    read.push(request.socket)
     reading.read(request.socket)
     for (const socket of sockets) if (socket.isPaused()) resting.add(socket.remoteAddress!)
     response.end()
@@ -40,6 +43,7 @@ async function server() {
   })
   return {
     turns,
+    read,
     sockets,
     resting,
     port: (listening.address() as AddressInfo).port,
@@ -77,4 +81,39 @@ test('[SAFE-31] sockets of another address are not made to wait', async () => {
   await all
   assert.equal(sockets.size, 40)
   assert.deepEqual([...resting], ['127.0.0.2'])
+})
+
+test('[SAFE-31] who pipelines rests for four times as long where others are, and who does not is read meanwhile', async () => {
+  // A request takes ten seconds of this clock, and nothing else takes any.
+  const { port, read, count } = await server(() => read.length * 10_000)
+  const [other, quiet] = [await connect(port, '127.0.0.3'), await connect(port, '127.0.0.2')]
+  const ask = async (socket: Socket, requests = 1): Promise<void> => {
+    const answered = count(read.length + requests)
+    socket.write(REQUEST.repeat(requests))
+    await answered
+  }
+  await ask(quiet)
+  await ask(await connect(port, '127.0.0.2'), 100)
+  // That took a thousand seconds, and so the next one rests while four hundred requests of others are read.
+  const second = await connect(port, '127.0.0.2')
+  second.write(REQUEST.repeat(100))
+  const before = read.length
+  for (let i = 0; i < 20; i++) {
+    await ask(quiet)
+    await ask(other)
+  }
+  assert.equal(read.length - before, 40, 'the second one that pipelines was read')
+})
+
+test('[SAFE-31] of two hundred sockets that ask at once sixteen are read in a turn, and all are answered', async () => {
+  const { port, turns, count } = await server()
+  await connect(port, '127.0.0.3')
+  const many = await Promise.all(Array.from({ length: 200 }, () => connect(port, '127.0.0.2')))
+  const all = count(200)
+  for (const socket of many) socket.write(REQUEST)
+  await all
+  const sizes = turns.map((sockets) => sockets.size)
+  assert.ok(Math.max(...sizes) <= 64, `${Math.max(...sizes)} sockets were read in one turn`)
+  const rested = sizes.indexOf(64)
+  if (rested !== -1) assert.ok(Math.max(0, ...sizes.slice(rested + 1)) <= 17, `then ${sizes.slice(rested + 1)}`)
 })
