@@ -4,6 +4,9 @@ import type { Exchange } from './exchange.ts'
 
 export { jsonDepth, MAX_DEPTH, mediaType, parseJson, type ParsedJson } from '../kernel/json.ts'
 
+/** A body of known length that is longer than this has its room from the beginning. */
+const COPIED = 262_144
+
 /**
  * The whole body, or payload_too_large as soon as it is certain. The rest of a refused body is thrown away as it
  * arrives (see respond.ts).
@@ -21,19 +24,22 @@ export function readBody(exchange: Exchange, limit: number): Promise<Buffer> {
   }
   const reading = (exchange.reading = { bytes: 0, seconds: 0 })
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
+    let chunks: Buffer[] = []
+    // Copied as it comes: to put ten megabytes together at the end takes 4 ms at once.
+    const whole = length > COPIED ? Buffer.allocUnsafeSlow(length) : null
     stream.on('data', (chunk: Buffer) => {
       reading.bytes += chunk.length
       const refusal = refuse(exchange, reading.bytes, limit)
-      if (refusal === null) return void chunks.push(chunk)
-      chunks.length = 0
+      if (refusal === null) return void (whole ? chunk.copy(whole, reading.bytes - chunk.length) : chunks.push(chunk))
+      chunks = []
       stream.removeAllListeners('data')
       exchange.reading = null
       reject(refusal)
     })
     stream.once('end', () => {
       exchange.reading = null
-      resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, reading.bytes))
+      if (whole) resolve(whole)
+      else resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, reading.bytes))
     })
     stream.once('error', reject)
     // Every request closes; only one that did not end is worth an error, whose stack costs as much as the rest of this.

@@ -13,6 +13,7 @@ import {
 import type { ParsedJson } from '../kernel/json.ts'
 import { readMembers } from '../kernel/json-members.ts'
 import { isLong, parseBody } from '../kernel/json-steps.ts'
+import { nextTurn, type Pause } from '../kernel/step-turns.ts'
 
 export const BATCH_TYPE = 'application/cloudevents-batch+json'
 const STRUCTURED_TYPE = 'application/cloudevents+json'
@@ -33,20 +34,27 @@ const NO_MEMBERS = { names: new Set<string>(), asText: new Set<string>() }
 
 type Prepared = PreparedEvent | Promise<PreparedEvent>
 
-export function readEvent(headers: IncomingHttpHeaders, mediaType: string, raw: Buffer): Prepared {
-  const event = isBinaryMode(headers, mediaType) ? binaryEvent(headers, mediaType, raw) : structuredEvent(raw)
+export function readEvent(
+  headers: IncomingHttpHeaders,
+  mediaType: string,
+  raw: Buffer,
+  pause: Pause = nextTurn,
+): Prepared {
+  const event = isBinaryMode(headers, mediaType)
+    ? binaryEvent(headers, mediaType, raw, pause)
+    : structuredEvent(raw, pause)
   return event instanceof Promise ? event.then(withoutOurs) : withoutOurs(event)
 }
 
-const parseEnvelope = (raw: Buffer): ParsedJson | Promise<ParsedJson> =>
-  parseBody(raw, isLong(raw) ? LONG_EVENT : SHORT_EVENT)
+const parseEnvelope = (raw: Buffer, pause: Pause): ParsedJson | Promise<ParsedJson> =>
+  parseBody(raw, isLong(raw) ? LONG_EVENT : SHORT_EVENT, pause)
 
-function structuredEvent(raw: Buffer): Prepared {
+function structuredEvent(raw: Buffer, pause: Pause): Prepared {
   const prepare = (parsed: ParsedJson): PreparedEvent => {
     if (!parsed.ok) throw invalidEvent('body', raw.toString('utf8', 0, 400), parsed.problem)
     return prepareEvent(parsed.value, parsed.text, isLong(raw))
   }
-  const parsed = parseEnvelope(raw)
+  const parsed = parseEnvelope(raw, pause)
   return parsed instanceof Promise ? parsed.then(prepare) : prepare(parsed)
 }
 
@@ -59,7 +67,7 @@ function attribute(name: string, value: string): string {
   }
 }
 
-function binaryEvent(headers: IncomingHttpHeaders, mediaType: string, raw: Buffer): Prepared {
+function binaryEvent(headers: IncomingHttpHeaders, mediaType: string, raw: Buffer, pause: Pause): Prepared {
   const envelope: Record<string, unknown> = {}
   for (const [header, value] of Object.entries(headers)) {
     if (!header.startsWith('ce-') || header.length === 3) continue
@@ -70,28 +78,34 @@ function binaryEvent(headers: IncomingHttpHeaders, mediaType: string, raw: Buffe
   }
   const contentType = headers['content-type']
   if (contentType !== undefined) envelope['datacontenttype'] = contentType
-  return isLong(raw) && isJsonType(mediaType) ? longBinaryEvent(envelope, raw) : eventWithData(envelope, mediaType, raw)
+  return isLong(raw) && isJsonType(mediaType)
+    ? longBinaryEvent(envelope, raw, pause)
+    : eventWithData(envelope, mediaType, raw)
 }
 
-async function longBinaryEvent(attributes: Record<string, unknown>, raw: Buffer): Promise<PreparedEvent> {
+async function longBinaryEvent(attributes: Record<string, unknown>, raw: Buffer, pause: Pause): Promise<PreparedEvent> {
   // One level less: the data stands inside an envelope.
-  const checked = await readMembers(raw, NO_MEMBERS, -1)
+  const checked = await readMembers(raw, NO_MEMBERS, -1, pause)
   if (!checked.ok) throw invalidEvent('data', raw.toString('utf8', 0, 400), checked.problem)
   return prepareEvent({ ...attributes, data: undefined }, textWithData(attributes, raw.toString('utf8')), true)
 }
 
 /** The events of a batch in order; one that is wrong is a Failure in its place. */
-export async function readBatch(raw: Buffer, maxEventBytes: number): Promise<(PreparedEvent | Failure)[]> {
+export async function readBatch(
+  raw: Buffer,
+  maxEventBytes: number,
+  pause: Pause = nextTurn,
+): Promise<(PreparedEvent | Failure)[]> {
   const refuse = (expected: string): Failure => invalidEvent('body', raw.toString('utf8', 0, 400), expected)
-  const parts = await splitArray(raw)
+  const parts = await splitArray(raw, pause)
   if (parts === null || parts.length === 0 || parts.length > MAX_BATCH) {
     // Is it JSON at all? The answer differs in what it says was expected.
-    const checked = await readMembers(raw, NO_MEMBERS, 1)
+    const checked = await readMembers(raw, NO_MEMBERS, 1, pause)
     throw refuse(checked.ok ? `an array of 1 to ${MAX_BATCH} CloudEvents` : checked.problem)
   }
   const events: (PreparedEvent | Failure)[] = []
   for (const part of parts) {
-    const parsed = await parseEnvelope(part)
+    const parsed = await parseEnvelope(part, pause)
     if (!parsed.ok && !parsed.problem.includes('deep')) throw refuse(parsed.problem)
     events.push(eventOf(part, parsed, maxEventBytes))
     await new Promise(setImmediate)
@@ -116,7 +130,7 @@ const isSpace = (c: number | undefined): boolean => c === 0x20 || c === 0x0a || 
  * The elements of a JSON array as bytes, found by their commas; null where the outside is no array. Each is parsed
  * later.
  */
-export async function splitArray(bytes: Buffer): Promise<Buffer[] | null> {
+export async function splitArray(bytes: Buffer, pause: Pause = nextTurn): Promise<Buffer[] | null> {
   let start = 0
   let end = bytes.length
   while (isSpace(bytes[start])) start++
@@ -130,7 +144,7 @@ export async function splitArray(bytes: Buffer): Promise<Buffer[] | null> {
     const c = bytes[i]!
     if (i >= pauseAt) {
       pauseAt = i + SPLIT_STRETCH
-      await new Promise(setImmediate)
+      await pause()
     }
     if (c === 0x22) for (i++; i < end - 1 && bytes[i] !== 0x22; i++) i += bytes[i] === 0x5c ? 1 : 0
     else if (c === 0x7b || c === 0x5b) depth++

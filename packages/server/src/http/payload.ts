@@ -6,6 +6,7 @@ import { type Failure, invalid, unsupportedMediaType } from '../kernel/failure.t
 import { readMembers } from '../kernel/json-members.ts'
 import { mediaType, type ParsedJson } from '../kernel/json.ts'
 import { parseBody } from '../kernel/json-steps.ts'
+import type { Pause, StepTurns } from '../kernel/step-turns.ts'
 import type { Payload } from '../operations/call.ts'
 import { hashBody, hashLarge } from '../operations/idempotency.ts'
 import { exampleOf } from '../operations/validate.ts'
@@ -23,11 +24,12 @@ const JSON_ONLY = ['application/json'] as const
 const NO_BYTES = Buffer.alloc(0)
 
 /** Makes of the bytes what the operation takes. */
-type ReadValue = (raw: Buffer, mediaType: string, headers: IncomingHttpHeaders) => unknown
+type ReadValue = (raw: Buffer, mediaType: string, headers: IncomingHttpHeaders, pause: Pause) => unknown
 
 function readValueOf(operation: Operation, limits: BodyLimits): ReadValue {
   if (operation.id === 'publishEvent') {
-    return (raw, type, headers) => (type === BATCH_TYPE ? readBatch(raw, limits.event) : readEvent(headers, type, raw))
+    return (raw, type, headers, pause) =>
+      type === BATCH_TYPE ? readBatch(raw, limits.event, pause) : readEvent(headers, type, raw, pause)
   }
   // What is signed is given as it came.
   if (operation.checksBody) return (raw, _type, headers) => ({ raw, headers })
@@ -38,19 +40,19 @@ function readValueOf(operation: Operation, limits: BodyLimits): ReadValue {
   }
   if (operation.asText) {
     const members = { names: new Set(Object.keys(operation.body!.properties)), asText: new Set(operation.asText) }
-    return async (raw) => {
-      const read = await readMembers(raw, members)
+    return async (raw, _type, _headers, pause) => {
+      const read = await readMembers(raw, members, 0, pause)
       if (!read.ok) throw broken(raw, read.problem)
       return read.value
     }
   }
   const options = { exactNumbers: operation.exactNumbers ?? false, wellFormed: true }
-  return (raw) => {
+  return (raw, _type, _headers, pause) => {
     const whole = (parsed: ParsedJson): unknown => {
       if (!parsed.ok) throw broken(raw, parsed.problem)
       return parsed.value
     }
-    const parsed = parseBody(raw, options)
+    const parsed = parseBody(raw, options, pause)
     return parsed instanceof Promise ? parsed.then(whole) : whole(parsed)
   }
 }
@@ -72,13 +74,22 @@ class BytesPayload implements Payload {
   readonly #headers: IncomingHttpHeaders
   readonly #isBinary: boolean
   readonly #readValue: ReadValue
+  readonly #pause: Pause
 
-  constructor(raw: Buffer, type: string, headers: IncomingHttpHeaders, isBinary: boolean, readValue: ReadValue) {
+  constructor(
+    raw: Buffer,
+    type: string,
+    headers: IncomingHttpHeaders,
+    isBinary: boolean,
+    readValue: ReadValue,
+    pause: Pause,
+  ) {
     this.#raw = raw
     this.#type = type
     this.#headers = headers
     this.#isBinary = isBinary
     this.#readValue = readValue
+    this.#pause = pause
   }
 
   get isEmpty(): boolean {
@@ -91,7 +102,7 @@ class BytesPayload implements Payload {
   }
 
   read(): unknown {
-    return this.#readValue(this.#raw, this.#type, this.#headers)
+    return this.#readValue(this.#raw, this.#type, this.#headers, this.#pause)
   }
 }
 
@@ -119,7 +130,10 @@ function readInTurn({ consumes = [] }: Operation, limit: number): ReadPayload {
     })
 }
 
-export function makeReadPayload(operation: Operation, limits: BodyLimits): ReadPayload {
+/** A longer body waits for its turn when it has arrived: twenty-four of 32 kB at once were 27 ms of checks in one turn. */
+const SHORT_BODY = 8_192
+
+export function makeReadPayload(operation: Operation, limits: BodyLimits, turns: StepTurns): ReadPayload {
   if (operation.bodyLimit === 'import') return readInTurn(operation, limits.import)
   const consumes = operation.consumes ?? (operation.body && !operation.checksBody ? JSON_ONLY : [])
   const takesBody = operation.body !== undefined || operation.consumes !== undefined
@@ -131,6 +145,19 @@ export function makeReadPayload(operation: Operation, limits: BodyLimits): ReadP
   const limitOf = ({ headers }: Exchange): number =>
     hasBatches && mediaType(headers['content-type']) === BATCH_TYPE ? limits.event_batch : limit
 
+  const pauseOf =
+    ({ place }: Exchange): Pause =>
+    () => {
+      const [own, wider] = place ?? []
+      return turns.take(wider?.key || own?.key || '', own?.key ?? '')
+    }
+
+  async function arrived(exchange: Exchange): Promise<Payload> {
+    const raw = await readBody(exchange, limitOf(exchange))
+    if (raw.length > SHORT_BODY) await pauseOf(exchange)()
+    return payloadOf(exchange, raw)
+  }
+
   function payloadOf(exchange: Exchange, raw: Buffer): Payload {
     const { headers } = exchange
     const header = headers['content-type']
@@ -140,12 +167,12 @@ export function makeReadPayload(operation: Operation, limits: BodyLimits): ReadP
       refuseEncoding(exchange, consumes)
       if (!isBinary && !consumes.includes(type)) throw unsupportedMediaType(header ?? '', consumes)
     }
-    return new BytesPayload(raw, type, headers, isBinary, readValue)
+    return new BytesPayload(raw, type, headers, isBinary, readValue, pauseOf(exchange))
   }
 
   if (operation.method === 'GET') return () => NOTHING
   return (exchange) => {
-    if (exchange.hasBody) return readBody(exchange, limitOf(exchange)).then((raw) => payloadOf(exchange, raw))
+    if (exchange.hasBody) return arrived(exchange)
     return takesBody ? payloadOf(exchange, NO_BYTES) : NOTHING
   }
 }

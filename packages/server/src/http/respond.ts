@@ -2,11 +2,10 @@
 // the memory of a slice and its progress can be seen; one that comes in pieces is never whole in memory.
 import type { ServerResponse } from 'node:http'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Pieces } from '../operations/response.ts'
 import { type Exchange, JSON_TYPE } from './exchange.ts'
 
 type Headers = Readonly<Record<string, string>> | undefined
-
-export type Pieces = AsyncIterable<string> | Iterable<string>
 
 /** A reader must take this much in 30 seconds (see connections.ts): 9 kB a second. */
 const SLICE_BYTES = 262_144
@@ -46,6 +45,12 @@ export async function sendPieces(
   const iterator = Symbol.asyncIterator in pieces ? pieces[Symbol.asyncIterator]() : pieces[Symbol.iterator]()
   let text = ''
   let isOpen = false
+  function open(): void {
+    if (isOpen) return
+    exchange.header('content-type', type)
+    exchange.open(status, headers)
+    isOpen = true
+  }
   try {
     for (;;) {
       // What is there already costs no turn: most bodies are short and whole.
@@ -53,15 +58,16 @@ export async function sendPieces(
       const { done, value } = next instanceof Promise ? await next : next
       if (response.destroyed || (exchange.isAnswered && !isOpen)) return
       if (done) break
-      text += value
-      if (text.length <= (isOpen ? SLICE_BYTES : WHOLE_LENGTH)) continue
-      if (!isOpen) {
-        exchange.header('content-type', type)
-        exchange.open(status, headers)
-        isOpen = true
+      const bytes = typeof value === 'string' ? null : Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+      const isLong = bytes !== null && text.length + bytes.length > WHOLE_LENGTH
+      if (!isLong) {
+        text += bytes ?? (value as string)
+        if (text.length <= (isOpen ? SLICE_BYTES : WHOLE_LENGTH)) continue
       }
+      open()
       if (exchange.method === 'HEAD') break
       await writeSlices(response, Buffer.from(text))
+      if (isLong) await writeSlices(response, bytes)
       text = ''
     }
   } finally {

@@ -3,6 +3,7 @@
 // loop for over a second and makes half a gigabyte of garbage; this makes none.
 import { isUtf8 } from 'node:buffer'
 import { wellFormed } from './json.ts'
+import { nextTurn, type Pause } from './step-turns.ts'
 import {
   Broken,
   CLOSE_OBJECT,
@@ -17,16 +18,24 @@ import {
   STRETCH,
 } from './json-scan.ts'
 
-/** A JSON object that is kept, stored and sent as the text it came as. */
+/** A JSON object that is kept, stored and sent as it came. */
 export class JsonText {
-  readonly text: string
-  constructor(text: string) {
-    this.text = text
+  readonly bytes: Buffer
+  constructor(bytes: Buffer) {
+    this.bytes = bytes
   }
 }
 
+/** More bytes than this stay bytes: to decode ten megabytes, and to encode them twice, held everybody up for 40 ms. */
+const LONG = 65_536
+
 /** The JSON text of what was sent: as it came, or of a value that a caller in process gave. */
-export const jsonText = (value: unknown): string => (value instanceof JsonText ? value.text : JSON.stringify(value))
+export const jsonText = (value: unknown): string =>
+  value instanceof JsonText ? value.bytes.toString('utf8') : JSON.stringify(value)
+
+/** The same, as bytes where it is long. */
+export const jsonSource = (value: unknown): string | Buffer =>
+  value instanceof JsonText && value.bytes.length > LONG ? value.bytes : jsonText(value)
 
 export interface MemberChoice {
   /** Names of the members that become values. The others are checked and left out. */
@@ -49,7 +58,7 @@ const HALF_PAIR = /\\u[dD]/
 
 function memberValue(bytes: Buffer, start: number, end: number, asText: boolean): unknown {
   const first = bytes[start]
-  if (asText && first === OPEN_OBJECT) return new JsonText(bytes.toString('utf8', start, end))
+  if (asText && first === OPEN_OBJECT) return new JsonText(bytes.subarray(start, end))
   if (first === OPEN_OBJECT && end - start > MAX_VALUE) return {}
   if (first === OPEN_ARRAY && end - start > MAX_VALUE) return []
   // Of a text that is too long anyway the beginning will do, which is too long as well.
@@ -103,7 +112,12 @@ function* members(bytes: Buffer, { names, asText }: MemberChoice, depth: number)
  * The members of a JSON object by name; of JSON that is no object, its value. Accepts what JSON.parse accepts, of the
  * same name the last.
  */
-export async function readMembers(bytes: Buffer, wanted: MemberChoice, extraDepth = 0): Promise<ReadMembers> {
+export async function readMembers(
+  bytes: Buffer,
+  wanted: MemberChoice,
+  extraDepth = 0,
+  pause: Pause = nextTurn,
+): Promise<ReadMembers> {
   if (bytes.length === 0) return { ok: false, problem: 'a JSON body' }
   if (!isUtf8(bytes)) return { ok: false, problem: 'JSON in UTF-8' }
   const steps = members(bytes, wanted, -extraDepth)
@@ -111,7 +125,7 @@ export async function readMembers(bytes: Buffer, wanted: MemberChoice, extraDept
     for (;;) {
       const step = steps.next()
       if (step.done) return { ok: true, value: step.value }
-      await new Promise(setImmediate)
+      await pause()
     }
   } catch (error) {
     if (error instanceof Broken) return { ok: false, problem: error.message }

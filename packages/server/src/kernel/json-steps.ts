@@ -17,6 +17,7 @@ import {
   skipSpace,
   skipValue,
 } from './json-scan.ts'
+import { nextTurn, type Pause } from './step-turns.ts'
 
 export interface ParseOptions {
   /** Allows for an envelope around what the limit of depth is about, or takes from it. */
@@ -207,17 +208,20 @@ function parseAtOnce(bytes: Buffer, options: ParseOptions): ParsedJson {
 export const isLong = (bytes: Buffer): boolean => bytes.length > SHORT
 
 /** Parses a body: at once where it is short, else in steps. Accepts what JSON.parse accepts, to the same value. */
-export const parseBody = (bytes: Buffer, options: ParseOptions = {}): ParsedJson | Promise<ParsedJson> =>
-  isLong(bytes) ? parseLong(bytes, options) : parseAtOnce(bytes, options)
+export const parseBody = (
+  bytes: Buffer,
+  options: ParseOptions = {},
+  pause: Pause = nextTurn,
+): ParsedJson | Promise<ParsedJson> => (isLong(bytes) ? parseLong(bytes, options, pause) : parseAtOnce(bytes, options))
 
-async function parseLong(bytes: Buffer, options: ParseOptions): Promise<ParsedJson> {
+async function parseLong(bytes: Buffer, options: ParseOptions, pause: Pause): Promise<ParsedJson> {
   if (!isUtf8(bytes)) return { ok: false, problem: 'JSON in UTF-8' }
   const steps = parseSteps(bytes, options)
   try {
     for (;;) {
       const step = steps.next()
       if (step.done) return { ok: true, value: step.value, text: bytes.toString('utf8') }
-      await new Promise(setImmediate)
+      await pause()
     }
   } catch (error) {
     if (error instanceof Broken) return { ok: false, problem: error.message }

@@ -1,0 +1,32 @@
+// Steps of long work: one in a turn of the event loop, callers in turn.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { makeStepTurns } from '../../src/kernel/step-turns.ts'
+
+test('[SAFE-33] a turn has one step, however many callers wait', async () => {
+  const turns = makeStepTurns()
+  let done = 0
+  for (let i = 0; i < 10; i++) void turns.take(`tenant ${i}`, 'a').then(() => done++)
+  for (let i = 0; i < 30 && done < 10; i++) {
+    const before = done
+    await nextTurn()
+    assert.ok(done - before <= 1, `${done - before} steps in one turn`)
+  }
+  assert.equal(done, 10)
+})
+
+test('[SAFE-33] tenants take turns, and senders inside a tenant', async () => {
+  const turns = makeStepTurns()
+  const order: string[] = []
+  const steps = async (tenant: string, sender: string, count: number): Promise<void> => {
+    for (let i = 0; i < count; i++) {
+      await turns.take(tenant, sender)
+      order.push(`${tenant} ${sender}`)
+    }
+  }
+  const loud = Array.from({ length: 50 }, () => steps('loud', 'a', 4))
+  await Promise.all([...loud, steps('loud', 'b', 4), steps('quiet', 'c', 4)])
+  assert.ok(order.lastIndexOf('quiet c') < 10, `the other tenant was done after ${order.lastIndexOf('quiet c')} steps`)
+  assert.ok(order.lastIndexOf('loud b') < 20, `the other sender was done after ${order.lastIndexOf('loud b')} steps`)
+})
