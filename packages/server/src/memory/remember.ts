@@ -10,14 +10,14 @@ import type { Principal } from '../auth/principal.ts'
 import { iso } from '../kernel/clock.ts'
 import { invalid, taken } from '../kernel/failure.ts'
 import type { MakeId } from '../kernel/ids.ts'
-import { jsonText } from '../kernel/json-members.ts'
+import { jsonSource, jsonText } from '../kernel/json-members.ts'
 import type { Quotas } from '../tenants/quotas.ts'
 import type { Db } from '../store/db.ts'
 import { meter, STORED_BYTES } from '../tenants/usage.ts'
 import type { MemoryIndex, ReadyVectors } from './index/memory-index.ts'
 import { expire } from './expire.ts'
 import { isLive } from './see.ts'
-import { insertMemory, lockByExternalId, type MemoryRow } from './sql.ts'
+import { insertMemory, lockByExternalId, type MemoryRow, type WrittenMemory } from './sql.ts'
 import { storedBytes } from './stored-bytes.ts'
 
 type NewMemory = Static<typeof MemoryCreate>
@@ -64,7 +64,16 @@ function teamOf(principal: Principal, { scope, team_id }: NewMemory): string | n
 }
 
 /** A new memory of the caller, as its row will be. */
-export function newMemory(principal: Principal, makeId: MakeId, at: number, wanted: NewMemory): MemoryRow {
+export const newMemory = (principal: Principal, makeId: MakeId, at: number, wanted: NewMemory): MemoryRow =>
+  withMetadata(principal, makeId, at, wanted, jsonText(wanted.metadata ?? {}))
+
+function withMetadata<M>(
+  principal: Principal,
+  makeId: MakeId,
+  at: number,
+  wanted: NewMemory,
+  metadata: M,
+): Omit<MemoryRow, 'metadata'> & { metadata: M } {
   return {
     tenant_id: principal.tenantId,
     id: makeId('memory'),
@@ -78,7 +87,7 @@ export function newMemory(principal: Principal, makeId: MakeId, at: number, want
     content: storable(wanted.content),
     confidence: wanted.confidence ?? DEFAULT_CONFIDENCE,
     importance: wanted.importance ?? DEFAULT_IMPORTANCE,
-    metadata: jsonText(wanted.metadata ?? {}),
+    metadata,
     source_type: storableOrNull(wanted.source_type),
     source_id: storableOrNull(wanted.source_id),
     source_url: wanted.source_url ?? null,
@@ -100,7 +109,7 @@ export async function keepNew(
   tx: Db,
   { index, quotas }: Pick<MemoryTools, 'index' | 'quotas'>,
   principal: Principal,
-  row: MemoryRow,
+  row: WrittenMemory,
   at = row.created_at,
   ready?: ReadyVectors,
 ): Promise<MemoryRow | null> {
@@ -130,8 +139,8 @@ export async function remember(
   principal: Principal,
   wanted: NewMemory,
   ready?: ReadyVectors,
-): Promise<MemoryRow> {
-  const row = newMemory(principal, tools.makeId, tools.now(), wanted)
+): Promise<WrittenMemory> {
+  const row = withMetadata(principal, tools.makeId, tools.now(), wanted, jsonSource(wanted.metadata ?? {}))
   const holder = await keepNew(tx, tools, principal, row, row.created_at, ready)
   if (holder) throw taken('This external id', holder.id)
   return row

@@ -30,6 +30,9 @@ export interface MemoryRow {
   accessed_at: number
 }
 
+/** A memory as it is written: long metadata may be the bytes that came. */
+export type WrittenMemory = Omit<MemoryRow, 'metadata'> & { metadata: string | Buffer }
+
 export interface RelationshipRow {
   tenant_id: string
   id: string
@@ -124,9 +127,11 @@ export function listedColumns(m: string): string {
  * Inserts unless the external id is taken; returns how many rows were written. On PostgreSQL it waits for a competing
  * insert.
  */
-export const insertMemory = (db: Db, row: MemoryRow): Promise<number> =>
+export const insertMemory = (db: Db, row: WrittenMemory): Promise<number> =>
   db.run(
-    `insert into memories (${MEMORY_COLUMNS.join(', ')}) values (${MEMORY_COLUMNS.map(() => '?').join(', ')}) on conflict do nothing`,
+    `insert into memories (${MEMORY_COLUMNS.join(', ')}) values (${MEMORY_COLUMNS.map((name) =>
+      row[name] instanceof Uint8Array ? db.dialect.textOfBytes : '?',
+    ).join(', ')}) on conflict do nothing`,
     MEMORY_COLUMNS.map((name) => row[name]),
   )
 

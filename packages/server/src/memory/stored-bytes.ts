@@ -3,12 +3,12 @@
 import type { Db } from '../store/db.ts'
 import type { Quotas } from '../tenants/quotas.ts'
 import { meter, STORED_BYTES } from '../tenants/usage.ts'
-import type { MemoryRow } from './sql.ts'
+import type { WrittenMemory } from './sql.ts'
 
-type Texts = Pick<MemoryRow, 'tenant_id' | 'title' | 'content' | 'metadata'>
+type Texts = Pick<WrittenMemory, 'tenant_id' | 'title' | 'content' | 'metadata'>
 
 export const storedBytes = ({ title, content, metadata }: Texts): number =>
-  [title, content, metadata].reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+  [title, content, metadata].reduce<number>((sum, text) => sum + Buffer.byteLength(text), 0)
 
 /** Called before a changed memory is written; throws where the quota has no room for what it adds. */
 export async function countChange(

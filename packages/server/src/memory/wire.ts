@@ -15,7 +15,9 @@ const LARGE = 1_048_576
 const SLICE = 262_144
 
 /** A memory as the contract has it, as JSON text, its metadata apart: that may have 10 MB. */
-export function memoryParts(row: MemoryRow): [before: string, metadata: string, after: string] {
+export function memoryParts<M>(
+  row: Omit<MemoryRow, 'metadata'> & { metadata: M },
+): [before: string, metadata: M, after: string] {
   const before = JSON.stringify({
     id: row.id,
     tenant_id: row.tenant_id,
@@ -78,7 +80,7 @@ export interface Response {
 }
 
 /** Slices that no surrogate pair straddles: half a pair would go out as another character. */
-function* slices(text: string): Generator<string> {
+export function* slices(text: string): Generator<string> {
   for (let start = 0; start < text.length; ) {
     let end = Math.min(text.length, start + SLICE)
     const last = text.charCodeAt(end - 1)

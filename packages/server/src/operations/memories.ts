@@ -11,8 +11,8 @@ import { remember, type MemoryTools } from '../memory/remember.ts'
 import { traverse } from '../memory/traverse.ts'
 import type { MemoryIndex } from '../memory/index/memory-index.ts'
 import type { Similar } from '../memory/similar.ts'
-import type { MemoryRow, RelationshipRow } from '../memory/sql.ts'
-import { memoryParts, relationshipJson } from '../memory/wire.ts'
+import type { RelationshipRow, WrittenMemory } from '../memory/sql.ts'
+import { memoryParts, relationshipJson, slices } from '../memory/wire.ts'
 import type { Store } from '../store/db.ts'
 import type { CallOptions } from './call.ts'
 import { noContent, type OperationResponse } from './response.ts'
@@ -22,15 +22,16 @@ import { own, read, write, type Binding } from './binding.ts'
 const LONG_METADATA = 65_536
 
 /** `more` is what comes after the memory's own fields. */
-export function shown(status: number, row: MemoryRow, { brief }: CallOptions, more = ''): OperationResponse {
+export function shown(status: number, row: WrittenMemory, { brief }: CallOptions, more = ''): OperationResponse {
   const isLong = row.metadata.length > LONG_METADATA
   const [before, metadata, end] = memoryParts(isLong && brief === true ? { ...row, metadata: '{}' } : row)
   const after = `${end.slice(0, -1)}${more}}`
+  if (!isLong || brief === true) return { status, text: before + String(metadata) + after, resourceId: row.id }
   return {
     status,
-    text: before + metadata + after,
+    pieces: [before, ...(typeof metadata === 'string' ? slices(metadata) : [metadata]), after],
     resourceId: row.id,
-    ...(isLong && brief !== true ? { stored: { memoryId: row.id, updatedAt: row.updated_at, before, after } } : {}),
+    stored: { memoryId: row.id, updatedAt: row.updated_at, before, after },
   }
 }
 const related = (row: RelationshipRow): OperationResponse => ({

@@ -14,6 +14,8 @@ export interface StoredMetadata {
   after: string
 }
 
+export type Pieces = AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>
+
 export interface OperationResponse {
   /** As the contract has it: 200, 201, 202 or 204; that of the failure where there is one. */
   status: number
@@ -23,10 +25,11 @@ export interface OperationResponse {
   text?: string
   /**
    * The body as JSON text in pieces, made while it is written: over 1 MiB a piece is asked for when the reader has
-   * taken those before. For what is read only: nothing that may be kept under an idempotency key.
+   * taken those before. A piece may be bytes of UTF-8. Of such a response nothing is kept under an idempotency key but
+   * what `stored` says.
    */
-  pieces?: AsyncIterable<string> | Iterable<string>
-  /** Where `text` shows long metadata: what its record keeps instead of it. */
+  pieces?: Pieces
+  /** Where long metadata is shown: what its record keeps instead of it. */
   stored?: StoredMetadata
   /** What was made, for `existing_resource_id` of a later conflict. */
   resourceId?: string
@@ -54,6 +57,6 @@ export const refused = (failure: Failure): OperationResponse => ({ status: failu
 export async function resultOf<O>({ json, text, pieces }: OperationResponse): Promise<ResultOf<O>> {
   if (json !== undefined) return json as ResultOf<O>
   let whole = text ?? ''
-  for await (const piece of pieces ?? []) whole += piece
+  for await (const piece of pieces ?? []) whole += typeof piece === 'string' ? piece : Buffer.from(piece).toString()
   return (whole === '' ? null : JSON.parse(whole)) as ResultOf<O>
 }

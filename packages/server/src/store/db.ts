@@ -50,6 +50,8 @@ export interface Dialect {
    * takes one.
    */
   longText(column: string, name: string): string
+  /** The text of a value that is bound as bytes of UTF-8, which both drivers take as they are. */
+  textOfBytes: string
   /** Ends a select of rows that competing workers should share out instead of waiting for each other. */
   skipLocked: string
   /** Ends a select of rows that must not change until the transaction ends. */

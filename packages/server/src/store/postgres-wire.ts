@@ -11,6 +11,7 @@ export const dialect: Dialect = {
   list: (values) => values,
   inRows: (column, query) => `${column} = any(array(${query}))`,
   longText: (column, name) => `${column} as ${name}`,
+  textOfBytes: `convert_from(?::bytea, 'UTF8')`,
   skipLocked: 'for update skip locked',
   forUpdate: 'for update',
 }

@@ -21,6 +21,7 @@ export const dialect: Dialect = {
   list: (values) => JSON.stringify(values),
   inRows: (column, query) => `${column} in (${query})`,
   longText: (column, name) => `cast(${column} as blob) as "${name}${AS_TEXT}"`,
+  textOfBytes: 'cast(? as text)',
   skipLocked: '',
   forUpdate: '',
 }

@@ -10,6 +10,7 @@ const dialect: Dialect = {
   list: (values) => values,
   inRows: (column: string, query: string) => `${column} = any(array(${query}))`,
   longText: (column, name) => `${column} as ${name}`,
+  textOfBytes: `convert_from(?::bytea, 'UTF8')`,
   skipLocked: 'for update skip locked',
   forUpdate: 'for update',
 }

@@ -17,9 +17,9 @@ const FACTS: Insert = {
   conflict: 'on conflict do nothing',
 }
 
-export function factsOf(metadata: string): [name: string, value: string][] {
+export function factsOf(metadata: string | Buffer): [name: string, value: string][] {
   if (metadata === '{}' || metadata.length > MAX_METADATA) return []
-  return Object.entries(JSON.parse(metadata) as Record<string, unknown>)
+  return Object.entries(JSON.parse(String(metadata)) as Record<string, unknown>)
     .filter(([, value]) => typeof value !== 'object' || value === null)
     .map(([name, value]): [string, string] => [JSON.stringify(name), JSON.stringify(value)])
     .filter(([name, value]) => name.length <= MAX_NAME && value.length <= MAX_VALUE)
@@ -29,7 +29,7 @@ export function factsOf(metadata: string): [name: string, value: string][] {
 /** Writes the facts of a memory that has none. */
 export async function putFacts(
   tx: Db,
-  { tenant_id, id, metadata }: { tenant_id: string; id: string; metadata: string },
+  { tenant_id, id, metadata }: { tenant_id: string; id: string; metadata: string | Buffer },
 ): Promise<void> {
   const facts = factsOf(metadata)
   if (facts.length > 0)

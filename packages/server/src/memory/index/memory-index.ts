@@ -16,7 +16,7 @@ export interface IndexedMemory extends Pick<Visibility, 'tenant_id' | 'agent_id'
   title: string
   content: string
   /** JSON text. */
-  metadata: string
+  metadata: string | Buffer
 }
 
 export interface Named {
