@@ -130,7 +130,7 @@ export function makeConnections(tools: ConnectionsTools): Connections {
     for (;;) {
       await clock.sleep(TICK_MS, closing.signal)
       if (closing.signal.aborted) return
-      for (const connection of busy) tick(connection, refuse)
+      await tick(busy, refuse)
     }
   }
 
