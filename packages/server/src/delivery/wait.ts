@@ -53,6 +53,11 @@ export function makeWaiting({
         const empty = skipLook ? null : notes.knownEmpty(mailbox, clock.elapsed(), clock.now())
         const found = empty ? noPoll(mailbox) : await take(mailbox, limit, skipLook)
         const left = deadline - clock.elapsed()
+        // Who went while this was on its way to the store would keep it from the next poll until its lease lapses.
+        if (found.length > 0 && gone.aborted) {
+          await putBack(mailbox, found)
+          return []
+        }
         if (found.length > 0 || left <= 0 || gone.aborted) return found
         const { due, isPaused } = empty ?? (await readOutlook(store, mailbox))
         if (!empty && !isPaused && !woken.signal.aborted) notes.foundEmpty(mailbox, due, clock.elapsed())
@@ -110,7 +115,7 @@ export function makeWaiting({
   }
 
   // Where that fails the leases lapse.
-  async function putBack(mailbox: Mailbox, rows: readonly ClaimedRow[]): Promise<void> {
+  async function putBack(mailbox: Mailbox, rows: readonly Pick<ClaimedRow, 'id'>[]): Promise<void> {
     await store
       .tx(async (tx) => {
         await putBackRows(
