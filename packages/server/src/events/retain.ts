@@ -3,7 +3,7 @@
 // deliveries, and the events they point at, are never purged. Small steps: a few hundred rows a transaction, none while
 // there is no work.
 import { forgetTypes } from '../activity/event-types-sql.ts'
-import type { Store } from '../store/db.ts'
+import type { Db, Store } from '../store/db.ts'
 import { purge } from '../store/purge.ts'
 import { meter, STORED_BYTES } from '../tenants/usage.ts'
 import { CHANGES } from '../routing/sql.ts'
@@ -13,6 +13,12 @@ const STEP = 200
 const DAY_MS = 86_400_000
 /** A routing table further behind than this is loaded whole. */
 const CHANGES_KEPT_MS = 3_600_000
+
+/**
+ * Nodes whose rounds meet in a tenant do its steps one after the other: they would wait for each other's rows in any
+ * order, and count the bytes of one event twice.
+ */
+const takeTurns = (tx: Db, tenantId: string): void => void tx.lock([`retain ${tenantId}`], 'exclusive')
 
 /** One round over everything that is due; returns how many rows went. */
 export type Retain = () => Promise<number>
@@ -37,6 +43,7 @@ export function makeRetain(store: Store, now: () => number, daysOf: (tenantId: s
       if (!last) return total
       const ids = page.map((event) => event.id)
       total += await store.tx(async (tx) => {
+        takeTurns(tx, tenantId)
         const deleted = await deleteAcknowledged(tx, tenantId, ids, before)
         const { emptied, bytes } = await emptyEvents(tx, tenantId, ids, now())
         meter(tx, now(), [[tenantId, STORED_BYTES, -bytes]])
@@ -52,8 +59,16 @@ export function makeRetain(store: Store, now: () => number, daysOf: (tenantId: s
     for (const { tenant_id } of await store.rows<{ tenant_id: string }>('select tenant_id from tenants')) {
       const before = now() - daysOf(tenant_id) * DAY_MS
       total += await ofTenant(tenant_id, before)
-      await store.tx((tx) => forgetTypes(tx, tenant_id, Math.floor(before / DAY_MS)))
-      total += await inSteps(() => store.tx((tx) => forgetEvents(tx, tenant_id, before, STEP)))
+      await store.tx((tx) => {
+        takeTurns(tx, tenant_id)
+        return forgetTypes(tx, tenant_id, Math.floor(before / DAY_MS))
+      })
+      total += await inSteps(() =>
+        store.tx((tx) => {
+          takeTurns(tx, tenant_id)
+          return forgetEvents(tx, tenant_id, before, STEP)
+        }),
+      )
     }
     return total + (await purge(store, CHANGES, now() - CHANGES_KEPT_MS))
   }

@@ -72,7 +72,10 @@ function turnsQueue() {
   }
 }
 
-/** Writes vectors, a few memories at a time; returns how many of the texts were still those that were embedded. */
+/**
+ * Writes vectors, a few memories at a time, which are in the order of their names; returns how many of the texts were
+ * still those that were embedded.
+ */
 async function keepVectors(
   store: Store,
   index: MemoryIndex,

@@ -2,7 +2,9 @@
 // service, share the work.
 //
 // 1. A claim is short and is renewed while the work lasts: what a dead node had claimed is free after CLAIM_MS.
-// 2. A claim that lies further ahead than one can was made by a clock that has been set back since, and holds nobody
+// 2. Rows that another transaction holds are passed over: they are being written, or go. What is left is found by the
+//    next run. What was claimed is in the order of names, in which everybody locks the rows of several memories.
+// 3. A claim that lies further ahead than one can was made by a clock that has been set back since, and holds nobody
 //    up; the same goes for the time of a new attempt.
 import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
@@ -78,8 +80,12 @@ async function readTexts(db: Db, tenantId: string, claimed: readonly ClaimedRow[
   }))
 }
 
-const byTenant = <T extends MemoryName>(names: readonly T[]): [string, T[]][] =>
-  Object.entries(Object.groupBy(names, ({ tenantId }) => tenantId)) as [string, T[]][]
+const byName = (a: MemoryName, b: MemoryName): number =>
+  a.tenantId === b.tenantId ? (a.memoryId < b.memoryId ? -1 : 1) : a.tenantId < b.tenantId ? -1 : 1
+
+const byTenant = <T extends MemoryName>(names: readonly T[]): [string, T[]][] => [
+  ...Map.groupBy(names.toSorted(byName), ({ tenantId }) => tenantId),
+]
 
 async function claim(
   tx: Db,
@@ -88,14 +94,17 @@ async function claim(
   tenantId: string,
   ids: readonly string[],
 ): Promise<ClaimedText[]> {
-  // Claims given memories that wait to be embedded and are nobody's; locks them; returns those it got.
+  const { inList, inRows, list, skipLocked } = tx.dialect
+  // Claims given memories that wait to be embedded and are nobody's; locks them, and passes over what is locked; returns
+  // those it got.
   const claimed = await tx.rows<ClaimedRow>(
-    `update memory_recall set claimed_until = ?
-      where tenant_id = ? and ${tx.dialect.inList('memory_id')} and embedded <> ? and ${FREE}
+    `with free as (select memory_id from memory_recall
+        where tenant_id = ? and ${inList('memory_id')} and embedded <> ? and ${FREE} ${skipLocked})
+     update memory_recall set claimed_until = ? where tenant_id = ? and ${inRows('memory_id', 'select memory_id from free')}
      returning tenant_id, memory_id, version`,
-    [now + CLAIM_MS, tenantId, tx.dialect.list(ids), model, ...freeAt(now)],
+    [tenantId, list(ids), model, ...freeAt(now), now + CLAIM_MS, tenantId],
   )
-  return claimed.length === 0 ? [] : readTexts(tx, tenantId, claimed)
+  return claimed.length === 0 ? [] : (await readTexts(tx, tenantId, claimed)).sort(byName)
 }
 
 /** Tenants that have something left, beginning after the one that had its turn last. */
@@ -124,10 +133,13 @@ export function makeClaims({ store, model, batch, clock, log }: ClaimTools): Cla
     try {
       await store.tx(async (tx) => {
         for (const [tenantId, texts] of byTenant([...held].flat())) {
-          // Lengthens the claims on given memories that are not embedded yet.
+          const { inList, inRows, list, skipLocked } = tx.dialect
+          // Lengthens the claims on given memories that are not embedded yet; passes over what is locked.
           await tx.run(
-            `update memory_recall set claimed_until = ? where tenant_id = ? and ${tx.dialect.inList('memory_id')} and embedded <> ?`,
-            [clock.now() + CLAIM_MS, tenantId, tx.dialect.list(texts.map(({ memoryId }) => memoryId)), model],
+            `with held as (select memory_id from memory_recall
+                where tenant_id = ? and ${inList('memory_id')} and embedded <> ? ${skipLocked})
+             update memory_recall set claimed_until = ? where tenant_id = ? and ${inRows('memory_id', 'select memory_id from held')}`,
+            [tenantId, list(texts.map(({ memoryId }) => memoryId)), model, clock.now() + CLAIM_MS, tenantId],
           )
         }
       })
@@ -162,7 +174,7 @@ export function makeClaims({ store, model, batch, clock, log }: ClaimTools): Cla
         claimed.push(...(await store.tx((tx) => claim(tx, model, clock.now(), tenantId, ids))))
         lastTenant = tenantId
       }
-      return claimed
+      return claimed.sort(byName)
     },
     hold(texts) {
       held.add(texts)
@@ -177,7 +189,7 @@ export function makeClaims({ store, model, batch, clock, log }: ClaimTools): Cla
     release: (texts, why) =>
       store.tx(async (tx) => {
         const until = REST_MS[why] === 0 ? 0 : clock.now() + REST_MS[why]
-        for (const { tenantId, memoryId, version } of texts) {
+        for (const { tenantId, memoryId, version } of texts.toSorted(byName)) {
           await tx.run(
             'update memory_recall set claimed_until = 0, retry_at = ? where tenant_id = ? and memory_id = ? and version = ?',
             [until, tenantId, memoryId, version],

@@ -28,7 +28,8 @@ export async function expireMemories(store: Store, index: Pick<MemoryIndex, 'rem
     for (const tenantId of left) {
       const expired = await store.tx(async (tx) => {
         const due = await lockExpired(tx, tenantId, now, STEP)
-        for (const memory of due) await expire(tx, index, memory)
+        // In the order of ids, as everybody who writes the index of several memories.
+        for (const memory of due.sort((a, b) => (a.id < b.id ? -1 : 1))) await expire(tx, index, memory)
         return due.length
       })
       total += expired

@@ -122,7 +122,7 @@ export async function mergeMemories(
   const kept: MemoryRow = { ...row, metadata: withDerived(row.metadata, merged), updated_at: now }
   await countChange(tx, tools.quotas, row, kept, now)
   await moveEdges(tx, row, merged)
-  for (const other of others) {
+  for (const other of others.toSorted((a, b) => (a.id < b.id ? -1 : 1))) {
     await saveMemory(tx, { ...other, status: 'deleted', updated_at: now })
     await tools.index.remove(tx, other.tenant_id, other.id)
   }

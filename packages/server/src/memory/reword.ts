@@ -38,7 +38,7 @@ export async function rewordMemories(store: Store, index: Pick<MemoryIndex, 'rew
   const turns = [...tenants]
   for (let batch = 0; batch < BATCHES && turns.length > 0; batch++) {
     const { tenant_id: tenantId } = turns.shift()!
-    const rows = await oldOnes(store, tenantId)
+    const rows = (await oldOnes(store, tenantId)).sort((a, b) => (a.id < b.id ? -1 : 1)) // the order of locks
     const words: { version: number; words: IndexedWords }[] = []
     for (const { id, version, title, content } of rows) {
       words.push({ version, words: wordsToIndex({ tenant_id: tenantId, id }, wordsOf(title), wordsOf(content)) })

@@ -32,11 +32,12 @@ async function inSteps(step: (tx: Db) => Promise<number>, store: Store): Promise
   }
 }
 
-/** Some of the old rows of all tenants, the oldest first. Locks what it deletes; returns how many. */
+/** Some of the old rows of all tenants, the oldest first. Passes over what another purge is at; returns how many. */
 const deleteOldest = (tx: Db, { table, key, age }: Aging, before: number): Promise<number> => {
   const names = ['tenant_id', ...key].join(', ')
   return tx.run(
-    `delete from ${table} where (${names}) in (select ${names} from ${table} where ${age} < ? order by ${age} limit ?)`,
+    `with old as (select ${names} from ${table} where ${age} < ? order by ${age} limit ? ${tx.dialect.skipLocked})
+     delete from ${table} where (${names}) in (select ${names} from old)`,
     [before, STEP],
   )
 }
@@ -49,12 +50,13 @@ async function tenantsWithOld(store: Store, { table, age }: Aging, before: numbe
   return rows.map(({ tenant_id }) => tenant_id)
 }
 
-/** Some of the old rows of a tenant, the oldest first. Locks what it deletes; returns how many. */
+/** Some of the old rows of a tenant, the oldest first. Passes over what another purge is at; returns how many. */
 const deleteOldestOf = (tx: Db, { table, key, age }: Aging, tenantId: string, before: number): Promise<number> => {
   const names = key.join(', ')
   return tx.run(
-    `delete from ${table} where tenant_id = ? and (${names}) in
-       (select ${names} from ${table} where tenant_id = ? and ${age} < ? order by ${age} limit ?)`,
-    [tenantId, tenantId, before, STEP],
+    `with old as
+       (select ${names} from ${table} where tenant_id = ? and ${age} < ? order by ${age} limit ? ${tx.dialect.skipLocked})
+     delete from ${table} where tenant_id = ? and (${names}) in (select ${names} from old)`,
+    [tenantId, before, STEP, tenantId],
   )
 }

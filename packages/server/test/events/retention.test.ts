@@ -73,7 +73,7 @@ onBothEngines((engine) => {
       assert.equal((await publish(service, await token(), { id: 'done' })).body.status, 'accepted')
     })
 
-    test('[RET-1] a large purge goes in small steps and finishes', async () => {
+    test('[RET-1] [FLT-2] a large purge goes in small steps and finishes', async () => {
       const fresh = await token(busy)
       const many = Array.from({ length: 500 }, (_, i) => ({
         specversion: '1.0',
@@ -90,12 +90,19 @@ onBothEngines((engine) => {
         await ack(service, fresh, ids(await poll(service, fresh)))
       }
       await service.clock.jump(11 * DAY)
-      await service.app.runOnce.retain()
+      // Rounds of several nodes may meet.
+      await Promise.all(Array.from({ length: 3 }, () => service.app.runOnce.retain()))
       const [{ n }] = (await service.store.rows<{ n: number }>(
         'select count(*) as n from acknowledged_deliveries where tenant_id = ? and recipient_id = ?',
         [tenant.id, busy.id],
       )) as [{ n: number }]
       assert.equal(n, 0)
+      const [bytes] = await service.store.rows<{ counted: number; stored: number }>(
+        `select cast((select sum(amount) from usage_days where tenant_id = ? and metric = 'stored_bytes') as bigint) as counted,
+                cast((select sum(octet_length(envelope)) from events where tenant_id = ?) as bigint) as stored`,
+        [tenant.id, tenant.id],
+      )
+      assert.equal(bytes!.counted, bytes!.stored, 'no event is counted twice')
     })
   })
 })

@@ -46,7 +46,7 @@ export const OVER_ALL_TENANTS: readonly OverAllTenants[] = [
   },
   { statement: /^select t\.tenant_id from tenants t where exists/, why: 'memories to expire', onOneServerOnly: true },
   {
-    statement: /^delete from (\w+) where \(tenant_id, .*\) in \(select tenant_id, .* from \1 where \w+ < \?/,
+    statement: /^with old as \(select tenant_id, .* from (\w+) where \w+ < \?.*\) delete from \1/,
     why: 'what has grown old',
     onOneServerOnly: true,
   },

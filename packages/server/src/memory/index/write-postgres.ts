@@ -54,9 +54,10 @@ export const postgresWriter = (extension: Pick<Pgvector, 'keep'>): EngineWriter 
     return true
   },
   async remove(tx, tenantId, id) {
+    // The state first, as whoever writes words or vectors beside this does.
+    await tx.run('delete from memory_recall where tenant_id = ? and memory_id = ?', [tenantId, id])
     await tx.run('delete from memory_texts where tenant_id = ? and id = ?', [tenantId, id])
     await tx.run('delete from memory_words where tenant_id = ? and memory_id = ?', [tenantId, id])
-    await tx.run('delete from memory_recall where tenant_id = ? and memory_id = ?', [tenantId, id])
   },
   async insertVectors(tx, model, tenantId, memoryId, windows) {
     await tx.insertMany(

@@ -30,7 +30,8 @@ export interface EngineWriter {
 
 /**
  * The state of the index for one memory: not embedded, claimed by nobody, one version on. Two writers of one memory
- * take turns at this row.
+ * take turns at this row, before they touch its words and vectors; who writes several memories takes them in the order
+ * of their ids.
  */
 export const PUT_STATE = `insert into memory_recall (tenant_id, memory_id, length, version, embedded, claimed_until, word_rules) values (?, ?, ?, 1, '', 0, ${WORD_RULES})
   on conflict (tenant_id, memory_id) do update set length = excluded.length, version = memory_recall.version + 1, embedded = '', claimed_until = 0, retry_at = 0, word_rules = excluded.word_rules`

@@ -1,0 +1,87 @@
+// What works on many memories in one transaction, at once: sweeps of two nodes, embedders, new words. Each of them locks
+// rows one after the other, and all in one order, so that two can wait for each other in one direction only.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { makeLogger } from '../../src/kernel/logger.ts'
+import type { Embedder } from '../../src/memory/embed/embedding.ts'
+import { makeEmbedding } from '../../src/memory/embed-memories.ts'
+import { expireMemories } from '../../src/memory/expire.ts'
+import { rewordMemories } from '../../src/memory/reword.ts'
+import type { Store } from '../../src/store/db.ts'
+import { onBothEngines } from '../support/engines.ts'
+import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { memoryCalls } from './tools.ts'
+
+const MEMORIES = 48
+const ROUNDS = 2
+
+/** The store, and how often a transaction had to be tried again. */
+function counted(store: Store): { store: Store; again(): number } {
+  let again = 0
+  const tx: Store['tx'] = (work, options) => {
+    let tries = 0
+    return store.tx((db) => {
+      if (++tries > 1) again++
+      return work(db)
+    }, options)
+  }
+  return { store: Object.assign(Object.create(store) as Store, { tx }), again: () => again }
+}
+
+/** The service of another model. */
+const embedder = (model: string): Embedder => ({
+  model,
+  batch: 32,
+  isInProcess: false,
+  queries: 1,
+  embed: async (texts) => texts.map(() => [{ vector: new Float32Array(8).fill(0.35), tokens: new Int8Array(64) }]),
+  query: async () => ({ vector: new Float32Array(8), tokens: new Int8Array(64) }),
+  close: async () => {},
+})
+
+onBothEngines((engine) => {
+  let service: Service
+  let tenant: TestTenant
+  let agent: TestAgent
+  before(async () => {
+    service = await startService(engine)
+    tenant = await service.tenant()
+    agent = await tenant.agent()
+  })
+  after(() => service.stop())
+
+  test('[FLT-2] sweeps, embedders and new words at once never wait for each other in a circle', async () => {
+    const { make } = memoryCalls(service)
+    const { index } = service.app.memory
+    const log = makeLogger('silent')
+    const { store, again } = counted(service.store)
+    for (let round = 0; round < ROUNDS; round++) {
+      // The last one that was stored is the first to expire.
+      const made = await Promise.all(
+        Array.from({ length: MEMORIES }, (_, i) => {
+          const expires_at = new Date(service.clock.now() + 60_000 - i).toISOString()
+          return make(agent, { title: `Number ${i}`, content: `${i} of round ${round}`, expires_at })
+        }),
+      )
+      await service.app.memory.embedding.idle()
+      await service.store.tx((tx) => tx.run('update memory_recall set word_rules = 0 where tenant_id = ?', [tenant.id]))
+      const now = service.clock.now() + 60_000
+      const embeddings = ['model-b', 'model-c'].map((model) =>
+        makeEmbedding({ store, index, embedder: embedder(model), clock: service.clock, log }),
+      )
+      for (const { id } of made.toReversed()) embeddings[0]!.wake(tenant.id, agent.id, id, 100)
+      await Promise.all([
+        ...embeddings.map((embedding) => embedding.runOnce()),
+        rewordMemories(store, index),
+        expireMemories(store, index, now),
+        expireMemories(store, index, now),
+      ])
+      await Promise.all(embeddings.map((embedding) => embedding.idle().then(embedding.close)))
+      for (const table of ['memory_recall', 'memory_vectors']) {
+        const left = await service.store.rows(`select memory_id from ${table} where tenant_id = ?`, [tenant.id])
+        assert.deepEqual(left, [], `${table} has nothing of what expired`)
+      }
+    }
+    assert.equal(again(), 0, 'no transaction was rolled back for another')
+  })
+})
