@@ -26,16 +26,17 @@ export const makeChoice = (type: string | undefined, filter: string | undefined)
 export const ofItsType = ({ glob }: Choice, events: readonly NewEvent[]): readonly NewEvent[] =>
   glob === null ? events : events.filter(({ type }) => glob.matches(type))
 
-/** The steps that the filter of one stream may take in a second: about ten milliseconds. */
-const FILTER_STEPS = EVENT_STEPS
+/** The steps that the filters of a tenant's streams may take together in a second: about ten milliseconds. */
+export const FILTER_STEPS = EVENT_STEPS
 /** Evaluations in one turn of the event loop. */
 const AT_ONCE = 20
 
-/** `events` newest first; `envelopeOf` gives undefined for one that there was no room to read. */
+/** `events` newest first; `envelopeOf` gives undefined for one that there was no room to read. `steps`: for the filter. */
 export async function choose(
   choice: Choice,
   events: readonly NewEvent[],
   envelopeOf: (event: NewEvent) => Envelope | undefined,
+  steps: number,
 ): Promise<Chosen> {
   const candidates = ofItsType(choice, events)
   const { filter } = choice
@@ -44,7 +45,7 @@ export async function choose(
       events: candidates.slice(0, MAX_LIVE_EVENTS).reverse(),
       leftOut: Math.max(0, candidates.length - MAX_LIVE_EVENTS),
     }
-  const budget = { left: FILTER_STEPS }
+  const budget = { left: steps }
   const passed: NewEvent[] = []
   let leftOut = 0
   for (const [i, event] of candidates.entries()) {

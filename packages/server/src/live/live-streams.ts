@@ -17,7 +17,7 @@ import type { Sink } from '../outbound/stream.ts'
 import type { OpenedStream } from '../outbound/streams.ts'
 import { makeTicker } from '../outbound/ticker.ts'
 import type { Store } from '../store/db.ts'
-import { choose, ofItsType, type Choice, type Chosen } from './choose.ts'
+import { choose, FILTER_STEPS, ofItsType, type Choice, type Chosen } from './choose.ts'
 import type { NewEvent } from './sql.ts'
 import { watchTenant, type Look, type TenantWatch, type WatchTools } from './watch-tenant.ts'
 
@@ -181,7 +181,8 @@ async function newsFor(
     if (choice.filter) for (const event of ofItsType(choice, look.events)) filtered.add(event)
   const envelopeOf = await watch.envelopes(look.events.filter((event) => filtered.has(event)))
   const chosen = new Map<LiveStream, Chosen>()
-  for (const stream of streams) chosen.set(stream, await choose(stream.choice, look.events, envelopeOf))
+  const steps = Math.ceil(FILTER_STEPS / Math.max(1, streams.filter(({ choice }) => choice.filter !== null).length))
+  for (const stream of streams) chosen.set(stream, await choose(stream.choice, look.events, envelopeOf, steps))
 
   const shown = new Set([...chosen.values()].flatMap(({ events }) => events))
   const texts = new Map<string, string>()

@@ -4,7 +4,10 @@ import { once } from 'node:events'
 import net from 'node:net'
 import { after, before, beforeEach, test } from 'node:test'
 import type { EventSummary, LiveStats } from '@sensorium/contract'
+import { makeActivity } from '../../src/activity/activity.ts'
 import { MAX_LIVE_OF_ONE } from '../../src/live/live-streams.ts'
+import { newestSince } from '../../src/live/sql.ts'
+import { watchTenant } from '../../src/live/watch-tenant.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
@@ -184,6 +187,47 @@ onBothEngines((engine) => {
     const broken = await service.call(`GET /v1/live?filter=${encodeURIComponent('data.n >')}`, { token: tenant.admin })
     assertError(broken, 'validation_failed', { field: 'filter' })
     assert.match(broken.body.error.details.expected, /line 1|column|position|character/)
+  })
+
+  test('[CON-3] [SAFE-22] a filter sees numbers as exactly as a publish did', async () => {
+    const reader = await open(`?filter=${encodeURIComponent('data.n == 9007199254740993')}`)
+    for (const n of ['9007199254740993', '9007199254740992'])
+      await service.call('POST /v1/events', {
+        token: agent.token,
+        raw: `{"specversion":"1.0","source":"/s","type":"exact","id":"${n}","data":{"n":${n}}}`,
+        headers: { 'content-type': 'application/cloudevents+json' },
+      })
+    const { events } = await second(reader)
+    assert.deepEqual(
+      events.map(({ id }) => id),
+      ['9007199254740993'],
+    )
+    await closed(reader)
+  })
+
+  test('[CON-3] what filters read of a long event is parsed in many turns, and once for all streams', async () => {
+    const data = `[${'{},'.repeat(300_000)}{}]`
+    const sent = await service.call('POST /v1/events', {
+      token: agent.token,
+      raw: `{"specversion":"1.0","source":"/s","type":"long","id":"long","data":${data}}`,
+      headers: { 'content-type': 'application/cloudevents+json' },
+    })
+    assert.equal(sent.status, 202, sent.text)
+    const watch = await watchTenant(
+      { store: service.store, clock: service.clock, activity: makeActivity(service.store, service.clock) },
+      tenant.id,
+    )
+    const events = await newestSince(service.store, tenant.id, 0, 10)
+    let turns = 0
+    let ticking = setImmediate(function next() {
+      turns++
+      ticking = setImmediate(next)
+    })
+    const envelopeOf = await watch.envelopes(events)
+    clearImmediate(ticking)
+    assert.ok(turns >= 20, `${turns} turns`)
+    assert.equal((envelopeOf(events[0]!)!['data'] as unknown[]).length, 300_001)
+    assert.equal(envelopeOf(events[0]!), envelopeOf(events[0]!))
   })
 
   test('[CON-4] past 200 a second it says how many it left out, and shows the newest', async () => {
