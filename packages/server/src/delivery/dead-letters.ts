@@ -91,7 +91,7 @@ export async function lockDeadLetter(
   tx: Db,
   scope: DeadLetterScope,
   id: string,
-): Promise<{ mailbox: Mailbox; envelope: string; matched: string }> {
+): Promise<{ mailbox: Mailbox; eventId: string; matched: string }> {
   const { where, values } = whereOf(scope)
   const row = isId('delivery', id)
     ? await one<{ recipient_id: string; event_id: string; matched: string }>(
@@ -101,12 +101,8 @@ export async function lockDeadLetter(
       )
     : undefined
   if (!row) throw notFound('delivery', id)
-  const event = await one<{ envelope: string }>(tx, 'select envelope from events where tenant_id = ? and id = ?', [
-    scope.tenantId,
-    row.event_id,
-  ])
   const mailbox = { tenantId: scope.tenantId, recipientId: row.recipient_id }
-  return { mailbox, envelope: event!.envelope, matched: row.matched }
+  return { mailbox, eventId: row.event_id, matched: row.matched }
 }
 
 export interface LockedDeadLetter {

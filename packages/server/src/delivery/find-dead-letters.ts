@@ -20,6 +20,7 @@ export interface DeadLetterFilter {
 
 export interface FoundDeadLetter {
   id: string
+  event_id: string
   recipient_id: string
   dlq_reason: string
   dead_lettered_at: number
@@ -30,7 +31,8 @@ export interface FoundDeadLetter {
 
 const PAGE = 1_000
 
-const COLUMNS = 'd.id, d.recipient_id, d.dlq_reason, d.dead_lettered_at, e.type, octet_length(e.envelope) as bytes'
+const COLUMNS =
+  'd.id, d.event_id, d.recipient_id, d.dlq_reason, d.dead_lettered_at, e.type, octet_length(e.envelope) as bytes'
 const FROM = 'deliveries d join events e on e.tenant_id = d.tenant_id and e.id = d.event_id'
 
 /** Whether anything is asked for but all of them. */

@@ -73,9 +73,6 @@ export function prepareEvent(envelope: unknown, text: string, isLong = false): P
   }
 }
 
-/** A stored envelope as filters see it: whole numbers that a double cannot hold are exact, as they were on arrival. */
-export const envelopeOf = (text: string): Envelope => withExactNumbers(text, JSON.parse(text)) as Envelope
-
 /** What the service adds to a payload, and nobody else may. */
 export const ADDED_BY_SERVICE = ['enrichment', 'original'] as const
 

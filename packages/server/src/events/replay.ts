@@ -1,16 +1,17 @@
 // A dead letter starts over, with the priority and the enrichment that today's interests and feeds give it.
 import { isId } from '@sensorium/contract'
 import type { Activity } from '../activity/activity.ts'
+import type { Principal } from '../auth/principal.ts'
 import type { Router } from '../routing/router.ts'
-import { matchAtOnce } from '../routing/match.ts'
 import type { Match } from '../routing/table.ts'
-import type { DeliveryPolicy } from '../delivery/policy.ts'
+import type { PolicyOf } from '../delivery/policy.ts'
 import { lapseOne } from '../delivery/lapse.ts'
 import { lockDeadLetter, revive, type DeadLetterScope, type Fresh } from '../delivery/dead-letters.ts'
 import type { Wakeups } from '../delivery/wake.ts'
-import type { Db } from '../store/db.ts'
-import { envelopeOf } from './envelope.ts'
+import type { Db, Store } from '../store/db.ts'
 import { addressedPart, matchedText } from './matched.ts'
+import { makeRouteStored, whileRoutingMoves } from './route-stored.ts'
+import { eventOfDelivery } from './sql.ts'
 
 /** What applies today to a delivery that was made by `matched`; null where nothing matches it any more. */
 export const freshOf = (match: Match | undefined, matched: string): Fresh | null =>
@@ -22,19 +23,47 @@ export const freshOf = (match: Match | undefined, matched: string): Fresh | null
       }
     : null
 
-export async function replayDeadLetter(
-  tx: Db,
-  { router, wakeups, activity }: { router: Router; wakeups: Wakeups; activity: Activity },
+export interface ReplayTools {
+  store: Store
+  router: Router
+  wakeups: Wakeups
+  activity: Activity
+  policyOf: PolicyOf
+  now(): number
+}
+
+/** `record` writes the record of the response into the transaction. */
+export type ReplayDeadLetter = (
+  principal: Principal,
   scope: DeadLetterScope,
   id: string,
-  now: number,
-  policy: DeliveryPolicy,
-): Promise<void> {
-  if (isId('delivery', id)) await lapseOne(tx, activity, scope.tenantId, id, now, policy)
-  const { mailbox, envelope, matched } = await lockDeadLetter(tx, scope, id)
-  const table = (await router.tables(tx, [scope.tenantId])).get(scope.tenantId)!
-  const { matches } = matchAtOnce(table, envelopeOf(envelope), router.matching)
-  const match = matches.get(mailbox.recipientId)
-  await revive(tx, mailbox, id, freshOf(match, matched))
-  tx.afterCommit(() => wakeups.wake([mailbox.recipientId]))
+  record: (tx: Db) => Promise<void>,
+) => Promise<void>
+
+export function makeReplayDeadLetter({
+  store,
+  router,
+  wakeups,
+  activity,
+  policyOf,
+  now,
+}: ReplayTools): ReplayDeadLetter {
+  const routeStored = makeRouteStored(router, store)
+
+  return async (principal, scope, id, record) => {
+    const { tenantId } = scope
+    const events = isId('delivery', id) ? await eventOfDelivery(store, tenantId, id) : []
+    await whileRoutingMoves(async (mustBeCurrent) => {
+      const routed = await routeStored(tenantId, principal.id, events)
+      await store.tx(async (tx) => {
+        if (events.length > 0) await lapseOne(tx, activity, tenantId, id, now(), policyOf(tenantId))
+        const { mailbox, eventId, matched } = await lockDeadLetter(tx, scope, id)
+        const table = (await router.tables(tx, [tenantId])).get(tenantId)!
+        if (mustBeCurrent) routed.requireCurrent(table)
+        await revive(tx, mailbox, id, freshOf(routed.matchOf(eventId, mailbox.recipientId), matched))
+        tx.afterCommit(() => wakeups.wake([mailbox.recipientId]))
+        await record(tx)
+      })
+    })
+  }
 }

@@ -1,23 +1,16 @@
 // Replays or discards many dead letters, in steps: a step is a transaction of some milliseconds, and tenants take turns.
+// What is replayed is routed before its transaction.
 import type { DeadLetterChoice } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
-import {
-  deleteDeadLetters,
-  lockDeadLetters,
-  reviveMany,
-  type DeadLetterScope,
-  type LockedDeadLetter,
-} from '../delivery/dead-letters.ts'
+import { deleteDeadLetters, lockDeadLetters, reviveMany, type DeadLetterScope } from '../delivery/dead-letters.ts'
 import { findDeadLetters, namedDeadLetters, type FoundDeadLetter } from '../delivery/find-dead-letters.ts'
 import type { Wakeups } from '../delivery/wake.ts'
 import { invalid } from '../kernel/failure.ts'
 import { makeTurns, type Turns } from '../kernel/turns.ts'
-import { matchAtOnce } from '../routing/match.ts'
 import type { Router } from '../routing/router.ts'
-import type { RoutingTable } from '../routing/table.ts'
 import type { Db, Store } from '../store/db.ts'
-import { envelopeOf } from './envelope.ts'
 import { freshOf } from './replay.ts'
+import { makeRouteStored, whileRoutingMoves, type RoutedStored } from './route-stored.ts'
 import { readEnvelopes } from './sql.ts'
 
 export interface SettleDeadLettersTools {
@@ -42,10 +35,9 @@ export type SettleDeadLetters = (
 const DEFAULT_LIMIT = 1_000
 /** Dead letters that a filter looks at. */
 const MAX_LOOKED = 100_000
-/** Of a step: rows, bytes of envelopes to be routed, and milliseconds of routing. */
+/** Of a step: rows, and bytes of envelopes to be routed. */
 const STEP_ROWS = 100
 const STEP_BYTES = 1_000_000
-const STEP_MS = 25
 
 function chosen(db: Db, scope: DeadLetterScope, choice: DeadLetterChoice): Promise<FoundDeadLetter[]> {
   const { delivery_ids: ids, filter, limit = DEFAULT_LIMIT } = choice
@@ -71,60 +63,66 @@ function firstStep(letters: readonly FoundDeadLetter[]): FoundDeadLetter[] {
   return step
 }
 
-/** Routes and revives as many as there is time for; returns how many of these are seen to, and how many were revived. */
-async function replaySome(
+/** Revives those that are still dead letters, each by what applies to it today; returns how many. */
+async function replayStep(
   tx: Db,
   { router, wakeups }: SettleDeadLettersTools,
   tenantId: string,
   ids: string[],
-): Promise<{ seen: number; done: number }> {
-  const locked = new Map((await lockDeadLetters(tx, tenantId, ids)).map((row) => [row.id, row]))
-  const events = [...new Set([...locked.values()].map(({ event_id }) => event_id))]
-  const envelopes = new Map((await readEnvelopes(tx, tenantId, events)).map(({ id, envelope }) => [id, envelope]))
+  routed: RoutedStored,
+  mustBeCurrent: boolean,
+): Promise<number> {
+  const locked = await lockDeadLetters(tx, tenantId, ids)
   const table = (await router.tables(tx, [tenantId])).get(tenantId)!
-  const until = performance.now() + STEP_MS
-  const revived: [LockedDeadLetter, ReturnType<typeof freshOf>][] = []
-  let seen = 0
-  for (const id of ids) {
-    if (seen > 0 && performance.now() > until) break
-    seen++
-    const row = locked.get(id)
-    const envelope = row && envelopes.get(row.event_id)
-    if (row && envelope) revived.push([row, freshFor(router, table, row, envelope)])
-  }
+  if (mustBeCurrent) routed.requireCurrent(table)
+  const revived = locked
+    .filter(({ event_id }) => routed.has(event_id))
+    .map((row) => [row, freshOf(routed.matchOf(row.event_id, row.recipient_id), row.matched)] as const)
   await reviveMany(tx, tenantId, revived)
   const recipients = new Set(revived.map(([{ recipient_id }]) => recipient_id))
   tx.afterCommit(() => wakeups.wake(recipients))
-  return { seen, done: revived.length }
-}
-
-function freshFor(router: Router, table: RoutingTable, row: LockedDeadLetter, envelope: string) {
-  const { matches } = matchAtOnce(table, envelopeOf(envelope), router.matching)
-  return freshOf(matches.get(row.recipient_id), row.matched)
+  return revived.length
 }
 
 export function makeSettleDeadLetters(tools: SettleDeadLettersTools): SettleDeadLetters {
-  const { store } = tools
+  const { store, router } = tools
   const turns: Turns = makeTurns({ what: 'bulk operations on dead letters waiting', atOnce: 1, perAgent: 8 })
+  const routeStored = makeRouteStored(router, store)
 
   return async (what, principal, scope, choice, record) => {
+    const { tenantId } = scope
     let left = await chosen(store, scope, choice)
     const settled: Settled = { matched: left.length, done: 0 }
     if (choice.dry_run) left = []
+
+    /** One transaction; `work` returns how many it was done to. */
+    async function step(letters: readonly FoundDeadLetter[], work: (tx: Db, ids: string[]) => Promise<number>) {
+      await store.tx(async (tx) => {
+        const done = await work(
+          tx,
+          letters.map(({ id }) => id),
+        )
+        const after = { ...settled, done: settled.done + done }
+        if (letters.length === left.length) await record?.(tx, after)
+        tx.afterCommit(() => (settled.done = after.done))
+      })
+    }
+
+    async function replay(letters: readonly FoundDeadLetter[]): Promise<void> {
+      const eventIds = [...new Set(letters.map(({ event_id }) => event_id))]
+      const events = await readEnvelopes(store, tenantId, eventIds)
+      await whileRoutingMoves(async (mustBeCurrent) => {
+        const routed = await routeStored(tenantId, principal.id, events)
+        await step(letters, (tx, ids) => replayStep(tx, tools, tenantId, ids, routed, mustBeCurrent))
+      })
+    }
+
     do {
-      const ids = firstStep(left).map(({ id }) => id)
-      left = await turns.take(scope.tenantId, principal.id, () =>
-        store.tx(async (tx) => {
-          const { seen, done } =
-            what === 'replay'
-              ? await replaySome(tx, tools, scope.tenantId, ids)
-              : { seen: ids.length, done: await deleteDeadLetters(tx, scope.tenantId, ids) }
-          const after = { ...settled, done: settled.done + done }
-          if (seen === left.length) await record?.(tx, after)
-          tx.afterCommit(() => (settled.done = after.done))
-          return left.slice(seen)
-        }),
+      const letters = firstStep(left)
+      await turns.take(tenantId, principal.id, () =>
+        what === 'replay' ? replay(letters) : step(letters, (tx, ids) => deleteDeadLetters(tx, tenantId, ids)),
       )
+      left = left.slice(letters.length)
     } while (left.length > 0)
     return settled
   }

@@ -117,6 +117,14 @@ export const readEnvelopes = (db: Db, tenantId: string, ids: string[]) =>
     [tenantId, db.dialect.list(ids)],
   )
 
+/** The event of a delivery that is not acknowledged; none where there is no such delivery. Locks nothing. */
+export const eventOfDelivery = (db: Db, tenantId: string, deliveryId: string) =>
+  db.rows<{ id: string; envelope: string | null }>(
+    `select e.id, e.envelope from deliveries d join events e on e.tenant_id = d.tenant_id and e.id = d.event_id
+      where d.tenant_id = ? and d.id = ?`,
+    [tenantId, deliveryId],
+  )
+
 /** A page of a tenant's events past retention, oldest first, after a place in that order. */
 export const pageOldEvents = (db: Db, tenantId: string, after: Place, before: number, limit: number) =>
   db.rows<Place>(

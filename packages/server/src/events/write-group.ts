@@ -99,7 +99,8 @@ export function makeWriteGroup(router: Router, makeId: MakeId, clock: Clock): Wr
   function upToDate({ submission, routed }: RoutedSubmission, tables: Tables, mayReroute: boolean): Routed {
     const table = tables.get(submission.tenantId)!
     if (routed.version === table.version && routed.stamp === table.stamp) return routed
-    if (mayReroute && routed.steps > CHEAP_STEPS) throw new RoutingMoved()
+    if (mayReroute && (routed.steps > CHEAP_STEPS || submission.events.some(({ isLong }) => isLong)))
+      throw new RoutingMoved()
     const slices = routeInSlices(table, submission, routed.addressees, router.matching)
     let next = slices.next()
     while (!next.done) next = slices.next()

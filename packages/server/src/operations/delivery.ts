@@ -14,7 +14,7 @@ import { queueHealth, recentEvents } from '../delivery/queue.ts'
 import { acknowledge, extend, giveBack } from '../delivery/settle.ts'
 import type { Mailbox } from '../delivery/sql.ts'
 import type { Wakeups } from '../delivery/wake.ts'
-import { replayDeadLetter } from '../events/replay.ts'
+import { makeReplayDeadLetter } from '../events/replay.ts'
 import type { PushHealth } from '../outbound/endpoint.ts'
 import { unauthenticated } from '../kernel/failure.ts'
 import { parseBody } from '../kernel/json-steps.ts'
@@ -68,6 +68,7 @@ async function parsed(found: readonly ClaimedDelivery[]): Promise<object> {
 
 export function deliveryOperations(tools: DeliveryOperationTools): Binding[] {
   const { store, claim, identify, wakeups, now, policyOf, activity, pushHealth } = tools
+  const replayDeadLetter = makeReplayDeadLetter(tools)
   // A key that was revoked, or an agent deactivated, while its poll waited gets nothing more.
   async function requireValidKey(principal: Principal): Promise<void> {
     if (!(await identify.stands(principal))) throw unauthenticated()
@@ -106,9 +107,11 @@ export function deliveryOperations(tools: DeliveryOperationTools): Binding[] {
       return { status: 200, ...(await listDeadLetters(store, scope, filter, offset, limit)) }
     }),
 
-    write(operations.replayDeadLetter, async ({ principal, params }, tx) => {
-      await replayDeadLetter(tx, tools, deadLetterScope(principal), params.id, now(), policyOf(principal.tenantId))
-      return { ...ok({ status: 'replayed', delivery_id: params.id }), resourceId: params.id }
+    // Its own transaction: what it matches today is found before.
+    own(operations.replayDeadLetter, async ({ principal, params: { id } }, record) => {
+      const response = { ...ok({ status: 'replayed', delivery_id: id }), resourceId: id }
+      await replayDeadLetter(principal, deadLetterScope(principal), id, async (tx) => record?.(tx, response))
+      return response
     }),
 
     read(operations.listRecentEvents, async ({ principal, params, query }, db) => {

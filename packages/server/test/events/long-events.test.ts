@@ -3,8 +3,13 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { NOBODY } from '../../src/events/addressee.ts'
 import { prepareEvent } from '../../src/events/envelope.ts'
+import type { Handover } from '../../src/delivery/handover.ts'
 import { routeInSlices } from '../../src/events/route-events.ts'
+import { makeRouteStored } from '../../src/events/route-stored.ts'
+import { makeWriteGroup, RoutingMoved } from '../../src/events/write-group.ts'
+import { idMaker } from '../../src/kernel/ids.ts'
 import { makeFilters } from '../../src/routing/filters.ts'
+import { makeRouter } from '../../src/routing/router.ts'
 import { RoutingTable } from '../../src/routing/table.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
@@ -67,6 +72,38 @@ onBothEngines((engine) => {
     assert.deepEqual(
       polled.body.deliveries.map(({ event_id }: { event_id: string }) => event_id),
       ['l-1', 'l-2', 'l-4', 'l-5', 'l-6'],
+    )
+  })
+
+  test('[SAFE-18] what a long event matches today is found in many turns, before the transaction of a replay', async () => {
+    const text = envelope('l-9', `"data":{"list":[${'{},'.repeat(300_000)}{}]}`)
+    const routeStored = makeRouteStored(
+      makeRouter(service.store, () => {}),
+      service.store,
+    )
+    let turns = 0
+    let ticking = setImmediate(function next() {
+      turns++
+      ticking = setImmediate(next)
+    })
+    const routed = await routeStored(tenant.id, agent.id, [{ id: 'l-9', envelope: text }])
+    clearImmediate(ticking)
+    assert.ok(turns >= 20, `${turns} turns`)
+    assert.ok(routed.has('l-9'))
+    assert.equal(routed.matchOf('l-9', agent.id), undefined)
+  })
+
+  test('[SAFE-18] a long event that meets a change of routing is routed again outside of its transaction', async () => {
+    const text = envelope('l-10', `"data":{"pad":"${PADDING}"}`)
+    const event = prepareEvent({ ...JSON.parse(text), data: undefined }, text, true)
+    const submission = { tenantId: tenant.id, senderId: agent.id, events: [event] }
+    const routed = { version: -1, stamp: '', events: [{ matches: [], refused: null }], steps: 0, addressees: NOBODY }
+    const router = makeRouter(service.store, () => {})
+    const write = makeWriteGroup(router, idMaker(service.clock.now), service.clock)
+    const nobodyWaits: Handover['take'] = (deliveries) => ({ leased: [], ready: deliveries, settle: () => {} })
+    await assert.rejects(
+      service.store.tx((tx) => write(tx, [{ submission, routed }], true, nobodyWaits)),
+      RoutingMoved,
     )
   })
 

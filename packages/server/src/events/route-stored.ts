@@ -1,0 +1,75 @@
+// Who receives stored events by the interests and feeds of today. Found before a transaction and in slices, as publishing
+// does it: a megabyte of `{}` takes a fifth of a second to parse, and parsed inside of a transaction it would hold up
+// every other writer, whoever replays it.
+import { isLong, parseBody } from '../kernel/json-steps.ts'
+import type { Envelope } from '../routing/filter.ts'
+import type { Router } from '../routing/router.ts'
+import type { Match, RoutingTable } from '../routing/table.ts'
+import type { Reads } from '../store/db.ts'
+import type { PreparedEvent } from './envelope.ts'
+import { makeRouteEvents } from './route-events.ts'
+import { RoutingMoved } from './write-group.ts'
+
+export interface StoredEvent {
+  id: string
+  /** Null once retention has emptied it. */
+  envelope: string | null
+}
+
+export interface RoutedStored {
+  /** Throws `RoutingMoved` where this is no longer the routing that decided. */
+  requireCurrent(table: RoutingTable): void
+  /** Whether there is something to be delivered. */
+  has(eventId: string): boolean
+  matchOf(eventId: string, recipientId: string): Match | undefined
+}
+
+/** `senderId`: who asks, and takes turns with others. */
+export type RouteStored = (tenantId: string, senderId: string, events: readonly StoredEvent[]) => Promise<RoutedStored>
+
+async function prepared(id: string, text: string): Promise<PreparedEvent> {
+  const bytes = Buffer.from(text)
+  const long = isLong(bytes)
+  const parsed = await parseBody(bytes, { exactNumbers: true, ...(long ? { leaveOut: 'data' } : {}) })
+  if (!parsed.ok) throw new Error(`the stored event ${id} is not ${parsed.problem}`)
+  const envelope = parsed.value as Envelope
+  const { type, source } = envelope as { type: string; source: string }
+  // Whom it was addressed to stays as it was: only what matches is asked for.
+  return { isLong: long, id, type, source, subject: null, causationId: null, recipient: null, envelope, text }
+}
+
+export function makeRouteStored(router: Router, db: Reads): RouteStored {
+  const route = makeRouteEvents(router, db)
+  return async (tenantId, senderId, stored) => {
+    const events: PreparedEvent[] = []
+    for (const { id, envelope } of stored) if (envelope !== null) events.push(await prepared(id, envelope))
+    const routed = await route({ tenantId, senderId, events, isIngested: true })
+    const matches = new Map(
+      routed.events.map((event, i) => [
+        events[i]!.id,
+        new Map(event.matches.map((match) => [match.recipientId, match])),
+      ]),
+    )
+    return {
+      requireCurrent({ version, stamp }) {
+        if (version !== routed.version || stamp !== routed.stamp) throw new RoutingMoved()
+      },
+      has: (eventId) => matches.has(eventId),
+      matchOf: (eventId, recipientId) => matches.get(eventId)?.get(recipientId),
+    }
+  }
+}
+
+/** A change of routing every few milliseconds does not hold a replay up for ever. */
+const REROUTES = 3
+
+/** Does the work, again from its beginning while routing moves under it; the last time it takes what there is. */
+export async function whileRoutingMoves<T>(work: (mustBeCurrent: boolean) => Promise<T>): Promise<T> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await work(tries < REROUTES)
+    } catch (error) {
+      if (!(error instanceof RoutingMoved)) throw error
+    }
+  }
+}
