@@ -109,6 +109,13 @@ export const keyOfAnother = (key: string, existingId: string | null): Failure =>
     existing_resource_id: existingId,
   })
 
+/** The first response is not known any more: it showed what neither the memory nor its history has. */
+export const changedSince = (key: string, existingId: string): Failure =>
+  fail('conflict', 'What this Idempotency-Key was used for was done, and has been changed or erased since', {
+    idempotency_key: key,
+    existing_resource_id: existingId,
+  })
+
 export const tooLarge = (actual: number, max: number): Failure =>
   fail('payload_too_large', `The body is over ${max} bytes`, { actual_size: actual, max_size: max })
 

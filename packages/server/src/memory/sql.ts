@@ -144,22 +144,7 @@ export function findSeenMemory(db: Db, viewer: Viewer, id: string, now: number):
   ])
 }
 
-/** The metadata of a memory that was not changed since; whoever asks has been shown it before. */
-export async function findMetadata(
-  db: Db,
-  tenantId: string,
-  id: string,
-  updatedAt: number,
-): Promise<string | undefined> {
-  const row = await one<{ metadata: string }>(
-    db,
-    `select ${db.dialect.longText('metadata', 'metadata')} from memories where tenant_id = ? and id = ? and updated_at = ?`,
-    [tenantId, id, updatedAt],
-  )
-  return row?.metadata
-}
-
-/** The same, held against other writers until the transaction ends. */
+/** The memory if the viewer sees it, held against other writers until the transaction ends. */
 export function lockSeenMemory(tx: Db, viewer: Viewer, id: string, now: number): Promise<MemoryRow | undefined> {
   const seen = seenBy(viewer, now)
   return one<MemoryRow>(

@@ -129,3 +129,36 @@ export function versionsOf(memory: MemoryRow, rows: readonly VersionRow[]): Vers
 
 export const deleteVersions = (tx: Db, tenantId: string, id: string): Promise<number> =>
   tx.run('delete from memory_versions where tenant_id = ? and memory_id = ?', [tenantId, id])
+
+/**
+ * The metadata that a memory had at a change of its own, told by its time; undefined where that is no longer known.
+ * Whoever asks has been shown it before.
+ */
+export async function metadataAt(db: Db, tenantId: string, id: string, updatedAt: number): Promise<string | undefined> {
+  const { longText } = db.dialect
+  // One memory, whatever has become of it.
+  const row = await one<{ updated_at: number; metadata: string }>(
+    db,
+    `select updated_at, ${longText('metadata', 'metadata')} from memories where tenant_id = ? and id = ?`,
+    [tenantId, id],
+  )
+  if (!row || row.updated_at === updatedAt) return row?.metadata
+  // Its changes, the oldest that is kept first.
+  const changes = await db.rows<{ version: number; changed_at: number; is_metadata: number }>(
+    `select version, changed_at, case when metadata is null then 0 else 1 end as is_metadata from memory_versions
+      where tenant_id = ? and memory_id = ? order by version`,
+    [tenantId, id],
+  )
+  const first = changes[0]
+  // The change after it may be one of those that are not kept.
+  if (!first || (first.version > 2 && first.changed_at > updatedAt)) return undefined
+  const replaced = changes.find((change) => change.changed_at > updatedAt && change.is_metadata === 1)
+  if (!replaced) return row.metadata
+  // What a change of a memory replaced.
+  const before = await one<{ metadata: string }>(
+    db,
+    `select ${longText('metadata', 'metadata')} from memory_versions where tenant_id = ? and memory_id = ? and version = ?`,
+    [tenantId, id, replaced.version],
+  )
+  return before?.metadata
+}

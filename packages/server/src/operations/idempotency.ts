@@ -5,16 +5,16 @@
 // 2. Two equal requests on one node: the second waits for the first. On two nodes: the primary key lets one commit, the
 //    other undoes its work and responds with what the first one stored.
 // 3. A refusal (4xx) that would come out the same again is kept too; 401, 403, 429 and 5xx never are.
-// 4. A record is small: of a memory with long metadata it keeps all but that, and of a long response to a call that
-//    changes nothing there is none. Otherwise a hundred bytes with a key would be ten megabytes on disk for a day.
+// 4. A record is small: of a memory with long metadata it keeps all but that, which the memory or its history has, and
+//    of a long response to a call that changes nothing there is none. Otherwise a hundred bytes with a key would be ten megabytes on disk for a day.
 // 5. A response that shows a secret is kept encrypted, and given again only to the API key that asked for it.
 import { createHash, webcrypto } from 'node:crypto'
 import type { Secrets } from '../kernel/secrets.ts'
 import type { ErrorCode } from '@sensorium/contract'
-import { keyOfAnother, keyReused, recordedFailure } from '../kernel/failure.ts'
+import { changedSince, keyOfAnother, keyReused, recordedFailure } from '../kernel/failure.ts'
 import type { Db, Store } from '../store/db.ts'
 import { purge, type Aging } from '../store/purge.ts'
-import { findMetadata } from '../memory/sql.ts'
+import { metadataAt } from '../memory/versions.ts'
 import type { OperationResponse, StoredMetadata } from './response.ts'
 
 export /** Records that nobody can ask for any more. */
@@ -159,11 +159,13 @@ export function makeIdempotency(store: Store, secrets: Secrets, now: () => numbe
     }
   }
 
-  async function readBody(tenantId: string, body: string): Promise<Recorded> {
+  async function readBody({ tenantId, key }: RequestKey, body: string): Promise<Recorded> {
     if (body.startsWith(AS_TEXT)) return { text: body.slice(AS_TEXT.length) }
     if (!body.startsWith(WITH_METADATA)) return JSON.parse(body) as Recorded
     const { memoryId, updatedAt, before, after } = JSON.parse(body.slice(WITH_METADATA.length)) as StoredMetadata
-    return { text: before + ((await findMetadata(store, tenantId, memoryId, updatedAt)) ?? '{}') + after }
+    const metadata = await metadataAt(store, tenantId, memoryId, updatedAt)
+    if (metadata === undefined) throw changedSince(key, memoryId)
+    return { text: before + metadata + after }
   }
 
   async function stored(request: RequestKey): Promise<OperationResponse | null> {
@@ -172,7 +174,7 @@ export function makeIdempotency(store: Store, secrets: Secrets, now: () => numbe
     if (row.body_hash !== request.bodyHash) throw keyReused(request.key, row.resource_id)
     if (row.sealed && row.key_id !== request.keyId) throw keyOfAnother(request.key, row.resource_id)
     const body = row.sealed ? secrets.open(row.body, nameOf(request)) : row.body
-    const { json, text, headers } = await readBody(request.tenantId, body)
+    const { json, text, headers } = await readBody(request, body)
     if (row.status >= 400) {
       const { code, message, details } = (json as RecordedError).error
       return { status: row.status, failure: recordedFailure(code, message, details, headers), replayed: true }

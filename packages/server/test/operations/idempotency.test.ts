@@ -252,11 +252,26 @@ onBothEngines((engine) => {
     assert.deepEqual([again.text, again.headers.get('idempotent-replayed')], [changed.text, 'true'])
     for (const key of ['long-1', 'long-2'])
       for (const row of await kept(key)) assert.ok(row.body.length < 2_000, `${row.body.length} characters are kept`)
-    // Once it was changed, what the first response showed is in no table.
-    await service.clock.advance(1_000)
-    await call(`PATCH ${path}`, 'long-3', { metadata: { other: 1 } })
+    // Once it was changed, its history has what the first response showed.
+    for (let n = 1; n <= 3; n++) {
+      await service.clock.advance(1_000)
+      const change = n === 2 ? { title: 'Changed' } : { metadata: { other: n, more: 'x'.repeat(70_000) } }
+      assert.equal((await call(`PATCH ${path}`, `change-${n}`, change)).status, 200)
+    }
+    assert.equal((await call('POST /v1/memories', 'long-1', body)).text, made.text)
+    // And where that has it no more, the replay says so and makes nothing.
+    for (let n = 1; n <= 4; n++) {
+      await service.clock.advance(1_000)
+      const change = { metadata: { n, blob: 'x'.repeat(400_000) } }
+      assert.equal((await call(`PATCH ${path}`, `whale-${n}`, change)).status, 200)
+    }
     const late = await call('POST /v1/memories', 'long-1', body)
-    assert.deepEqual([late.status, late.body.id, late.body.metadata], [201, made.body.id, {}])
+    assert.deepEqual(
+      [late.status, late.body.error.details],
+      [409, { idempotency_key: 'long-1', existing_resource_id: made.body.id }],
+    )
+    const { total } = (await service.call<{ total: number }>('GET /v1/memories', { token: agent.token })).body
+    assert.equal(total, 1)
   })
 
   test('[LOAD-4] a long response of a call that changes nothing is made anew, whole each time', async () => {
