@@ -4,7 +4,7 @@ import { globSync } from 'node:fs'
 import path from 'node:path'
 
 /** What scenarios share, and what is run by hand because it needs data of its own. */
-const NOT_A_SCENARIO = ['run.ts', 'tools.ts', 'recall.ts', 'peers.ts']
+const NOT_A_SCENARIO = ['run.ts', 'tools.ts', 'recall.ts', 'peers.ts', 'memories.ts']
 
 const folder = import.meta.dirname
 const wanted = process.argv.slice(2)

@@ -149,6 +149,11 @@ const WAYS: Record<string, () => Promise<Opened>> = {
       const { store, config, drop } = await emptyStore(postgres)
       return { store, index: postgresIndex(store, config.databaseUrl!, () => {}), size: SIZE, drop }
     },
+    'PostgreSQL without columns': async () => {
+      const { store, config, drop } = await emptyStore(postgres)
+      const index = postgresIndex(store, config.databaseUrl!, () => {})
+      return { store, index: { ...index, find: findWith(postgresFinder(store)) }, size: SIZE, drop }
+    },
   }),
   pgvector: async () => {
     const store = await pgliteStore()

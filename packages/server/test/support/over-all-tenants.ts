@@ -50,4 +50,5 @@ export const OVER_ALL_TENANTS: readonly OverAllTenants[] = [
     why: 'what has grown old',
     onOneServerOnly: true,
   },
+  { statement: /^delete from memory_changes where changed_at </, why: 'the old end of a log', onOneServerOnly: true },
 ]

@@ -5,18 +5,34 @@ import { mayHold } from './may-hold-postgres.ts'
 import type { IndexedMemory, MemoryIndex } from './memory-index.ts'
 import { pgvector } from './pgvector.ts'
 import { makeSearch } from './search.ts'
+import { KEPT_MS } from './tenant-cache.ts'
 import { makeWrite } from './write.ts'
 import { postgresWriter } from './write-postgres.ts'
+
+/** Columns are never older than KEPT_MS without having seen all that changed; the log goes back further. */
+const LOG_KEPT_MS = 6 * KEPT_MS
+const TIDIED_EVERY_MS = KEPT_MS / 2
 
 export function postgresIndex(store: Store, url: string, toEmbed: (memory: IndexedMemory) => void): MemoryIndex {
   const extension = pgvector(store)
   const thread = makeSearch({ url })
+  let tidiedAt = -Infinity
   return {
     ...makeWrite(postgresWriter(extension), toEmbed),
     find: (search) => thread.ask(search.viewer, 'find', search),
     findText: makeFindText(mayHold, thread),
     close: thread.close,
     prepare: extension.prepare,
-    tidy: async () => {},
+    async tidy() {
+      if (store.isSharded || performance.now() - tidiedAt < TIDIED_EVERY_MS) return
+      tidiedAt = performance.now()
+      // Deletes the old end of the log of changes, by the clock that wrote it.
+      await store.tx((tx) =>
+        tx.run(
+          'delete from memory_changes where changed_at < extract(epoch from clock_timestamp()) * 1000 - ?::bigint',
+          [LOG_KEPT_MS],
+        ),
+      )
+    },
   }
 }

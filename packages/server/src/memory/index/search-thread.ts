@@ -8,6 +8,7 @@ import { BEYOND, lowerContradicted } from './contradict.ts'
 import { idsHolding } from './holds-text.ts'
 import { chanceOf } from '../calibrate.ts'
 import type { Finder, Recalled, SearchQuery } from './memory-index.ts'
+import { makeTenantCache, type ColumnSource, type TenantCache } from './tenant-cache.ts'
 
 /** The file of an embedded store, or the address of a server. */
 export type Where = { file: string } | { url: string }
@@ -26,6 +27,8 @@ export type Answer = { found: Asked[keyof Asked]['answer'] } | { away: string }
 
 type Opened = { ask(question: Question): Promise<Asked[keyof Asked]['answer']>; close(): Promise<void> }
 
+/** How often it is looked what to let go. */
+const LOOKED_AFTER_MS = 60_000
 /** Searches at once on PostgreSQL: more would take the processors from the events. */
 const CONNECTIONS = 2
 
@@ -44,19 +47,31 @@ function answerWith(db: Db, finder: Finder, { kind, about }: Question): Promise<
   return idsHolding(db, about.tenantId, about.ids, about.needle, yieldCpu)
 }
 
+/** Columns that are let go when nobody has searched them for a while. */
+function kept(source: ColumnSource): TenantCache {
+  const cache = makeTenantCache(source)
+  setInterval(cache.letGo, LOOKED_AFTER_MS).unref()
+  return cache
+}
+
 async function open(where: Where): Promise<Opened> {
   if ('url' in where) {
-    const [{ openPostgres }, { postgresFinder }] = await Promise.all([
+    const [{ openPostgres }, { postgresFinder }, { postgresColumns }, { postgresColumnFinder }] = await Promise.all([
       import('../../store/postgres.ts'),
       import('./find-postgres.ts'),
+      import('./columns-postgres.ts'),
+      import('./find-postgres-columns.ts'),
     ])
     const store = openPostgres({ url: where.url, clock: systemClock, poolSize: CONNECTIONS })
-    const finder = postgresFinder(store)
+    await store.learn()
+    const bySql = postgresFinder(store)
+    const finder = store.isSharded ? bySql : postgresColumnFinder(store, kept(postgresColumns(store)), bySql)
     return { ask: (question) => answerWith(store, finder, question), close: store.close }
   }
-  const [{ openReader }, { sqliteFinder }] = await Promise.all([
+  const [{ openReader }, { sqliteFinder }, { sqliteColumns }] = await Promise.all([
     import('../../store/sqlite.ts'),
     import('./find-sqlite.ts'),
+    import('./columns-sqlite.ts'),
   ])
   const reader = openReader(where.file)
   let finder: Finder | undefined
@@ -64,7 +79,9 @@ async function open(where: Where): Promise<Opened> {
   let last: Promise<unknown> = Promise.resolve()
   return {
     ask(question) {
-      const found = last.then(() => reader.snapshot((db) => answerWith(db, (finder ??= sqliteFinder(db)), question)))
+      const found = last.then(() =>
+        reader.snapshot((db) => answerWith(db, (finder ??= sqliteFinder(db, kept(sqliteColumns(db)))), question)),
+      )
       last = found.catch(() => {})
       return found
     },

@@ -1,137 +1,78 @@
-// The columns of the tenants that were searched lately, inside the search thread of the embedded store.
-//
-// They are brought up to date before each search, from the log of changes that triggers write with the changes
-// themselves. Who reads sees only what is committed, so the columns never hold what was rolled back.
-import { one } from '../../store/db.ts'
-import type { Cells, ReaderDb } from '../../store/sqlite.ts'
-import type { Weights } from '../rank.ts'
-import { TenantColumns, type MemoryColumns } from './tenant-columns.ts'
-import { countWords, wordsOf } from './terms.ts'
+// The columns of the tenants that were searched lately, inside the search thread. They are brought up to date before
+// each search; how, each engine says for itself. What nobody has searched for a while is let go.
+import type { TenantColumns } from './tenant-columns.ts'
 
 /** Columns of other tenants are dropped beyond this. */
 const MAX_BYTES = 96 * 1_048_576
-/** More new texts than this since the last search are not worth patching the words that were kept. */
-const MAX_PATCHED = 200
+/** A tenant that was not searched for so long costs no memory. */
+export const KEPT_MS = 600_000
 
-const COLUMNS = [
-  'm.tenant_id',
-  'm.id',
-  'm.agent_id',
-  'm.team_id',
-  'm.scope',
-  'm.status',
-  'm.type',
-  'm.expires_at',
-  'r.doc',
-  'r.length',
-  // What its words are, besides its text: both are read anew when either changes.
-  'r.version * 256 + r.word_rules',
-] as const
-
-const SIGNATURES = 'select memory_id, number, signature from memory_vectors where tenant_id = ? and model = ?'
-
-export interface TenantCache {
-  /** The columns of a tenant as of the snapshot that is being read, with the windows of one model. */
-  columnsOf(tenantId: string, model: string): Promise<TenantColumns>
+/** Where columns come from. */
+export interface ColumnSource {
+  /** The columns of a tenant as it is now, with the windows of one model; null when they are too many to keep. */
+  read(tenantId: string, model: string): Promise<TenantColumns | null>
+  /** Brings columns up to date; false when that cannot be done and they must be read anew. */
+  update(columns: TenantColumns, tenantId: string, model: string): Promise<boolean>
 }
 
-/** `weights` says for each weight of a score the expression over `m` that has it. */
-export function makeTenantCache(db: ReaderDb, weights: Readonly<Record<keyof Weights, string>>): TenantCache {
+export interface TenantCache {
+  /** Up to date with all that was committed before the call; null when they are too many to keep. */
+  columnsOf(tenantId: string, model: string): Promise<TenantColumns | null>
+  /** Drops what was not asked for lately. Called now and then. */
+  letGo(): void
+  /** About what the columns take. */
+  readonly bytes: number
+}
+
+interface Kept {
+  columns: TenantColumns | null
+  usedAt: number
+}
+
+export function makeTenantCache(source: ColumnSource, now: () => number = () => performance.now()): TenantCache {
   // In the order of their last search.
-  const kept = new Map<string, TenantColumns>()
-  const weightNames = Object.keys(weights) as (keyof Weights)[]
-  // The live memories of a tenant, with the state of their index.
-  const ROWS = `select ${[...COLUMNS, ...Object.values(weights)].join(', ')}
-    from memories m join memory_recall r on r.tenant_id = m.tenant_id and r.memory_id = m.id
-    where m.tenant_id = ? and m.status = 'active'`
+  const kept = new Map<string, Kept>()
+  /** What is being read or brought up to date, one after the other for a tenant. */
+  const underWay = new Map<string, Promise<unknown>>()
 
-  function memoryColumns(cells: Cells): MemoryColumns {
-    const [tenant_id, id, agent_id, team_id, scope, status, type, expires_at, doc, length, version, ...rest] = cells
-    const weighed = Object.fromEntries(weightNames.map((name, i) => [name, rest[i]]))
-    return {
-      ...{ tenant_id, id, agent_id, team_id, scope, status, type, expires_at, doc, length, version },
-      weights: weighed,
-    } as unknown as MemoryColumns
-  }
+  const bytes = (): number => [...kept.values()].reduce((sum, { columns }) => sum + (columns?.bytes ?? 0), 0)
 
-  const addWindow =
-    (columns: TenantColumns) =>
-    ([id, number, signature]: Cells): void =>
-      columns.addWindow(id as string, number as number, signature as Uint8Array)
-
-  function read(tenantId: string, model: string, seq: number): TenantColumns {
-    const columns = new TenantColumns(weightNames)
-    db.each(ROWS, [tenantId], (cells) => void columns.put(memoryColumns(cells)))
-    db.each(SIGNATURES, [tenantId, model], addWindow(columns))
-    columns.seq = seq
+  async function current(key: string, tenantId: string, model: string): Promise<TenantColumns | null> {
+    const last = kept.get(key)
+    const found = last && now() - last.usedAt <= KEPT_MS ? last : undefined
+    // That there were too many is believed until they are let go: to find out means to count them.
+    let columns = found?.columns ?? null
+    const isFresh = columns && !columns.fragmented && (await source.update(columns, tenantId, model))
+    if (!found || (columns && !isFresh)) columns = await source.read(tenantId, model)
+    kept.delete(key)
+    kept.set(key, { columns, usedAt: found && columns === null ? found.usedAt : now() })
+    let taken = bytes()
+    for (const [other, each] of kept) {
+      if (taken <= MAX_BYTES || other === key) break
+      kept.delete(other)
+      taken -= each.columns?.bytes ?? 0
+    }
     return columns
   }
 
-  async function patchPostings(
-    columns: TenantColumns,
-    tenantId: string,
-    changed: ReadonlyMap<string, { place: number; changed: boolean }>,
-  ): Promise<void> {
-    if (changed.size > MAX_PATCHED) return columns.postings.clear()
-    if (changed.size === 0) return
-    const texts = await db.rows<{ id: string; title: string; content: string }>(
-      `select id, title, content from memories where tenant_id = ? and ${db.dialect.inList('id')}`,
-      [tenantId, db.dialect.list([...changed.keys()])],
-    )
-    columns.postings.patch(
-      texts.map(({ id, title, content }) => ({
-        ...changed.get(id)!,
-        counts: countWords(wordsOf(title), wordsOf(content)).counts,
-      })),
-    )
-  }
-
-  async function update(columns: TenantColumns, tenantId: string, model: string, seq: number): Promise<void> {
-    const changed = await db.rows<{ memory_id: string }>(
-      'select distinct memory_id from memory_changes where tenant_id = ? and seq > ?',
-      [tenantId, columns.seq],
-    )
-    const ids = new Set(changed.map(({ memory_id }) => memory_id))
-    columns.seq = seq
-    if (ids.size === 0) return
-    const list = db.dialect.list([...ids])
-    columns.dropWindows(ids)
-    const gone = new Set(ids)
-    const newTexts = new Map<string, { place: number; changed: boolean }>()
-    db.each(`${ROWS} and ${db.dialect.inList('m.id')}`, [tenantId, list], (cells) => {
-      const row = memoryColumns(cells)
-      const { place, before } = columns.put(row)
-      if (before !== row.version) newTexts.set(row.id, { place, changed: before !== undefined })
-      gone.delete(row.id)
-    })
-    await patchPostings(columns, tenantId, newTexts)
-    for (const id of gone) columns.remove(id)
-    db.each(`${SIGNATURES} and ${db.dialect.inList('memory_id')}`, [tenantId, model, list], addWindow(columns))
-  }
-
   return {
+    get bytes() {
+      return bytes()
+    },
     async columnsOf(tenantId, model) {
       const key = `${tenantId} ${model}`
-      // The log of changes is cut from its old end: who has not seen what was cut starts anew.
-      const log = await one<{ newest: number | null; oldest: number | null }>(
-        db,
-        'select max(seq) as newest, min(seq) as oldest from memory_changes',
-      )
-      const seq = log?.newest ?? 0
-      let columns = kept.get(key)
-      kept.delete(key)
-      if (columns && !columns.fragmented && columns.seq >= (log?.oldest ?? 0) - 1)
-        await update(columns, tenantId, model, seq)
-      else columns = read(tenantId, model, seq)
-      kept.set(key, columns)
-      let bytes = 0
-      for (const each of kept.values()) bytes += each.bytes
-      for (const [other, each] of kept) {
-        if (bytes <= MAX_BYTES || other === key) break
-        kept.delete(other)
-        bytes -= each.bytes
+      const before = underWay.get(key) ?? Promise.resolve()
+      const columns = before.then(() => current(key, tenantId, model))
+      const over = columns.catch(() => {})
+      underWay.set(key, over)
+      try {
+        return await columns
+      } finally {
+        if (underWay.get(key) === over) underWay.delete(key)
       }
-      return columns
+    },
+    letGo() {
+      for (const [key, { usedAt }] of kept) if (now() - usedAt > KEPT_MS) kept.delete(key)
     },
   }
 }

@@ -16,7 +16,8 @@ export interface MemoryColumns extends Visibility {
   id: string
   type: string
   weights: Weights
-  doc: number
+  /** Its number in the full-text index of the embedded store; null elsewhere. */
+  doc: number | null
   length: number
   /** Of its text. */
   version: number
@@ -70,8 +71,10 @@ export class TenantColumns {
   readonly postings = new Postings()
   private readonly weightNames: readonly (keyof Weights)[]
   private readonly weights: Record<keyof Weights, Float64Array>
-  /** The change these columns have seen last. */
-  seq = 0
+  /** The state of the store that these columns have seen, as their engine names it. */
+  seenUpTo: number | string = 0
+  /** Grows with every change of texts: words that were read while it grew may miss one. */
+  texts = 0
 
   lengths = new Int32Array(0)
   private expiresAt = new Float64Array(0)
@@ -86,7 +89,9 @@ export class TenantColumns {
   private readonly byId = new Map<string, number>()
 
   private signatureSize = 0 // in bytes; the first one says
-  private signatures = new Uint8Array(0)
+  /** Four bytes to a number; the last of a window is filled up with zeros. */
+  private signatures = new Uint32Array(0)
+  private stride = 0
   private windowPlaces = new Int32Array(0)
   private windowNumbers = new Float64Array(0)
   private windows = 0
@@ -106,10 +111,15 @@ export class TenantColumns {
     return this.dropped > 1000 && this.dropped * 3 > this.windows
   }
 
-  /** Returns its place, and the version of the text it had there before if it was there. */
-  put(row: MemoryColumns): { place: number; before: number | undefined } {
+  /** Of the text that it has here; undefined when it is not here. */
+  versionOf(id: string): number | undefined {
+    const place = this.placeOf(id)
+    return place === undefined ? undefined : this.versions[place]
+  }
+
+  /** Returns its place. */
+  put(row: MemoryColumns): number {
     let place = this.byId.get(row.id)
-    const before = place === undefined || this.audience[place]! < 0 ? undefined : this.versions[place]
     if (place === undefined) {
       place = this.ids.push(row.id) - 1
       this.byId.set(row.id, place)
@@ -118,12 +128,12 @@ export class TenantColumns {
     for (const name of this.weightNames) this.weights[name][place] = row.weights[name]
     this.lengths[place] = row.length
     this.expiresAt[place] = row.expires_at ?? Infinity
-    this.docs[place] = row.doc
+    this.docs[place] = row.doc ?? 0
     this.versions[place] = row.version
     this.types[place] = this.typeOf(row.type)
     this.audience[place] = this.audienceFor(row)
-    this.byDoc.set(row.doc, place)
-    return { place, before }
+    if (row.doc !== null) this.byDoc.set(row.doc, place)
+    return place
   }
 
   private growRows(size: number): void {
@@ -140,7 +150,7 @@ export class TenantColumns {
   }
 
   private audienceFor({ tenant_id, agent_id, team_id, scope }: Visibility): number {
-    const key = JSON.stringify([agent_id, team_id, scope])
+    const key = `${scope} ${agent_id} ${team_id ?? ''}`
     let known = this.audienceOf.get(key)
     if (known === undefined) {
       known = this.audiences.push({ tenant_id, agent_id, team_id, scope, status: 'active', expires_at: null }) - 1
@@ -155,6 +165,12 @@ export class TenantColumns {
     const doc = this.docs[place]!
     if (this.byDoc.get(doc) === place) this.byDoc.delete(doc) // the number may be another memory's by now
     this.audience[place] = -1
+  }
+
+  /** Where the memory with an id is, if it is there. */
+  placeOf(id: string): number | undefined {
+    const place = this.byId.get(id)
+    return place === undefined || this.audience[place]! < 0 ? undefined : place
   }
 
   /** What weighs on the score of the memory at a place. */
@@ -176,16 +192,20 @@ export class TenantColumns {
   addWindow(id: string, number: number, signature: Uint8Array): void {
     const place = this.byId.get(id)
     if (place === undefined) return
-    if (this.signatureSize === 0) this.signatureSize = signature.length
+    if (this.signatureSize === 0) {
+      this.signatureSize = signature.length
+      this.stride = Math.ceil(signature.length / 4)
+    }
     if (signature.length !== this.signatureSize) return // the same model's name with other dimensions
     if (this.windows === this.windowPlaces.length) {
       this.windowPlaces = grown(this.windowPlaces, this.windows)
       this.windowNumbers = grown(this.windowNumbers, this.windows)
-      const larger = new Uint8Array(this.windowPlaces.length * this.signatureSize)
+      const larger = new Uint32Array(this.windowPlaces.length * this.stride)
       larger.set(this.signatures)
       this.signatures = larger
     }
-    this.signatures.set(signature, this.windows * this.signatureSize)
+    const at = this.windows * this.stride
+    for (let i = 0; i < signature.length; i++) this.signatures[at + (i >> 2)]! |= signature[i]! << ((i & 3) << 3)
     this.windowPlaces[this.windows] = place
     this.windowNumbers[this.windows] = number
     this.windows++
@@ -194,20 +214,22 @@ export class TenantColumns {
   /** What the viewer sees, and what of it is wanted. */
   view({ viewer, scope, type, minConfidence, now, only }: ColumnFilter): View {
     const mask = new Uint8Array(this.ids.length)
+    const { audience: audienceAt, expiresAt, lengths, types } = this
+    const { confidence } = this.weights
     const seen = this.audiences.map((audience) => maySee(viewer, audience, now))
     const inScope = this.audiences.map((audience) => scope === null || audience.scope === scope)
     const wantedType = type === null ? -1 : this.typeNames.indexOf(type)
     let memories = 0
     let length = 0
     for (let place = 0; place < mask.length; place++) {
-      const audience = this.audience[place]!
-      if (audience < 0 || !seen[audience] || this.expiresAt[place]! <= now) continue
+      const audience = audienceAt[place]!
+      if (audience < 0 || !seen[audience] || expiresAt[place]! <= now) continue
       memories++
-      length += this.lengths[place]!
+      length += lengths[place]!
       const wanted =
         inScope[audience] &&
-        (type === null || this.types[place] === wantedType) &&
-        this.weights.confidence[place]! >= minConfidence &&
+        (type === null || types[place] === wantedType) &&
+        confidence[place]! >= minConfidence &&
         (only === null || only.has(this.ids[place]!))
       mask[place] = wanted ? WANTED : SEEN
     }
@@ -220,31 +242,35 @@ export class TenantColumns {
    * dearer: a table holds the sum for each value of each byte.
    */
   nearest(vector: Float32Array, view: View, many: number, yieldCpu: YieldCpu): Window[] {
-    const size = this.signatureSize
-    if (size !== Math.ceil(vector.length / 8)) return []
-    const sums = sumsOf(vector, size)
-    let most = 1e-9
-    for (let i = 0; i < vector.length; i++) most += Math.abs(vector[i]!)
+    if (this.signatureSize !== Math.ceil(vector.length / 8)) return []
+    const { stride, signatures, windows, windowPlaces } = this
+    const { sums, most } = sumsOf(vector, stride * 4)
     // Sums lie in ±most: each falls into one of the buckets, and the upper buckets that hold enough are taken.
-    const bucketOf = new Int16Array(this.windows)
+    const bucketOf = new Int16Array(windows)
     const histogram = new Int32Array(BUCKETS)
-    for (let i = 0; i < this.windows; i++) {
+    const perUnit = BUCKETS / (2 * most)
+    for (let i = 0; i < windows; i++) {
       if (i % STRETCH === 0) yieldCpu()
-      const place = this.windowPlaces[i]!
       bucketOf[i] = -1
-      if (place < 0 || view.mask[place] !== WANTED) continue
-      let sum = 0
-      const at = i * size
-      for (let byte = 0; byte < size; byte++) sum += sums[(byte << 8) | this.signatures[at + byte]!]!
-      const bucket = Math.min(BUCKETS - 1, Math.max(0, Math.floor(((sum / most + 1) / 2) * BUCKETS)))
+      if (view.mask[windowPlaces[i]!] !== WANTED) continue // one that is gone has no place
+      // Whole numbers, four bytes at a time and in two sums: 7 ms for 100,000 windows where floats by the byte took 13.
+      let low = 0
+      let high = 0
+      for (let word = 0, at = i * stride; word < stride; word++, at++) {
+        const bits = signatures[at]!
+        const row = word << 10
+        low = (low + sums[row | (bits & 255)]! + sums[(row + 256) | ((bits >>> 8) & 255)]!) | 0
+        high = (high + sums[(row + 512) | ((bits >>> 16) & 255)]! + sums[(row + 768) | (bits >>> 24)]!) | 0
+      }
+      const bucket = Math.min(BUCKETS - 1, Math.max(0, Math.floor((low + high + most) * perUnit)))
       bucketOf[i] = bucket
       histogram[bucket]!++
     }
     let least = BUCKETS - 1
     for (let found = histogram[least]!; least > 0 && found < many; ) found += histogram[--least]!
     const nearest: Window[] = []
-    for (let i = 0; i < this.windows; i++)
-      if (bucketOf[i]! >= least) nearest.push({ place: this.windowPlaces[i]!, number: this.windowNumbers[i]! })
+    for (let i = 0; i < windows; i++)
+      if (bucketOf[i]! >= least) nearest.push({ place: windowPlaces[i]!, number: this.windowNumbers[i]! })
     return nearest
   }
 
@@ -260,19 +286,25 @@ export class TenantColumns {
   }
 }
 
+/** A unit of length in the sums below: the most that a vector of length 1 reaches, √dimensions, stays below 2³¹. */
+const UNIT = 2 ** 20
+
 /**
- * For each value of each byte of a signature, what its signs add up to. Each follows from the value without its lowest
- * bit.
+ * For each value of each byte of a signature, what its signs add up to, in whole numbers; and about the most they reach.
+ * Each follows from the value without its lowest bit.
  */
-function sumsOf(vector: Float32Array, size: number): Float32Array {
-  const sums = new Float32Array(size * 256)
+function sumsOf(vector: Float32Array, size: number): { sums: Int32Array; most: number } {
+  const sums = new Int32Array(size * 256)
+  let most = 1
+  const units = Array.from({ length: size * 8 }, (_, i) => Math.round((vector[i] ?? 0) * UNIT))
+  for (const unit of units) most += Math.abs(unit)
   for (let byte = 0; byte < size; byte++) {
     const at = byte << 8
-    for (let bit = 0; bit < 8; bit++) sums[at]! -= vector[byte * 8 + bit] ?? 0
+    for (let bit = 0; bit < 8; bit++) sums[at]! -= units[byte * 8 + bit]!
     for (let value = 1; value < 256; value++) {
       const lowest = value & -value
-      sums[at | value] = sums[at | (value ^ lowest)]! + 2 * (vector[byte * 8 + 31 - Math.clz32(lowest)] ?? 0)
+      sums[at | value] = sums[at | (value ^ lowest)]! + 2 * units[byte * 8 + 31 - Math.clz32(lowest)]!
     }
   }
-  return sums
+  return { sums, most }
 }

@@ -25,6 +25,10 @@ const VECTORS: Insert = {
   },
 }
 
+/** Notes a change with its transaction; of two in one transaction once. */
+const NOTE_CHANGE = `insert into memory_changes (tenant_id, memory_id, changed_by, changed_at)
+  values (?, ?, pg_current_xact_id(), extract(epoch from clock_timestamp()) * 1000) on conflict do nothing`
+
 /** Writes the words of a memory, in place of those that it has. */
 async function writeWords(tx: Db, { tenant_id, id, counts, length }: IndexedWords, hasSome: boolean): Promise<void> {
   if (hasSome) await tx.run('delete from memory_words where tenant_id = ? and memory_id = ?', [tenant_id, id])
@@ -73,5 +77,9 @@ export const postgresWriter = (extension: Pick<Pgvector, 'keep'>): EngineWriter 
       ]),
     )
     await extension.keep(tx, tenantId, memoryId, windows)
+  },
+  noteChange(tx, tenantId, id) {
+    // On shards nobody keeps columns: the transactions of several machines have no common order.
+    if (!tx.isSharded) tx.runLater(NOTE_CHANGE, [tenantId, id])
   },
 })

@@ -89,4 +89,6 @@ export const sqliteWriter: EngineWriter = {
       ]),
     )
   },
+  // Triggers do.
+  noteChange() {},
 }

@@ -26,6 +26,8 @@ export interface EngineWriter {
   /** Removes its text and its words; of a memory without, nothing. */
   remove(tx: Db, tenantId: string, id: string): Promise<void>
   insertVectors(tx: Db, model: string, tenantId: string, memoryId: string, windows: readonly Embedded[]): Promise<void>
+  /** Notes that a memory has changed, for whoever keeps columns of it. */
+  noteChange(tx: Db, tenantId: string, id: string): void
 }
 
 /**
@@ -80,6 +82,7 @@ export function makeWrite(
   return {
     ahead: analyse.ahead,
     async put(tx, memory, before, ready) {
+      engine.noteChange(tx, memory.tenant_id, memory.id)
       const differs = (...names: (keyof IndexedMemory)[]): boolean =>
         before === undefined || names.some((name) => memory[name] !== before[name])
       const newText = differs('title', 'content')
@@ -98,8 +101,13 @@ export function makeWrite(
       if (before) await removeFacts(tx, memory.tenant_id, memory.id)
       await putFacts(tx, memory)
     },
-    reword: engine.replaceWords,
+    async reword(tx, words, version) {
+      const current = await engine.replaceWords(tx, words, version)
+      if (current) engine.noteChange(tx, words.tenant_id, words.id)
+      return current
+    },
     async remove(tx, tenantId, id) {
+      engine.noteChange(tx, tenantId, id)
       await engine.remove(tx, tenantId, id)
       await removeVectors(tx, tenantId, id)
       await removeFacts(tx, tenantId, id)
@@ -111,6 +119,7 @@ export function makeWrite(
         [model, tenantId, memoryId, version],
       )
       if (current === 0) return false
+      engine.noteChange(tx, tenantId, memoryId)
       await removeVectors(tx, tenantId, memoryId)
       await engine.insertVectors(tx, model, tenantId, memoryId, windows)
       return true

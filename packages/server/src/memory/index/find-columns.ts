@@ -1,0 +1,191 @@
+// A search over the columns of a tenant, on both engines: what the viewer sees, the best by words, the nearest by
+// meaning, and all of them ranked. What is not in the columns is read by the engine.
+import type { YieldCpu } from '../../kernel/yield-cpu.ts'
+import { idf, saturation, type Words } from '../bm25.ts'
+import { PICKED, rank, type Candidate, type Meaning } from '../rank.ts'
+import { foundWith, type Finder, type Found, type SearchQuery } from './memory-index.ts'
+import { together, type Posting } from './postings.ts'
+import type { TenantCache } from './tenant-cache.ts'
+import { isSeen, isWanted, type TenantColumns, type View, type Window } from './tenant-columns.ts'
+
+/**
+ * Windows compared exactly after the signatures have chosen. Of the exact top ten 144 held all among 10,000 windows, 256
+ * all among 100,000 (144: 0.99). Of long memories more are needed, because many windows may be of the same one.
+ */
+const RESCORED = { least: 128, most: 512, share: 1 / 800 } as const
+/** Words, as they are counted for BM25, that fill a window of the built-in model. */
+const WORDS_OF_WINDOW = 120
+
+export function windowsToCompare({ memories, averageLength }: Pick<View, 'memories' | 'averageLength'>): number {
+  const windowsEach = Math.max(1, averageLength / WORDS_OF_WINDOW)
+  return Math.min(RESCORED.most, Math.ceil(windowsEach * (RESCORED.least + windowsEach * memories * RESCORED.share)))
+}
+
+/** A window that was compared with the query, and its vector if that had to be read. */
+export interface Compared {
+  window: Window
+  cos: number
+  vector?: Float32Array
+}
+
+/** What an engine reads for a search. */
+export interface ColumnReads {
+  cache: TenantCache
+  /** The memories that pass the filters which the columns do not have; null when there are none. */
+  passing(search: SearchQuery): Promise<ReadonlySet<string> | null>
+  /** Which memories hold each of these forms of words, in their order. */
+  postings(columns: TenantColumns, tenantId: string, forms: readonly string[]): Promise<Posting[]>
+  /** The cosine of windows and the query; one that has none is left out. */
+  compare(columns: TenantColumns, search: SearchQuery, windows: readonly Window[]): Promise<Compared[]>
+  /** What windows mean, by the place of their memory. */
+  meanings(columns: TenantColumns, tenantId: string, windows: readonly Compared[]): Promise<Map<number, Meaning>>
+  yieldCpu: YieldCpu
+}
+
+/** `otherwise` finds for tenants of which there is too much to keep. */
+export const columnFinder = (reads: ColumnReads, otherwise?: Finder): Finder => ({
+  async find(search) {
+    const columns = await reads.cache.columnsOf(search.viewer.tenantId, search.model)
+    return columns === null ? otherwise!.find(search) : findIn(reads, columns, search)
+  },
+})
+
+async function findIn(reads: ColumnReads, columns: TenantColumns, search: SearchQuery): Promise<Found> {
+  const { viewer, limit, now } = search
+  const { yieldCpu } = reads
+  const only = await reads.passing(search)
+  const view = columns.view({ ...search, only })
+  const postings = await postingsOf(reads, columns, search)
+  yieldCpu()
+  const words: Words = {
+    idf: postings.map((posting) => idf(view.memories, holding(view, posting))),
+    averageLength: view.averageLength,
+    memories: view.memories,
+  }
+  const byWords = bestByWords(columns, view, words, postings)
+  yieldCpu()
+  const windows = await bestWindows(reads, columns, view, search, byWords)
+  const places = new Set([...byWords, ...windows.keys()])
+  const frequencies = frequenciesAt(columns, postings, places)
+  const none = new Float64Array(search.words.length)
+  const meaningAt = await reads.meanings(columns, viewer.tenantId, [...windows.values()])
+  const candidates = [...places].map(
+    (place): Candidate => ({
+      id: columns.ids[place]!,
+      frequencies: frequencies.get(place) ?? none,
+      length: columns.lengths[place]!,
+      meaning: meaningAt.get(place) ?? null,
+      ...columns.weightsAt(place),
+    }),
+  )
+  return foundWith(words, search.meaning, rank(words, search.meaning, candidates, now, yieldCpu).slice(0, limit))
+}
+
+/** For each word of the query who holds it, from the columns where they have kept it. */
+async function postingsOf(reads: ColumnReads, columns: TenantColumns, search: SearchQuery): Promise<Posting[]> {
+  const known = new Map<string, Posting>()
+  const missing: string[] = []
+  for (const form of search.words.flat()) {
+    const kept = columns.postings.get(form)
+    if (kept) known.set(form, kept)
+    else missing.push(form)
+  }
+  if (missing.length > 0) {
+    const texts = columns.texts
+    const read = await reads.postings(columns, search.viewer.tenantId, missing)
+    missing.forEach((form, i) => {
+      known.set(form, read[i]!)
+      // A text that came meanwhile was not patched into what nobody had yet.
+      if (columns.texts === texts) columns.postings.put(form, read[i]!)
+    })
+  }
+  return search.words.map((forms) => together(forms.map((form) => known.get(form)!)))
+}
+
+/** How many of the memories in view hold a word. */
+function holding(view: View, { places }: Posting): number {
+  let seen = 0
+  for (let i = 0; i < places.length; i++) if (isSeen(view, places[i]!)) seen++
+  return seen
+}
+
+/** The wanted memories with the best words. */
+function bestByWords(columns: TenantColumns, view: View, words: Words, postings: readonly Posting[]): number[] {
+  const sums = new Float64Array(columns.ids.length)
+  const held: number[] = []
+  postings.forEach(({ places, frequencies }, term) => {
+    const weight = words.idf[term]!
+    for (let i = 0; i < places.length; i++) {
+      const place = places[i]!
+      if (!isWanted(view, place)) continue
+      if (sums[place] === 0) held.push(place)
+      sums[place]! += weight * saturation(frequencies[i]!, columns.lengths[place]!, words.averageLength)
+    }
+  })
+  return highest(held, sums, PICKED, (place) => columns.ids[place]!)
+}
+
+/** The nearest window of each memory that could be among the best, and of those that the words brought, by its place. */
+async function bestWindows(
+  reads: ColumnReads,
+  columns: TenantColumns,
+  view: View,
+  search: SearchQuery,
+  byWords: readonly number[],
+): Promise<Map<number, Compared>> {
+  if (search.meaning === null) return new Map()
+  const likely = columns.nearest(search.meaning.vector, view, windowsToCompare(view), reads.yieldCpu)
+  const found = new Set(likely.map(({ place }) => place))
+  const asked = [...likely, ...columns.windowsAt(new Set(byWords.filter((place) => !found.has(place))))]
+  const best = new Map<number, Compared>()
+  for (const one of await reads.compare(columns, search, asked))
+    if (one.cos > (best.get(one.window.place)?.cos ?? -Infinity)) best.set(one.window.place, one)
+  const nearest = [...best]
+    .filter(([place]) => found.has(place))
+    .sort((a, b) => b[1].cos - a[1].cos || a[0] - b[0])
+    .slice(0, PICKED)
+  const kept = new Set([...nearest.map(([place]) => place), ...byWords])
+  return new Map([...best].filter(([place]) => kept.has(place)))
+}
+
+/** The places with the highest sums, without sorting them all; of equals the newest. */
+function highest(
+  places: readonly number[],
+  sums: Float64Array,
+  many: number,
+  idOf: (place: number) => string,
+): number[] {
+  const order = (a: number, b: number): number => sums[b]! - sums[a]! || (idOf(a) < idOf(b) ? 1 : -1)
+  let kept: number[] = []
+  let least = -1
+  for (const place of places) {
+    if (sums[place]! < least) continue
+    kept.push(place)
+    if (kept.length < many * 8) continue
+    kept = kept.sort(order).slice(0, many)
+    least = sums[kept.at(-1)!]!
+  }
+  return kept.sort(order).slice(0, many)
+}
+
+/** How often each of these memories holds each word. */
+function frequenciesAt(
+  columns: TenantColumns,
+  postings: readonly Posting[],
+  wanted: ReadonlySet<number>,
+): Map<number, Float64Array> {
+  const frequencies = new Map<number, Float64Array>()
+  // A common word is in a hundred thousand places: a mark is looked up faster than a member of a set.
+  const isWanted = new Uint8Array(columns.ids.length)
+  for (const place of wanted) isWanted[place] = 1
+  for (const [term, { places, frequencies: counts }] of postings.entries()) {
+    for (let i = 0; i < places.length; i++) {
+      const place = places[i]!
+      if (isWanted[place] !== 1) continue
+      let held = frequencies.get(place)
+      if (!held) frequencies.set(place, (held = new Float64Array(postings.length)))
+      held[term] = counts[i]!
+    }
+  }
+  return frequencies
+}

@@ -1,0 +1,90 @@
+// How a memory becomes a row of the columns, on both engines.
+import type { Reads } from '../../store/db.ts'
+import type { Weights } from '../rank.ts'
+import type { MemoryColumns, TenantColumns } from './tenant-columns.ts'
+import { countWords, wordsOf } from './terms.ts'
+
+/** Where each weight of a score comes from. On SQLite a column that changes must be one that the trigger `memory_changed` names. */
+export const WEIGHTS: Record<keyof Weights, string> = {
+  confidence: 'm.confidence',
+  importance: 'm.importance',
+  freshAt: 'coalesce(m.freshness_date, m.updated_at)',
+}
+export const weightNames = Object.keys(WEIGHTS) as (keyof Weights)[]
+
+/** What the columns have of a memory `m` and of its index `r`, in this order; the weights follow. */
+export const COLUMNS = [
+  'm.id',
+  'm.agent_id',
+  'm.team_id',
+  'm.scope',
+  'm.type',
+  'm.expires_at',
+  'r.length',
+  // What its words are, besides its text: both are read anew when either changes.
+  'r.version * 256 + r.word_rules',
+  ...Object.values(WEIGHTS),
+] as const
+
+export function memoryColumns(tenantId: string, cells: readonly unknown[], doc: number | null): MemoryColumns {
+  const weights = {} as Record<keyof Weights, number>
+  for (let i = 0; i < weightNames.length; i++) weights[weightNames[i]!] = cells[8 + i] as number
+  return {
+    tenant_id: tenantId,
+    id: cells[0],
+    agent_id: cells[1],
+    team_id: cells[2],
+    scope: cells[3],
+    status: 'active',
+    type: cells[4],
+    expires_at: cells[5],
+    length: cells[6],
+    version: cells[7],
+    doc,
+    weights,
+  } as MemoryColumns
+}
+
+/** More new texts than this since the last search are not worth patching the words that were kept. */
+const MAX_PATCHED = 200
+
+/** A window with the signs of its vector. */
+export interface SignedWindow {
+  id: string
+  number: number
+  signature: Uint8Array
+}
+
+/** Brings columns up to date with memories that changed: `rows` are those of them that live, `windows` all they have. */
+export async function applyChanges(
+  db: Reads,
+  columns: TenantColumns,
+  tenantId: string,
+  ids: ReadonlySet<string>,
+  rows: readonly MemoryColumns[],
+  windows: readonly SignedWindow[],
+): Promise<void> {
+  const versionOf = new Map(rows.map(({ id }) => [id, columns.versionOf(id)]))
+  const newTexts = rows.filter(({ id, version }) => versionOf.get(id) !== version).map(({ id }) => id)
+  const texts =
+    newTexts.length === 0 || newTexts.length > MAX_PATCHED
+      ? []
+      : await db.rows<{ id: string; title: string; content: string }>(
+          `select id, title, content from memories where tenant_id = ? and ${db.dialect.inList('id')}`,
+          [tenantId, db.dialect.list(newTexts)],
+        )
+  // From here on without a wait: no search meets a memory without its windows, and none keeps a word that it read before.
+  columns.dropWindows(ids)
+  const places = new Map(rows.map((row) => [row.id, columns.put(row)]))
+  for (const id of ids) if (!places.has(id)) columns.remove(id)
+  for (const { id, number, signature } of windows) columns.addWindow(id, number, signature)
+  if (newTexts.length > 0) columns.texts++
+  if (newTexts.length > MAX_PATCHED) return columns.postings.clear()
+  columns.postings.patch(
+    texts.map(({ id, title, content }) => ({
+      place: places.get(id)!,
+      changed: versionOf.get(id) !== undefined,
+      counts: countWords(wordsOf(title), wordsOf(content)).counts,
+    })),
+  )
+}

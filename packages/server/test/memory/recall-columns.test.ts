@@ -1,0 +1,151 @@
+// What the search thread keeps of a tenant in memory: for how long, and that it follows what is committed.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { memoryColumns, weightNames } from '../../src/memory/index/memory-columns.ts'
+import { postgresColumns } from '../../src/memory/index/columns-postgres.ts'
+import { windowsToCompare } from '../../src/memory/index/find-columns.ts'
+import { postgresIndex } from '../../src/memory/index/postgres-index.ts'
+import { KEPT_MS, makeTenantCache, type ColumnSource } from '../../src/memory/index/tenant-cache.ts'
+import { TenantColumns } from '../../src/memory/index/tenant-columns.ts'
+import type { MemoryIndex, SearchQuery } from '../../src/memory/index/memory-index.ts'
+import { askedWords } from '../../src/memory/index/terms.ts'
+import { insertMemory, type MemoryRow } from '../../src/memory/sql.ts'
+import type { Db, Store } from '../../src/store/db.ts'
+import { migrate } from '../../src/store/migrate.ts'
+import { postgres, POSTGRES_URL } from '../support/engines.ts'
+import { emptyStore } from '../support/store.ts'
+
+const NOW = Date.parse('2030-01-01T00:00:00Z')
+
+function countingSource(): ColumnSource & { reads: number; updates: number } {
+  const source = {
+    reads: 0,
+    updates: 0,
+    read: async (tenantId: string) => {
+      source.reads++
+      const columns = new TenantColumns(weightNames)
+      columns.put(memoryColumns(tenantId, ['mem_1', 'agt_1', null, 'agent', 'semantic', null, 3, 1, 1, 0.5, NOW], null))
+      return columns
+    },
+    update: async () => {
+      source.updates++
+      return true
+    },
+  }
+  return source
+}
+
+test('[RCL-50] what nobody has searched for ten minutes is let go, and read anew with the next search', async () => {
+  let now = 0
+  const source = countingSource()
+  const cache = makeTenantCache(source, () => now)
+  await cache.columnsOf('ten_1', 'model')
+  await cache.columnsOf('ten_2', 'model')
+  assert.ok(cache.bytes > 0)
+  now = KEPT_MS - 1
+  await cache.columnsOf('ten_1', 'model')
+  assert.deepEqual([source.reads, source.updates], [2, 1])
+  now = KEPT_MS + 1
+  const before = cache.bytes
+  cache.letGo()
+  assert.equal(cache.bytes, before / 2, 'the tenant that was searched stays')
+  now = 3 * KEPT_MS
+  cache.letGo()
+  assert.equal(cache.bytes, 0)
+  await cache.columnsOf('ten_1', 'model')
+  assert.equal(source.reads, 3)
+  // Without a look in between they are not trusted either: the log of changes may have been cut since.
+  now = 5 * KEPT_MS
+  await cache.columnsOf('ten_1', 'model')
+  assert.deepEqual([source.reads, source.updates], [4, 1])
+})
+
+test('[RCL-50] searches of a tenant at once read its columns once; what is too much is not counted each time', async () => {
+  const source = countingSource()
+  const cache = makeTenantCache(source)
+  const found = await Promise.all([1, 2, 3].map(() => cache.columnsOf('ten_1', 'model')))
+  assert.deepEqual([source.reads, source.updates], [1, 2])
+  assert.equal(new Set(found).size, 1)
+  let asked = 0
+  const large = makeTenantCache({ read: async () => (asked++, null), update: async () => false })
+  assert.equal(await large.columnsOf('ten_1', 'model'), null)
+  assert.equal(await large.columnsOf('ten_1', 'model'), null)
+  assert.equal(asked, 1)
+})
+
+test('[SRCH-14] of few short memories few windows are compared exactly, of many or of long ones more', () => {
+  const compared = (memories: number, averageLength: number): number => windowsToCompare({ memories, averageLength })
+  assert.deepEqual([compared(0, 0), compared(9_000, 30), compared(100_000, 30)], [128, 140, 253])
+  assert.deepEqual([compared(1_000, 240), compared(1_000_000, 30), compared(1_000, 5_000)], [261, 512, 512])
+})
+
+if (POSTGRES_URL)
+  describe('columns on PostgreSQL', () => {
+    let store: Store
+    let index: MemoryIndex
+    let drop: () => Promise<void>
+    before(async () => {
+      const empty = await emptyStore(postgres)
+      ;({ store, drop } = empty)
+      await migrate(store, NOW)
+      index = postgresIndex(store, empty.config.databaseUrl!, () => {})
+    })
+    after(async () => {
+      await index.close()
+      await drop()
+    })
+
+    async function write(tx: Db, id: string, content: string): Promise<void> {
+      const none = { team_id: null, project_id: null, source_type: null, source_id: null, source_url: null }
+      const row: MemoryRow = {
+        ...none,
+        ...{ tenant_id: 'ten_1', id, agent_id: 'agt_me', type: 'semantic', scope: 'agent', status: 'active' },
+        ...{ title: 'A note', content, confidence: 1, importance: 0.5, metadata: '{}', source_event_id: null },
+        ...{ external_id: null, freshness_date: null, expires_at: null },
+        ...{ created_at: NOW, updated_at: NOW, accessed_at: NOW },
+      }
+      await insertMemory(tx, row)
+      await index.put(tx, row)
+    }
+    async function found(query: string): Promise<string[]> {
+      const search: SearchQuery = {
+        viewer: { kind: 'agent', id: 'agt_me', tenantId: 'ten_1', teamId: null },
+        ...{ scope: null, type: null, minConfidence: 0, filters: {}, limit: 10, now: NOW, meaning: null, model: 'm' },
+        words: askedWords(query).words,
+      }
+      return (await index.find(search)).map(({ id }) => id).sort()
+    }
+
+    test('[RCL-51] a transaction that begins first and commits last is seen as soon as it has committed', async () => {
+      await store.tx((tx) => write(tx, 'mem_1', 'The ferry leaves at seven.'))
+      assert.deepEqual(await found('ferry'), ['mem_1'])
+      let commit = (): void => {}
+      const held = new Promise<void>((resolve) => (commit = resolve))
+      let written = (): void => {}
+      const hasWritten = new Promise<void>((resolve) => (written = resolve))
+      const early = store.tx(async (tx) => {
+        await write(tx, 'mem_2', 'The ferry was late.')
+        // Its transaction has its number by now.
+        await tx.rows('select pg_current_xact_id()')
+        written()
+        await held
+      })
+      await hasWritten
+      await store.tx((tx) => write(tx, 'mem_3', 'The ferry is full.'))
+      assert.deepEqual(await found('ferry'), ['mem_1', 'mem_3'])
+      commit()
+      await early
+      assert.deepEqual(await found('ferry'), ['mem_1', 'mem_2', 'mem_3'])
+      assert.deepEqual(await found('late'), ['mem_2'])
+    })
+
+    test('[RCL-51] what is removed is found no more, and what changed by its new words', async () => {
+      await store.tx((tx) => index.remove(tx, 'ten_1', 'mem_3'))
+      assert.deepEqual(await found('ferry'), ['mem_1', 'mem_2'])
+    })
+
+    test('[RCL-52] of a tenant with too many memories nothing is kept', async () => {
+      assert.equal(await postgresColumns(store, 1).read('ten_1', 'm'), null)
+      assert.equal((await postgresColumns(store, 2).read('ten_1', 'm'))!.ids.length, 2)
+    })
+  })
