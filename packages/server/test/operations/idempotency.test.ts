@@ -1,20 +1,10 @@
-// Idempotency-Key: the same request twice is one effect and one answer.
+// Idempotency-Key: the same request twice is one effect and one response.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { later } from '../support/later.ts'
-import { OPERATOR_TOKEN, startService, type Reply, type Service, type TestTenant } from '../support/service.ts'
-
-const AGENT = { name: 'Watcher', delivery_mode: 'poll', client_type: 'other' }
-const HOUR = 3_600_000
-
-interface Kept {
-  idempotency_key: string
-  status: number
-  body: string
-  sealed: number
-}
+import { OPERATOR_TOKEN, startService, type Service, type TestTenant } from '../support/service.ts'
+import { AGENT, assertReplay, createUnder, keptUnder } from './idempotency-tools.ts'
 
 onBothEngines((engine) => {
   let service: Service
@@ -25,31 +15,10 @@ onBothEngines((engine) => {
   })
   after(() => service.stop())
 
-  const create = (key: string, body: unknown = AGENT, at = service) =>
-    at.call('POST /v1/agents', { token: tenant.admin, body, headers: { 'idempotency-key': key } })
+  const create = (key: string, body?: unknown, at = service) => createUnder(at, tenant, key, body)
+  const kept = (key: string) => keptUnder(service, key)
   const agents = async (): Promise<number> =>
     (await service.call('GET /v1/agents?limit=1', { token: tenant.admin })).body.total
-  const kept = (key: string): Promise<Kept[]> =>
-    service.store.rows<Kept>(
-      'select idempotency_key, status, body, sealed from idempotency where idempotency_key = ?',
-      [key],
-    )
-
-  const signInAgain = async (): Promise<void> => {
-    tenant.admin = (await service.call('POST /v1/auth/token', { body: { api_key: tenant.adminKey } })).body.access_token
-  }
-
-  function assertReplay(first: Reply<unknown>, replay: Reply<unknown>): void {
-    assert.equal(replay.headers.get('idempotent-replayed'), 'true')
-    assert.equal(first.headers.get('idempotent-replayed'), null)
-    assert.equal(replay.status, first.status)
-    assert.deepEqual(replay.body, first.body)
-    // Everything but what belongs to the one request itself.
-    const own = ['x-request-id', 'idempotent-replayed', 'date', 'content-length', 'connection', 'keep-alive']
-    const shared = ({ headers }: Reply<unknown>) =>
-      [...headers].filter(([name]) => !own.includes(name) && !name.startsWith('x-ratelimit'))
-    assert.deepEqual(shared(replay), shared(first))
-  }
 
   test('[IDEM-2] the same key and body give the first answer again and no second effect', async () => {
     const before = await agents()
@@ -219,79 +188,6 @@ onBothEngines((engine) => {
     assert.equal(await agents(), before + 1)
   })
 
-  test('[IDEM-9] [STO-6] [KEY-8] an answer with a secret is kept encrypted and still given again', async () => {
-    const agent = await tenant.agent()
-    const headers = { 'idempotency-key': 'secret' }
-    const mint = () =>
-      service.call(`POST /v1/agents/${agent.id}/keys`, { token: tenant.admin, body: { scopes: ['send'] }, headers })
-    const first = await mint()
-    assertReplay(first, await mint())
-    const [record] = await kept('secret')
-    assert.equal(record?.sealed, 1)
-    assert.match(record.body, /^v1\.[A-Za-z0-9+/=]+$/)
-    assert.equal(record.body.includes(first.body.key), false)
-    assert.equal(Buffer.from(record.body.slice(3), 'base64').includes(first.body.key), false)
-    const other = await mint().then(() =>
-      service.call(`POST /v1/agents/${agent.id}/keys`, { token: tenant.admin, body: { scopes: ['send'] } }),
-    )
-    assert.notEqual(other.body.key, first.body.key)
-  })
-
-  test('[LOAD-4] the record of a memory with long metadata is small, and its replay is the first response', async () => {
-    const agent = await tenant.agent()
-    const metadata = { blob: 'Grüße '.repeat(20_000) }
-    const call = (request: string, key: string, body: unknown): Promise<Reply<any>> =>
-      service.call(request, { token: agent.token, body, headers: { 'idempotency-key': key } })
-    const body = { type: 'semantic', scope: 'agent', title: 'Long', content: 'Has much metadata', metadata }
-    const made = await call('POST /v1/memories', 'long-1', body)
-    assert.equal(made.status, 201, made.text)
-    assert.equal((await call('POST /v1/memories', 'long-1', body)).text, made.text)
-    const path = `/v1/memories/${made.body.id}`
-    const changed = await call(`PATCH ${path}`, 'long-2', { importance: 0.9 })
-    const again = await call(`PATCH ${path}`, 'long-2', { importance: 0.9 })
-    assert.deepEqual([again.text, again.headers.get('idempotent-replayed')], [changed.text, 'true'])
-    for (const key of ['long-1', 'long-2'])
-      for (const row of await kept(key)) assert.ok(row.body.length < 2_000, `${row.body.length} characters are kept`)
-    // Once it was changed, its history has what the first response showed.
-    for (let n = 1; n <= 3; n++) {
-      await service.clock.advance(1_000)
-      const change = n === 2 ? { title: 'Changed' } : { metadata: { other: n, more: 'x'.repeat(70_000) } }
-      assert.equal((await call(`PATCH ${path}`, `change-${n}`, change)).status, 200)
-    }
-    assert.equal((await call('POST /v1/memories', 'long-1', body)).text, made.text)
-    // And where that has it no more, the replay says so and makes nothing.
-    for (let n = 1; n <= 4; n++) {
-      await service.clock.advance(1_000)
-      const change = { metadata: { n, blob: 'x'.repeat(400_000) } }
-      assert.equal((await call(`PATCH ${path}`, `whale-${n}`, change)).status, 200)
-    }
-    const late = await call('POST /v1/memories', 'long-1', body)
-    assert.deepEqual(
-      [late.status, late.body.error.details],
-      [409, { idempotency_key: 'long-1', existing_resource_id: made.body.id }],
-    )
-    const { total } = (await service.call<{ total: number }>('GET /v1/memories', { token: agent.token })).body
-    assert.equal(total, 1)
-  })
-
-  test('[LOAD-4] a long response of a call that changes nothing is made anew, whole each time', async () => {
-    const agent = await tenant.agent()
-    const metadata = { blob: 'x'.repeat(400_000) }
-    for (const n of [1, 2, 3]) {
-      const body = { type: 'semantic', scope: 'agent', title: `Whale ${n}`, content: 'Large', metadata }
-      assert.equal((await service.call('POST /v1/memories', { token: agent.token, body })).status, 201)
-      const search = (): Promise<Reply<any>> =>
-        service.call('POST /v1/memories/search', {
-          token: agent.token,
-          body: { query: 'whale' },
-          headers: { 'idempotency-key': `search-${n}` },
-        })
-      assert.equal((await search()).body.total, n)
-      assert.equal((await search()).body.total, n)
-      assert.deepEqual(await kept(`search-${n}`), [])
-    }
-  })
-
   test("[IDEM-10] [IDEM-9] the operator's POSTs honour the header, the exchange ignores it", async () => {
     const headers = { 'idempotency-key': 'operator' }
     const tenants = () =>
@@ -312,46 +208,6 @@ onBothEngines((engine) => {
     assert.deepEqual([one.status, two.status], [200, 200])
     assert.notEqual((await exchange(tenant.adminKey)).body.access_token, one.body.access_token)
     assert.equal(one.headers.get('idempotent-replayed'), null)
-  })
-
-  test('[IDEM-6] records survive a restart, stay 24 hours, and are thrown away after', async () => {
-    const [first, secret] = [await create('long'), await create('longer')]
-    service = await service.restart()
-    assertReplay(first, await create('long'))
-    service = await later(service, 24 * HOUR)
-    await signInAgain()
-    await service.app.runOnce.purgeIdempotency()
-    assertReplay(first, await create('long'))
-    assertReplay(secret, await create('longer'))
-    service = await later(service, 2 * HOUR)
-    await signInAgain()
-    await service.app.runOnce.purgeIdempotency()
-    assert.deepEqual(await kept('long'), [])
-    const fresh = await create('long')
-    assert.equal(fresh.status, 201)
-    assert.notEqual(fresh.body.id, first.body.id)
-  })
-
-  test('[IDEM-6] one run of the purge keeps up with any number of old records', async () => {
-    const columns = {
-      tenant_id: 'text',
-      principal_id: 'text',
-      method: 'text',
-      path: 'text',
-      idempotency_key: 'text',
-      body_hash: 'text',
-      status: 'integer',
-      body: 'text',
-      sealed: 'integer',
-      created_at: 'bigint',
-    } as const
-    const old = Array.from(
-      { length: 2500 },
-      (_, i) => ['t', 'p', 'POST', '/old', `${i}`, '', 201, '{}', 0, service.clock.now() - 48 * HOUR] as const,
-    )
-    await service.store.tx((tx) => tx.insertMany({ into: 'idempotency', columns }, old))
-    await service.app.runOnce.purgeIdempotency()
-    assert.deepEqual(await service.store.rows("select idempotency_key from idempotency where path = '/old'"), [])
   })
 
   if (engine.name === 'postgres') {

@@ -6,27 +6,14 @@ import { test } from 'node:test'
 import { readConfig } from '../../src/config.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { openStore } from '../../src/store/open.ts'
-import type { Db, Store } from '../../src/store/db.ts'
+import type { Db } from '../../src/store/db.ts'
 import { migrate, newestVersion, readMigrations, schemaVersion } from '../../src/store/migrate.ts'
-import { onBothEngines, postgres, POSTGRES_URL, sqlite } from '../support/engines.ts'
+import { onBothEngines, sqlite } from '../support/engines.ts'
 import { COMPILE_CACHE, refusedStart } from '../support/process.ts'
 import { emptyStore } from '../support/store.ts'
+import { columns } from './columns.ts'
 
 const NOW = Date.parse('2030-01-01T00:00:00Z')
-
-async function columns(store: Store): Promise<{ table: string; column: string; key: number }[]> {
-  // `key` is the place of the column in the primary key, 0 outside of it.
-  return store.dialect.engine === 'sqlite'
-    ? store.rows(`select m.name as "table", c.name as "column", c.pk as key from sqlite_master m join pragma_table_info(m.name) c
-                   where m.type = 'table' and m.name not like 'sqlite_%' order by m.name, c.cid`)
-    : store.rows(`select c.table_name as "table", c.column_name as "column", coalesce(k.ordinal_position, 0)::integer as key
-                    from information_schema.columns c
-                    left join information_schema.table_constraints t
-                      on t.table_schema = c.table_schema and t.table_name = c.table_name and t.constraint_type = 'PRIMARY KEY'
-                    left join information_schema.key_column_usage k
-                      on k.constraint_name = t.constraint_name and k.table_name = c.table_name and k.column_name = c.column_name
-                   where c.table_schema = current_schema() order by c.table_name, c.ordinal_position`)
-}
 
 /** A store as an older release left it. */
 async function migrateTo(tx: Db, newest: number): Promise<void> {
@@ -254,30 +241,6 @@ onBothEngines((engine) => {
     assert.ok(stderr.includes(message), stderr)
   })
 
-  test('[ISO-3] every table that belongs to a tenant leads its primary key with tenant_id', async (t) => {
-    const { store, drop } = await emptyStore(engine)
-    t.after(drop)
-    await migrate(store, NOW)
-    const tables = Map.groupBy(await columns(store), ({ table }) => table)
-    for (const name of await fullTextTables(store)) tables.delete(name)
-    const shared = [...tables]
-      .filter(([, list]) => !list.some(({ column }) => column === 'tenant_id'))
-      .map(([table]) => table)
-    assert.deepEqual(
-      shared.filter((table) => !WITHOUT_TENANT.includes(table)),
-      [],
-      'a table without tenant_id needs a reason',
-    )
-    for (const [table, list] of tables) {
-      if (shared.includes(table)) continue
-      const leads = list.find(({ key }) => key === 1)?.column
-      // SQLite: where rows have a number (for a full-text index, or as a log), the tenant leads an index beside it.
-      const numbered =
-        list.filter(({ key }) => key > 0).length === 1 && (await indexed(store, table)).includes('tenant_id')
-      assert.ok(leads === 'tenant_id' || numbered, `${table} leads its primary key with ${leads}`)
-    }
-  })
-
   test('[CFG-3] another SENSORIUM_SECRET than the store was made with is refused at the start', async (t) => {
     const { env, drop } = await engine.fresh()
     t.after(drop)
@@ -290,49 +253,6 @@ onBothEngines((engine) => {
     )
     await (await openStore(readConfig(env), systemClock)).store.close()
   })
-})
-
-/**
- * SQLite: full-text indexes and what they are made of. They hold numbers of rows that belong to a tenant, and no text.
- */
-async function fullTextTables(store: Store): Promise<string[]> {
-  if (store.dialect.engine !== 'sqlite') return []
-  const all = await store.rows<{ name: string; sql: string }>(
-    "select name, sql from sqlite_master where type = 'table'",
-  )
-  const virtual = all.filter(({ sql }) => /^create virtual table/i.test(sql)).map(({ name }) => name)
-  return all.map(({ name }) => name).filter((name) => virtual.some((one) => name === one || name.startsWith(`${one}_`)))
-}
-
-/** SQLite: the columns that lead an index of the table. */
-async function indexed(store: Store, table: string): Promise<string[]> {
-  if (store.dialect.engine !== 'sqlite') return []
-  const rows = await store.rows<{ name: string }>(
-    'select c.name from pragma_index_list(?) i join pragma_index_info(i.name) c where c.seqno = 0',
-    [table],
-  )
-  return rows.map(({ name }) => name)
-}
-
-/** Of the installation as a whole: settings, and which migrations ran. */
-/** Of the embedded store alone: how a command tells a running service of a change; PostgreSQL notifies. */
-const SQLITE_ONLY = ['announcements']
-const WITHOUT_TENANT = ['settings', 'schema_migrations', ...SQLITE_ONLY]
-
-// But for what memories are found by: each engine indexes that in its own way, and the tests of recall hold the answers
-// together.
-test('[STO-3] both engines have the same tables and columns', async (t) => {
-  const shapes: Record<string, unknown> = {}
-  if (!POSTGRES_URL) return t.skip('PostgreSQL is missing')
-  for (const engine of [sqlite, postgres]) {
-    const { store, drop } = await emptyStore(engine)
-    t.after(drop)
-    await migrate(store, NOW)
-    shapes[engine.name] = (await columns(store))
-      .filter(({ table }) => !table.startsWith('memory_') && !(engine === sqlite && SQLITE_ONLY.includes(table)))
-      .map((row) => ({ ...row }))
-  }
-  assert.deepEqual(shapes['sqlite'], shapes['postgres'])
 })
 
 test('[STO-4] two processes that open a new embedded store at the same moment both succeed, with one secret', async (t) => {

@@ -1,0 +1,30 @@
+// A call under a key, what is kept of its response, and what makes a response a replay.
+import assert from 'node:assert/strict'
+import type { Reply, Service, TestTenant } from '../support/service.ts'
+
+export const AGENT = { name: 'Watcher', delivery_mode: 'poll', client_type: 'other' }
+
+export interface Kept {
+  idempotency_key: string
+  status: number
+  body: string
+  sealed: number
+}
+
+export const createUnder = (service: Service, { admin }: TestTenant, key: string, body: unknown = AGENT) =>
+  service.call('POST /v1/agents', { token: admin, body, headers: { 'idempotency-key': key } })
+
+export const keptUnder = ({ store }: Service, key: string): Promise<Kept[]> =>
+  store.rows<Kept>('select idempotency_key, status, body, sealed from idempotency where idempotency_key = ?', [key])
+
+export function assertReplay(first: Reply<unknown>, replay: Reply<unknown>): void {
+  assert.equal(replay.headers.get('idempotent-replayed'), 'true')
+  assert.equal(first.headers.get('idempotent-replayed'), null)
+  assert.equal(replay.status, first.status)
+  assert.deepEqual(replay.body, first.body)
+  // Everything but what belongs to the one request itself.
+  const own = ['x-request-id', 'idempotent-replayed', 'date', 'content-length', 'connection', 'keep-alive']
+  const shared = ({ headers }: Reply<unknown>) =>
+    [...headers].filter(([name]) => !own.includes(name) && !name.startsWith('x-ratelimit'))
+  assert.deepEqual(shared(replay), shared(first))
+}
