@@ -1,6 +1,6 @@
 // The keys of somebody, and how one is revoked.
 import { useState, type ReactNode } from 'react'
-import { TrashIcon } from './icons.tsx'
+import { DeleteButton } from './delete-button.tsx'
 import { Confirm } from './overlay.tsx'
 import { Empty, Reply } from './states.tsx'
 import { Time } from './time.tsx'
@@ -47,14 +47,7 @@ export function KeyList<K extends Key>({ of, without, badges, before, after, rev
                       {after?.(key)}
                     </span>
                   </div>
-                  <button
-                    type="button"
-                    className="button bare icon slim"
-                    aria-label={`Revoke the key ${key.prefix}`}
-                    onClick={() => setLeaving(key)}
-                  >
-                    <TrashIcon />
-                  </button>
+                  <DeleteButton says={`Revoke the key ${key.prefix}`} onClick={() => setLeaving(key)} />
                 </li>
               ))}
             </ul>

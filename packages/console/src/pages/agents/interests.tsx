@@ -1,10 +1,12 @@
 import type { Agent, Interest } from '@sensorium/client'
 import { useState } from 'react'
 import { Badge } from '../../components/badge.tsx'
-import { PlusIcon, TrashIcon } from '../../components/icons.tsx'
+import { DeleteButton } from '../../components/delete-button.tsx'
+import { PlusIcon } from '../../components/icons.tsx'
 import { Confirm, Overlay } from '../../components/overlay.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Empty, Reply } from '../../components/states.tsx'
+import { Subscription } from '../../components/subscription.tsx'
 import { useAction, useCall } from '../../api/calls.ts'
 import { useSession } from '../../session/session.ts'
 import { NewInterest } from './new-interest.tsx'
@@ -44,25 +46,16 @@ export function Interests({ agent }: { agent: Agent }) {
             <ul className="lines">
               {list.map((interest) => (
                 <li key={interest.id} className="row">
-                  <div className="grow stack tight">
-                    <code className="cut">{interest.event_type}</code>
-                    {interest.filter_expression === null ? null : (
-                      <code className="quiet small wraps">{interest.filter_expression}</code>
-                    )}
-                  </div>
+                  <Subscription type={interest.event_type} filter={interest.filter_expression} />
                   {interest.priority === 0 ? null : <Badge plain>priority {interest.priority}</Badge>}
                   {interest.enrichment_depth === 'none' ? null : (
                     <Badge plain>{interest.enrichment_depth} memory</Badge>
                   )}
                   {mayWrite ? (
-                    <button
-                      type="button"
-                      className="button bare icon slim"
-                      aria-label={`Delete the interest in ${interest.event_type}`}
+                    <DeleteButton
+                      says={`Delete the interest in ${interest.event_type}`}
                       onClick={() => setLeaving(interest)}
-                    >
-                      <TrashIcon />
-                    </button>
+                    />
                   ) : null}
                 </li>
               ))}

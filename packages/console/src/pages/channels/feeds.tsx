@@ -1,10 +1,12 @@
 import type { Channel, Feed } from '@sensorium/client'
 import { useState } from 'react'
 import { useAction, useCall } from '../../api/calls.ts'
-import { PlusIcon, TrashIcon } from '../../components/icons.tsx'
+import { DeleteButton } from '../../components/delete-button.tsx'
+import { PlusIcon } from '../../components/icons.tsx'
 import { Confirm, Overlay } from '../../components/overlay.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Empty, Reply } from '../../components/states.tsx'
+import { Subscription } from '../../components/subscription.tsx'
 import { Time } from '../../components/time.tsx'
 import { useSession } from '../../session/session.ts'
 import { NewFeed } from './new-feed.tsx'
@@ -45,24 +47,15 @@ export function Feeds({ channel }: { channel: Channel }) {
             <ul className="lines">
               {list.map((feed) => (
                 <li key={feed.id} className="row">
-                  <div className="grow stack tight">
-                    <code className="cut">{feed.event_type_glob}</code>
-                    {feed.filter_expression === null ? null : (
-                      <code className="quiet small wraps">{feed.filter_expression}</code>
-                    )}
-                  </div>
+                  <Subscription type={feed.event_type_glob} filter={feed.filter_expression} />
                   <span className="faint small">
                     <Time at={feed.created_at} />
                   </span>
                   {powers.deleteFeed ? (
-                    <button
-                      type="button"
-                      className="button bare icon slim"
-                      aria-label={`Delete the feed of ${feed.event_type_glob}`}
+                    <DeleteButton
+                      says={`Delete the feed of ${feed.event_type_glob}`}
                       onClick={() => setLeaving(feed)}
-                    >
-                      <TrashIcon />
-                    </button>
+                    />
                   ) : null}
                 </li>
               ))}

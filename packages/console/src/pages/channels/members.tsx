@@ -3,7 +3,8 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useAgents } from '../../api/agent-names.ts'
 import { useAction, useCall } from '../../api/calls.ts'
-import { PlusIcon, TrashIcon } from '../../components/icons.tsx'
+import { DeleteButton } from '../../components/delete-button.tsx'
+import { PlusIcon } from '../../components/icons.tsx'
 import { Confirm, Overlay } from '../../components/overlay.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Empty, Reply } from '../../components/states.tsx'
@@ -71,14 +72,10 @@ export function Members({ channel }: { channel: Channel }) {
                   </div>
                   <RoleBadge role={member.role} />
                   {powers.removes(member) ? (
-                    <button
-                      type="button"
-                      className="button bare icon slim"
-                      aria-label={member.id === powers.own?.id ? 'Leave the channel' : `Remove ${nameOf(member)}`}
+                    <DeleteButton
+                      says={member.id === powers.own?.id ? 'Leave the channel' : `Remove ${nameOf(member)}`}
                       onClick={() => setLeaving(member)}
-                    >
-                      <TrashIcon />
-                    </button>
+                    />
                   ) : null}
                 </li>
               ))}

@@ -2,7 +2,8 @@ import type { Memory, RelatedMemory } from '@sensorium/client'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useAction, useCall } from '../../api/calls.ts'
-import { MemoryIcon, PlusIcon, TrashIcon } from '../../components/icons.tsx'
+import { DeleteButton } from '../../components/delete-button.tsx'
+import { MemoryIcon, PlusIcon } from '../../components/icons.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Empty, Reply } from '../../components/states.tsx'
 import { useSession } from '../../session/session.ts'
@@ -73,15 +74,11 @@ function Related({ memory, item }: { memory: Memory; item: RelatedMemory }) {
         {relationship.strength.toFixed(2)}
       </span>
       {mayChange(isOut ? memory : other) ? (
-        <button
-          type="button"
-          className="button bare icon slim"
-          aria-label={`Delete the relationship with ${other.title}`}
-          disabled={remove.isPending}
+        <DeleteButton
+          says={`Delete the relationship with ${other.title}`}
+          busy={remove.isPending}
           onClick={() => remove.mutate()}
-        >
-          <TrashIcon />
-        </button>
+        />
       ) : null}
     </li>
   )

@@ -30,7 +30,7 @@ function DayBars({ says, quota, dates, values }: DayBarsProps) {
   const today = values.at(-1) ?? 0
   const total = values.reduce((sum, value) => sum + value, 0)
   return (
-    <figure className="day-bars" aria-label={`${says}: ${total.toLocaleString()} in ${DAYS} days`}>
+    <figure className="stat day-bars" aria-label={`${says}: ${total.toLocaleString()} in ${DAYS} days`}>
       <figcaption>
         <span className="quiet small">{says}</span>
         <span className="figure number">{total.toLocaleString()}</span>
@@ -65,7 +65,7 @@ export function Usage({ slug, eventsADay }: { slug: string; eventsADay: number |
           const byDate = new Map(days.map((day): [string, UsageDay] => [day.date, day]))
           const dates = lastDates(Date.now())
           return (
-            <div className="usage">
+            <div className="stats usage">
               {KINDS.map(({ name, says }) => (
                 <DayBars
                   key={name}
