@@ -30,7 +30,7 @@ function send(exchange: Exchange, file: ConsoleFile): void {
   exchange.cacheControl(file.isForever ? 'public, max-age=31536000, immutable' : 'no-cache')
   exchange.header('etag', etag)
   exchange.header('vary', 'accept-encoding')
-  exchange.isAnswered = true
+  exchange.hasResponse = true
   const known = String(exchange.headers['if-none-match'] ?? '').split(',')
   if (known.some((tag) => tag.trim().replace(/^W\//, '') === etag)) return void exchange.open(304, HEADERS).end()
   exchange.header('content-type', file.type)

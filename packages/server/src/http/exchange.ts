@@ -51,7 +51,7 @@ export class Exchange implements Input, CallOptions {
   /** Whether the connection ends with its response. */
   isLast = false
   /** Whether its response is decided: what is found out later is dropped. */
-  isAnswered = false
+  hasResponse = false
   /** The body that is being read for the operation. */
   reading: Reading | null = null
   /** The rest of a body that nobody wants, thrown away so that the response reaches its sender. */
@@ -135,7 +135,7 @@ export class Exchange implements Input, CallOptions {
 
   payload(): Payload | Promise<Payload> {
     // Its body broke while it was admitted, and it was refused: nothing is to be done for it any more.
-    if (this.isAnswered) throw new Error('the request was refused')
+    if (this.hasResponse) throw new Error('the request was refused')
     return this.readPayload!(this)
   }
 

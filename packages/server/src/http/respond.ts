@@ -22,7 +22,7 @@ export function sendText(
   text: string | Uint8Array | undefined,
   type = JSON_TYPE,
 ): void {
-  exchange.isAnswered = true
+  exchange.hasResponse = true
   const bytes = text !== undefined && text.length > SLICE_BYTES ? Buffer.from(text) : null
   if (text !== undefined) {
     exchange.header('content-type', type)
@@ -56,7 +56,7 @@ export async function sendPieces(
       // What is there already costs no turn: most bodies are short and whole.
       const next = iterator.next()
       const { done, value } = next instanceof Promise ? await next : next
-      if (response.destroyed || (exchange.isAnswered && !isOpen)) return
+      if (response.destroyed || (exchange.hasResponse && !isOpen)) return
       if (done) break
       const bytes = typeof value === 'string' ? null : Buffer.from(value.buffer, value.byteOffset, value.byteLength)
       const isLong = bytes !== null && text.length + bytes.length > WHOLE_LENGTH
@@ -74,7 +74,7 @@ export async function sendPieces(
     void iterator.return?.()
   }
   if (!isOpen) return sendText(exchange, status, headers, text, type)
-  exchange.isAnswered = true
+  exchange.hasResponse = true
   finish(exchange, exchange.method === 'HEAD' ? undefined : text)
 }
 

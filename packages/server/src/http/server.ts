@@ -78,7 +78,7 @@ export function makeServer(tools: ServerTools): HttpServer {
   let draining = false
 
   function respond(response: OperationResponse, exchange: Exchange, type?: string): void | Promise<void> {
-    if (exchange.isAnswered) return // its body broke, and it was refused meanwhile
+    if (exchange.hasResponse) return // its body broke, and it was refused meanwhile
     const { status, text, json, pieces, replayed, stream } = response
     if (stream) {
       streamDeliveries(stream, exchange)
@@ -94,7 +94,7 @@ export function makeServer(tools: ServerTools): HttpServer {
   }
 
   function fail(error: unknown, exchange: Exchange): void {
-    if (exchange.isAnswered) return // it was refused before, and this is what follows from that
+    if (exchange.hasResponse) return // it was refused before, and this is what follows from that
     const failure = asFailure(error)
     const { id, path, request, response } = exchange
     // A client that hangs up in the middle of its body is no failure of ours, and nobody reads the response.
@@ -191,7 +191,7 @@ function addPages(table: RouteTable, { pages, isDraining, fail }: ServeTools): v
     const serve: Serve = (exchange) => {
       page.show(exchange.request.headers.accept).then(
         ({ status = 200, type, headers, body }) => {
-          if (exchange.isAnswered) return
+          if (exchange.hasResponse) return
           if (isDraining()) exchange.header('connection', 'close')
           sendText(exchange, status, headers, body, type)
         },

@@ -47,7 +47,7 @@ function isTooSlow(connection: Connection, refuse: Refuse): boolean {
 
 function tickReading(exchange: Exchange, reading: NonNullable<Exchange['reading']>, refuse: Refuse): boolean {
   reading.seconds++
-  if (exchange.isAnswered || reading.bytes >= (reading.seconds - BODY_GRACE_S) * BODY_BYTES_PER_S) return false
+  if (exchange.hasResponse || reading.bytes >= (reading.seconds - BODY_GRACE_S) * BODY_BYTES_PER_S) return false
   exchange.isLast = true
   refuse(requestTimeout(`a body that comes at ${BODY_BYTES_PER_S} bytes a second or more`), exchange)
   return true

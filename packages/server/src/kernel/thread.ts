@@ -1,22 +1,22 @@
-// A worker thread that answers questions: started with the first, kept until closed, started again if it dies.
+// A worker thread that responds to requests: started with the first, kept until closed, started again if it dies.
 import { once } from 'node:events'
 import module from 'node:module'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 
-export interface Thread<Question, Answer> {
-  ask(question: Question): Promise<Answer>
+export interface Thread<Request, Response> {
+  ask(request: Request): Promise<Response>
   close(): Promise<void>
 }
 
 /** A third of the default: what these threads make is short-lived, and every megabyte here is one of the process. */
 const YOUNG_MB = 12
 
-type Told<Answer> = { id: number; answer: Answer } | { id: number; error: string }
+type Told<Response> = { id: number; response: Response } | { id: number; error: string }
 
-interface Waiting<Answer> {
-  resolve(answer: Answer): void
+interface Waiting<Response> {
+  resolve(response: Response): void
   reject(error: Error): void
 }
 
@@ -27,12 +27,12 @@ const EXTENSION = path.extname(fileURLToPath(import.meta.url))
 const PATIENCE_MS = 10_000
 
 /**
- * The thread's file receives `{id, question}` and posts `{id, answer}` or `{id, error}`, in any order. On `{close:
+ * The thread's file receives `{id, request}` and posts `{id, response}` or `{id, error}`, in any order. On `{close:
  * true}` it finishes what it is computing and closes its port: ended from outside in the middle of native code, it
  * would take the process with it.
  */
-export function makeThread<Question, Answer>(file: URL, name: string, data?: unknown): Thread<Question, Answer> {
-  const waiting = new Map<number, Waiting<Answer>>()
+export function makeThread<Request, Response>(file: URL, name: string, data?: unknown): Thread<Request, Response> {
+  const waiting = new Map<number, Waiting<Response>>()
   let worker: Worker | undefined
   let asked = 0
   let closed = false
@@ -52,13 +52,13 @@ export function makeThread<Question, Answer>(file: URL, name: string, data?: unk
       workerData: data,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
     })
-    started.on('message', (told: Told<Answer>) => {
+    started.on('message', (told: Told<Response>) => {
       const waiter = waiting.get(told.id)
       waiting.delete(told.id)
       // Only while somebody waits does it keep the process alive.
       if (waiting.size === 0) started.unref()
       if ('error' in told) waiter?.reject(new Error(told.error))
-      else waiter?.resolve(told.answer)
+      else waiter?.resolve(told.response)
     })
     started.on('error', (error) => worker === started && fail(error as Error))
     started.on('exit', () => worker === started && fail(new Error(`the ${name} thread ended`)))
@@ -66,14 +66,14 @@ export function makeThread<Question, Answer>(file: URL, name: string, data?: unk
   }
 
   return {
-    ask(question) {
+    ask(request) {
       if (closed) return Promise.reject(new Error(`the ${name} thread is closed`))
       return new Promise((resolve, reject) => {
         const id = ++asked
         waiting.set(id, { resolve, reject })
         worker ??= start()
         worker.ref()
-        worker.postMessage({ id, question })
+        worker.postMessage({ id, request })
       })
     },
     async close() {

@@ -13,7 +13,7 @@ parentPort!.on('message', ({ id, close }: { id: number; close?: boolean }) => {
   }
   try {
     const { log } = checkpoint.get() as { log: number }
-    parentPort!.postMessage({ id, answer: { log } })
+    parentPort!.postMessage({ id, response: { log } })
   } catch (error) {
     parentPort!.postMessage({ id, error: (error as Error).message })
   }

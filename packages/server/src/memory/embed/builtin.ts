@@ -7,7 +7,7 @@
 import os from 'node:os'
 import { makeThread, type Thread } from '../../kernel/thread.ts'
 import type { Embedded, Embedder } from './embedding.ts'
-import type { Question } from './thread.ts'
+import type { EmbedRequest } from './thread.ts'
 
 export const BUILTIN_MODEL = 'all-MiniLM-L6-v2-q8'
 
@@ -16,7 +16,7 @@ const MAX_THREADS = Math.min(2, os.availableParallelism())
 const FLOOD = 48
 
 interface Worker {
-  thread: Thread<Question, Embedded[][]>
+  thread: Thread<EmbedRequest, Embedded[][]>
   waiting: number
   /** It has answered: its model is loaded. */
   loaded: boolean
@@ -32,7 +32,7 @@ export function builtinEmbedder(): Embedder {
 
   function begin(): Worker {
     const worker = {
-      thread: makeThread<Question, Embedded[][]>(new URL('./thread.ts', import.meta.url), 'embedding'),
+      thread: makeThread<EmbedRequest, Embedded[][]>(new URL('./thread.ts', import.meta.url), 'embedding'),
       waiting: 0,
       loaded: false,
     }
@@ -49,14 +49,14 @@ export function builtinEmbedder(): Embedder {
   /** A query goes before all texts, and does not wait for a model that is being loaded while another is there. */
   const forQuery = (): Worker => idlest(workers.filter(({ loaded }) => loaded)) ?? workers[0] ?? begin()
 
-  async function ask(worker: Worker, question: Question): Promise<Embedded[][]> {
-    worker.waiting += question.texts.length
+  async function ask(worker: Worker, request: EmbedRequest): Promise<Embedded[][]> {
+    worker.waiting += request.texts.length
     try {
-      const answer = await worker.thread.ask(question)
+      const response = await worker.thread.ask(request)
       worker.loaded = true
-      return answer
+      return response
     } finally {
-      worker.waiting -= question.texts.length
+      worker.waiting -= request.texts.length
     }
   }
 

@@ -9,13 +9,13 @@ import { parentPort } from 'node:worker_threads'
 import type { Embedded } from './embedding.ts'
 import { loadModel, type Model, type Windowed } from './model.ts'
 
-export interface Question {
+export interface EmbedRequest {
   kind: 'texts' | 'query'
   texts: readonly string[]
 }
 
-type Asked = { id: number } & Question
-type Told = { id: number; answer: Embedded[][] } | { id: number; error: string }
+type Asked = { id: number } & EmbedRequest
+type Told = { id: number; response: Embedded[][] } | { id: number; error: string }
 
 /** Events come first when the processors are busy. Threads that the runtime starts take the same rank. */
 const NICE = 3
@@ -52,8 +52,8 @@ const ready = (): Promise<Model> => (model ??= loadModel())
 
 function tell(told: Told): void {
   const buffers =
-    'answer' in told
-      ? told.answer.flat().flatMap(({ vector, tokens }) => [vector.buffer, tokens.buffer] as ArrayBuffer[])
+    'response' in told
+      ? told.response.flat().flatMap(({ vector, tokens }) => [vector.buffer, tokens.buffer] as ArrayBuffer[])
       : []
   port.postMessage(told, buffers)
 }
@@ -73,13 +73,13 @@ async function add(asked: Asked): Promise<void> {
   }
 }
 
-async function answerQuery({ id, texts: [text] }: Asked): Promise<void> {
+async function respondToQuery({ id, texts: [text] }: Asked): Promise<void> {
   try {
     const { windows, run } = await ready()
     // One window: what a query says beyond its first 254 tokens adds nothing to what it asks.
     const window = windows(text!)[0]!
     const [embedded] = await run([window])
-    tell({ id, answer: [[{ ...embedded!, words: window.words }]] })
+    tell({ id, response: [[{ ...embedded!, words: window.words }]] })
   } catch (error) {
     tell({ id, error: (error as Error).message })
   }
@@ -89,7 +89,7 @@ async function embedPiece({ job, text, part, window }: Piece): Promise<void> {
   try {
     const { run } = await ready()
     job.embedded[text]![part] = (await run([window]))[0]!
-    if (--job.left === 0) tell({ id: job.id, answer: job.embedded })
+    if (--job.left === 0) tell({ id: job.id, response: job.embedded })
   } catch (error) {
     pieces = pieces.filter((piece) => piece.job !== job)
     tell({ id: job.id, error: (error as Error).message })
@@ -101,7 +101,7 @@ async function work(): Promise<void> {
   busy = true
   while (queries.length > 0 || pieces.length > 0) {
     const query = queries.shift()
-    await (query ? answerQuery(query) : embedPiece(pieces.shift()!))
+    await (query ? respondToQuery(query) : embedPiece(pieces.shift()!))
     // Lets messages in: a query that came meanwhile goes next.
     await new Promise(setImmediate)
   }
@@ -116,9 +116,9 @@ async function close(): Promise<void> {
   port.close()
 }
 
-port.on('message', async (message: { id: number; question: Question } | { close: true }) => {
+port.on('message', async (message: { id: number; request: EmbedRequest } | { close: true }) => {
   if ('close' in message) return close()
-  const asked = { id: message.id, ...message.question }
+  const asked = { id: message.id, ...message.request }
   if (asked.kind === 'query') queries.push(asked)
   else await add(asked)
   await work()

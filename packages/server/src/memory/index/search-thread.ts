@@ -15,17 +15,17 @@ export type Where = { file: string } | { url: string }
 
 /** What the thread is asked, with the type of what it answers. */
 export interface Asked {
-  find: { question: SearchQuery; answer: Recalled[] }
+  find: { request: SearchQuery; response: Recalled[] }
   /** The rows of a query. */
-  rows: { question: { sql: string; values: readonly Value[] }; answer: unknown[] }
+  rows: { request: { sql: string; values: readonly Value[] }; response: unknown[] }
   /** Which of given memories hold a folded text in their title or content. */
-  holding: { question: { tenantId: string; ids: readonly string[]; needle: string }; answer: string[] }
+  holding: { request: { tenantId: string; ids: readonly string[]; needle: string }; response: string[] }
 }
-export type Question = { [K in keyof Asked]: { kind: K; about: Asked[K]['question'] } }[keyof Asked]
+export type SearchRequest = { [K in keyof Asked]: { kind: K; about: Asked[K]['request'] } }[keyof Asked]
 /** `away`: the store cannot be reached, and why. */
-export type Answer = { found: Asked[keyof Asked]['answer'] } | { away: string }
+export type SearchResponse = { found: Asked[keyof Asked]['response'] } | { away: string }
 
-type Opened = { ask(question: Question): Promise<Asked[keyof Asked]['answer']>; close(): Promise<void> }
+type Opened = { ask(request: SearchRequest): Promise<Asked[keyof Asked]['response']>; close(): Promise<void> }
 
 /** How often it is looked what to let go. */
 const LOOKED_AFTER_MS = 60_000
@@ -41,7 +41,7 @@ async function find(db: Db, finder: Finder, search: SearchQuery): Promise<Recall
   return best.map(({ id, relevance, signals }) => ({ id, score: chanceOf(relevance, scale), signals }))
 }
 
-function answerWith(db: Db, finder: Finder, { kind, about }: Question): Promise<Asked[keyof Asked]['answer']> {
+function respondWith(db: Db, finder: Finder, { kind, about }: SearchRequest): Promise<Asked[keyof Asked]['response']> {
   if (kind === 'find') return find(db, finder, about)
   if (kind === 'rows') return db.rows(about.sql, about.values)
   return idsHolding(db, about.tenantId, about.ids, about.needle, yieldCpu)
@@ -66,7 +66,7 @@ async function open(where: Where): Promise<Opened> {
     await store.learn()
     const bySql = postgresFinder(store)
     const finder = store.isSharded ? bySql : postgresColumnFinder(store, kept(postgresColumns(store)), bySql)
-    return { ask: (question) => answerWith(store, finder, question), close: store.close }
+    return { ask: (request) => respondWith(store, finder, request), close: store.close }
   }
   const [{ openReader }, { sqliteFinder }, { sqliteColumns }] = await Promise.all([
     import('../../store/sqlite.ts'),
@@ -78,9 +78,9 @@ async function open(where: Where): Promise<Opened> {
   // One after the other: a snapshot is one at a time.
   let last: Promise<unknown> = Promise.resolve()
   return {
-    ask(question) {
+    ask(request) {
       const found = last.then(() =>
-        reader.snapshot((db) => answerWith(db, (finder ??= sqliteFinder(db, kept(sqliteColumns(db)))), question)),
+        reader.snapshot((db) => respondWith(db, (finder ??= sqliteFinder(db, kept(sqliteColumns(db)))), request)),
       )
       last = found.catch(() => {})
       return found
@@ -96,11 +96,11 @@ const port = parentPort!
 const opened = open(workerData as Where)
 const underWay = new Set<Promise<void>>()
 
-async function answer(id: number, question: Question): Promise<void> {
+async function respond(id: number, request: SearchRequest): Promise<void> {
   try {
-    port.postMessage({ id, answer: { found: await (await opened).ask(question) } })
+    port.postMessage({ id, response: { found: await (await opened).ask(request) } })
   } catch (error) {
-    if (error instanceof StoreUnavailable) port.postMessage({ id, answer: { away: error.message } })
+    if (error instanceof StoreUnavailable) port.postMessage({ id, response: { away: error.message } })
     else port.postMessage({ id, error: (error as Error).stack ?? String(error) })
   }
 }
@@ -111,8 +111,8 @@ async function close(): Promise<void> {
   port.close()
 }
 
-port.on('message', (message: { id: number; question: Question } | { close: true }) => {
+port.on('message', (message: { id: number; request: SearchRequest } | { close: true }) => {
   if ('close' in message) return void close()
-  const answering = answer(message.id, message.question).finally(() => underWay.delete(answering))
-  underWay.add(answering)
+  const responding = respond(message.id, message.request).finally(() => underWay.delete(responding))
+  underWay.add(responding)
 })

@@ -2,11 +2,11 @@
 import { makeThread } from '../../kernel/thread.ts'
 import { makeTurns } from '../../kernel/turns.ts'
 import { StoreUnavailable } from '../../store/db.ts'
-import type { Answer, Asked, Question, Where } from './search-thread.ts'
+import type { SearchResponse, Asked, SearchRequest, Where } from './search-thread.ts'
 import type { Viewer } from '../see.ts'
 
 export interface SearchThread {
-  ask<K extends keyof Asked>(viewer: Viewer, kind: K, about: Asked[K]['question']): Promise<Asked[K]['answer']>
+  ask<K extends keyof Asked>(viewer: Viewer, kind: K, about: Asked[K]['request']): Promise<Asked[K]['response']>
   close(): Promise<void>
 }
 
@@ -14,14 +14,18 @@ export interface SearchThread {
 const AT_ONCE = 2
 
 export function makeSearch(where: Where): SearchThread {
-  const thread = makeThread<Question, Answer>(new URL('./search-thread.ts', import.meta.url), 'search', where)
+  const thread = makeThread<SearchRequest, SearchResponse>(
+    new URL('./search-thread.ts', import.meta.url),
+    'search',
+    where,
+  )
   const turns = makeTurns({ what: 'searches waiting', atOnce: AT_ONCE })
   return {
     ask: (viewer, kind, about) =>
       turns.take(viewer.tenantId, viewer.id, async () => {
-        const answer = await thread.ask({ kind, about } as Question)
-        if ('away' in answer) throw new StoreUnavailable(answer.away)
-        return answer.found as never
+        const response = await thread.ask({ kind, about } as SearchRequest)
+        if ('away' in response) throw new StoreUnavailable(response.away)
+        return response.found as never
       }),
     close: thread.close,
   }
