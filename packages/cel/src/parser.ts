@@ -4,7 +4,7 @@ import { tokenize, type Token } from './lexer.ts'
 import { expandCall, expandMethod, type Draft } from './macros.ts'
 import { MIN_INT } from './values.ts'
 
-export const MAX_SOURCE_CHARS = 4096
+const MAX_SOURCE_CHARS = 4096
 /**
  * Bounds brackets within brackets as well as the height of the tree (`a.b.c.d` is a tall tree without any), so that
  * neither parsing nor compiling nor evaluating can exhaust the stack. Chains of `&&` and `||` are flat.

@@ -219,9 +219,9 @@ export function typeName(value: Value): string {
   return 'map'
 }
 
-export const TIMESTAMP_TYPE = 'google.protobuf.Timestamp'
-export const DURATION_TYPE = 'google.protobuf.Duration'
-export const OPTIONAL_TYPE = 'optional_type'
+const TIMESTAMP_TYPE = 'google.protobuf.Timestamp'
+const DURATION_TYPE = 'google.protobuf.Duration'
+const OPTIONAL_TYPE = 'optional_type'
 
 /** The types by the names that expressions have for them. */
 export const TYPE_NAMES: ReadonlySet<string> = new Set([

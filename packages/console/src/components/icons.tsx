@@ -104,10 +104,4 @@ export const SystemIcon = icon(
     <path d="M5.5 13.5h5" />
   </>,
 )
-export const KeyIcon = icon(
-  <>
-    <circle cx="5" cy="11" r="2.7" />
-    <path d="m7 9 6-6m-2 2 2 2" />
-  </>,
-)
 export const LeaveIcon = icon(<path d="M6 2.5H3v11h3M7 8h7m0 0-2.5-2.5M14 8l-2.5 2.5" />)

@@ -50,7 +50,12 @@ export async function startConsole(env: Record<string, string> = {}): Promise<Co
   const [plant, browser]: [Plant, Browser] = await Promise.all([buildPlant(url, ADMIN_KEY), startBrowser()])
 
   const newContext = async (options: BrowserContextOptions): Promise<BrowserContext> => {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
+    // What moves is painted sixty times a second, by a processor that tests need.
+    const context = await browser.newContext({
+      viewport: { width: 1280, height: 800 },
+      reducedMotion: 'reduce',
+      ...options,
+    })
     // A busy machine takes its time; a wait that is over goes on at once.
     context.setDefaultTimeout(90_000)
     return context

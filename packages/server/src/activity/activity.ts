@@ -24,7 +24,7 @@ export interface Activity {
 
 export const FLUSH_EVERY_MS = 5_000
 export const PRUNE_EVERY_MS = 600_000
-export const KEPT_MINUTES = 24 * 60
+const KEPT_MINUTES = 24 * 60
 export const MINUTE_MS = 60_000
 const CHANNEL = 'sensorium_activity'
 

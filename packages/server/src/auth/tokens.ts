@@ -6,7 +6,7 @@ import type { Principal } from './principal.ts'
 
 const ISSUER = 'sensorium'
 const ALGORITHM = 'HS256'
-export const TOKEN_LIFETIME_S = 3600
+const TOKEN_LIFETIME_S = 3600
 
 export interface Claims {
   principal: Principal

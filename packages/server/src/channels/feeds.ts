@@ -10,7 +10,7 @@ import { holdChannel, throwIfRefused, requireChannel } from './get.ts'
 import { refuseAddingFeed, refuseDeletingFeed } from './rules.ts'
 import { countFeeds, deleteFeedRow, findFeed, insertFeed, listFeedRows, shownFeed, type FeedRow } from './sql.ts'
 
-export const MAX_FEEDS = 1_000
+const MAX_FEEDS = 1_000
 
 export async function listFeeds(db: Db, principal: Principal, channelId: string): Promise<Feed[]> {
   await requireChannel(db, principal, channelId)

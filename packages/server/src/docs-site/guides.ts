@@ -65,7 +65,7 @@ export function imagesOf(folder: string): { name: string; file: string; type: st
 }
 
 /** Where a link of a guide leads inside the site; null where it leaves it, to a file that is not shown here. */
-export function siteLink(href: string, file: string, folder: string): string | null {
+function siteLink(href: string, file: string, folder: string): string | null {
   if (/^(https?:|mailto:|#|\/)/.test(href)) return href
   const [target = '', anchor] = href.split('#') as [string, string?]
   const full = path.resolve(path.dirname(file), target)

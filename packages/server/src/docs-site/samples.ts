@@ -2,7 +2,7 @@
 import { parametersOf, type Media, type Shown, type Spec } from './spec.ts'
 
 /** Replaced by the page's own address where scripts run. */
-export const ORIGIN = 'http://localhost:8080'
+const ORIGIN = 'http://localhost:8080'
 
 const isName = (key: string): boolean => /^[A-Za-z_$][\w$]*$/.test(key)
 

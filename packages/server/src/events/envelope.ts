@@ -74,7 +74,7 @@ export function prepareEvent(envelope: unknown, text: string, isLong = false): P
 }
 
 /** What the service adds to a payload, and nobody else may. */
-export const ADDED_BY_SERVICE = ['enrichment', 'original'] as const
+const ADDED_BY_SERVICE = ['enrichment', 'original'] as const
 
 /** Without what only the service adds. The rest of the text stays what it says, numbers of any length included. */
 export function withoutAdded(event: PreparedEvent): PreparedEvent {

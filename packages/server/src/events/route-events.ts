@@ -53,7 +53,7 @@ export interface Routed {
 }
 
 /** Ids that begin with a source of the tenant and a colon are made from what comes through it. */
-export function reservedId({ id }: PreparedEvent, sources: ReadonlySet<string>): Failure | null {
+function reservedId({ id }: PreparedEvent, sources: ReadonlySet<string>): Failure | null {
   const colon = id.indexOf(':')
   if (colon === -1 || !sources.has(id.slice(0, colon))) return null
   const source = id.slice(0, colon)

@@ -130,7 +130,7 @@ const isSpace = (c: number | undefined): boolean => c === 0x20 || c === 0x0a || 
  * The elements of a JSON array as bytes, found by their commas; null where the outside is no array. Each is parsed
  * later.
  */
-export async function splitArray(bytes: Buffer, pause: Pause = nextTurn): Promise<Buffer[] | null> {
+async function splitArray(bytes: Buffer, pause: Pause = nextTurn): Promise<Buffer[] | null> {
   let start = 0
   let end = bytes.length
   while (isSpace(bytes[start])) start++

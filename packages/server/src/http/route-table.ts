@@ -23,7 +23,7 @@ const isUnreserved = (code: number): boolean =>
   code === 0x5f || // _
   code === 0x7e // ~
 
-export function escapesUnreserved(path: string): boolean {
+function escapesUnreserved(path: string): boolean {
   for (let at = path.indexOf('%'); at !== -1; at = path.indexOf('%', at + 1))
     if (isUnreserved(Number.parseInt(path.slice(at + 1, at + 3), 16))) return true
   return false

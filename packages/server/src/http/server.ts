@@ -55,7 +55,7 @@ function requestIdMaker(): (request: IncomingMessage) => string {
 }
 
 /** `/agents/{id}` of the contract is `/v1/agents/:id` of the router. */
-export const routePath = ({ base, path }: Operation): string =>
+const routePath = ({ base, path }: Operation): string =>
   (base === 'v1' ? '/v1' : '') + path.replace(/\{(\w+)\}/g, ':$1')
 
 /** One, whatever it says; a request of HTTP 1.0 may have none. Of two, proxies and servers may each believe another. */

@@ -10,7 +10,7 @@ import type { Quotas } from '../tenants/quotas.ts'
 import { StoreUnavailable, type Db, type Store } from '../store/db.ts'
 import { addToCount, findConflict, insertInterests, shownInterest, type InterestRow } from './sql.ts'
 
-export const MAX_INTERESTS = 10_000
+const MAX_INTERESTS = 10_000
 const MAX_BATCH = 100
 
 export interface NewInterest {

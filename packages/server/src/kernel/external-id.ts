@@ -2,7 +2,7 @@
 import { invalid } from './failure.ts'
 import { isFilledText } from './formats.ts'
 
-export const MAX_EXTERNAL_ID = 255
+const MAX_EXTERNAL_ID = 255
 
 /** The id that the path names; refuses one that no thing could have, and a body that says another. */
 export function externalIdOf(path: string, body: { external_id?: string | null }): string {

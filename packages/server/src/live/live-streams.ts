@@ -34,7 +34,7 @@ export interface LiveStreams {
   close(): void
 }
 
-export const MAX_LIVE = 1_000
+const MAX_LIVE = 1_000
 export const MAX_LIVE_OF_ONE = 16
 const LOOK_EVERY_MS = 1_000
 const VERIFY_EVERY_MS = 250

@@ -1,7 +1,7 @@
 // BM25, once: as functions, and as the SQL by which PostgreSQL chooses candidates. A test holds the two together.
 import type { Condition } from './see.ts'
 
-export const K1 = 1.2
+const K1 = 1.2
 export const B = 0.75
 
 /** The words of a query among what the caller can see. */

@@ -109,7 +109,7 @@ export async function readVersions(tx: Db, memory: MemoryRow): Promise<Version[]
   return versionsOf(memory, rows)
 }
 
-export function versionsOf(memory: MemoryRow, rows: readonly VersionRow[]): Version[] {
+function versionsOf(memory: MemoryRow, rows: readonly VersionRow[]): Version[] {
   const versions: Version[] = []
   let state: Versioned = memory
   for (const { version, changed_at, changed_by, rest, ...texts } of rows) {

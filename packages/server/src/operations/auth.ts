@@ -12,7 +12,7 @@ import { own, type Binding } from './binding.ts'
 import type { RateLimiter, Verdict } from './rate-limit.ts'
 import { ok } from './response.ts'
 
-export const FAILED_EXCHANGES = 30
+const FAILED_EXCHANGES = 30
 export const FAILED_EXCHANGES_WINDOW_S = 60
 
 export interface AuthOperationTools extends KeyTools {

@@ -47,7 +47,7 @@ interface Row {
 }
 
 /** Thrown inside a transaction whose record another node wrote first: everything in it is undone. */
-export class LostRace extends Error {}
+class LostRace extends Error {}
 
 export interface Idempotency {
   /** Runs `work` unless an equal request was carried out before: then its response comes again, as `replayed`. */

@@ -46,8 +46,8 @@ export interface Streams {
   close(): Promise<void>
 }
 
-export const MAX_STREAMS = 20_000
-export const MAX_STREAMS_OF_ONE = 8
+const MAX_STREAMS = 20_000
+const MAX_STREAMS_OF_ONE = 8
 /** Long deliveries that were written and not taken yet: with a megabyte each, the node holds 64. */
 const LONG_AT_ONCE = { ofNode: 64, ofTenant: 16, ofAgent: 4 }
 const TICK_MS = 250

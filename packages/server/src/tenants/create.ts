@@ -12,7 +12,7 @@ export interface NewTenant {
   admin_key: string
 }
 
-export const shownTenant = (row: TenantRow): Tenant => ({
+const shownTenant = (row: TenantRow): Tenant => ({
   id: row.tenant_id,
   slug: row.slug,
   name: row.name,

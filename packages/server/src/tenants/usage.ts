@@ -6,7 +6,7 @@ import type { Db } from '../store/db.ts'
 import { requireTenant } from './create.ts'
 import { addUsage, sumUsage } from './sql.ts'
 
-export const METRICS = ['events', 'deliveries', 'acknowledgements', 'memories', 'searches'] as const
+const METRICS = ['events', 'deliveries', 'acknowledgements', 'memories', 'searches'] as const
 /** What is stored at the moment is counted as well, under no day; it can become less. */
 export const STORED_BYTES = 'stored_bytes'
 export type Metric = (typeof METRICS)[number] | typeof STORED_BYTES

@@ -23,7 +23,7 @@ interface AuditLogProps {
 }
 
 /** Who it was: an agent by its name. */
-export function useActorName(): (actor: string) => string {
+function useActorName(): (actor: string) => string {
   const { kind } = useSession()
   const agents = useAgents(kind !== 'operator')
   return useMemo(

@@ -56,7 +56,6 @@ export function Causation({ id, type, cause }: { id: string; type: string; cause
   if (before.length === 0 && (after === undefined || after.effects.length === 0)) return null
   return (
     <Panel title="What led to it, and what it led to" flush>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard */}
       <section className="causes" aria-label="Causes and effects" tabIndex={0}>
         {before.map((one) => (
           <Fragment key={one.id}>

@@ -7,7 +7,7 @@ import { Time } from '../../components/time.tsx'
 import { useSession } from '../../session/session.ts'
 
 /** A fraction as a number and how much of the whole it is. */
-export function Fraction({ value }: { value: number }) {
+function Fraction({ value }: { value: number }) {
   return (
     <span className="fraction">
       <span className="number">{value.toFixed(2)}</span>

@@ -18,7 +18,7 @@ export interface NewWebhook {
 }
 
 /** As many as a short body can be tried with at the tenant's address. */
-export const MAX_WEBHOOKS = 32
+const MAX_WEBHOOKS = 32
 
 export async function createWebhook(
   db: Db,

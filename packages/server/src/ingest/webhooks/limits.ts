@@ -7,7 +7,7 @@
 import { rateLimited } from '../../kernel/failure.ts'
 import type { UrlKind } from './verify.ts'
 
-export const REFUSED_WEBHOOKS = 300
+const REFUSED_WEBHOOKS = 300
 export const REFUSED_WEBHOOKS_WINDOW_S = 60
 
 interface Subject {

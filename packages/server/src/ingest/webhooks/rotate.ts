@@ -11,7 +11,7 @@ import {
 } from './shown-webhook.ts'
 
 /** How long a secret holds beside the one that replaced it. */
-export const ROTATION_MS = 24 * 3_600_000
+const ROTATION_MS = 24 * 3_600_000
 /** With the present one they are four, the least that a body of any size is tried with. */
 const MAX_OLD = 3
 

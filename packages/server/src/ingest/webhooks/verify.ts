@@ -40,7 +40,7 @@ const LEAST_BYTES = 131_072
 const BYTES_OF_A_TRY = 4_096
 
 /** How many secrets a body of this size is tried with: 32 up to 4 KiB, 8 at 16 KiB, 4 from 32 KiB on. */
-export const triesFor = (bytes: number): number =>
+const triesFor = (bytes: number): number =>
   Math.floor(Math.max(LEAST_BYTES, TIMES_THE_BODY * bytes) / Math.max(BYTES_OF_A_TRY, bytes))
 
 const takes = ({ preset }: WebhookRow, header: SignatureHeader): boolean =>

@@ -12,7 +12,7 @@ import { carriesMeaning, projectionModel, quantise, TOKEN_SIZE } from './tokens.
 const SHA256 = 'afdb6f1a0e45b715d0bb9b11772f032c399babd23bfc31fed1c170afc848bdb1'
 const DIMENSIONS = 384
 /** The window the model was trained for, with the two special tokens. */
-export const WINDOW = 256
+const WINDOW = 256
 /** What neighbouring windows share, so that no sentence is cut in every window it is in. */
 const OVERLAP = 32
 const CLS = 101

@@ -7,7 +7,7 @@ export const TOKEN_SIZE = 64
 const HIDDEN = 384
 
 /** 384 rows of 64 little-endian floats: the first principal directions of the built-in model's token vectors. */
-export const readProjection = (): Uint8Array =>
+const readProjection = (): Uint8Array =>
   readFileSync(new URL('../../../assets/minilm-token-pca64.f32', import.meta.url))
 
 const varint = (n: number): number[] => (n < 128 ? [n] : [(n & 127) | 128, ...varint(Math.floor(n / 128))])

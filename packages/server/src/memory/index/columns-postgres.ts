@@ -7,7 +7,7 @@ import type { ColumnSource } from './tenant-cache.ts'
 import { TenantColumns } from './tenant-columns.ts'
 
 /** Of a tenant with more memories nothing is kept: its columns would take 150 MB in each process that searches it. */
-export const MOST_KEPT = 500_000
+const MOST_KEPT = 500_000
 /** Read at once, about two megabytes. */
 const PAGE = 5_000
 /** More changes than this share of the columns are read faster with all the rest. */

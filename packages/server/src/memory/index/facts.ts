@@ -17,7 +17,7 @@ const FACTS: Insert = {
   conflict: 'on conflict do nothing',
 }
 
-export function factsOf(metadata: string | Buffer): [name: string, value: string][] {
+function factsOf(metadata: string | Buffer): [name: string, value: string][] {
   if (metadata === '{}' || metadata.length > MAX_METADATA) return []
   return Object.entries(JSON.parse(String(metadata)) as Record<string, unknown>)
     .filter(([, value]) => typeof value !== 'object' || value === null)

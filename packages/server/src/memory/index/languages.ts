@@ -1,7 +1,7 @@
 // Which language a text is in, as far as its small words tell. They are left out of what is indexed, and choose the
 // stems. A text that does not tell, a title of two nouns say, is taken for all of these.
 
-export const LANGUAGES = ['en', 'de', 'fr', 'es', 'pt', 'it', 'nl'] as const
+const LANGUAGES = ['en', 'de', 'fr', 'es', 'pt', 'it', 'nl'] as const
 export type Language = (typeof LANGUAGES)[number]
 
 /** Without accents, as they are compared. */

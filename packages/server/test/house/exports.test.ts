@@ -1,0 +1,27 @@
+// What a module exports, somebody imports: a function or a constant that only its own file uses is its own affair.
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { test } from 'node:test'
+
+const ROOT = path.resolve(import.meta.dirname, '../../../..')
+// The packages for others export what others may want.
+const OURS = ['server', 'cel', 'console'].map((name) => `packages/${name}/src/**/*.{ts,tsx}`)
+const EVERYWHERE = ['packages/*/{src,test,bin}/**/*.{ts,tsx,js}', '{bench,faults,scripts,examples}/**/*.{ts,mjs}']
+
+const find = (patterns: readonly string[]): string[] =>
+  globSync(patterns, { cwd: ROOT, exclude: (name) => name.split(path.sep).includes('node_modules') })
+const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8')
+
+test('every exported function and constant is used by another file', () => {
+  // How many files name a word: one that is named in a single file is named by its own alone.
+  const files = new Map<string, number>()
+  for (const file of find(EVERYWHERE))
+    for (const word of new Set(read(file).match(/\b[A-Za-z_]\w*\b/g))) files.set(word, (files.get(word) ?? 0) + 1)
+  const unused = find(OURS).flatMap((file) =>
+    [...read(file).matchAll(/^export (?:async )?(?:const|let|function\*?|class) (\w+)/gm)]
+      .filter(([, name]) => files.get(name!) === 1)
+      .map(([, name]) => `${file}: ${name}`),
+  )
+  assert.deepEqual(unused, [])
+})
