@@ -7,6 +7,7 @@ import type { Router } from '../routing/router.ts'
 import type { Match, RoutingTable } from '../routing/table.ts'
 import type { Reads } from '../store/db.ts'
 import type { PreparedEvent } from './envelope.ts'
+import { leftOutOfLong } from './envelope.ts'
 import { makeRouteEvents } from './route-events.ts'
 import { RoutingMoved } from './write-group.ts'
 
@@ -30,7 +31,7 @@ export type RouteStored = (tenantId: string, senderId: string, events: readonly 
 async function prepared(id: string, text: string): Promise<PreparedEvent> {
   const bytes = Buffer.from(text)
   const long = isLong(bytes)
-  const parsed = await parseBody(bytes, { exactNumbers: true, ...(long ? { leaveOut: 'data' } : {}) })
+  const parsed = await parseBody(bytes, { exactNumbers: true, ...(long ? { leaveOut: leftOutOfLong } : {}) })
   if (!parsed.ok) throw new Error(`the stored event ${id} is not ${parsed.problem}`)
   const envelope = parsed.value as Envelope
   const { type, source } = envelope as { type: string; source: string }

@@ -4,6 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { Failure, invalidEvent, tooLarge } from '../kernel/failure.ts'
 import {
   eventWithData,
+  leftOutOfLong,
   isJsonType,
   prepareEvent,
   textWithData,
@@ -27,9 +28,8 @@ export const isBinaryMode = (headers: IncomingHttpHeaders, mediaType: string): b
   mediaType !== BATCH_TYPE &&
   Object.keys(headers).some((name) => name.startsWith('ce-'))
 
-/** The data of a long event is checked, and read when a filter asks for it. */
-const LONG_EVENT = { exactNumbers: true, leaveOut: 'data' } as const
-const SHORT_EVENT = { exactNumbers: true } as const
+const LONG_EVENT = { exactNumbers: true, leaveOut: leftOutOfLong }
+const SHORT_EVENT = { exactNumbers: true }
 const NO_MEMBERS = { names: new Set<string>(), asText: new Set<string>() }
 
 type Prepared = PreparedEvent | Promise<PreparedEvent>

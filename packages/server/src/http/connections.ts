@@ -194,7 +194,7 @@ function openServer(
   })
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)
-    readingTurns.opened(socket)
+    if (!readingTurns.opened(socket)) socket.destroy()
     socket.once('end', () => readingTurns.read(socket))
     // Before Node's own listener, which makes an error for every request that has no response yet, 20 µs each for a
     // stack that nobody reads: a connection with a thousand of them held everybody up for that long.

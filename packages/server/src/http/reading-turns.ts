@@ -18,6 +18,8 @@ const OF_ONE_READ = 16
 const OF_ONE_TURN = 64
 /** Those that rest and did not pipeline are read so many in a turn: about a millisecond. */
 const READ_AT_ONCE = 16
+/** Connections of an address. Each takes some 30 kB while the head of a request is on its way. */
+const OF_AN_ADDRESS = 24_576
 /** What an address rests for, as a multiple of what it took. */
 const REST = 4
 
@@ -46,7 +48,8 @@ interface Sender {
 }
 
 export interface ReadingTurns {
-  opened(socket: Socket): void
+  /** False: its address has as many as it may have, and this one is to be closed. */
+  opened(socket: Socket): boolean
   closed(socket: Socket): void
   /** A request was read from it, or its end. */
   read(socket: Socket): void
@@ -124,12 +127,10 @@ export function makeReadingTurns(now: () => number = () => performance.now()): R
     isTurnOpen = true
     turn++
     turnBegan = now()
-    setImmediate(endTurn)
-  }
-
-  function endTurn(): void {
-    isTurnOpen = false
-    reading = null
+    setImmediate(() => {
+      isTurnOpen = false
+      reading = null
+    })
   }
 
   /** Counts a socket that is read in this turn. */
@@ -150,6 +151,7 @@ export function makeReadingTurns(now: () => number = () => performance.now()): R
       senderOf.set(socket, sender)
       // Not at once: Node has asked for the next tick to begin reading, and would.
       if (sender.resting) process.nextTick(pauseNew, sender, socket)
+      return sender.sockets.size <= OF_AN_ADDRESS
     },
     closed(socket) {
       const sender = senderOf.get(socket)!

@@ -6,11 +6,11 @@ import type { Operation } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { Failure, internal, invalid, unavailable } from '../kernel/failure.ts'
-import { makeStepTurns, type StepTurns } from '../kernel/step-turns.ts'
 import type { Operations } from '../operations/perform.ts'
 import type { OperationResponse } from '../operations/response.ts'
 import { StoreUnavailable } from '../store/db.ts'
 import { makeAuthenticate, type AuthenticateTools } from './authenticate.ts'
+import { makeBodyTurns, type BodyTurns } from './body-turns.ts'
 import { makeConnections, type Connections } from './connections.ts'
 import { Exchange } from './exchange.ts'
 import type { WhenLeaving } from './gone-signal.ts'
@@ -147,7 +147,7 @@ export function makeServer(tools: ServerTools): HttpServer {
 
   const serveTools: ServeTools = {
     ...tools,
-    bodySteps: makeStepTurns(),
+    bodyTurns: makeBodyTurns(),
     identified: inHand.identified,
     respond,
     fail,
@@ -169,7 +169,7 @@ export function makeServer(tools: ServerTools): HttpServer {
 }
 
 interface ServeTools extends ServerTools {
-  bodySteps: StepTurns
+  bodyTurns: BodyTurns
   identified(exchange: Exchange): void
   respond(response: OperationResponse, exchange: Exchange, type?: string): void | Promise<void>
   fail(error: unknown, exchange: Exchange): void
@@ -219,7 +219,7 @@ function addMounts(table: RouteTable, { mounts, identified, fail }: ServeTools):
 function serveOperation(operation: Operation, tools: ServeTools): Serve {
   const { identified, respond, fail } = tools
   const authenticate = makeAuthenticate(operation, tools)
-  const readPayload = makeReadPayload(operation, tools.bodyLimits, tools.bodySteps)
+  const readPayload = makeReadPayload(operation, tools.bodyLimits, tools.bodyTurns)
   const run = tools.operations.runner(operation)
 
   const carryOut = (principal: Principal, exchange: Exchange): Promise<void> => {

@@ -110,8 +110,8 @@ export const keyOfAnother = (key: string, existingId: string | null): Failure =>
   })
 
 /** The first response is not known any more: it showed what neither the memory nor its history has. */
-export const changedSince = (key: string, existingId: string): Failure =>
-  fail('conflict', 'What this Idempotency-Key was used for was done, and has been changed or erased since', {
+export const changedSince = (key: string | null, existingId: string): Failure =>
+  fail('conflict', 'It was done, and has been changed or erased since', {
     idempotency_key: key,
     existing_resource_id: existingId,
   })

@@ -26,8 +26,8 @@ export interface ParseOptions {
   exactNumbers?: boolean
   /** Halves of surrogate pairs are replaced, as every encoder would. */
   wellFormed?: boolean
-  /** The member of this name is checked and not read: it is there, and undefined. */
-  leaveOut?: string
+  /** The members of the outermost object that this says are checked and not read: they are there, and undefined. */
+  leaveOut?: (name: string, isNested: boolean) => boolean
 }
 
 /** What is shorter is parsed at once. */
@@ -135,7 +135,9 @@ class Steps {
     if (!top.isObject) return false
     top.name = skipName(bytes, cursor)
     const { leaveOut } = this.#options
-    if (leaveOut === undefined || this.#open.length > 1 || this.#nameOf(top) !== leaveOut) return false
+    if (leaveOut === undefined || this.#open.length > 1) return false
+    const first = bytes[cursor.at]
+    if (!leaveOut(this.#nameOf(top), first === OPEN_OBJECT || first === OPEN_ARRAY)) return false
     this.#readAll()
     yield* skipValue(bytes, cursor, 1)
     this.#addTo(top, undefined)

@@ -7,6 +7,7 @@ import type { Identify } from '../auth/identify.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { Wakeups } from '../delivery/wake.ts'
 import { bearer } from '../http/authenticate.ts'
+import { makeBodyTurns } from '../http/body-turns.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { Mount } from '../http/mount.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -78,6 +79,7 @@ async function write(exchange: Exchange, response: Response): Promise<void> {
 
 export function mcpMount(tools: McpTools): Mount {
   const { operations, identify, wakeups, clock, log, version, maxBytes, publicUrl } = tools
+  const bodyTurns = makeBodyTurns()
   const publicHost = publicUrl === null ? null : new URL(publicUrl).host
   const authenticate = makeAuthenticate(operations, identify)
   const bus = makeMailboxBus(wakeups)
@@ -103,7 +105,7 @@ export function mcpMount(tools: McpTools): Mount {
     identified()
     // Each message is a request, whatever its tool asks for besides.
     await operations.admit(principal, {}, exchange)
-    const messages = await readMessages(exchange, maxBytes)
+    const messages = await readMessages(exchange, maxBytes, bodyTurns)
     if (messages?.ok === false) return write(exchange, refusal(400, messages.code, messages.problem))
     for (let i = 1; i < Math.min(messages?.count ?? 0, MAX_BATCH); i++) await operations.admit(principal, {}, {})
 

@@ -1,7 +1,8 @@
 // What a client of MCP sent, as a value: bounded before it is parsed, in size and in depth, like every other body.
 import { readBody } from '../http/body.ts'
 import type { Exchange } from '../http/exchange.ts'
-import { parseBody } from '../kernel/json-steps.ts'
+import type { BodyTurns } from '../http/body-turns.ts'
+import { isLong, parseBody } from '../kernel/json-steps.ts'
 
 /** Around the arguments of a tool stand the message and its parameters. */
 const ENVELOPE_DEPTH = 2
@@ -21,11 +22,16 @@ const wrongUri = (message: unknown): boolean => {
 }
 
 /** Undefined where nothing was sent. */
-export async function readMessages(exchange: Exchange, maxBytes: number): Promise<Messages | undefined> {
+export async function readMessages(
+  exchange: Exchange,
+  maxBytes: number,
+  turns: BodyTurns,
+): Promise<Messages | undefined> {
   if (!exchange.hasBody) return undefined
   const bytes = await readBody(exchange, maxBytes)
   if (exchange.method !== 'POST' || bytes.length === 0) return undefined
-  const parsed = await parseBody(bytes, { extraDepth: ENVELOPE_DEPTH })
+  const parse = () => parseBody(bytes, { extraDepth: ENVELOPE_DEPTH }, turns.pauseOf(exchange))
+  const parsed = await (isLong(bytes) ? turns.inTurnOf(exchange)(parse) : parse())
   if (!parsed.ok) return { ok: false, code: -32700, problem: `Parse error: expected ${parsed.problem}` }
   const { value } = parsed
   const messages = Array.isArray(value) ? value : [value]

@@ -3,7 +3,7 @@
 // 1. Versions are numbered from 1, which is the memory as it was made. Row v holds who made version v, when, and the
 //    values that it replaced, so that the newest are undone one after the other to see an older one.
 // 2. Kept are the newest MAX_VERSIONS, and of those no more than MAX_BYTES of what was replaced; the last change always.
-import { one, type Db } from '../store/db.ts'
+import { type Db, one, type Reads } from '../store/db.ts'
 import { MEMORY_COLUMNS, type MemoryRow } from './sql.ts'
 
 export const MAX_VERSIONS = 100
@@ -134,7 +134,12 @@ export const deleteVersions = (tx: Db, tenantId: string, id: string): Promise<nu
  * The metadata that a memory had at a change of its own, told by its time; undefined where that is no longer known.
  * Whoever asks has been shown it before.
  */
-export async function metadataAt(db: Db, tenantId: string, id: string, updatedAt: number): Promise<string | undefined> {
+export async function metadataAt(
+  db: Reads,
+  tenantId: string,
+  id: string,
+  updatedAt: number,
+): Promise<string | undefined> {
   const { longText } = db.dialect
   // One memory, whatever has become of it.
   const row = await one<{ updated_at: number; metadata: string }>(

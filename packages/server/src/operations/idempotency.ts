@@ -12,10 +12,11 @@ import { createHash, webcrypto } from 'node:crypto'
 import type { Secrets } from '../kernel/secrets.ts'
 import type { ErrorCode } from '@sensorium/contract'
 import { changedSince, keyOfAnother, keyReused, recordedFailure } from '../kernel/failure.ts'
-import type { Db, Store } from '../store/db.ts'
+import type { Db, Reads, Store } from '../store/db.ts'
 import { purge, type Aging } from '../store/purge.ts'
 import { metadataAt } from '../memory/versions.ts'
-import type { OperationResponse, StoredMetadata } from './response.ts'
+import { slices } from '../memory/wire.ts'
+import type { OperationResponse, Pieces, StoredMetadata } from './response.ts'
 
 export /** Records that nobody can ask for any more. */
 const RECORDS: Aging = {
@@ -63,6 +64,7 @@ export type RecordResponse = (tx: Db, response: OperationResponse) => Promise<vo
 interface Recorded {
   json?: unknown
   text?: string
+  pieces?: Pieces
   /** Of a refusal. */
   headers?: Record<string, string>
 }
@@ -136,6 +138,23 @@ const insert = (db: Db, r: RequestKey, row: Row, now: number): Promise<number> =
     ],
   )
 
+/**
+ * A response that shows long metadata, which is read when it is wanted: from the memory, or from its history where it was
+ * changed meanwhile.
+ */
+export async function* withMetadata(
+  db: Reads,
+  tenantId: string,
+  { memoryId, updatedAt, before, after }: StoredMetadata,
+  key: string | null,
+): AsyncGenerator<string> {
+  const metadata = await metadataAt(db, tenantId, memoryId, updatedAt)
+  if (metadata === undefined) throw changedSince(key, memoryId)
+  yield before
+  yield* slices(metadata)
+  yield after
+}
+
 export function makeIdempotency(store: Store, secrets: Secrets, now: () => number): Idempotency {
   const running = new Map<string, Promise<void>>()
   const nameOf = (r: RequestKey): string => JSON.stringify([r.tenantId, r.principalId, r.method, r.path, r.key])
@@ -159,13 +178,11 @@ export function makeIdempotency(store: Store, secrets: Secrets, now: () => numbe
     }
   }
 
-  async function readBody({ tenantId, key }: RequestKey, body: string): Promise<Recorded> {
+  function readBody({ tenantId, key }: RequestKey, body: string): Recorded {
     if (body.startsWith(AS_TEXT)) return { text: body.slice(AS_TEXT.length) }
     if (!body.startsWith(WITH_METADATA)) return JSON.parse(body) as Recorded
-    const { memoryId, updatedAt, before, after } = JSON.parse(body.slice(WITH_METADATA.length)) as StoredMetadata
-    const metadata = await metadataAt(store, tenantId, memoryId, updatedAt)
-    if (metadata === undefined) throw changedSince(key, memoryId)
-    return { text: before + metadata + after }
+    const stored = JSON.parse(body.slice(WITH_METADATA.length)) as StoredMetadata
+    return { pieces: withMetadata(store, tenantId, stored, key) }
   }
 
   async function stored(request: RequestKey): Promise<OperationResponse | null> {
@@ -174,11 +191,12 @@ export function makeIdempotency(store: Store, secrets: Secrets, now: () => numbe
     if (row.body_hash !== request.bodyHash) throw keyReused(request.key, row.resource_id)
     if (row.sealed && row.key_id !== request.keyId) throw keyOfAnother(request.key, row.resource_id)
     const body = row.sealed ? secrets.open(row.body, nameOf(request)) : row.body
-    const { json, text, headers } = await readBody(request, body)
+    const { json, text, pieces, headers } = readBody(request, body)
     if (row.status >= 400) {
       const { code, message, details } = (json as RecordedError).error
       return { status: row.status, failure: recordedFailure(code, message, details, headers), replayed: true }
     }
+    if (pieces) return { status: row.status, pieces, replayed: true }
     return { status: row.status, ...(text === undefined ? { json } : { text }), replayed: true }
   }
 

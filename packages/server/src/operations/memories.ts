@@ -12,9 +12,10 @@ import { traverse } from '../memory/traverse.ts'
 import type { MemoryIndex } from '../memory/index/memory-index.ts'
 import type { Similar } from '../memory/similar.ts'
 import type { RelationshipRow, WrittenMemory } from '../memory/sql.ts'
-import { memoryParts, relationshipJson, slices } from '../memory/wire.ts'
+import { memoryParts, relationshipJson } from '../memory/wire.ts'
 import type { Store } from '../store/db.ts'
 import type { CallOptions } from './call.ts'
+import { withMetadata } from './idempotency.ts'
 import { noContent, type OperationResponse } from './response.ts'
 import { own, read, write, type Binding } from './binding.ts'
 
@@ -22,17 +23,23 @@ import { own, read, write, type Binding } from './binding.ts'
 const LONG_METADATA = 65_536
 
 /** `more` is what comes after the memory's own fields. */
-export function shown(status: number, row: WrittenMemory, { brief }: CallOptions, more = ''): OperationResponse {
+export function shown(
+  store: Store,
+  status: number,
+  row: WrittenMemory,
+  { brief }: CallOptions,
+  more = '',
+): OperationResponse {
   const isLong = row.metadata.length > LONG_METADATA
   const [before, metadata, end] = memoryParts(isLong && brief === true ? { ...row, metadata: '{}' } : row)
   const after = `${end.slice(0, -1)}${more}}`
   if (!isLong || brief === true) return { status, text: before + String(metadata) + after, resourceId: row.id }
-  return {
-    status,
-    pieces: [before, ...(typeof metadata === 'string' ? slices(metadata) : [metadata]), after],
-    resourceId: row.id,
-    stored: { memoryId: row.id, updatedAt: row.updated_at, before, after },
-  }
+  const stored = { memoryId: row.id, updatedAt: row.updated_at, before, after }
+  // The bytes that came are there until the response is over. Others are read when its turn has come: three hundred
+  // that nobody read held ten megabytes each.
+  const pieces =
+    typeof metadata === 'string' ? withMetadata(store, row.tenant_id, stored, null) : [before, metadata, after]
+  return { status, pieces, resourceId: row.id, stored }
 }
 const related = (row: RelationshipRow): OperationResponse => ({
   status: 201,
@@ -60,7 +67,7 @@ export const memoryOperations = (tools: MemoryOperationTools): Binding[] => {
       await index.ahead(body.title, body.content)
       return store.tx(async (tx) => {
         const more = known && known.similar.length > 0 ? `,"similar":${JSON.stringify(known.similar)}` : ''
-        const response = shown(201, await remember(tx, tools, principal, body, known?.vectors), options, more)
+        const response = shown(store, 201, await remember(tx, tools, principal, body, known?.vectors), options, more)
         if (record) await record(tx, response)
         return response
       })
@@ -68,13 +75,13 @@ export const memoryOperations = (tools: MemoryOperationTools): Binding[] => {
 
     // A write: fetching moves accessed_at.
     write(operations.getMemory, async ({ principal, params, options }, tx) =>
-      shown(200, await getMemory(tx, principal, params.id, now()), options),
+      shown(store, 200, await getMemory(tx, principal, params.id, now()), options),
     ),
 
     own(operations.updateMemory, async ({ principal, params, body, options }, record) => {
       await index.ahead(body.title, body.content)
       return store.tx(async (tx) => {
-        const response = shown(200, await changeMemory(tx, tools, principal, params.id, body), options)
+        const response = shown(store, 200, await changeMemory(tx, tools, principal, params.id, body), options)
         if (record) await record(tx, response)
         return response
       })
@@ -86,7 +93,7 @@ export const memoryOperations = (tools: MemoryOperationTools): Binding[] => {
     }),
 
     write(operations.promoteMemory, async ({ principal, params, body, options }, tx) =>
-      shown(200, await promoteMemory(tx, tools, principal, params.id, body), options),
+      shown(store, 200, await promoteMemory(tx, tools, principal, params.id, body), options),
     ),
 
     write(operations.createRelationship, async ({ principal, params, body }, tx) =>

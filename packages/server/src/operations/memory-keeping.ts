@@ -25,7 +25,7 @@ export const memoryKeepingOperations = (tools: MemoryKeepingTools): Binding[] =>
       await index.ahead(body.title, body.content)
       return store.tx(async (tx) => {
         const { memory, outcome } = await putMemory(tx, tools, principal, params.external_id, body)
-        const response = shown(outcome === 'made' ? 201 : 200, memory, options)
+        const response = shown(store, outcome === 'made' ? 201 : 200, memory, options)
         if (record) await record(tx, response)
         return response
       })
@@ -37,7 +37,7 @@ export const memoryKeepingOperations = (tools: MemoryKeepingTools): Binding[] =>
     })),
 
     write(operations.restoreMemory, async ({ principal, params, body, options }, tx) =>
-      shown(200, await restoreMemory(tx, tools, principal, params.id, body.version), options),
+      shown(store, 200, await restoreMemory(tx, tools, principal, params.id, body.version), options),
     ),
 
     read(operations.findSimilarMemories, async ({ principal, params, query, options }) => ({
@@ -46,7 +46,7 @@ export const memoryKeepingOperations = (tools: MemoryKeepingTools): Binding[] =>
     })),
 
     write(operations.mergeMemories, async ({ principal, params, body, options }, tx) =>
-      shown(200, await mergeMemories(tx, tools, principal, params.id, body.memory_ids), options),
+      shown(store, 200, await mergeMemories(tx, tools, principal, params.id, body.memory_ids), options),
     ),
   ]
 }

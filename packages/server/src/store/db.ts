@@ -191,7 +191,7 @@ export class StoreUnavailable extends Error {
   }
 }
 
-export async function one<R>(db: Db, sql: string, values?: readonly Value[]): Promise<R | undefined> {
+export async function one<R>(db: Reads, sql: string, values?: readonly Value[]): Promise<R | undefined> {
   return (await db.rows<R>(sql, values))[0]
 }
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { NOBODY } from '../../src/events/addressee.ts'
 import { prepareEvent } from '../../src/events/envelope.ts'
+import { readEvent } from '../../src/http/cloud-events.ts'
 import type { Handover } from '../../src/delivery/handover.ts'
 import { routeInSlices } from '../../src/events/route-events.ts'
 import { makeRouteStored } from '../../src/events/route-stored.ts'
@@ -40,6 +41,24 @@ onBothEngines((engine) => {
     })
   const envelope = (id: string, rest: string): string =>
     `{"specversion":"1.0","type":"long.one","source":"/a","id":"${id}",${rest}}`
+
+  test('[SAFE-34] of a long event nothing nested is kept as a value, what must be of a kind is checked, and filters see all', async () => {
+    const junk = `[${Array(20_000).fill('{}').join(',')}]`
+    const raw = (rest: string): Buffer => Buffer.from(envelope('l-0', rest))
+    const read = await readEvent({}, 'application/cloudevents+json', raw(`"junk":${junk},"colour":"red","data":[]`))
+    assert.deepEqual(
+      [read.envelope['junk'], read.envelope['data'], read.envelope['colour']],
+      [undefined, undefined, 'red'],
+    )
+    const sent = envelope('l-nested', `"colour":"red","junk":${junk},"data":{"list":[{},[]]}`)
+    assert.equal((await send(sent)).body.recipients, 1)
+    const { body } = await service.call('GET /v1/delivery/poll', { token: agent.token })
+    const delivery_ids = body.deliveries.map(({ id }: { id: string }) => id)
+    assert.equal(delivery_ids.length, 1)
+    await service.call('POST /v1/delivery/ack', { token: agent.token, body: { delivery_ids } })
+    const refused = await send(envelope('l-time', `"junk":"${PADDING}","time":{"a":[]}`))
+    assert.deepEqual([refused.status, refused.body.error.details.field], [400, 'time'])
+  })
 
   test('[SAFE-18] a filter sees the whole of a long event, in every mode, and it goes out as it came', async () => {
     const data = ` { "n":9007199254740993, "pad": "${PADDING}" } `

@@ -117,3 +117,16 @@ test('[SAFE-31] of two hundred sockets that ask at once sixteen are read in a tu
   const rested = sizes.indexOf(64)
   if (rested !== -1) assert.ok(Math.max(0, ...sizes.slice(rested + 1)) <= 17, `then ${sizes.slice(rested + 1)}`)
 })
+
+test('[SAFE-36] an address has 24,576 connections and no more, and gets room as they close', () => {
+  const reading = makeReadingTurns()
+  const socket = (remoteAddress: string): Socket => ({ remoteAddress }) as Socket
+  const open = Array.from({ length: 24_576 }, () => socket('192.0.2.1'))
+  assert.ok(open.every((one) => reading.opened(one)))
+  const over = socket('192.0.2.1')
+  assert.equal(reading.opened(over), false)
+  assert.equal(reading.opened(socket('192.0.2.2')), true)
+  reading.closed(over)
+  reading.closed(open[0]!)
+  assert.equal(reading.opened(socket('192.0.2.1')), true)
+})

@@ -66,10 +66,19 @@ test('[SAFE-17] depth is bounded, long numbers are exact and halves of pairs rep
 
 test('[SAFE-17] a member that is left out is checked and not read', async () => {
   const text = `{"a":1,"data":[${PADDING},{"data":2}],"b":{"data":3},"c":${PADDING}}`
-  const value = (await parse(text, { leaveOut: 'data' })) as Record<string, unknown>
+  const value = (await parse(text, { leaveOut: (name) => name === 'data' })) as Record<string, unknown>
   assert.deepEqual({ ...value, c: 0 }, { a: 1, data: undefined, b: { data: 3 }, c: 0 })
   assert.ok('data' in value)
-  assert.ok(!(await parseBody(Buffer.from(text.replace('"data":2', '"data":')), { leaveOut: 'data' })).ok)
+  assert.ok(
+    !(await parseBody(Buffer.from(text.replace('"data":2', '"data":')), { leaveOut: (name) => name === 'data' })).ok,
+  )
+})
+
+test('[SAFE-34] what is nested can be left out, and what is not kept', async () => {
+  const text = `{"a":"1","junk":[{},{}],"more":{"a":[]},"kept":[1],"c":${PADDING}}`
+  const leaveOut = (name: string, isNested: boolean): boolean => isNested && name !== 'kept'
+  const value = (await parse(text, { leaveOut })) as Record<string, unknown>
+  assert.deepEqual({ ...value, c: 0 }, { a: '1', junk: undefined, more: undefined, kept: [1], c: 0 })
 })
 
 test('[SAFE-17] others have their turn while a megabyte of the smallest values is parsed', async () => {

@@ -5,13 +5,15 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
-import type { Memory } from '@sensorium/contract'
+import { operations, type Memory } from '@sensorium/contract'
+import type { Principal } from '../../src/auth/principal.ts'
 import { listMemories } from '../../src/memory/list.ts'
 import { makeAnalyse } from '../../src/memory/index/analyse.ts'
 import { fold } from '../../src/memory/index/fold.ts'
 import { askedOf, gramsOf } from '../../src/memory/index/grams.ts'
 import { wordsOf } from '../../src/memory/index/terms.ts'
 import { traverse } from '../../src/memory/traverse.ts'
+import { NOBODY } from '../../src/operations/call.ts'
 import type { Value } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
@@ -148,6 +150,22 @@ onBothEngines((engine) => {
     const { memories, total } = JSON.parse(text) as { memories: Memory[]; total: number }
     assert.deepEqual([memories.length, total], [4, 5])
     for (const { id } of memories) await calls.forget(agent, id)
+  })
+
+  test('[SAFE-35] a response that shows long metadata holds none of it while it waits, and shows what it was', async () => {
+    const metadata = { blob: 'Grüße '.repeat(30_000) }
+    const { id } = await calls.make(agent, { title: 'Long', content: 'Has much metadata', metadata })
+    const principal: Principal = { ...NOBODY, ...viewer(), keyId: 'key', scopes: new Set(['memory:read']) }
+    const { pieces } = await service.app.operations.perform(principal, operations.getMemory, { params: { id } })
+    assert.ok(pieces && Symbol.asyncIterator in pieces, 'it is made when its turn has come')
+    // Changed meanwhile: the response is of the memory as it was.
+    await service.clock.advance(1_000)
+    const changed = { body: { metadata: { other: 1 } }, token: agent.token }
+    assert.equal((await service.call(`PATCH /v1/memories/${id}`, changed)).status, 200)
+    let text = ''
+    for await (const piece of pieces) text += piece
+    assert.deepEqual((JSON.parse(text) as Memory).metadata, metadata)
+    await calls.forget(agent, id)
   })
 
   test('[LOAD-2] a memory of megabytes is read in one step and written in others', async () => {
