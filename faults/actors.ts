@@ -1,6 +1,7 @@
 // Who does something while things break. Each tells the ledger what it was told, and goes on whatever happens.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { makeCaller, type Caller, type Urls } from './client.ts'
+import type { FarEnds } from './far-ends.ts'
 import type { Handed, Ledger } from './ledger.ts'
 import { LEASE_S } from './site.ts'
 
@@ -24,6 +25,13 @@ export async function makeActor(admin: Caller, urls: Urls, name: string): Promis
   return { ...makeCaller(urls, body.key), id: agent.id }
 }
 
+/** Makes it one that is pushed to. */
+export async function makePushed(admin: Caller, agent: Actor, farEnds: FarEnds, ledger: Ledger): Promise<void> {
+  farEnds.onPush(agent.id, (delivery) => ledger.pushed(agent.id, delivery))
+  const body = { delivery_mode: 'push', delivery_endpoint: `${farEnds.url}/push/${agent.id}` }
+  await admin.insist([200], 'PATCH', `/v1/agents/${agent.id}`, body)
+}
+
 /** True when the event was accepted. */
 export async function publish({ call }: Actor, ledger: Ledger, n: number, isOver: () => boolean): Promise<boolean> {
   const id = `e-${n}`
@@ -32,7 +40,8 @@ export async function publish({ call }: Actor, ledger: Ledger, n: number, isOver
   const isSentOnce = chance(SENT_ONCE)
   do {
     const reply = await call('POST', '/v1/events', event).catch(() => null)
-    if (reply?.status === 202) {
+    // 200: it was accepted by a request before this one, whose response was lost.
+    if (reply?.status === 202 || reply?.status === 200) {
       ledger.accepted(id)
       return true
     }
@@ -64,6 +73,15 @@ export async function remember({ call }: Actor, ledger: Ledger, n: number): Prom
   const memory = { type: 'episodic', scope: 'agent', title: `Number ${n}`, content }
   const reply = await call<{ id: string }>('POST', '/v1/memories', memory).catch(() => null)
   if (reply?.status === 201) ledger.remembered(reply.body.id, content)
+}
+
+/** Resolves when all of an agent's deliveries have been pushed, or are dead letters. */
+export async function untilPushed(admin: Caller, { id }: Actor): Promise<void> {
+  for (;;) {
+    const { body } = await admin.insist<{ pending: number; leased: number }>([200], 'GET', `/v1/agents/${id}/queue`)
+    if (body.pending + body.leased === 0) return
+    await sleep(500)
+  }
 }
 
 /** Acknowledges all that is left. A poll that waited longer than a lease and found nothing means that nothing is. */

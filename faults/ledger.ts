@@ -44,6 +44,8 @@ export interface Ledger {
   accepted(eventId: string): void
   /** A poll that was sent at `asked` and read at `read` brought these. */
   handed(agent: string, deliveries: readonly Handed[], asked: number, read: number): void
+  /** A push brought this. Only the service knows when its lease began, and whether it read the response. */
+  pushed(agent: string, delivery: Handed): void
   /** The response said that all of these are settled. */
   settled(deliveryIds: readonly string[], as: Settlement, at: number): void
   /** The database lost its last moments, as it may lose leases: what was leased may come again at once. */
@@ -91,6 +93,8 @@ export function makeLedger(recipients: readonly string[], leaseMs: number): Ledg
   function compareState(eventId: string, { agent_id, state }: Receipt): void {
     const id = ofEvent.get(`${agent_id} ${eventId}`)
     const told = id === undefined ? null : deliveries.get(id)!.settled
+    if (state === 'acknowledged' && id === undefined)
+      broken.push(`${eventId} is acknowledged for ${agent_id}, who never had it`)
     if (told && told.as !== state) broken.push(`${eventId} was ${told.as} for ${agent_id}, and is ${state}`)
     if (state !== 'acknowledged' && state !== 'dead_lettered')
       broken.push(`${eventId} is ${state} for ${agent_id}, and nobody is handed it`)
@@ -104,6 +108,7 @@ export function makeLedger(recipients: readonly string[], leaseMs: number): Ledg
     handed(agent, given, asked, read) {
       for (const delivery of given) hand(agent, delivery, asked, read)
     },
+    pushed: (agent, delivery) => hand(agent, delivery, -Infinity, Infinity),
     settled(ids, as, at) {
       for (const id of ids) deliveries.get(id)!.settled ??= { as, at }
     },

@@ -1,31 +1,46 @@
 // `npm run faults`: work goes on while things break, and the ledger at the end is exact. Arguments choose scenarios by a
-// part of their name; `--short` breaks each a few times, `--rounds N` says how often.
+// part of their name. `--short` breaks each a few times on one site, `--rounds N` says how often, `--engine` on which
+// engine, `--json FILE` where the table goes.
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { SCENARIOS } from './scenarios/all.ts'
-import { carryOut, type Row } from './carry-out.ts'
+import { carryOut, type Planned, type Row } from './carry-out.ts'
+import type { EngineName } from './site.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { short: { type: 'boolean', default: false }, rounds: { type: 'string' }, json: { type: 'string' } },
+  options: {
+    short: { type: 'boolean', default: false },
+    rounds: { type: 'string' },
+    engine: { type: 'string' },
+    json: { type: 'string' },
+  },
 })
+const isChosen = (name: string): boolean => positionals.length === 0 || positionals.some((part) => name.includes(part))
 const rows: Row[] = []
 let isBroken = false
-for (const scenario of SCENARIOS) {
-  if (positionals.length > 0 && !positionals.some((part) => scenario.name.includes(part))) continue
-  for (const engine of scenario.engines) {
-    const rounds = Number(values.rounds ?? (values.short ? scenario.rounds.short : scenario.rounds.long))
-    if (rounds === 0) continue
-    const outcome = await carryOut(scenario, engine, rounds)
-    if (typeof outcome === 'string') {
-      console.log(`${scenario.name}, ${engine}: left out, ${outcome}`)
-      continue
-    }
-    rows.push(outcome.row)
-    for (const sentence of outcome.broken.slice(0, 20)) console.error(`  broken: ${sentence}`)
-    isBroken ||= outcome.broken.length > 0
-    console.log(JSON.stringify(outcome.row))
-  }
+
+async function run(plan: readonly Planned[], engine: EngineName): Promise<void> {
+  const outcome = await carryOut(plan, engine, { pushes: !values.short })
+  if (typeof outcome === 'string')
+    return console.log(`${plan.map(({ scenario }) => scenario.name).join(', ')}, ${engine}: left out, ${outcome}`)
+  rows.push(outcome.row)
+  for (const sentence of outcome.broken.slice(0, 20)) console.error(`  broken: ${sentence}`)
+  isBroken ||= outcome.broken.length > 0
+  console.log(JSON.stringify(outcome.row))
+}
+
+for (const engine of ['sqlite', 'postgres'] as const) {
+  if (values.engine !== undefined && values.engine !== engine) continue
+  const planned = SCENARIOS.filter(({ name, engines }) => isChosen(name) && engines.includes(engine))
+    .map((scenario): Planned => {
+      const { short, long } = scenario.rounds
+      return { scenario, rounds: Number(values.rounds ?? (values.short ? short : long)) }
+    })
+    .filter(({ rounds }) => rounds > 0)
+  if (planned.length === 0) continue
+  if (values.short) await run(planned, engine)
+  else for (const one of planned) await run([one], engine)
 }
 console.table(rows)
 if (values.json) writeFileSync(values.json, `${JSON.stringify(rows, null, 2)}\n`)

@@ -1,9 +1,9 @@
 // What goes on while things break: publishers, recipients that acknowledge, and a writer of memories.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { drain, makeActor, publish, receive, remember, type Actor } from './actors.ts'
-import { makeCaller, type Urls } from './client.ts'
+import { drain, makeActor, makePushed, publish, receive, remember, untilPushed, type Actor } from './actors.ts'
+import { makeCaller } from './client.ts'
 import { makeLedger, type Ledger, type Receipt } from './ledger.ts'
-import { ADMIN_KEY, LEASE_S } from './site.ts'
+import { ADMIN_KEY, LEASE_S, type Site } from './site.ts'
 
 export interface Workload {
   ledger: Ledger
@@ -16,6 +16,8 @@ export interface Workload {
 }
 
 const PUBLISHERS = 6
+/** Each sends the next event so long after the response to the last: more would only keep the machine busy. */
+const PAUSE_MS = 40
 const RECIPIENTS = 2
 const POLLS_OF_A_RECIPIENT = 2
 /** Nodes know the clock that they share as exactly as a busy database tells it; 14 ms were seen. */
@@ -33,18 +35,22 @@ async function compareAll({ insist }: Actor, ledger: Ledger): Promise<void> {
   }
 }
 
-export async function startWorkload(urls: Urls): Promise<Workload> {
+/** `pushes`: whether one more recipient is pushed to. After a kill its leases take half a minute to lapse. */
+export async function startWorkload({ urls, farEnds }: Site, pushes: boolean): Promise<Workload> {
   const admin = makeCaller(urls, ADMIN_KEY)
   const sender = await makeActor(admin, urls, 'sender')
-  const recipients: Actor[] = []
-  for (let i = 0; i < RECIPIENTS; i++) {
-    const recipient = await makeActor(admin, urls, `recipient ${i}`)
+  async function makeRecipient(name: string): Promise<Actor> {
+    const recipient = await makeActor(admin, urls, name)
     const interest = { event_type: 'fault.*', priority: 0, enrichment_depth: 'none' }
     await recipient.insist([201], 'POST', `/v1/agents/${recipient.id}/interests`, interest)
-    recipients.push(recipient)
+    return recipient
   }
-  const ids = recipients.map(({ id }) => id)
+  const recipients: Actor[] = []
+  for (let i = 0; i < RECIPIENTS; i++) recipients.push(await makeRecipient(`recipient ${i}`))
+  const pushed = pushes ? await makeRecipient('pushed to') : null
+  const ids = [...recipients, ...(pushed ? [pushed] : [])].map(({ id }) => id)
   const ledger = makeLedger(ids, LEASE_S * 1_000 - CLOCKS_APART_MS)
+  if (pushed) await makePushed(admin, pushed, farEnds, ledger)
   let isOver = false
   let accepted = 0
   let n = 0
@@ -59,7 +65,7 @@ export async function startWorkload(urls: Urls): Promise<Workload> {
     if (await publish(sender, ledger, n++, () => isOver)) accepted++
   }
   const loops = [
-    ...Array.from({ length: PUBLISHERS }, () => keepOn(publishOne, 5)),
+    ...Array.from({ length: PUBLISHERS }, () => keepOn(publishOne, PAUSE_MS)),
     ...recipients.flatMap((recipient) =>
       Array.from({ length: POLLS_OF_A_RECIPIENT }, () => keepOn(() => receive(recipient, ledger), 0)),
     ),
@@ -77,6 +83,7 @@ export async function startWorkload(urls: Urls): Promise<Workload> {
     },
     async settle() {
       await Promise.all(recipients.map((recipient) => drain(recipient, ledger)))
+      if (pushed) await untilPushed(admin, pushed)
       await compareAll(sender, ledger)
     },
   }

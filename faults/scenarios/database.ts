@@ -10,7 +10,7 @@ export const crashTheDatabase: Scenario = {
   rounds: { long: 30, short: 1 },
   async breakOnce(site, { ledger, progress }) {
     await progress(between(5, 60))
-    await site.database!.server.restart()
+    await site.database!.server().restart()
     ledger.leasesForgotten()
   },
 }
@@ -22,11 +22,24 @@ export const freezeTheDatabase: Scenario = {
   rounds: { long: 20, short: 1 },
   async breakOnce(site, { progress }) {
     await progress(between(5, 60))
-    const { wire } = site.database!
+    const wire = site.database!.wire()
     wire.freeze()
     await sleep(between(200, 6_000))
     await wire.cut()
     await wire.mend()
+  },
+}
+
+/** The server is lost for good while its synchronous replica has all that was answered, and takes its place. */
+export const failOver: Scenario = {
+  name: 'PostgreSQL fails over to its synchronous replica',
+  engines: ['postgres'],
+  rounds: { long: 5, short: 0 },
+  prepare: async () => ({ hasReplica: true }),
+  async breakOnce(site, { ledger, progress }) {
+    await progress(between(5, 60))
+    await site.database!.failOver()
+    ledger.leasesForgotten()
   },
 }
 
@@ -36,7 +49,7 @@ export const cutTheWire: Scenario = {
   rounds: { long: 30, short: 1 },
   async breakOnce(site, { progress }) {
     await progress(between(5, 60))
-    const { wire } = site.database!
+    const wire = site.database!.wire()
     await wire.cut()
     await sleep(between(0, 1_000))
     await wire.mend()
@@ -50,11 +63,11 @@ export const takeAllConnections: Scenario = {
   rounds: { long: 5, short: 0 },
   async breakOnce(site, { progress }) {
     await progress(between(5, 60))
-    const { server, wire } = site.database!
+    const wire = site.database!.wire()
     await wire.cut() // the nodes have to connect again, and find no room
     const taken: pg.Client[] = []
     for (;;) {
-      const client = new pg.Client(server.url)
+      const client = new pg.Client(site.database!.server().url)
       client.on('error', () => {})
       try {
         await client.connect()

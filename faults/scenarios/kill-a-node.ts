@@ -4,9 +4,9 @@ import { between, type Scenario } from '../scenario.ts'
 export const killANode: Scenario = {
   name: 'a node is killed',
   engines: ['sqlite', 'postgres'],
-  rounds: { long: 500, short: 3 },
+  rounds: { long: 500, short: 2 },
   async breakOnce(site, workload) {
-    await workload.progress(between(5, 60))
+    await workload.progress(between(1, 30))
     await site.killNode(between(0, site.nodes - 1))
   },
 }

@@ -10,9 +10,12 @@ export interface Wire {
   /** The same, and whoever connects from now on gets no answer either: what a machine does that lost its power. */
   vanish(): void
   mend(): Promise<void>
+  /** Whoever connects from now on is led to another port. */
+  lead(toPort: number): void
 }
 
-export async function layWire(toPort: number): Promise<Wire> {
+export async function layWire(port: number): Promise<Wire> {
+  let toPort = port
   const sockets = new Set<Socket>()
   let gone = false
   const server = createServer((near) => {
@@ -36,12 +39,12 @@ export async function layWire(toPort: number): Promise<Wire> {
   })
   const listen = (port: number): Promise<void> => new Promise((resolve) => server.listen(port, '127.0.0.1', resolve))
   await listen(0)
-  const { port } = server.address() as AddressInfo
+  const own = (server.address() as AddressInfo).port
   const freeze = (): void => {
     for (const socket of sockets) socket.unpipe().pause()
   }
   return {
-    port,
+    port: own,
     cut: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
@@ -54,7 +57,8 @@ export async function layWire(toPort: number): Promise<Wire> {
     },
     mend() {
       gone = false
-      return listen(port)
+      return listen(own)
     },
+    lead: (other) => void (toPort = other),
   }
 }
