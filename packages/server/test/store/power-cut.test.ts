@@ -1,0 +1,181 @@
+// The power fails at every point of the embedded store's work: what was answered is there, nothing is half there, and a
+// lease is all that may be forgotten.
+import assert from 'node:assert/strict'
+import fs from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import os from 'node:os'
+import path from 'node:path'
+import { after, before, test } from 'node:test'
+import { databaseFile } from '../../src/store/data-directory.ts'
+import { openSqlite } from '../../src/store/sqlite.ts'
+import { sqlite } from '../support/engines.ts'
+import { beginsAnew, halfCopied, layOut, recordCuts, remainsOf, type Cut } from '../support/power-cuts.ts'
+import { startService, type Service, type TestAgent } from '../support/service.ts'
+import { interest, poll, type DeliveryBody } from '../events/tools.ts'
+
+let folder: string
+before(() => void (folder = fs.mkdtempSync(path.join(os.tmpdir(), 'sensorium-power-'))))
+after(() => fs.rmSync(folder, { recursive: true, force: true }))
+
+/** What clients were told. */
+interface Told {
+  events: string[]
+  acknowledged: string[]
+  memories: string[]
+  /** Deliveries that were handed out: their leases may be forgotten. */
+  leased: string[]
+}
+
+const EVENTS = 7
+
+/** An agent that publishes, takes, acknowledges and remembers, and writes down what it was told. */
+async function work(service: Service, agent: TestAgent, told: Told, name: string): Promise<void> {
+  for (let i = 0; i < EVENTS; i++) {
+    const id = `${name}-${i}`
+    const published = await service.call('POST /v1/events', {
+      token: agent.token,
+      headers: { 'idempotency-key': id },
+      body: { specversion: '1.0', type: 'com.test.x', source: '/power', id },
+    })
+    if (published.status === 202) told.events.push(id)
+    const deliveries: DeliveryBody[] = await poll(service, agent.token, 'limit=2')
+    const delivery_ids = deliveries.map((delivery) => delivery.id)
+    told.leased.push(...delivery_ids)
+    const body = { delivery_ids: delivery_ids.slice(0, 1) }
+    const acked = await service.call('POST /v1/delivery/ack', { token: agent.token, body })
+    if (acked.body.acknowledged === 1) told.acknowledged.push(delivery_ids[0]!)
+    if (i % 4 > 0) continue
+    const memory = { type: 'semantic', scope: 'agent', title: id, content: `What ${id} was about.` }
+    const made = await service.call('POST /v1/memories', { token: agent.token, body: memory })
+    if (made.status === 201) told.memories.push(made.body.id)
+  }
+}
+
+/** Opens what a power cut left, as a start of the service would, and compares it with what was told before. */
+function check(file: string, told: Told, recipients: number): { forgotten: string[] } {
+  const db = new DatabaseSync(file)
+  try {
+    const column = (sql: string): string[] =>
+      db
+        .prepare(sql)
+        .all()
+        .map((row) => String(Object.values(row)[0]))
+    const events = new Set(column('select id from events'))
+    const acknowledged = new Set(column('select id from acknowledged_deliveries'))
+    const memories = new Set(column("select id from memories where status = 'active'"))
+    for (const id of told.events) assert.ok(events.has(id), `${id} was accepted`)
+    for (const id of told.acknowledged) assert.ok(acknowledged.has(id), `${id} was acknowledged`)
+    for (const id of told.memories) assert.ok(memories.has(id), `${id} was stored`)
+    // Nothing is half there.
+    const all = 'select event_id from deliveries union all select event_id from acknowledged_deliveries'
+    const counts = column(`select count(*) from (${all}) group by event_id`)
+    assert.deepEqual([...new Set(counts)], events.size > 0 ? [String(recipients)] : [])
+    assert.deepEqual(new Set(column(all)), events)
+    assert.deepEqual(new Set(column('select idempotency_key from idempotency')), events)
+    assert.deepEqual(column('select id from deliveries where id in (select id from acknowledged_deliveries)'), [])
+    for (const sql of ['select id from memory_texts', 'select memory_id from memory_recall'])
+      assert.deepEqual(new Set(column(sql)), memories)
+    // What is not acknowledged is leased for the first time, or as if it had never been.
+    const states = column("select distinct state || ' ' || attempts || ' ' || leases from deliveries")
+    for (const state of states) assert.ok(['ready 0 0', 'leased 1 1'].includes(state), state)
+    const ready = new Set(column("select id from deliveries where state = 'ready'"))
+    return { forgotten: told.leased.filter((id) => ready.has(id)) }
+  } finally {
+    db.close()
+  }
+}
+
+test('[STO-1] [STO-2] [STO-16] [FLT-3] the power fails between any two flushes: nothing that was answered is lost, and a lease at most is forgotten', async () => {
+  const service = await startService(sqlite)
+  const tenant = await service.tenant()
+  const agents = [await tenant.agent(), await tenant.agent()]
+  for (const agent of agents) await interest(service, agent)
+  const told: Told = { events: [], acknowledged: [], memories: [], leased: [] }
+  const recorded = recordCuts(databaseFile(service.env['DATA_DIR']!), () => structuredClone(told))
+  try {
+    await Promise.all(agents.map((agent, i) => work(service, agent, told, `agent-${i}`)))
+  } finally {
+    recorded.stop()
+    await service.stop()
+  }
+  assert.ok(recorded.cuts.length >= EVENTS, 'every response waits for a flush')
+
+  let lost: { cut: Cut<Told>; forgotten: string[] } | null = null
+  for (const cut of recorded.cuts) {
+    let isLeast = true
+    for (const remains of remainsOf(cut)) {
+      const { forgotten } = check(layOut(remains, folder), cut.told, agents.length)
+      if (isLeast && forgotten.length > 0) lost = { cut, forgotten }
+      isLeast = false
+    }
+  }
+  assert.ok(lost, 'a lease was out before the disk had it')
+
+  // The service on what is left: a delivery whose lease was forgotten comes again, as the same attempt.
+  layOut(lost.cut, folder)
+  const env = { DATA_DIR: folder, SENSORIUM_SECRET: service.env['SENSORIUM_SECRET']! }
+  const again = await startService({ name: 'sqlite', fresh: async () => ({ env, drop: async () => {} }) })
+  try {
+    const found = (await Promise.all(agents.map((agent) => poll(again, agent.token)))).flat()
+    for (const id of lost.forgotten) assert.equal(found.find((delivery) => delivery.id === id)?.attempt_count, 1)
+  } finally {
+    await again.stop()
+  }
+})
+
+/** Rows that one transaction writes, and transactions whose rows are kept. */
+const PARTS = 3
+const KEPT = 8
+/** Transactions, and after how many of them the log is copied. */
+const COMMITS = 36
+const COPIED_EVERY = 10
+
+function checkParts(file: string, told: number): void {
+  const db = new DatabaseSync(file)
+  try {
+    const rows = db.prepare('select n, count(*) as parts from t group by n order by n').all()
+    const last = Number(rows.at(-1)?.['n'] ?? 0)
+    assert.ok(last >= told, `${told} was answered, and ${last} is there`)
+    assert.equal(rows.length, Math.min(KEPT, last))
+    for (const { parts } of rows) assert.equal(parts, PARTS, 'nothing is half there')
+    assert.equal(db.prepare('pragma quick_check').get()!['quick_check'], 'ok')
+  } finally {
+    db.close()
+  }
+}
+
+test('[STO-1] [FLT-3] the power fails while the log is copied into the database, and when it begins anew', async () => {
+  const fresh = await sqlite.fresh()
+  const file = databaseFile(fresh.env['DATA_DIR']!)
+  const store = openSqlite(file)
+  const text = 'x'.repeat(9_000)
+  await store.tx((tx) => tx.run('create table t (n integer, part integer, text text, primary key (n, part))'))
+  // As the thread that copies does it, at moments that are the test's: there are too few commits for the thread.
+  const copier = new DatabaseSync(file)
+  let last = 0
+  const recorded = recordCuts(file, () => last)
+  try {
+    for (let n = 1; n <= COMMITS; n++) {
+      await store.tx(async (tx) => {
+        for (let part = 0; part < PARTS; part++) await tx.run('insert into t values (?, ?, ?)', [n, part, text])
+        await tx.run('delete from t where n = ?', [n - KEPT])
+      })
+      last = n
+      if (n % COPIED_EVERY === 0) copier.prepare('pragma wal_checkpoint(passive)').get()
+    }
+  } finally {
+    recorded.stop()
+    copier.close()
+    await store.close()
+    await fresh.drop()
+  }
+  let begun = 0
+  let copied = 0
+  for (const cut of recorded.cuts) {
+    if (beginsAnew(cut)) begun++
+    const half = halfCopied(cut)
+    if (half) copied++
+    for (const remains of [...remainsOf(cut), ...(half ? [half] : [])]) checkParts(layOut(remains, folder), cut.told)
+  }
+  assert.ok(begun > 0 && copied > 0, `it began anew ${begun} times and was copied ${copied} times`)
+})
