@@ -2,6 +2,7 @@
 import type { Config } from '../config.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
+import { makeTurns } from '../kernel/turns.ts'
 import type { Store } from '../store/db.ts'
 import { builtinEmbedder } from './embed/builtin.ts'
 import type { Embedder } from './embed/embedding.ts'
@@ -42,10 +43,11 @@ export function makeMemory(tools: MemoryPartsTools): MemoryParts {
     embedding.wake(tenant_id, agent_id, id, title.length + content.length),
   )
   const embedding = makeEmbedding({ store, index, embedder, clock, log, ...told })
+  const turns = makeTurns({ what: 'searches waiting', atOnce: embedder.queries })
   const rerank = config.rerank && makeRerank(config.rerank, store, clock, log)
   return {
-    recall: makeRecall({ index, embedder, embedding, clock, log, rerank }),
-    similar: makeSimilar({ index, embedder, embedding, clock, log }),
+    recall: makeRecall({ index, embedder, embedding, clock, log, turns, rerank }),
+    similar: makeSimilar({ index, embedder, embedding, clock, log, turns }),
     embedding,
     model: embedder.model,
     index,

@@ -5,7 +5,7 @@ import type { Principal } from '../auth/principal.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { Failure } from '../kernel/failure.ts'
 import type { Logger } from '../kernel/logger.ts'
-import { makeTurns } from '../kernel/turns.ts'
+import type { Turns } from '../kernel/turns.ts'
 import { withinTime } from '../kernel/within-time.ts'
 import type { Db, Store } from '../store/db.ts'
 import { meter } from '../tenants/usage.ts'
@@ -37,6 +37,8 @@ export interface RecallTools {
   embedding: Embedding
   clock: Clock
   log: Logger
+  /** At the model: of the tenants, and in each of its agents. */
+  turns: Turns
   /** A better reader for the best; null where there is none. */
   rerank: Rerank | null
 }
@@ -68,9 +70,7 @@ const filtersOf = ({ project_id, source_event_id, created_after, created_before,
   metadata,
 })
 
-export function makeRecall({ index, embedder, embedding, clock, log, rerank }: RecallTools): Recall {
-  const turns = makeTurns({ what: 'searches waiting', atOnce: embedder.queries })
-
+export function makeRecall({ index, embedder, embedding, clock, log, turns, rerank }: RecallTools): Recall {
   async function embed({ tenantId, id }: Viewer, query: string): Promise<Embedded | null> {
     try {
       return await turns.take(tenantId, id, () => embedder.query(query))

@@ -7,7 +7,6 @@ import type { Db } from '../store/db.ts'
 import type { Recalled } from './index/memory-index.ts'
 import { factors } from './rank.ts'
 import { seenBy, type Viewer } from './see.ts'
-import { listMemoriesById } from './sql.ts'
 
 export interface RerankSettings {
   url: string
@@ -74,6 +73,24 @@ export function inNewOrder(
   return [...rescored, ...rest.map((one) => ({ ...one, score: Math.min(one.score, least) }))]
 }
 
+/** What given memories say first, of those that the viewer sees, by id. */
+async function readBeginnings(
+  db: Db,
+  viewer: Viewer,
+  ids: readonly string[],
+  now: number,
+): Promise<ReadonlyMap<string, string>> {
+  const seen = seenBy(viewer, now)
+  // The beginnings of the texts of given memories: metadata of megabytes is not even read.
+  const rows = await db.rows<{ id: string; title: string; content: string }>(
+    `select m.id, substr(m.title, 1, ${MAX_TEXT}) as title, substr(m.content, 1, ${MAX_TEXT}) as content
+       from memories m where ${seen.sql} and ${db.dialect.inList('m.id')}`,
+    [...seen.values, db.dialect.list(ids)],
+  )
+  // Half a character at the end would be no JSON to many services: nobody's search would be read for a while.
+  return new Map(rows.map(({ id, title, content }) => [id, `${title}\n${content}`.slice(0, MAX_TEXT).toWellFormed()]))
+}
+
 export function makeRerank({ url, model, apiKey }: RerankSettings, db: Db, clock: Clock, log: Logger): Rerank {
   const address = rerankAddress(url)
   let pausedUntil = 0
@@ -101,8 +118,7 @@ export function makeRerank({ url, model, apiKey }: RerankSettings, db: Db, clock
     underWay++
     try {
       const ids = found.slice(0, READ).map(({ id }) => id)
-      const rows = await listMemoriesById(db, seenBy(viewer, clock.now()), ids)
-      const texts = new Map(rows.map(({ id, title, content }) => [id, `${title}\n${content}`.slice(0, MAX_TEXT)]))
+      const texts = await readBeginnings(db, viewer, ids, clock.now())
       // One that is gone by now is left out.
       const read = found.slice(0, READ).filter(({ id }) => texts.has(id))
       const scores = await ask(

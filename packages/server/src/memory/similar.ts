@@ -5,7 +5,9 @@
 // and the text is short, it is embedded first, compared, and stored with its meaning, which saves doing that later. It costs a creation AT_ONCE_MS
 // at the most; past that, and whenever there is more to do, the memory is written as ever and nothing is said.
 import type { Clock } from '../kernel/clock.ts'
+import { Failure, unavailable } from '../kernel/failure.ts'
 import type { Logger } from '../kernel/logger.ts'
+import type { Turns } from '../kernel/turns.ts'
 import { withinTime } from '../kernel/within-time.ts'
 import type { Embedder } from './embed/embedding.ts'
 import type { Embedding } from './embed-memories.ts'
@@ -44,9 +46,14 @@ export interface SimilarTools {
   embedding: Embedding
   clock: Clock
   log: Logger
+  /** At the model, with the searches. */
+  turns: Turns
 }
 
-export function makeSimilar({ index, embedder, embedding, clock, log }: SimilarTools): Similar {
+/** More than the tokens that the model reads at once. */
+const MAX_READ = 4_096
+
+export function makeSimilar({ index, embedder, embedding, clock, log, turns }: SimilarTools): Similar {
   const looking = new Set<string>()
 
   async function likest(viewer: Viewer, vector: Float32Array, limit: number): Promise<Likeness[]> {
@@ -81,8 +88,15 @@ export function makeSimilar({ index, embedder, embedding, clock, log }: SimilarT
   return {
     async find(viewer, text, limit) {
       await embedding.soon(viewer.tenantId)
-      const { vector } = await embedder.query(text)
-      return likest(viewer, vector, limit)
+      const beginning = text.slice(0, MAX_READ).toWellFormed()
+      const embedded = await turns
+        .take(viewer.tenantId, viewer.id, () => embedder.query(beginning))
+        .catch((error: unknown) => {
+          if (error instanceof Failure) throw error // too many of them
+          log.warn({ err: error }, 'a memory was not embedded to be compared')
+          throw unavailable('What the memory means cannot be found out at the moment')
+        })
+      return likest(viewer, embedded.vector, limit)
     },
 
     async atOnce(viewer, text) {

@@ -93,5 +93,5 @@ const LONGEST_SHOWN = 200
 
 function cut(value: unknown): string {
   const text = toText(value)
-  return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text
+  return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN).toWellFormed()}…` : text
 }

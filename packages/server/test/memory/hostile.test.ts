@@ -245,6 +245,18 @@ onBothEngines((engine) => {
     const statuses = new Set((await Promise.all(flood)).map(({ status }) => status))
     assert.deepEqual([...statuses].sort(), [200, 429])
   })
+
+  test('[RCL-3] looking for doubles takes turns with the searches', async () => {
+    const { id } = await calls.make(agent, { title: 'Long', content: 'long '.repeat(6_000) })
+    const neighbour = await (await service.tenant()).agent()
+    const similar = () => service.call(`GET /v1/memories/${id}/similar`, { token: agent.token })
+    const flood = Array.from({ length: 80 }, similar)
+    const beside = await service.call('POST /v1/memories/search', { token: neighbour.token, body: { query: 'a word' } })
+    assert.equal(beside.status, 200, beside.text)
+    const statuses = new Set((await Promise.all(flood)).map(({ status }) => status))
+    assert.deepEqual([...statuses].sort(), [200, 429])
+    await calls.forget(agent, id)
+  })
 })
 
 onBothEngines((engine) => {
@@ -284,6 +296,22 @@ onBothEngines((engine) => {
     assert.ok((await claimed()) - service.clock.now() <= 3_000, 'found five seconds after a crash')
     await service.clock.jump(10_000)
     await until(async () => (await claimed()) > service.clock.now())
+  })
+
+  test('[RCL-4] [SRCH-14] a word past those that are indexed finds nothing, also where it was searched for before', async () => {
+    const agent = await (await service.tenant()).agent()
+    const calls = memoryCalls(service)
+    const search = async (): Promise<(number | undefined)[]> => {
+      const body = { query: 'zebrafinch', explain: true }
+      const reply = await service.call('POST /v1/memories/search', { token: agent.token, body })
+      return reply.body.results.map(({ signals }: { signals: { lexical: number } }) => signals.lexical)
+    }
+    assert.deepEqual(await search(), [])
+    const many = Array.from({ length: 12_000 }, (_, i) => String.fromCodePoint(0x4e00 + i)).join('')
+    const { id } = await calls.make(agent, { title: 'Many', content: `${many} zebrafinch` })
+    // It is found by nothing else either: the far end embeds nothing.
+    assert.deepEqual(await search(), [])
+    await calls.forget(agent, id)
   })
 
   test('[RCL-4] a memory of 32,768 different characters is stored, and found by any part of it', async () => {

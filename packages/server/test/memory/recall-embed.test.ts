@@ -9,6 +9,7 @@ import type { SearchResult } from '@sensorium/contract'
 import { BUILTIN_MODEL } from '../../src/memory/embed/builtin.ts'
 import { cut, embeddingsAddress } from '../../src/memory/embed/service.ts'
 import { onBothEngines } from '../support/engines.ts'
+import { assertError } from '../support/expect.ts'
 import { sensorium } from '../support/process.ts'
 import { startService, type Service, type TestTenant } from '../support/service.ts'
 import { memoryCalls, type Actor } from './tools.ts'
@@ -65,6 +66,11 @@ test('[EMB-4] a long text is cut into windows that overlap and miss nothing', ()
     text,
   )
   assert.deepEqual(cut('short'), ['short'])
+})
+
+test('[EMB-4] no window begins or ends with half a character', () => {
+  for (const before of ['', 'x'])
+    for (const part of cut(before + '🙂'.repeat(3_000))) assert.ok(part.isWellFormed(), JSON.stringify(part.slice(-2)))
 })
 
 onBothEngines((engine) => {
@@ -128,6 +134,8 @@ onBothEngines((engine) => {
     const [found] = await search('loaf')
     assert.equal(found!.memory.id, made.id)
     assert.equal(found!.signals!.similarity, 0)
+    const similar = await service.call(`GET /v1/memories/${made.id}/similar`, { token: agent.token })
+    assertError(similar, 'service_unavailable')
     far.status = 200
     // As an hour later.
     await service.store.tx((tx) => tx.run('update memory_recall set claimed_until = 0, retry_at = 0'))

@@ -137,6 +137,26 @@ onBothEngines((engine) => {
     assert.deepEqual(titles(await search({ min_score: 0.5 })), ['Lentil stew'])
   })
 
+  test('[RCL-43] of a long memory the beginning is read, whole characters only, whatever its metadata has', async () => {
+    const calls = memoryCalls(service)
+    const begins = 'Boil lentils in broth. '
+    const smile = `${begins}${'🙂'.repeat(3_000)}`
+    const made = [
+      await calls.make(agent, { title: 'Long lentils', content: begins.repeat(400) }),
+      await calls.make(agent, { title: 'Lentils and data', content: begins, metadata: { blob: 'x'.repeat(9_000) } }),
+      await calls.make(agent, { title: 'Lentils smile', content: smile }),
+    ]
+    await service.app.memory.embedding.idle()
+    await search({ query: 'lentils in broth' })
+    const { documents } = far.asked.at(-1)!
+    for (const { title } of made) {
+      const document = documents.find((text) => text.startsWith(`${title}\n${begins}`))
+      assert.ok(document, title)
+      assert.ok(document.isWellFormed() && document.length <= 2_000, title)
+    }
+    for (const { id } of made) await calls.forget(agent, id)
+  })
+
   for (const [what, answer] of [
     ['refuses', () => ({ status: 500, body: {} })],
     ['leaves one out', () => ({ status: 200, body: { results: [{ index: 0, relevance_score: 1 }] } })],

@@ -36,7 +36,8 @@ export function embeddingsAddress(url: string): string {
 export function cut(text: string): string[] {
   const parts: string[] = []
   for (let start = 0; ; start += WINDOW_CHARACTERS - OVERLAP_CHARACTERS) {
-    parts.push(text.slice(start, start + WINDOW_CHARACTERS))
+    // A character that the edge cuts in two is whole in the next window; half of one many services refuse.
+    parts.push(text.slice(start, start + WINDOW_CHARACTERS).toWellFormed())
     if (start + WINDOW_CHARACTERS >= text.length) return parts
   }
 }
@@ -114,7 +115,7 @@ export function serviceEmbedder({ url, model, apiKey }: ServiceSettings, clock: 
     async query(text) {
       if (clock.now() < pausedUntil) throw new Error('the embedding service failed a moment ago')
       try {
-        return (await post([text.slice(0, WINDOW_CHARACTERS)], QUERY_TIMEOUT_MS))[0]!
+        return (await post([text.slice(0, WINDOW_CHARACTERS).toWellFormed()], QUERY_TIMEOUT_MS))[0]!
       } catch (error) {
         pausedUntil = clock.now() + PAUSE_MS
         throw error
