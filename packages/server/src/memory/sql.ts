@@ -155,7 +155,11 @@ export function lockSeenMemory(tx: Db, viewer: Viewer, id: string, now: number):
 }
 
 /** The memory of an owner that has the external id, past its expiry or not; held until the transaction ends. */
-export const lockByExternalId = (tx: Db, owner: Viewer, externalId: string): Promise<MemoryRow | undefined> =>
+export const lockByExternalId = (
+  tx: Db,
+  owner: Pick<Viewer, 'tenantId' | 'id'>,
+  externalId: string,
+): Promise<MemoryRow | undefined> =>
   one<MemoryRow>(
     tx,
     `select ${memoryColumns(tx.dialect, 'm')} from memories m

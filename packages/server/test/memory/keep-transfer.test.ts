@@ -218,6 +218,26 @@ onBothEngines((engine) => {
     assert.equal((await calls.related(agent, known.id))[0]!.relationship.strength, 0.75)
   })
 
+  test('[KEP-9] what was deleted does not come back where its external id is taken; the other lines go on', async () => {
+    const tenant = await service.tenant()
+    const agent = await tenant.agent()
+    const admin = await orgAdmin(service, tenant)
+    const gone = await calls.make(agent, { title: 'Gone', external_id: 'x' })
+    await calls.forget(agent, gone.id)
+    const holder = await calls.make(agent, { title: 'Holder', external_id: 'x', expires_at: '2100-01-01T00:00:00Z' })
+    const lines = [
+      { ...aMemory, id: gone.id, title: 'Back' },
+      { ...aMemory, title: 'New' },
+    ]
+    const { counts, errors } = await imported(admin, lines)
+    assert.deepEqual(counts, [1, 0, 0, 1])
+    assert.deepEqual([errors[0]!.line, errors[0]!.error.code], [1, 'conflict'])
+    assert.equal((errors[0]!.error.details as { existing_resource_id: string }).existing_resource_id, holder.id)
+    await calls.forget(agent, holder.id)
+    assert.deepEqual((await imported(admin, lines)).counts, [0, 1, 1, 0])
+    assert.equal((await calls.get(agent, gone.id)).body.title, 'Back')
+  })
+
   test('[KEP-8] each line stands alone, and what is refused is told with its number', async () => {
     const tenant = await service.tenant()
     const agent = await tenant.agent()

@@ -9,7 +9,9 @@
 import { createHash } from 'node:crypto'
 import { isId, type MemoryLine, type Static } from '@sensorium/contract'
 import type { Principal } from '../../auth/principal.ts'
+import { taken } from '../../kernel/failure.ts'
 import type { Db } from '../../store/db.ts'
+import { expire } from '../expire.ts'
 import { judge } from '../promote.ts'
 import { keepNew, newMemory, type MemoryTools } from '../remember.ts'
 import { isLive, mayAdminister, maySee } from '../see.ts'
@@ -49,6 +51,15 @@ async function find(tx: Db, principal: Principal, wanted: ImportedMemory, origin
 const madeAt = (time: string | undefined, otherwise: number): number =>
   time === undefined ? otherwise : Math.min(Date.parse(time), otherwise)
 
+/** What comes back needs its external id, which another memory of its owner may have by now. */
+async function takeExternalIdBack(tx: Db, { index }: MemoryTools, gone: MemoryRow, now: number): Promise<void> {
+  if (gone.external_id === null) return
+  const holder = await lockByExternalId(tx, { tenantId: gone.tenant_id, id: gone.agent_id }, gone.external_id)
+  if (!holder || holder.id === gone.id) return
+  if (isLive(holder, now)) throw taken('This external id', holder.id)
+  await expire(tx, index, holder)
+}
+
 async function change(
   tx: Db,
   tools: MemoryTools,
@@ -63,6 +74,7 @@ async function change(
   const fixed = { tenant_id, id, agent_id, external_id, created_at, accessed_at }
   const memory: MemoryRow = { ...wanted, ...place, ...fixed, updated_at: now }
   if (wasLive && VERSIONED.every((name) => found[name] === memory[name])) return 'skipped'
+  if (!wasLive) await takeExternalIdBack(tx, tools, found, now)
   if (!wasLive) await tools.quotas.makeRoom(tx, tenant_id, 'memories')
   await countChange(tx, tools.quotas, found, memory, now)
   await saveMemory(tx, memory)
