@@ -94,6 +94,24 @@ onBothEngines((engine) => {
     await index.close()
   })
 
+  test('[RCL-13] what was embedded of a memory before it was deleted is not kept for the text that it comes back with', async () => {
+    const { id } = await calls.make(agent, { title: 'Bridge', content: 'The bridge is closed.' })
+    await service.app.memory.embedding.idle()
+    const state = 'select version, embedded from memory_recall where tenant_id = ? and memory_id = ?'
+    const before = await service.store.rows<{ version: number }>(state, [tenant.id, id])
+    await calls.forget(agent, id)
+    const back = await service.call('POST /v1/memories/import', {
+      token: agent.token,
+      raw: JSON.stringify({ id, type: 'semantic', scope: 'agent', title: 'Tunnel', content: 'The tunnel is open.' }),
+      headers: { 'content-type': 'application/x-ndjson' },
+    })
+    assert.equal(back.body.updated, 1, back.text)
+    await service.app.memory.embedding.idle()
+    const windows = [{ vector: new Float32Array(384).fill(1), tokens: new Int8Array() }]
+    const late = { tenantId: tenant.id, memoryId: id, version: before[0]!.version, windows }
+    assert.equal(await service.store.tx((tx) => service.app.memory.index.keep(tx, 'late', late)), false)
+  })
+
   test('[RCL-13] a transaction that shares a commit which fails leaves what is committed to be found, and no more', async () => {
     const memory = await calls.make(agent, { title: 'Lamp', content: 'The lamp in the hall is broken.' })
     await service.app.memory.embedding.idle()

@@ -5,7 +5,7 @@ import { bitsOf, bytesOf } from '../embed/embedding.ts'
 import { gramArray } from './grams.ts'
 import type { Pgvector } from './pgvector.ts'
 import type { IndexedWords } from './memory-index.ts'
-import { PUT_RULES, PUT_STATE, type EngineWriter } from './write.ts'
+import { firstVersion, PUT_RULES, PUT_STATE, type EngineWriter } from './write.ts'
 
 const WORDS: Insert = {
   into: 'memory_words',
@@ -48,8 +48,9 @@ export const postgresWriter = (extension: Pick<Pgvector, 'keep'>): EngineWriter 
   },
   async putWords(tx, words) {
     const { tenant_id, id, length } = words
-    const row = await one<{ version: number }>(tx, `${PUT_STATE} returning version`, [tenant_id, id, length])
-    await writeWords(tx, words, row!.version > 1)
+    const first = firstVersion()
+    const row = await one<{ version: number }>(tx, `${PUT_STATE} returning version`, [tenant_id, id, length, first])
+    await writeWords(tx, words, row!.version !== first)
   },
   async replaceWords(tx, words, version) {
     const { tenant_id, id, length } = words

@@ -3,7 +3,7 @@ import { one, type Db, type Insert } from '../../store/db.ts'
 import { bytesOf, signatureOf } from '../embed/embedding.ts'
 import { gramWord } from './grams.ts'
 import type { IndexedWords } from './memory-index.ts'
-import { PUT_RULES, PUT_STATE, type EngineWriter } from './write.ts'
+import { firstVersion, PUT_RULES, PUT_STATE, type EngineWriter } from './write.ts'
 
 /** The token under which the full-text index keeps a word: tenants share the index and never a word. */
 export const wordToken = (tenantId: string, term: string): string => `${tenantId.toLowerCase()}_${term}`
@@ -43,12 +43,14 @@ export const sqliteWriter: EngineWriter = {
     ])
   },
   async putWords(tx, words) {
+    const first = firstVersion()
     const row = await one<{ doc: number; version: number }>(tx, `${PUT_STATE} returning doc, version`, [
       words.tenant_id,
       words.id,
       words.length,
+      first,
     ])
-    writeWords(tx, row!.doc, words, row!.version > 1)
+    writeWords(tx, row!.doc, words, row!.version !== first)
   },
   async replaceWords(tx, words, version) {
     const row = await one<{ doc: number }>(tx, `${PUT_RULES} returning doc`, [

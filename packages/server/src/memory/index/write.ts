@@ -33,10 +33,16 @@ export interface EngineWriter {
 /**
  * The state of the index for one memory: not embedded, claimed by nobody, one version on. Two writers of one memory
  * take turns at this row, before they touch its words and vectors; who writes several memories takes them in the order
- * of their ids.
+ * of their ids. A new row is given its first version.
  */
-export const PUT_STATE = `insert into memory_recall (tenant_id, memory_id, length, version, embedded, claimed_until, word_rules) values (?, ?, ?, 1, '', 0, ${WORD_RULES})
+export const PUT_STATE = `insert into memory_recall (tenant_id, memory_id, length, version, embedded, claimed_until, word_rules) values (?, ?, ?, ?, '', 0, ${WORD_RULES})
   on conflict (tenant_id, memory_id) do update set length = excluded.length, version = memory_recall.version + 1, embedded = '', claimed_until = 0, retry_at = 0, word_rules = excluded.word_rules`
+
+/**
+ * Any number: a memory that is deleted and comes back has other versions than before, so that what was embedded of its
+ * old text, and is kept later, is not taken for the new one's.
+ */
+export const firstVersion = (): number => 1 + Math.floor(Math.random() * 2 ** 40)
 
 /** Words that older rules made. As it stands in the index over them. */
 export const OLD_WORDS = `word_rules < ${WORD_RULES}`
