@@ -7,7 +7,7 @@ import { jsonText } from '../kernel/json-members.ts'
 import type { Db } from '../store/db.ts'
 import { requireMemory } from './get.ts'
 import type { MemoryTools } from './remember.ts'
-import { mayAdminister } from './see.ts'
+import { mayAdminister, seenBy, type Viewer } from './see.ts'
 import {
   deleteRelationshipRow,
   findRelationship,
@@ -17,6 +17,22 @@ import {
   type RelationshipRow,
 } from './sql.ts'
 
+/**
+ * Both ends, which must be seen, stay as they are until the transaction ends: one that is erased or merged meanwhile
+ * would leave a relationship behind that nobody finds. They are held in the order of their ids, as everywhere.
+ */
+export async function holdEnds(tx: Db, viewer: Viewer, ids: readonly string[], now: number): Promise<void> {
+  const seen = seenBy(viewer, now)
+  const known = ids.filter((id) => isId('memory', id))
+  // Holds given memories that the viewer sees; many may hold the same one so. Their texts are not read.
+  const held = await tx.rows<{ id: string }>(
+    `select m.id from memories m where ${seen.sql} and ${tx.dialect.inList('m.id')} order by m.id ${tx.dialect.forShare}`,
+    [...seen.values, tx.dialect.list(known)],
+  )
+  const missing = ids.find((id) => held.every((row) => row.id !== id))
+  if (missing !== undefined) throw notFound('memory', missing)
+}
+
 export async function relate(
   tx: Db,
   { makeId, now }: MemoryTools,
@@ -25,8 +41,7 @@ export async function relate(
   wanted: Static<typeof RelationshipCreate>,
 ): Promise<RelationshipRow> {
   const at = now()
-  await requireMemory(tx, principal, sourceId, at)
-  await requireMemory(tx, principal, wanted.target_memory_id, at)
+  await holdEnds(tx, principal, [sourceId, wanted.target_memory_id], at)
   if (wanted.target_memory_id === sourceId) {
     throw ruleBroken('self_relationship', 'A memory has no relationship with itself', { memory_id: sourceId })
   }

@@ -56,6 +56,8 @@ export interface Dialect {
   skipLocked: string
   /** Ends a select of rows that must not change until the transaction ends. */
   forUpdate: string
+  /** The same for many at once: those who only need the rows to stay do not wait for each other. */
+  forShare: string
 }
 
 /** What a feature may ask about a store, instead of which engine it is. */

@@ -14,6 +14,7 @@ export const dialect: Dialect = {
   textOfBytes: `convert_from(?::bytea, 'UTF8')`,
   skipLocked: 'for update skip locked',
   forUpdate: 'for update',
+  forShare: 'for share',
 }
 
 /** Four writers overlap their round trips and the disk's; more of them only wait for each other. */

@@ -24,6 +24,7 @@ export const dialect: Dialect = {
   textOfBytes: 'cast(? as text)',
   skipLocked: '',
   forUpdate: '',
+  forShare: '',
 }
 
 /** One process owns the file, and one connection of it writes. */

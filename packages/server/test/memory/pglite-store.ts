@@ -13,6 +13,7 @@ const dialect: Dialect = {
   textOfBytes: `convert_from(?::bytea, 'UTF8')`,
   skipLocked: 'for update skip locked',
   forUpdate: 'for update',
+  forShare: 'for share',
 }
 
 const parsers = { [types.INT8]: Number }

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { Memory } from '@sensorium/contract'
+import type { Principal } from '../../src/auth/principal.ts'
+import { eraseMemory } from '../../src/memory/erase.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
@@ -30,6 +32,27 @@ onBothEngines((engine) => {
   beforeEach(async () => {
     a = await calls.make(agent, { scope: 'institutional', title: 'a' })
     b = await calls.make(agent, { title: 'b' })
+  })
+
+  test('[KEP-14] a relationship that is made while an end of it is erased is not left behind', async () => {
+    const tools = { now: service.clock.now, index: service.app.memory.index }
+    const principal = { kind: 'org_admin', id: admin.id, tenantId: tenant.id, teamId: null } as Principal
+    let made: Promise<{ status: number }> | undefined
+    await service.store.tx(async (tx) => {
+      await eraseMemory(tx, tools, principal, b.id)
+      let isOver = false
+      made = calls.relate(agent, a.id, b.id).finally(() => (isOver = true))
+      // With one writer it waits for its turn; else until it is done, or waits for the memory that is being erased.
+      const waiting =
+        "select 1 as one from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+      while (service.store.isShared && !isOver && (await service.store.rows(waiting)).length === 0);
+    })
+    assert.equal((await made!).status, 404)
+    const left = await service.store.rows(
+      'select id from memory_relationships where tenant_id = ? and target_memory_id = ?',
+      [tenant.id, b.id],
+    )
+    assert.deepEqual(left, [])
   })
 
   test('[REL-1] [REL-3] what it becomes, with defaults and with everything', async () => {

@@ -151,9 +151,10 @@ onBothEngines((engine) => {
 
   test('[STO-3] forUpdate and skipLocked end a select on both engines', async () => {
     await put(['t', 'a'])
-    const { forUpdate, skipLocked } = opened.store.dialect
+    const { forUpdate, forShare, skipLocked } = opened.store.dialect
     await opened.store.tx(async (tx) => {
       assert.equal((await tx.rows(`select id from things ${forUpdate}`)).length, 1)
+      assert.equal((await tx.rows(`select id from things ${forShare}`)).length, 1)
       assert.equal((await tx.rows(`select id from things ${skipLocked}`)).length, 1)
     })
   })

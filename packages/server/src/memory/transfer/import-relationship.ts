@@ -5,6 +5,7 @@ import { notFound, ruleBroken } from '../../kernel/failure.ts'
 import { jsonText } from '../../kernel/json-members.ts'
 import type { Db } from '../../store/db.ts'
 import type { MemoryTools } from '../remember.ts'
+import { holdEnds } from '../relate.ts'
 import { mayAdminister } from '../see.ts'
 import { findRelationship, findSameRelationship, insertRelationship, type RelationshipRow } from '../sql.ts'
 import type { ImportOutcome } from './import-memory.ts'
@@ -27,6 +28,7 @@ export async function importRelationship(
   const at = now()
   const source = await endOf(tx, principal, wanted.source_memory_id, at)
   const target = await endOf(tx, principal, wanted.target_memory_id, at)
+  await holdEnds(tx, principal, [source, target], at)
   if (source === target)
     throw ruleBroken('self_relationship', 'A memory has no relationship with itself', { memory_id: source })
   const row: RelationshipRow = {
