@@ -2,13 +2,28 @@
 
 const PAGE = 200
 
-/** Asks for the next page when the last item of the one before was taken. */
-export async function* eachOf<T>(
+/**
+ * Asks for the next page when the last item of the one before was taken. Whoever walks may remove what it meets: the
+ * list is then shorter, the next page begins as much earlier, and nothing is passed over.
+ */
+export async function* eachOf<T extends { id: string }>(
   fetchPage: (page: { offset: number; limit: number }) => Promise<{ items: readonly T[]; total: number }>,
 ): AsyncGenerator<T, void, undefined> {
+  const seen = new Set<string>()
+  let known = 0
   for (let offset = 0; ; ) {
     const { items, total } = await fetchPage({ offset, limit: PAGE })
-    yield* items
+    const removed = Math.min(offset, known - total)
+    known = total
+    if (removed > 0) {
+      offset -= removed
+      continue
+    }
+    for (const item of items) {
+      if (seen.has(item.id)) continue
+      seen.add(item.id)
+      yield item
+    }
     offset += items.length
     if (items.length === 0 || offset >= total) return
   }

@@ -20,6 +20,7 @@ const DEFAULT_CONCURRENCY = 8
 const DEFAULT_LEASE_S = 30
 const REMEMBERED = 10_000
 const LONGEST_REASON = 1_000
+const LONGEST_WAIT_S = 86_400
 const MOST_EXTENDED = 100
 const STOPPED = 'the worker was stopped'
 
@@ -150,9 +151,12 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
       // A poll may have brought something in while it was being closed.
       await finish(graceMs)
       clearInterval(heartbeat)
+      options.signal?.removeEventListener('abort', stopNow)
     })())
 
-  options.signal?.addEventListener('abort', () => void stop(), { once: true })
+  const stopNow = (): void => void stop()
+  if (options.signal?.aborted) stopNow()
+  options.signal?.addEventListener('abort', stopNow, { once: true })
   const stopped = source.ended.then(
     () => stop(),
     async (error: unknown) => {
@@ -168,17 +172,23 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
 /** A handler that does not listen to its signal must not hold a worker that is out of time. */
 function orOutOfTime(work: unknown, signal: AbortSignal): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-    Promise.resolve(work).then(resolve, reject)
+    const outOfTime = (): void => reject(signal.reason)
+    signal.addEventListener('abort', outOfTime, { once: true })
+    // The signal lives as long as the worker: what is left on it would be there for every delivery.
+    Promise.resolve(work)
+      .then(resolve, reject)
+      .finally(() => signal.removeEventListener('abort', outOfTime))
   })
 }
 
+/** As the service takes it: whole seconds of a day at most, and a reason without the one character no store keeps. */
 async function giveBack(deliveries: DeliveryCalls, delivery: Delivery, error: unknown): Promise<void> {
-  const reason =
-    (error instanceof Error ? error.message : String(error)).slice(0, LONGEST_REASON) || 'the handler failed'
+  const said = (error instanceof Error ? error.message : String(error)).replaceAll('\0', '')
+  const reason = said.slice(0, LONGEST_REASON) || 'the handler failed'
+  const seconds = error instanceof RetryAfter ? Math.min(LONGEST_WAIT_S, Math.max(0, Math.ceil(error.seconds) || 0)) : 0
   await deliveries.nack([delivery.id], {
     reason,
-    ...(error instanceof RetryAfter ? { retry_after_seconds: error.seconds } : {}),
+    ...(seconds > 0 ? { retry_after_seconds: seconds } : {}),
     ...(error instanceof DeadLetter ? { dead_letter: true } : {}),
   })
 }

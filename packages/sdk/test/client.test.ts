@@ -2,8 +2,28 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createClient, SensoriumError, type Client } from '@sensorium/client'
+import { eachOf } from '../src/pages.ts'
 import { onBothEngines } from '../../server/test/support/engines.ts'
 import { startService, type Service, type TestTenant } from '../../server/test/support/service.ts'
+
+test('[SDK-4] whoever removes what it meets on its walk through a list passes nothing over', async () => {
+  for (const removes of [() => true, (n: number) => n % 3 === 0, () => false]) {
+    const list = Array.from({ length: 450 }, (_, n) => ({ id: `item-${n}`, n }))
+    const walked: number[] = []
+    const pages = eachOf(async ({ offset, limit }) => ({
+      items: list.slice(offset, offset + limit),
+      total: list.length,
+    }))
+    for await (const item of pages) {
+      walked.push(item.n)
+      if (removes(item.n)) list.splice(list.indexOf(item), 1)
+    }
+    assert.deepEqual(
+      walked,
+      Array.from({ length: 450 }, (_, n) => n),
+    )
+  }
+})
 
 onBothEngines((engine) => {
   let service: Service

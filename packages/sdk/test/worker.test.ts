@@ -1,5 +1,6 @@
 // A worker against the real service: poll and stream.
 import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
 import { after, before, test } from 'node:test'
 import { createClient, DeadLetter, RetryAfter, SensoriumError, type Client, type Work } from '@sensorium/client'
 import { onBothEngines } from '../../server/test/support/engines.ts'
@@ -30,6 +31,52 @@ onBothEngines((engine) => {
     await client.interests.create(agent.id, { event_type: type })
     return { agent, client }
   }
+
+  test('[SDK-10] a reason and a wait that the service would refuse are brought into what it takes', async () => {
+    const { client } = await listener('odd')
+    const seen = counter(2)
+    const errors: unknown[] = []
+    const worker = client.worker<{ what: string }>({
+      onError: (error) => errors.push(error),
+      handle({ event }) {
+        seen.hit()
+        throw event.data.what === 'dead' ? new DeadLetter('no\0such') : new RetryAfter(1_000_000.5)
+      },
+    })
+    for (const what of ['dead', 'later']) await client.publish({ type: 'odd', id: `odd-${what}`, data: { what } })
+    await seen.reached
+    await worker.stop()
+    const [dead, later] = await Promise.all(
+      ['dead', 'later'].map(async (what) => (await client.events.get(`odd-${what}`)).deliveries[0]!),
+    )
+    assert.deepEqual([dead!.state, dead!.dlq_reason, later!.state], ['dead_lettered', 'nosuch', 'pending'])
+    assert.equal(errors.length, 2)
+  })
+
+  test('[SDK-13] a worker whose signal was aborted before it began stops at once', async () => {
+    const { client } = await listener('never')
+    await client.worker({ signal: AbortSignal.abort(), handle: () => {} }).stopped
+  })
+
+  test('[SDK-13] nothing of a delivery stays with the worker, and nothing of the worker with the signal it was given', async () => {
+    const { client } = await listener('many')
+    const left: number[] = []
+    const seen = counter(5)
+    const given = new AbortController()
+    const worker = client.worker({
+      concurrency: 1,
+      signal: given.signal,
+      handle({ signal }) {
+        left.push(getEventListeners(signal, 'abort').length)
+        seen.hit()
+      },
+    })
+    for (let n = 0; n < 5; n++) await client.publish({ type: 'many' })
+    await seen.reached
+    await worker.stop()
+    assert.deepEqual(left, [0, 0, 0, 0, 0])
+    assert.equal(getEventListeners(given.signal, 'abort').length, 0)
+  })
 
   for (const mode of ['poll', 'sse'] as const) {
     test(`[SDK-10] ${mode}: what is handled is acknowledged, what throws is given back with its reason`, async () => {
