@@ -27,8 +27,10 @@ onBothEngines((engine) => {
       const env = { HOME: folder, XDG_CONFIG_HOME: folder, SENSORIUM_KEY: tenant.adminKey, SENSORIUM_URL: service.url }
       return (...args: string[]) => sensorium(args, env)
     }
+    // Characters that end lines elsewhere, or that a terminal must not get as they are.
+    const content = 'Kept.\u2028\u2029\u200f\u202e\u0085'
     const lines = Array.from({ length: 220 }, (_, i) =>
-      JSON.stringify({ id: `n-${i}`, type: 'semantic', scope: 'agent', title: `Note ${i}`, content: 'Kept.' }),
+      JSON.stringify({ id: `n-${i}`, type: 'semantic', scope: 'agent', title: `Note ${i}`, content }),
     )
     const link = { source_memory_id: 'n-0', target_memory_id: 'n-219', relationship_type: 'part_of' }
     writeFileSync(file('given'), `${[...lines, JSON.stringify(link)].join('\n')}\n`)
@@ -50,7 +52,14 @@ onBothEngines((engine) => {
     assert.equal(statSync(file('out')).mode & 0o777, 0o600)
     assert.equal((await here('memories', 'export', file('out'))).code, 2)
     const piped = await here('memories', 'export', '-')
-    assert.equal(piped.stdout, readFileSync(file('out'), 'utf8'))
+    const parsed = (text: string) =>
+      text
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as { content: string })
+    assert.deepEqual(parsed(piped.stdout), parsed(readFileSync(file('out'), 'utf8')))
+    assert.equal(parsed(piped.stdout)[0]!.content, content)
+    assert.doesNotMatch(piped.stdout, /[\u200f\u202e\u0085]/)
 
     const there = await as()
     assert.equal(taken((await there('memories', 'import', file('out'))).stdout), 221)

@@ -1,8 +1,9 @@
+import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Misused, type ClientRun } from '../command.ts'
-import { cleanText } from '../terminal/clean.ts'
+import { cleanJsonText } from '../terminal/clean.ts'
 import { givenOnly } from './read-input.ts'
 
 export const run: ClientRun = async ({ args: [file], options, client, signal }) => {
@@ -14,7 +15,9 @@ export const run: ClientRun = async ({ args: [file], options, client, signal }) 
     }
   }
   if (file === '-') {
-    for await (const line of lines()) process.stdout.write(cleanText(line))
+    // Who reads may be slower than the service: what it has not taken is not gathered here.
+    for await (const line of lines())
+      if (!process.stdout.write(`${cleanJsonText(line.trimEnd())}\n`)) await once(process.stdout, 'drain')
     return { json: undefined, text: '' }
   }
   // Of a folder that is not there, or a file that is: nothing is written over.

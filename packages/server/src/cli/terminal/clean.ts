@@ -11,9 +11,10 @@ export const cleanText = (text: string): string => text.replaceAll('\r\n', '\n')
 /** For one line. */
 export const cleanLine = (text: string): string => cleanText(text).replace(SPACES, ' ')
 
-/** JSON that is safe to print: the same value, what is harmful written as `\u009b`. */
+/** JSON text that is safe to print: the same value, what is harmful written as `\u009b`. */
+export const cleanJsonText = (json: string): string =>
+  json.replace(HARMFUL, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
+/** The same of a value. */
 export const cleanJson = (value: unknown, indent?: number): string =>
-  (JSON.stringify(value, null, indent) ?? 'null').replace(
-    HARMFUL,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
+  cleanJsonText(JSON.stringify(value, null, indent) ?? 'null')
