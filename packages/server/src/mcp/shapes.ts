@@ -38,7 +38,11 @@ export const DeliverySummary = Type.Object({
   correlation_id: optional(text('To be repeated in a reply.')),
   attempt: Type.Integer(),
   data: optional(Type.Unknown({ description: 'The data of the event; its text, cut off, where it is long.' })),
-  data_is_cut: optional(Type.Boolean({ description: 'trace_event has all of it.' })),
+  data_is_cut: optional(
+    Type.Boolean({
+      description: 'Only the beginning is shown; who published the event sees all of it with trace_event.',
+    }),
+  ),
   related_memories: optional(Type.Array(Type.Unknown())),
 })
 

@@ -47,5 +47,12 @@ export function tool<I extends TSchema>({ effect, run, ...rest }: Definition<I>)
   }
 }
 
-/** A text that does not flood a context window; the whole of it can be fetched by its id. */
-export const snippet = (text: string, most: number): string => (text.length <= most ? text : `${text.slice(0, most)}…`)
+/** Ends with the first half of a surrogate pair. */
+const HALF = /[\ud800-\udbff]$/
+
+/**
+ * A text that does not flood a context window; the whole of it can be fetched by its id. Half a character at its end is
+ * left out: many clients refuse a whole response for one.
+ */
+export const snippet = (text: string, most: number): string =>
+  text.length <= most ? text : `${text.slice(0, most).replace(HALF, '')}…`

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { TOOLS } from '../../src/mcp/make-mcp-server.ts'
+import { snippet } from '../../src/mcp/tool.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service, type TestTenant } from '../support/service.ts'
 import { connectMcp, useTool } from './tools.ts'
@@ -12,6 +13,14 @@ const WANTED = [
   'remember', 'recall', 'update_memory', 'forget', 'relate', 'explore_memory', 'promote_memory', 'list_agents',
   'list_channels', 'post_to_channel', 'explain_event', 'trace_event',
 ] // biome-ignore format: a list of names
+
+test('[MCP-3] what is cut off ends with a whole character', () => {
+  for (const before of ['', 'x']) {
+    const text = before + '🙂'.repeat(300)
+    assert.ok(snippet(text, 300).isWellFormed())
+    assert.ok(text.startsWith(snippet(text, 300).slice(0, -1)))
+  }
+})
 
 onBothEngines((engine) => {
   let service: Service
