@@ -2,7 +2,8 @@
 import type { Reads } from '../../store/db.ts'
 import type { Weights } from '../rank.ts'
 import type { MemoryColumns, TenantColumns } from './tenant-columns.ts'
-import { countWords, wordsOf } from './terms.ts'
+import { wordsOf } from './terms.ts'
+import { wordsToIndex } from './write.ts'
 
 /** Where each weight of a score comes from. On SQLite a column that changes must be one that the trigger `memory_changed` names. */
 export const WEIGHTS: Record<keyof Weights, string> = {
@@ -84,7 +85,8 @@ export async function applyChanges(
     texts.map(({ id, title, content }) => ({
       place: places.get(id)!,
       changed: versionOf.get(id) !== undefined,
-      counts: countWords(wordsOf(title), wordsOf(content)).counts,
+      // As they are in the index: of a text with very many different words not all are.
+      counts: wordsToIndex({ tenant_id: tenantId, id }, wordsOf(title), wordsOf(content)).counts,
     })),
   )
 }
