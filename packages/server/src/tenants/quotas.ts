@@ -1,8 +1,9 @@
 // How much a tenant may have: agents, interests, memories, bytes, events a day. Only a tenant with a quota pays for it.
 //
 // 1. What is made one by one is counted in the transaction that makes it, under a lock, and no further than the quota.
-//    While there is much room a node takes a share of it and counts again when that is used: 32 nodes together never
-//    pass the quota.
+//    While there is much room a node takes a share of it, and counts again when that is used or a second old. One node
+//    passes no quota; others may fill it up meanwhile, so that each passes it by what is left of its share. (Rejected:
+//    a table of shares, which is a write more for everything that is made under a quota.)
 // 2. What is published is compared with the counters that metering keeps anyway, read at most once a second, and with
 //    what this node took since: one node passes none, several may pass a quota by what they take in a second. What is
 //    under way counts whatever was read: it may not be among the counters yet.
@@ -36,7 +37,8 @@ const exceeded = (quota: keyof TenantSettings, limit: number): Failure =>
   ruleBroken('quota_exceeded', `The quota of the tenant is used up: ${quota} is ${limit}`, { quota, limit })
 
 const SHARES = 32
-const SHARE_LASTS_MS = 10_000
+const MAX_SHARE = 100
+const SHARE_LASTS_MS = 1_000
 const READ_EVERY_MS = 1_000
 
 interface Share {
@@ -143,7 +145,7 @@ export function makeQuotas(store: Store, clock: Clock, settingsOf: SettingsOf): 
       if (there + count > limit) throw exceeded(quota, limit)
       shares.set(key, {
         limit,
-        left: Math.floor((limit - there) / SHARES) - count,
+        left: Math.min(MAX_SHARE, Math.floor((limit - there) / SHARES)) - count,
         until: clock.elapsed() + SHARE_LASTS_MS,
       })
     },

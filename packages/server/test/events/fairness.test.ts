@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { fairQueue } from '../../src/kernel/fair-queue.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service } from '../support/service.ts'
-import { event, publish } from './tools.ts'
+import { event, interest, publish } from './tools.ts'
 
 describe('the fair queue', () => {
   test('[FAIR-3] loses nothing, keeps each sender’s order, and serves every tenant within one round', () => {
@@ -74,6 +74,32 @@ onBothEngines((engine) => {
       const before = answered
       await Promise.all(flood)
       assert.ok(before < 50, `the quiet tenant waited for ${before} of 60 batches`)
+    })
+
+    test('[RTE-6] [FAIR-1] a tenant with 400 costly filters does not hold up another tenant’s publish', async () => {
+      const [loud, quiet] = [await (await service.tenant()).agent(), await (await service.tenant()).agent()]
+      const costly = (i: number): string => `data.list.exists(a, data.list.exists(b, a + b == ${-1 - i}) && a > 10)`
+      const make = (i: number) => interest(service, loud, { event_type: 'costly.*', filter_expression: costly(i) })
+      for (let i = 0; i < 400; i += 50) {
+        const made = await Promise.all(Array.from({ length: 50 }, (_, j) => make(i + j)))
+        assert.ok(made.every(({ status }) => status === 201))
+      }
+      await interest(service, quiet, { event_type: 'costly.*', filter_expression: 'data.list.size() == 80' })
+      const data = { list: Array.from({ length: 80 }, (_, i) => i) }
+      let answered = 0
+      const flood = Array.from({ length: 10 }, async () => {
+        const raw = JSON.stringify(Array.from({ length: 20 }, () => event({ type: 'costly.x', data })))
+        const headers = { 'content-type': 'application/cloudevents-batch+json' }
+        await service.call('POST /v1/events', { token: loud.token, raw, headers })
+        answered++
+      })
+      // Sent after the flood, and answered: the flood has arrived.
+      assert.equal((await service.call('GET /v1/memories', { token: quiet.token })).status, 200)
+      const reply = await publish(service, quiet.token, { type: 'costly.x', data })
+      const before = answered
+      await Promise.all(flood)
+      assert.deepEqual([reply.status, reply.body.recipients], [202, 1])
+      assert.ok(before < 10, `the quiet tenant waited for ${before} of 10 batches`)
     })
   })
 })

@@ -2,12 +2,15 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Principal } from '../../src/auth/principal.ts'
 import { makeInsertInterest } from '../../src/interests/insert.ts'
+import { backfill } from '../../src/interests/backfill.ts'
 import { createInterest } from '../../src/interests/create.ts'
+import { listInterestRows } from '../../src/interests/sql.ts'
 import { makeQuotas } from '../../src/tenants/quotas.ts'
 import { NO_SETTINGS } from '../../src/tenants/settings.ts'
 import { makeActivity } from '../../src/activity/activity.ts'
 import { makeWakeups } from '../../src/delivery/wake.ts'
 import { idMaker } from '../../src/kernel/ids.ts'
+import type { Store, Value } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
@@ -144,6 +147,35 @@ onBothEngines((engine) => {
         sent[6],
         sent[7],
       ])
+    })
+
+    test('[SAFE-22] backfill reads what it filters a few megabytes at a time', async () => {
+      const late = await tenant.agent()
+      const data = { text: 'x'.repeat(900_000), n: 1 }
+      for (let i = 0; i < 12; i++) {
+        assert.equal((await publish(service, agent.token, { type: 'heavy.x', data })).status, 202)
+        await service.clock.advance(1)
+      }
+      const filter = { event_type: 'heavy.x', filter_expression: 'data.n == 1' }
+      assert.equal((await interest(service, late, filter)).status, 201)
+      const [row] = await listInterestRows(service.store, tenant.id, late.id)
+      const read: number[] = []
+      const store: Store = {
+        ...service.store,
+        rows: async <R>(sql: string, values?: readonly Value[]): Promise<R[]> => {
+          const rows = await service.store.rows<R>(sql, values)
+          const texts = (rows as { envelope?: string }[]).map(({ envelope }) => envelope?.length ?? 0)
+          read.push(texts.reduce((sum, length) => sum + length, 0))
+          return rows
+        },
+      }
+      const wakeups = makeWakeups(service.store)
+      const activity = makeActivity(service.store, service.clock)
+      const tools = { store, makeId: idMaker(service.clock.now), wakeups, activity, now: service.clock.now }
+      await backfill(tools, row!, 12, async () => {})
+      assert.equal((await poll(service, late.token)).length, 12)
+      assert.ok(Math.max(...read) <= 4_000_000, `${Math.max(...read)} bytes in one step`)
+      assert.ok(read.reduce((sum, bytes) => sum + bytes) > 10_000_000)
     })
 
     test('[INT-8] events of one batch are backfilled in their order, whatever their ids are', async () => {

@@ -1,0 +1,99 @@
+// Two nodes on one database that fill up a tenant's quotas at the same time.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { POSTGRES_URL, postgres } from '../support/engines.ts'
+import {
+  OPERATOR_TOKEN,
+  startService,
+  type Reply,
+  type Service,
+  type TestAgent,
+  type TestTenant,
+} from '../support/service.ts'
+import { event, interest } from '../events/tools.ts'
+
+describe('quotas on two nodes', { skip: POSTGRES_URL ? false : 'PostgreSQL is missing' }, () => {
+  let one: Service
+  let two: Service
+  let tenant: TestTenant
+  let agent: TestAgent
+
+  before(async () => {
+    one = await startService(postgres, { RATE_LIMIT_AGENT: 'off', RATE_LIMIT_TENANT: 'off' })
+    two = await one.another()
+    tenant = await one.tenant()
+    agent = await tenant.agent()
+  })
+  after(async () => {
+    await two.stop()
+    await one.stop()
+  })
+
+  async function set(quotas: object): Promise<void> {
+    const reply = await one.call(`PATCH /operator/tenants/${tenant.slug}/settings`, {
+      token: OPERATOR_TOKEN,
+      body: quotas,
+    })
+    assert.equal(reply.status, 200, reply.text)
+    // Other nodes look for newer settings twice a second.
+    await one.clock.advance(1_500)
+  }
+
+  /** Asks both nodes in turn, all at once; returns how many were made. Whatever was not made met the quota. */
+  async function made(count: number, make: (on: Service, i: number) => Promise<Reply<any>>): Promise<number> {
+    const replies = await Promise.all(Array.from({ length: count }, (_, i) => make(i % 2 === 0 ? one : two, i)))
+    const refused = replies.filter(({ status }) => status >= 300)
+    for (const reply of refused) assert.equal(reply.body.error.details.rule, 'quota_exceeded', reply.text)
+    return count - refused.length
+  }
+
+  const agents = (on: Service): Promise<Reply<any>> =>
+    on.call('POST /v1/agents', {
+      token: tenant.admin,
+      body: { name: 'More', delivery_mode: 'poll', client_type: 'other' },
+    })
+  const memories = (on: Service, i: number): Promise<Reply<any>> =>
+    on.call('POST /v1/memories', {
+      token: agent.token,
+      body: { type: 'semantic', scope: 'agent', title: `Note ${i}`, content: 'Something to remember' },
+    })
+
+  test('[SAFE-37] agents, interests and memories end at a small quota, whichever node is asked', async () => {
+    await set({ quota_agents: 6, quota_interests: 7, quota_memories: 8 })
+    assert.equal(await made(20, agents), 5, 'with the one that was there')
+    assert.equal(await made(20, (on, i) => interest(on, agent, { event_type: `small.${i}` })), 7)
+    assert.equal(await made(20, memories), 8)
+  })
+
+  test('[SAFE-37] a large quota is passed by no more than a thirty-second part of it for each other node', async () => {
+    await set({ quota_interests: 320 })
+    // The first node has a share that it does not use, and the second fills up all that is left.
+    assert.equal((await interest(one, agent, { event_type: 'large.first' })).status, 201)
+    let i = 0
+    while ((await interest(two, agent, { event_type: `large.two.${i++}` })).status === 201);
+    const passed = await made(40, (_on, n) => interest(one, agent, { event_type: `large.one.${n}` }))
+    assert.ok(passed <= 10, `${passed} more than the quota`)
+    await one.clock.advance(1_500)
+    assert.equal(await made(10, (on, n) => interest(on, agent, { event_type: `large.late.${n}` })), 0)
+  })
+
+  test('[SAFE-37] events and bytes are passed by what the nodes take within a second, and then they end', async () => {
+    const publish = (on: Service, i: number): Promise<Reply<any>> =>
+      on.call('POST /v1/events', {
+        token: agent.token,
+        body: event({ id: `quota-${on === one ? 1 : 2}-${i}-${Math.random()}` }),
+      })
+    await set({ quota_events_per_day: 10 })
+    const taken = await made(60, publish)
+    assert.ok(taken >= 10 && taken <= 20, `${taken} of 10`)
+    await one.clock.advance(1_500)
+    assert.equal(await made(10, publish), 0)
+    await set({ quota_events_per_day: null, quota_memories: null, quota_stored_bytes: 1_000_000 })
+    const large = (on: Service, i: number): Promise<Reply<any>> =>
+      on.call('POST /v1/events', { token: agent.token, body: event({ id: `bytes-${i}`, data: 'x'.repeat(100_000) }) })
+    const stored = await made(40, large)
+    assert.ok(stored >= 8 && stored <= 20, `${stored} events of 100 kB in a quota of 1 MB`)
+    await one.clock.advance(1_500)
+    assert.equal(await made(4, (on, i) => large(on, 100 + i)), 0)
+  })
+})
