@@ -8,12 +8,13 @@
 // 2. Submissions that arrive in the same turn of the event loop, or while every lane is busy, form the next group; a
 //    lone one waits for nothing. One by one PostgreSQL took 2,300 events a second, in groups of 50 it takes 20,000.
 // 3. An id that was accepted before makes nothing; which event of a group is first is decided by the primary key.
-// 4. Tenants take turns in a group, and senders inside a tenant: a flood waits behind itself.
+// 4. Tenants take turns in a group, and senders inside a tenant: a flood waits behind itself. Where nodes share a store,
+//    a tenant of which nothing is under way does not even share the transaction of a flood, and has a lane when all
+//    others are busy.
 // 5. What waits is bounded by the work it makes and by time; what its client has given up on is not begun.
 import { performance } from 'node:perf_hooks'
-import { failedAlone, makeBatches, type Waiting } from '../kernel/batches.ts'
+import { failedAlone, makeBatches } from '../kernel/batches.ts'
 import type { Clock } from '../kernel/clock.ts'
-import { fairQueue } from '../kernel/fair-queue.ts'
 import { type Failure, unavailable } from '../kernel/failure.ts'
 import type { MakeId } from '../kernel/ids.ts'
 import type { Router } from '../routing/router.ts'
@@ -21,6 +22,7 @@ import type { Handing, Handover } from '../delivery/handover.ts'
 import type { Wakeups } from '../delivery/wake.ts'
 import { StoreUnavailable, type Store } from '../store/db.ts'
 import { makeAdmission, MAX_WAIT_MS, workOf } from './admission.ts'
+import { makePublishQueue } from './publish-queue.ts'
 import { clientGone, makeRouteEvents } from './route-events.ts'
 import type { PublishOutcome, Submission } from './submission.ts'
 import { makeWriteGroup, RoutingMoved, type RoutedSubmission } from './write-group.ts'
@@ -67,7 +69,7 @@ export function makePublish({ store, router, wakeups, handover, makeId, clock }:
   const admission = makeAdmission()
   const route = makeRouteEvents(router, store)
   const writeGroup = makeWriteGroup(router, makeId, clock)
-  const queue = fairQueue<Waiting<Ready, PublishOutcome[]>>()
+  const queue = makePublishQueue<Ready, PublishOutcome[]>(store.isShared)
   const maxGroupMs = store.isShared ? MAX_GROUP_MS.shared : MAX_GROUP_MS.alone
   const mostWork = (): number => Math.min(MAX_GROUP_WORK, admission.rate * maxGroupMs)
   const batches = makeBatches<Ready, PublishOutcome[]>({
@@ -76,13 +78,7 @@ export function makePublish({ store, router, wakeups, handover, makeId, clock }:
     maxWeight: () => 1,
     weigh: ({ work, submission }) => Math.max(work / mostWork(), submission.events.length / MAX_GROUP_EVENTS),
     beside: BESIDE,
-    queue: {
-      get size() {
-        return queue.size
-      },
-      push: (waiting) => queue.push(waiting.item.submission.tenantId, waiting.item.submission.senderId, waiting),
-      take: queue.take,
-    },
+    queue,
     run: publishGroup,
   })
 
@@ -94,11 +90,13 @@ export function makePublish({ store, router, wakeups, handover, makeId, clock }:
     })
     const group = taken.filter((_, i) => tooLate[i] === null)
     const ended = admission.begin(group.reduce((sum, { work }) => sum + work, 0))
+    const leave = queue.begin(group)
     try {
       const outcomes = (group.length > 0 ? await publishTogether(group) : []).values()
       return tooLate.map((failure) => (failure ? failedAlone(failure) : outcomes.next().value!))
     } finally {
       ended()
+      leave()
     }
   }
 

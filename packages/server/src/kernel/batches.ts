@@ -2,7 +2,7 @@
 // the next batch. A lone item waits for nothing but the end of its turn.
 //
 // 1. An item is in exactly one batch, and is settled when its batch is.
-// 2. At most `lanes` batches are under way at once.
+// 2. At most `lanes` batches are under way at once, and one more of what is urgent.
 // 3. A batch that throws rejects its own items and no others.
 
 /** Where items wait. The default is first come, first served. */
@@ -11,6 +11,8 @@ export interface BatchQueue<Item> {
   push(item: Item): void
   /** Takes items until `isFull` says that the last one was enough. */
   take(isFull: (item: Item) => boolean): Item[]
+  /** Where some items should not wait for others: those go in a batch of their own, beside all lanes if it must be. */
+  readonly urgent?: { has(): boolean; take(isFull: (item: Item) => boolean): Item[] }
 }
 
 export interface BatchOptions<Item, Result> {
@@ -80,9 +82,14 @@ export function makeBatches<Item, Result>(options: BatchOptions<Item, Result>): 
   let scheduled = false
   let patience: NodeJS.Timeout | null = null
 
-  const mayBegin = (): boolean => queue.size > 0 && busy < lanes
+  const isUrgent = (): boolean => busy > 0 && queue.urgent !== undefined && queue.urgent.has()
+  const mayBegin = (): boolean => queue.size > 0 && (busy < lanes || (busy === lanes && isUrgent()))
   const isWorthIt = (): boolean =>
-    beside === undefined || busy === 0 || queue.size >= beside.worth || underWay + queue.size <= beside.few
+    beside === undefined ||
+    busy === 0 ||
+    queue.size >= beside.worth ||
+    underWay + queue.size <= beside.few ||
+    isUrgent()
 
   function schedule(): void {
     if (scheduled || !mayBegin()) return
@@ -105,7 +112,8 @@ export function makeBatches<Item, Result>(options: BatchOptions<Item, Result>): 
     let count = 0
     let weight = 0
     const enough = maxWeight()
-    const batch = queue.take(({ item }) => ++count >= maxItems || (weight += weigh(item)) >= enough)
+    const from = isUrgent() ? queue.urgent! : queue
+    const batch = from.take(({ item }) => ++count >= maxItems || (weight += weigh(item)) >= enough)
     busy++
     underWay += batch.length
     void carryOut(batch).finally(() => {

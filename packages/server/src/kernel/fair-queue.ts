@@ -8,8 +8,10 @@ interface Line<T> {
 export interface FairQueue<T> {
   readonly size: number
   push(tenant: string, sender: string, item: T): void
-  /** Takes items in turn until `full` says that the last one was enough. */
-  take(full: (item: T) => boolean): T[]
+  /** Takes items in turn until `full` says that the last one was enough; of tenants that are left out, none. */
+  take(full: (item: T) => boolean, isLeftOut?: (tenant: string) => boolean): T[]
+  /** Whether somebody waits who is not left out. */
+  hasOther(isLeftOut: (tenant: string) => boolean): boolean
 }
 
 export function fairQueue<T>(): FairQueue<T> {
@@ -17,8 +19,9 @@ export function fairQueue<T>(): FairQueue<T> {
   const tenants = new Map<string, Map<string, Line<T>>>()
   let size = 0
 
-  function turn(): T | undefined {
+  function turn(isLeftOut?: (tenant: string) => boolean): T | undefined {
     for (const [tenant, senders] of tenants) {
+      if (isLeftOut?.(tenant)) continue
       for (const [sender, line] of senders) {
         const item = line.items[line.next++]!
         senders.delete(sender)
@@ -51,13 +54,17 @@ export function fairQueue<T>(): FairQueue<T> {
       }
       size++
     },
-    take(full) {
+    take(full, isLeftOut) {
       const taken: T[] = []
-      for (let item = turn(); item !== undefined; item = turn()) {
+      for (let item = turn(isLeftOut); item !== undefined; item = turn(isLeftOut)) {
         taken.push(item)
         if (full(item)) break
       }
       return taken
+    },
+    hasOther(isLeftOut) {
+      for (const tenant of tenants.keys()) if (!isLeftOut(tenant)) return true
+      return false
     },
   }
 }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { makeBatches } from '../../src/kernel/batches.ts'
+import { makeBatches, type Waiting } from '../../src/kernel/batches.ts'
+import { fairQueue } from '../../src/kernel/fair-queue.ts'
 
 /** A gate that a test opens: batches wait in front of it. */
 function gate(): { pass: Promise<void>; open(): void } {
@@ -139,4 +140,51 @@ test('[RTE-1] patience ends: a few items do not wait for a slow batch', async ()
   assert.equal(await batches.add(2), 2)
   open.open()
   await slow
+})
+
+test('[SAFE-38] who has nothing under way is in a batch of its own, also where every lane is busy', async () => {
+  const queue = fairQueue<Waiting<string, string>>()
+  const busy = new Map<string, number>()
+  const ran: string[][] = []
+  const gates: (() => void)[] = []
+  const isBusy = (tenant: string): boolean => (busy.get(tenant) ?? 0) > 0
+  const batches = makeBatches<string, string>({
+    lanes: 2,
+    maxItems: 3,
+    beside: { worth: 2, few: 0, patienceMs: 3_600_000 },
+    queue: {
+      get size() {
+        return queue.size
+      },
+      push: (waiting) => queue.push(waiting.item, waiting.item, waiting),
+      take: queue.take,
+      urgent: { has: () => queue.hasOther(isBusy), take: (isFull) => queue.take(isFull, isBusy) },
+    },
+    run: async (items) => {
+      ran.push([...items])
+      for (const item of items) busy.set(item, (busy.get(item) ?? 0) + 1)
+      await new Promise<void>((resolve) => void gates.push(resolve))
+      for (const item of items) busy.set(item, busy.get(item)! - 1)
+      return items
+    },
+  })
+  const all = Array.from({ length: 20 }, () => batches.add('loud'))
+  await turn()
+  assert.deepEqual(ran, [
+    ['loud', 'loud', 'loud'],
+    ['loud', 'loud', 'loud'],
+  ])
+  all.push(batches.add('quiet'), batches.add('other'))
+  await turn()
+  assert.deepEqual(ran[2], ['quiet', 'other'], 'beside both lanes, and without the flood')
+  all.push(batches.add('third'))
+  await turn()
+  assert.equal(ran.length, 3, 'one such batch at a time')
+  while (gates.length > 0) {
+    gates.shift()!()
+    await turn()
+    await turn()
+  }
+  assert.equal((await Promise.all(all)).length, 23)
+  assert.equal(ran.flat().length, 23)
 })
