@@ -63,7 +63,12 @@ async function open(where: Where): Promise<Opened> {
       import('./find-postgres-columns.ts'),
     ])
     const store = openPostgres({ url: where.url, clock: systemClock, poolSize: CONNECTIONS })
-    await store.learn()
+    try {
+      await store.learn()
+    } catch (error) {
+      await store.close()
+      throw error
+    }
     const bySql = postgresFinder(store)
     const finder = store.isSharded ? bySql : postgresColumnFinder(store, kept(postgresColumns(store)), bySql)
     return { ask: (request) => respondWith(store, finder, request), close: store.close }
@@ -93,12 +98,21 @@ async function open(where: Where): Promise<Opened> {
 }
 
 const port = parentPort!
-const opened = open(workerData as Where)
+let opened: Promise<Opened> | null = null
+
+/** Opened with the first request, and by the next one where that failed: a server that was away comes back. */
+function whenOpen(): Promise<Opened> {
+  opened ??= open(workerData as Where).catch((error: unknown) => {
+    opened = null
+    throw error
+  })
+  return opened
+}
 const underWay = new Set<Promise<void>>()
 
 async function respond(id: number, request: SearchRequest): Promise<void> {
   try {
-    port.postMessage({ id, response: { found: await (await opened).ask(request) } })
+    port.postMessage({ id, response: { found: await (await whenOpen()).ask(request) } })
   } catch (error) {
     if (error instanceof StoreUnavailable) port.postMessage({ id, response: { away: error.message } })
     else port.postMessage({ id, error: (error as Error).stack ?? String(error) })
@@ -107,7 +121,7 @@ async function respond(id: number, request: SearchRequest): Promise<void> {
 
 async function close(): Promise<void> {
   await Promise.all(underWay)
-  await (await opened).close()
+  await (await opened)?.close()
   port.close()
 }
 

@@ -1,0 +1,42 @@
+// The search thread and a database that is away when it is first asked.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import net, { type AddressInfo } from 'node:net'
+import { test } from 'node:test'
+import { makeSearch } from '../../src/memory/index/search.ts'
+import { StoreUnavailable } from '../../src/store/db.ts'
+import { onBothEngines } from '../support/engines.ts'
+
+onBothEngines((engine) => {
+  if (engine.name !== 'postgres') return
+
+  test('[STO-11] a search thread whose first request met no server works once there is one', async () => {
+    const { env, drop } = await engine.fresh()
+    const url = new URL(env['DATABASE_URL']!)
+    const sockets = new Set<net.Socket>()
+    const between = net.createServer((near) => {
+      const far = net.connect(Number(url.port), url.hostname)
+      for (const socket of [near, far]) sockets.add(socket.on('error', () => socket.destroy()))
+      near.pipe(far).pipe(near)
+    })
+    between.listen(0, '127.0.0.1')
+    await once(between, 'listening')
+    const { port } = between.address() as AddressInfo
+    between.close()
+    await once(between, 'close')
+
+    const through = new URL(url)
+    through.host = `127.0.0.1:${port}`
+    const search = makeSearch({ url: through.href })
+    const viewer = { kind: 'agent', id: 'agt_1', tenantId: 'ten_1', teamId: null } as const
+    const ask = () => search.ask(viewer, 'rows', { sql: 'select 1 as one', values: [] })
+    await assert.rejects(ask(), StoreUnavailable)
+    between.listen(port, '127.0.0.1')
+    await once(between, 'listening')
+    assert.deepEqual(await ask(), [{ one: 1 }])
+    await search.close()
+    between.close()
+    for (const socket of sockets) socket.destroy()
+    await drop()
+  })
+})
