@@ -11,7 +11,7 @@
 // 3. What may be lost (a lease) resolves with its commit, before that is on disk. It runs first in its group, so it has
 //    seen nothing but what is on disk.
 // 4. Reads of one turn share a snapshot: locking and unlocking the file costs as much as finding a row.
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { performance } from 'node:perf_hooks'
 import { getLoadablePath } from 'sqlite-vec'
 import { letIn } from '../kernel/let-in.ts'
@@ -27,7 +27,15 @@ import {
   type Value,
 } from './db.ts'
 import { makeSnapshot, type Snapshot } from './sqlite-snapshot.ts'
-import { capabilities, dialect, onConnection, plannedOnce, translate, unchanging } from './sqlite-statements.ts'
+import {
+  bindable,
+  capabilities,
+  dialect,
+  onConnection,
+  plannedOnce,
+  translate,
+  unchanging,
+} from './sqlite-statements.ts'
 import { watchLog, type WriteAheadLog } from './sqlite-wal.ts'
 import { checkSpace, makeWriteWatch, type WriteWatch } from './write-watch.ts'
 
@@ -115,7 +123,7 @@ export function openReader(file: string): Reader {
         visited.set(sql, (statement = connection.prepare(plannedOnce(sql))))
         statement.setReturnArrays(true)
       }
-      for (const cells of statement.iterate(...(values as SQLInputValue[]))) visit(cells as unknown as Cells)
+      for (const cells of statement.iterate(...bindable(values))) visit(cells as unknown as Cells)
     },
   }
   return {
@@ -138,8 +146,8 @@ interface GroupCommit {
    */
   run(jobs: Job[]): Promise<Job[]>
   /**
-   * While a commit is on its way to the disk of which some are told already: they would not see their own work in the
-   * state before it, so reads wait.
+   * While a commit is on its way to the disk and reads have to wait for it: some are told of it already, who would not
+   * see their own work in the state before it; or nobody read of late, so that state is not kept (it costs 50 µs).
    */
   syncing(): Promise<void> | null
   /** Set once the disk refused an fsync. What is on it nobody knows before the next start. */
@@ -184,6 +192,7 @@ function makeGroupCommit({ writer, log, snapshot, writes, observe }: GroupCommit
     const started = performance.now()
     let refusal: unknown
     let isDurable = true
+    let isHeld = false
     try {
       begin.run()
       const begun = performance.now()
@@ -219,7 +228,8 @@ function makeGroupCommit({ writer, log, snapshot, writes, observe }: GroupCommit
       }
       for (const { sql, values } of atTheEnd) write.runLast(sql, values)
       isDurable = settledAtOnce < settled.length
-      if (isDurable) snapshot.hold()
+      isHeld = isDurable && snapshot.isRead()
+      if (isHeld) snapshot.hold()
       commit.run()
     } catch (error) {
       // Neither begun nor committed: nobody's work is on disk.
@@ -236,7 +246,7 @@ function makeGroupCommit({ writer, log, snapshot, writes, observe }: GroupCommit
       return left
     }
     try {
-      syncing = settledAtOnce > 0 ? log.sync() : null
+      syncing = settledAtOnce > 0 || !isHeld ? log.sync() : null
       await (syncing ?? log.sync())
     } catch (error) {
       refused = new StoreUnavailable(`the disk refused to write: ${(error as Error).message}`, { cause: error })

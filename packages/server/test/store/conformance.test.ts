@@ -93,6 +93,14 @@ onBothEngines((engine) => {
       ['a', 'c,"d"'],
     )
     assert.deepEqual(await store.rows(sql, [list([])]), [])
+    assert.deepEqual(await store.rows(sql, [list(['c,"d"'])]), [{ id: 'c,"d"' }])
+    const both = `${inList('id')} and ${inList('tenant_id')}`
+    const change = (ids: string[], tenants: string[]) =>
+      store.tx((tx) => tx.run(`update items set n = 8 where ${both}`, [list(ids), list(tenants)]))
+    assert.deepEqual(
+      [await change(['a'], ['t']), await change(['a'], ['t', 'u']), await change(['a', 'b'], ['t'])],
+      [1, 1, 2],
+    )
   })
 
   test('[STO-7] what is thrown undoes all of it: writes, moves, what is written later and what comes last', async () => {
