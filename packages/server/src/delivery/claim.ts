@@ -8,7 +8,7 @@
 import type { Activity } from '../activity/activity.ts'
 import { iso, type Clock } from '../kernel/clock.ts'
 import type { Db, Store } from '../store/db.ts'
-import type { ClaimedDelivery, LeasedDelivery, WaitForDeliveries } from './claimed.ts'
+import type { ClaimedDelivery, LeasedDelivery, Look, WaitForDeliveries } from './claimed.ts'
 import type { Handover } from './handover.ts'
 import type { PolicyOf } from './policy.ts'
 import { makePollNotes } from './poll-notes.ts'
@@ -143,19 +143,17 @@ export function makeClaim({ store, clock, wakeups, handover, policyOf, enrich, a
     return withPayloads({ store, enrich }, mailbox, rows, until)
   }
 
-  /**
-   * `skipLook`: something was just put into the mailbox. Then, and where the last poll got all it asked for, looking
-   * first would only cost time.
-   */
-  async function take(mailbox: Mailbox, limit: number, skipLook: boolean): Promise<ClaimedDelivery[]> {
+  async function take(mailbox: Mailbox, limit: number, look: Look): Promise<ClaimedDelivery[]> {
     const now = clock.now()
     const { write: note, last } = notes.notice(mailbox, now)
-    if (!skipLook && !last.more && !(await isSomethingDue(store, mailbox, now))) {
+    const mustLook = look === 'needed' || (look === 'unless_known' && !last.more)
+    if (mustLook && !(await isSomethingDue(store, mailbox, now))) {
       // A note holds nobody up; one that fails is written with the next poll that finds something.
       if (note) store.tx(async (tx) => notePoll(tx, mailbox, now), FORGETTABLE).catch(() => {})
       return []
     }
     const { visibilityTimeoutMs, maxAttempts } = policyOf(mailbox.tenantId)
+    const { stirs } = last
     const { leased, until } = await store.tx(async (tx) => {
       const at = clock.now()
       const end = at + visibilityTimeoutMs
@@ -163,11 +161,12 @@ export function makeClaim({ store, clock, wakeups, handover, policyOf, enrich, a
       return { leased: unawaited(claimRows(tx, mailbox, limit, end, at, maxAttempts)), until: end }
     }, FORGETTABLE)
     const rows = await leased()
-    last.more = rows.length === limit
+    if (rows.length < limit) notes.tookAll(last, stirs, until, clock.elapsed())
+    else last.more = true
     return handOut(mailbox, rows, until)
   }
 
-  const claim = ((mailbox, limit) => take(mailbox, limit, false)) as Claim
+  const claim = ((mailbox, limit) => take(mailbox, limit, 'unless_known')) as Claim
 
   claim.many = async (wanted, leaseMs, admit) => {
     // Side by side: on PostgreSQL the statements of all mailboxes go out together, step by step.

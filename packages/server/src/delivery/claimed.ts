@@ -25,3 +25,9 @@ export type WaitForDeliveries = (
   gone: AbortSignal,
   checkCaller: () => Promise<void>,
 ) => Promise<ClaimedDelivery[]>
+
+/**
+ * Whether a claim looks first if something is due: an empty mailbox then costs a read and no transaction. Where
+ * something was just put in, or the last poll got all it asked for, looking would only cost time.
+ */
+export type Look = 'needed' | 'unless_known' | 'skipped'

@@ -1,37 +1,60 @@
 // When mailboxes were last polled on this node, and what the last poll left. The time is written to the store once a
-// second at most. That a mailbox is empty is believed for half a second, unless something stirs in it: a receiver that
-// takes five hundred deliveries a second looks twice.
+// second at most. What a look has found is believed for half a second: a receiver that takes five hundred deliveries a
+// second looks twice. Meanwhile it is known without a look what is in the mailbox: what is published into it, and what
+// is taken out of it, goes through here.
 import type { Mailbox, MailboxOutlook } from './sql.ts'
 
-interface PollNote {
+export interface PollNote {
   written: number
   polled: number
-  /** The last poll got all it asked for, so there may be more. */
+  /** Something was put into it, or the last poll got all it asked for: there may be more. */
   more: boolean
-  /** It was empty when somebody looked, which holds until then in elapsed time. */
+  /** Nothing is due in it, which holds until then in elapsed time. */
   emptyUntil: number
+  /** What becomes due in it by itself is known until then, in elapsed time. */
+  outlookUntil: number
   /** When something in it becomes due by itself. */
   due: number | null
+  /** How often something has stirred in it. */
+  stirs: number
 }
 
 export interface PollNotes {
   /** Whether the poll is to be written down, and the note of it, for its result. */
-  notice(mailbox: Mailbox, now: number): { write: boolean; last: { more: boolean } }
+  notice(mailbox: Mailbox, now: number): { write: boolean; last: PollNote }
   lastPoll(mailbox: Mailbox): number | null
   /** Nothing was due in the mailbox, and nothing will be before `due`. */
   foundEmpty(mailbox: Mailbox, due: number | null, elapsed: number): void
+  /** A claim that saw the mailbox after `stirs` has taken all that was due, until then. */
+  tookAll(note: PollNote, stirs: number, until: number, elapsed: number): void
+  /** Something in the mailbox is leased until then. */
+  leased(mailbox: Mailbox, until: number): void
   /** Whether a look would find nothing, and when something becomes due. */
   knownEmpty(mailbox: Mailbox, elapsed: number, now: number): MailboxOutlook | null
-  /** Something may have come into these mailboxes; null is all of them. */
-  stirred(recipientIds: readonly string[] | null): void
+  /** Something may have come into these mailboxes; null is all of them. `isAdded`: it has, and nothing else changed. */
+  stirred(recipientIds: readonly string[] | null, isAdded: boolean): void
 }
 
 const NOTE_EVERY_MS = 1_000
 const BELIEVED_MS = 500
 const MAX_NOTED = 100_000
 
+const NOTHING_KNOWN = { more: false, emptyUntil: 0, outlookUntil: 0, due: null, stirs: 0 }
+
+function stir(note: PollNote, isAdded: boolean): void {
+  note.stirs++
+  note.emptyUntil = 0
+  if (isAdded) note.more = true
+  else note.outlookUntil = 0
+}
+
 export function makePollNotes(): PollNotes {
   const notes = new Map<string, PollNote>()
+
+  function leasedUntil(note: PollNote, until: number): void {
+    if (note.due === null || until < note.due) note.due = until
+  }
+
   return {
     notice({ recipientId }, now) {
       const known = notes.get(recipientId)
@@ -39,9 +62,8 @@ export function makePollNotes(): PollNotes {
         known.polled = now
         return { write: false, last: known }
       }
-      if (notes.size >= MAX_NOTED) notes.clear()
-      const { more = false, emptyUntil = 0, due = null } = known ?? {}
-      const last = { written: now, polled: now, more, emptyUntil, due }
+      if (known === undefined && notes.size >= MAX_NOTED) notes.clear()
+      const last = Object.assign(known ?? { ...NOTHING_KNOWN }, { written: now, polled: now })
       notes.set(recipientId, last)
       return { write: true, last }
     },
@@ -49,8 +71,21 @@ export function makePollNotes(): PollNotes {
     foundEmpty({ recipientId }, due, elapsed) {
       const note = notes.get(recipientId)
       if (!note) return
-      note.emptyUntil = elapsed + BELIEVED_MS
+      note.emptyUntil = note.outlookUntil = elapsed + BELIEVED_MS
       note.due = due
+      note.more = false
+    },
+    tookAll(note, stirs, until, elapsed) {
+      // What has come since may have been too late for the claim.
+      if (note.stirs !== stirs) return
+      note.more = false
+      if (elapsed >= note.outlookUntil) return
+      leasedUntil(note, until)
+      note.emptyUntil = note.outlookUntil
+    },
+    leased({ recipientId }, until) {
+      const note = notes.get(recipientId)
+      if (note) leasedUntil(note, until)
     },
     knownEmpty({ recipientId }, elapsed, now) {
       const note = notes.get(recipientId)
@@ -58,11 +93,11 @@ export function makePollNotes(): PollNotes {
         ? { due: note.due, isPaused: false }
         : null
     },
-    stirred(recipientIds) {
-      if (recipientIds === null) for (const note of notes.values()) note.emptyUntil = 0
+    stirred(recipientIds, isAdded) {
+      if (recipientIds === null) for (const note of notes.values()) stir(note, false)
       for (const recipientId of recipientIds ?? []) {
         const note = notes.get(recipientId)
-        if (note) note.emptyUntil = 0
+        if (note) stir(note, isAdded)
       }
     },
   }

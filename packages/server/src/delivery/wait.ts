@@ -3,7 +3,7 @@
 import type { Clock } from '../kernel/clock.ts'
 import { tooManyAtOnce } from '../kernel/failure.ts'
 import type { Store } from '../store/db.ts'
-import type { ClaimedDelivery, WaitForDeliveries } from './claimed.ts'
+import type { ClaimedDelivery, Look, WaitForDeliveries } from './claimed.ts'
 import type { HandedOver, Handover } from './handover.ts'
 import type { PollNotes } from './poll-notes.ts'
 import { notePoll, putBackRows, readOutlook, type ClaimedRow, type Mailbox } from './sql.ts'
@@ -22,8 +22,8 @@ export interface WaitingTools {
   wakeups: Wakeups
   handover: Handover
   notes: PollNotes
-  /** Looks, unless it is sure that something is there, and claims what is due. */
-  take(mailbox: Mailbox, limit: number, skipLook: boolean): Promise<ClaimedDelivery[]>
+  /** Claims what is due. */
+  take(mailbox: Mailbox, limit: number, look: Look): Promise<ClaimedDelivery[]>
   handOut(mailbox: Mailbox, rows: ClaimedRow[], until: number): Promise<ClaimedDelivery[]>
 }
 
@@ -39,7 +39,7 @@ export function makeWaiting({
   /** Looks, unless it is known that nothing is due; then sleeps until something may be. */
   const waitFor: WaitForDeliveries = async (mailbox, limit, waitMs, gone, checkCaller) => {
     const deadline = clock.elapsed() + waitMs
-    for (let skipLook = false; ; ) {
+    for (let look: Look = 'unless_known'; ; ) {
       // Listening begins before looking, so that nothing can arrive between the two.
       const woken = new AbortController()
       let first = false
@@ -50,8 +50,8 @@ export function makeWaiting({
       })
       gone.addEventListener('abort', stop)
       try {
-        const empty = skipLook ? null : notes.knownEmpty(mailbox, clock.elapsed(), clock.now())
-        const found = empty ? noPoll(mailbox) : await take(mailbox, limit, skipLook)
+        const empty = look === 'skipped' ? null : notes.knownEmpty(mailbox, clock.elapsed(), clock.now())
+        const found = empty ? noPoll(mailbox) : await take(mailbox, limit, look)
         const left = deadline - clock.elapsed()
         // Who went while this was on its way to the store would keep it from the next poll until its lease lapses.
         if (found.length > 0 && gone.aborted) {
@@ -66,7 +66,7 @@ export function makeWaiting({
         if (handed) return await deliver(mailbox, handed, gone, checkCaller)
         if (gone.aborted) return []
         // Of many who wait at one mailbox the first takes; the others look whether it left something.
-        skipLook = first
+        look = first ? 'skipped' : 'needed'
         await checkCaller()
       } finally {
         cancel()
@@ -103,6 +103,7 @@ export function makeWaiting({
     gone: AbortSignal,
     checkCaller: () => Promise<void>,
   ): Promise<ClaimedDelivery[]> {
+    notes.leased(mailbox, until)
     try {
       await checkCaller()
       if (!gone.aborted) return await handOut(mailbox, rows, until)

@@ -11,12 +11,12 @@ const EVERYBODY = '*'
 const BETWEEN_NOTICES_MS = 5
 
 export interface Wakeups {
-  /** Something may be due in these mailboxes. */
-  wake(recipientIds: Iterable<string>): void
+  /** Something may be due in these mailboxes. `isAdded`: it was put into them, and nothing else has changed. */
+  wake(recipientIds: Iterable<string>, isAdded?: boolean): void
   /** Calls back at the next wake-up of the mailbox, until cancelled; `first` of those who wait at it. */
   wait(mailbox: Mailbox, woken: (first: boolean) => void): () => void
   /** Calls back with every mailbox that is woken, here or on another node; null when all of them may be meant. */
-  watch(hear: (recipientIds: readonly string[] | null) => void): void
+  watch(hear: WakeHeard): void
   /** These deliveries were settled on this node: who holds their leases has room again. */
   settled(recipientId: string, ids: readonly string[]): void
   /** Leases of this recipient last longer or shorter from now on. */
@@ -26,11 +26,13 @@ export interface Wakeups {
   waiting(): number
 }
 
+export type WakeHeard = (recipientIds: readonly string[] | null, isAdded: boolean) => void
+
 export type LeaseHolder = Pick<Wakeups, 'settled' | 'extended'>
 
 export function makeWakeups(store: Store): Wakeups {
   const waiters = new Map<string, Set<(first: boolean) => void>>()
-  const watchers: ((recipientIds: readonly string[] | null) => void)[] = []
+  const watchers: WakeHeard[] = []
   const holders: LeaseHolder[] = []
   let count = 0
 
@@ -52,7 +54,7 @@ export function makeWakeups(store: Store): Wakeups {
       if (sender === me) return
       const named = ids[0] === EVERYBODY ? null : ids
       for (const recipientId of named ?? [...waiters.keys()]) wakeHere(recipientId)
-      for (const hear of watchers) hear(named)
+      for (const hear of watchers) hear(named, false)
     })
   }
 
@@ -72,11 +74,11 @@ export function makeWakeups(store: Store): Wakeups {
   }
 
   return {
-    wake(recipientIds) {
+    wake(recipientIds, isAdded = false) {
       const ids = [...recipientIds]
       if (ids.length === 0) return
       for (const id of ids) wakeHere(id)
-      for (const hear of watchers) hear(ids)
+      for (const hear of watchers) hear(ids, isAdded)
       if (!overNodes) return
       for (const id of ids) if (untold.size <= MAX_NAMED) untold.add(id)
       setImmediate(tellOthers)

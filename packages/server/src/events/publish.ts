@@ -140,7 +140,7 @@ export function makePublish({ store, router, wakeups, handover, makeId, clock }:
       try {
         const { outcomes, recipients } = await store.tx((tx) => writeGroup(tx, group, tries < REROUTES, handOver))
         ;(handing as Handing | null)?.settle(true)
-        wakeups.wake(recipients)
+        wakeups.wake(recipients, true)
         return outcomes
       } catch (error) {
         ;(handing as Handing | null)?.settle(false)
