@@ -78,6 +78,7 @@ export function makePublish({ store, router, wakeups, handover, makeId, clock }:
     maxWeight: () => 1,
     weigh: ({ work, submission }) => Math.max(work / mostWork(), submission.events.length / MAX_GROUP_EVENTS),
     beside: BESIDE,
+    gather: store.soon,
     queue,
     run: publishGroup,
   })

@@ -26,6 +26,8 @@ export interface BatchOptions<Item, Result> {
   maxWeight?(): number
   weigh?(item: Item): number
   queue?: BatchQueue<Waiting<Item, Result>>
+  /** Calls back when the next batch is to be put together; without it that is at the end of the turn. */
+  gather?(begin: () => void): void
   /**
    * Beside a batch under way another begins only when this many items wait, or one has waited `patienceMs`. Where a
    * batch has a cost of its own, two small ones are dearer than one. While there are `few` items altogether nobody
@@ -76,6 +78,7 @@ function firstComeQueue<Item>(): BatchQueue<Item> {
 
 export function makeBatches<Item, Result>(options: BatchOptions<Item, Result>): Batches<Item, Result> {
   const { run, lanes = Infinity, maxItems = Infinity, maxWeight = () => Infinity, weigh = () => 0, beside } = options
+  const gather = options.gather ?? setImmediate
   const queue = options.queue ?? firstComeQueue<Waiting<Item, Result>>()
   let busy = 0
   let underWay = 0
@@ -98,7 +101,7 @@ export function makeBatches<Item, Result>(options: BatchOptions<Item, Result>): 
       return
     }
     scheduled = true
-    setImmediate(() => {
+    gather(() => {
       scheduled = false
       while (mayBegin() && isWorthIt()) begin()
       schedule()

@@ -47,6 +47,7 @@ const SQLITE_FILES = [
   'store/sqlite.ts',
   'store/sqlite-statements.ts',
   'store/sqlite-snapshot.ts',
+  'store/sqlite-group-commit.ts',
   'store/checkpoint-thread.ts',
   'store/own-directory.ts',
   'store/backup.ts',

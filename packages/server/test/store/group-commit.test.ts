@@ -55,6 +55,20 @@ test('[STO-2] none of a group resolves before the commit they share', async () =
   assert.ok(seen.every((count, i) => count > i))
 })
 
+test('[STO-1] what is put together as late as can be shares the commit of what was asked for before it', async () => {
+  commits = 0
+  let late: Promise<number> | undefined
+  const early = insert(2900)
+  store.soon(() => {
+    late = insert(2901)
+  })
+  await early
+  await late
+  assert.equal(commits, 1)
+  await new Promise<void>((resolve) => store.soon(resolve))
+  assert.equal(commits, 1, 'nothing was asked for, and nothing committed')
+})
+
 test('[STO-2] one that fails leaves the others of its group committed, those before and those after', async () => {
   commits = 0
   const results = await Promise.allSettled([

@@ -1,0 +1,153 @@
+// A group of transactions on SQLite: run one after the other, each in a savepoint of its own, and committed together.
+// What holds for each of them is said in sqlite.ts.
+import { performance } from 'node:perf_hooks'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { runEffects, StoreUnavailable, type Db, type Observe, type Value } from './db.ts'
+import type { Snapshot } from './sqlite-snapshot.ts'
+import { onConnection, translate } from './sqlite-statements.ts'
+import type { WriteAheadLog } from './sqlite-wal.ts'
+import type { WriteWatch } from './write-watch.ts'
+
+/** What takes longer shares no commit. */
+const MAX_GROUP_MS = 10
+
+/** A transaction that waits for its turn. */
+export interface Job {
+  work: (tx: Db) => Promise<unknown>
+  mayBeLost: boolean
+  resolve: (value: never) => void
+  reject: (error: unknown) => void
+}
+
+interface Last {
+  sql: string
+  values: readonly Value[] | undefined
+}
+
+export interface GroupCommit {
+  /**
+   * Runs jobs one after the other and commits them together; a failing job undoes its own savepoint only. Gives back
+   * those that there was no time for.
+   */
+  run(jobs: Job[]): Promise<Job[]>
+  /**
+   * While a commit is on its way to the disk and reads have to wait for it: some are told of it already, who would not
+   * see their own work in the state before it; or nobody read of late, so that state is not kept (it costs 50 µs).
+   */
+  syncing(): Promise<void> | null
+  /** Set once the disk refused an fsync. What is on it nobody knows before the next start. */
+  refused(): StoreUnavailable | null
+}
+
+export interface GroupCommitParts {
+  writer: DatabaseSync
+  log: WriteAheadLog
+  snapshot: Snapshot
+  writes: WriteWatch
+  observe: Observe
+}
+
+export function makeGroupCommit({ writer, log, snapshot, writes, observe }: GroupCommitParts): GroupCommit {
+  let failedLater: { error: unknown } | null = null
+  const write = onConnection(writer, (error) => (failedLater ??= { error }))
+  const [begin, savepoint, releaseSavepoint, commit] = [
+    'begin immediate',
+    'savepoint job',
+    'release job',
+    'commit',
+  ].map((sql) => writer.prepare(sql)) as [StatementSync, StatementSync, StatementSync, StatementSync]
+  /** What the transaction under way leaves for the end of its group, and for when that is on disk. */
+  let last: Last[] = []
+  let effects: (() => void)[] = []
+  const inGroup: Db = {
+    ...write,
+    runLast: (sql, values) => void last.push({ sql, values }),
+    afterCommit: (effect) => void effects.push(effect),
+  }
+  let refused: StoreUnavailable | null = null
+  let syncing: Promise<void> | null = null
+
+  async function run(jobs: Job[]): Promise<Job[]> {
+    let left: Job[] = []
+    // Those that may be lost come first: they see nothing that is not on disk, and so need not wait for it.
+    if (jobs.length > 1) jobs.sort((a, b) => Number(b.mayBeLost) - Number(a.mayBeLost))
+    const settled: (() => void)[] = []
+    let settledAtOnce = 0
+    const atTheEnd: Last[] = []
+    const started = performance.now()
+    let refusal: unknown
+    let isDurable = true
+    let isHeld = false
+    try {
+      begin.run()
+      const begun = performance.now()
+      // Who is alone undoes everything when it fails: a savepoint costs as much as two statements.
+      const isShared = jobs.length > 1
+      for (const [i, job] of jobs.entries()) {
+        if (i > 0 && performance.now() - begun > MAX_GROUP_MS) {
+          left = jobs.splice(i)
+          break
+        }
+        if (isShared) savepoint.run()
+        try {
+          failedLater = null
+          last = []
+          effects = []
+          const value = await job.work(inGroup)
+          if (failedLater) throw (failedLater as { error: unknown }).error
+          if (isShared) releaseSavepoint.run()
+          atTheEnd.push(...last)
+          const committed = effects
+          settled.push(() => {
+            runEffects(committed)
+            job.resolve(value as never)
+          })
+          if (job.mayBeLost) settledAtOnce = settled.length
+        } catch (error) {
+          // A full disk makes SQLite undo the whole transaction, with all that shares it.
+          if (!writer.isTransaction) throw translate(error)
+          writer.exec(isShared ? 'rollback to job; release job' : 'rollback; begin')
+          refusal ??= error
+          settled.push(() => job.reject(error))
+        }
+      }
+      for (const { sql, values } of atTheEnd) write.runLast(sql, values)
+      isDurable = settledAtOnce < settled.length
+      isHeld = isDurable && snapshot.isRead()
+      if (isHeld) snapshot.hold()
+      commit.run()
+    } catch (error) {
+      // Neither begun nor committed: nobody's work is on disk.
+      if (writer.isTransaction) writer.exec('rollback')
+      snapshot.release()
+      const outage = translate(error)
+      writes.ended(outage)
+      for (const job of jobs) job.reject(outage)
+      return left
+    }
+    for (const settle of settled.splice(0, settledAtOnce)) settle()
+    if (!isDurable) {
+      observe('tx', (performance.now() - started) / 1000)
+      return left
+    }
+    try {
+      syncing = settledAtOnce > 0 || !isHeld ? log.sync() : null
+      await (syncing ?? log.sync())
+    } catch (error) {
+      refused = new StoreUnavailable(`the disk refused to write: ${(error as Error).message}`, { cause: error })
+      // Whether this commit reached the disk nobody knows; later ones are not begun.
+      const unsure = new StoreUnavailable(refused.message, { trouble: 'unsure', cause: error })
+      for (const job of jobs) job.reject(unsure)
+      syncing = null
+      return left
+    }
+    syncing = null
+    snapshot.release()
+    writes.ended(refusal)
+    observe('tx', (performance.now() - started) / 1000)
+    for (const settle of settled) settle()
+    return left
+  }
+
+  return { run, refused: () => refused, syncing: () => syncing }
+}
