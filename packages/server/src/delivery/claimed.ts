@@ -1,4 +1,5 @@
 // What a claim brings: deliveries that are leased, on their way to their receiver.
+import type { StopSignal } from '../kernel/stop.ts'
 import type { Mailbox } from './sql.ts'
 
 /** A delivery on its way out: its row, and its wire form as JSON text. */
@@ -22,7 +23,7 @@ export type WaitForDeliveries = (
   mailbox: Mailbox,
   limit: number,
   waitMs: number,
-  gone: AbortSignal,
+  gone: StopSignal,
   checkCaller: () => Promise<void>,
 ) => Promise<ClaimedDelivery[]>
 

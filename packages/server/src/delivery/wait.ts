@@ -2,6 +2,7 @@
 // what is published (handover.ts).
 import type { Clock } from '../kernel/clock.ts'
 import { tooManyAtOnce } from '../kernel/failure.ts'
+import { Stop, type StopSignal } from '../kernel/stop.ts'
 import type { Store } from '../store/db.ts'
 import type { ClaimedDelivery, Look, WaitForDeliveries } from './claimed.ts'
 import type { HandedOver, Handover } from './handover.ts'
@@ -13,8 +14,6 @@ import type { Wakeups } from './wake.ts'
 const LOOK_AGAIN_MS = 1_000
 /** Polls of one mailbox that wait on this node: one agent cannot take the places of others. */
 const MAX_WAITING = 32
-/** The reason of every wake-up: without one each makes an error of its own, which costs 20 µs. */
-const WOKEN = 'woken'
 
 export interface WaitingTools {
   store: Store
@@ -41,9 +40,9 @@ export function makeWaiting({
     const deadline = clock.elapsed() + waitMs
     for (let look: Look = 'unless_known'; ; ) {
       // Listening begins before looking, so that nothing can arrive between the two.
-      const woken = new AbortController()
+      const woken = new Stop()
       let first = false
-      const stop = (): void => woken.abort(WOKEN)
+      const stop = (): void => woken.stop()
       const cancel = wakeups.wait(mailbox, (isFirst) => {
         first = isFirst
         stop()
@@ -60,9 +59,9 @@ export function makeWaiting({
         }
         if (found.length > 0 || left <= 0 || gone.aborted) return found
         const { due, isPaused } = empty ?? (await readOutlook(store, mailbox))
-        if (!empty && !isPaused && !woken.signal.aborted) notes.foundEmpty(mailbox, due, clock.elapsed())
+        if (!empty && !isPaused && !woken.aborted) notes.foundEmpty(mailbox, due, clock.elapsed())
         const ms = Math.min(left, LOOK_AGAIN_MS, due === null ? Infinity : Math.max(1, due - clock.now()))
-        const handed = isPaused ? await clock.sleep(ms, woken.signal) : await sleepOffered(mailbox, limit, ms, woken)
+        const handed = isPaused ? await clock.sleep(ms, woken) : await sleepOffered(mailbox, limit, ms, woken)
         if (handed) return await deliver(mailbox, handed, gone, checkCaller)
         if (gone.aborted) return []
         // Of many who wait at one mailbox the first takes; the others look whether it left something.
@@ -84,15 +83,10 @@ export function makeWaiting({
   }
 
   /** Sleeps until it is woken, and may be handed what is published meanwhile. */
-  async function sleepOffered(
-    mailbox: Mailbox,
-    limit: number,
-    ms: number,
-    woken: AbortController,
-  ): Promise<HandedOver | null> {
-    if (woken.signal.aborted) return null
-    const offer = handover.offer(mailbox, limit, () => woken.abort(WOKEN))
-    await clock.sleep(ms, woken.signal)
+  async function sleepOffered(mailbox: Mailbox, limit: number, ms: number, woken: Stop): Promise<HandedOver | null> {
+    if (woken.aborted) return null
+    const offer = handover.offer(mailbox, limit, () => woken.stop())
+    await clock.sleep(ms, woken)
     return offer.end()
   }
 
@@ -100,7 +94,7 @@ export function makeWaiting({
   async function deliver(
     mailbox: Mailbox,
     { rows, until }: HandedOver,
-    gone: AbortSignal,
+    gone: StopSignal,
     checkCaller: () => Promise<void>,
   ): Promise<ClaimedDelivery[]> {
     notes.leased(mailbox, until)

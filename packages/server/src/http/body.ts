@@ -22,6 +22,26 @@ export function readBody(exchange: Exchange, limit: number): Promise<Buffer> {
   } catch (error) {
     return Promise.reject(error as Error)
   }
+  // Most bodies come with their head: once what has arrived is parsed all of it is there, and need not flow.
+  return Promise.resolve().then(() => {
+    if (exchange.isAnswered || stream.destroyed) throw new Error('the client went away, or was refused')
+    return stream.complete && stream.readableLength > 0
+      ? arrivedBody(exchange, limit)
+      : arrivingBody(exchange, limit, length)
+  })
+}
+
+/** All of it is there. Listening to a stream for it costs 20 µs. */
+function arrivedBody(exchange: Exchange, limit: number): Buffer {
+  const bytes = exchange.request.read() as Buffer
+  const refusal = refuse(exchange, bytes.length, limit)
+  if (refusal) throw refusal
+  return bytes
+}
+
+/** `length` as it was announced, NaN where it was not. */
+function arrivingBody(exchange: Exchange, limit: number, length: number): Promise<Buffer> {
+  const { request: stream } = exchange
   const reading = (exchange.reading = { bytes: 0, seconds: 0 })
   return new Promise((resolve, reject) => {
     let chunks: Buffer[] = []

@@ -3,8 +3,10 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import type { Principal } from '../auth/principal.ts'
+import type { StopSignal } from '../kernel/stop.ts'
 import type { CallOptions, Input, Payload } from '../operations/call.ts'
 import type { Verdict } from '../operations/rate-limit.ts'
+import { bearerOf } from './bearer.ts'
 import { prefersStrict } from './prefer.ts'
 import { goneSignal, type WhenLeaving } from './gone-signal.ts'
 import type { Holding } from './body-room.ts'
@@ -24,10 +26,6 @@ interface Discarding extends Reading {
   seen: number
   silentSeconds: number
 }
-
-/** The scheme is case-insensitive; one space, one token, nothing else. */
-const bearerOf = (header: string | undefined): string | null =>
-  header === undefined || header.length < 8 || header.slice(0, 7).toLowerCase() !== 'bearer ' ? null : header.slice(7)
 
 export class Exchange implements Input, CallOptions {
   readonly started = performance.now()
@@ -64,7 +62,7 @@ export class Exchange implements Input, CallOptions {
   readPayload: ((exchange: Exchange) => Payload | Promise<Payload>) | null = null
   /** Names and values in turn, as they will be written: nothing is stored and looked up again on the way. */
   readonly #head: string[]
-  #bearer: string | null | undefined
+  #path: string | null = null
 
   constructor(id: string, request: IncomingMessage, response: ServerResponse, whenLeaving: WhenLeaving) {
     this.id = id
@@ -82,15 +80,16 @@ export class Exchange implements Input, CallOptions {
     return this.request.headers
   }
 
-  /** The token of its Authorization; null where that is missing or something else. One string, whose hash is made once. */
+  /** The token of its Authorization; null where that is missing or something else. */
   get bearer(): string | null {
-    return (this.#bearer ??= bearerOf(this.request.headers.authorization))
+    return bearerOf(this.request)
   }
 
   get path(): string {
+    if (this.#path !== null) return this.#path
     const url = this.request.url!
     const end = url.indexOf('?')
-    return end === -1 ? url : url.slice(0, end)
+    return (this.#path = end === -1 ? url : url.slice(0, end))
   }
 
   get hasBody(): boolean {
@@ -143,7 +142,7 @@ export class Exchange implements Input, CallOptions {
     return this.response.destroyed
   }
 
-  signal(): AbortSignal {
+  signal(): StopSignal {
     return goneSignal(this.response, this.#whenLeaving)
   }
 

@@ -29,10 +29,32 @@ function escapesUnreserved(path: string): boolean {
   return false
 }
 
+interface Found {
+  route: string
+  query: Exchange['query']
+  serve: Serve
+}
+
+const LONGEST_KEPT = 128
+const MOST_KEPT = 1_000
+
+function isPlain(params: object): boolean {
+  for (const _ in params) return false
+  return true
+}
+
 /** `isClosed` says of a path that is known whether it is kept shut: then it is not there at all. */
 export function makeRouteTable(isClosed: (path: string) => boolean): RouteTable {
   // A parameter may be as long as a request line gets (16 KiB): how long an id is, its own check knows.
   const router = makeRouter({ maxParamLength: 16_384, ignoreTrailingSlash: false, caseSensitive: true })
+
+  // Clients ask for the same few addresses: those that name nothing, with their queries, are kept as they were read.
+  const found = new Map<string, Map<string, Found>>()
+  function keep(method: string, url: string, route: Found): void {
+    const ofMethod = found.get(method) ?? new Map<string, Found>()
+    if (ofMethod.size >= MOST_KEPT) ofMethod.clear()
+    found.set(method, ofMethod.set(url, route))
+  }
 
   function noRoute({ method, path, request }: Exchange): Failure {
     const allowed = isClosed(path) ? [] : METHODS.filter((other) => router.find(other, request.url!) !== null)
@@ -43,13 +65,21 @@ export function makeRouteTable(isClosed: (path: string) => boolean): RouteTable 
     add: (method, url, serve) => router.on(method, url, () => {}, { url, serve }),
     find(exchange) {
       const { method, path, request } = exchange
+      const known = found.get(method)?.get(request.url!)
+      if (known) {
+        exchange.route = known.route
+        exchange.query = known.query
+        return known.serve
+      }
       if (escapesUnreserved(path)) throw notFound('path', path)
-      const found = router.find(method as 'GET', request.url!)
-      if (!found) throw noRoute(exchange)
-      const { url, serve } = found.store as { url: string; serve: Serve }
+      const match = router.find(method as 'GET', request.url!)
+      if (!match) throw noRoute(exchange)
+      const { url, serve } = match.store as { url: string; serve: Serve }
       exchange.route = url
-      exchange.params = found.params
-      exchange.query = found.searchParams
+      exchange.params = match.params
+      exchange.query = match.searchParams
+      if (isPlain(match.params) && request.url!.length <= LONGEST_KEPT)
+        keep(method, request.url!, { route: url, query: Object.freeze(match.searchParams), serve })
       return serve
     },
   }

@@ -9,13 +9,15 @@
 // 4. A step ahead (an administrator, a time server, a laptop that slept) can be held back until what runs by the clock
 //    was moved along with it: otherwise every lease would be over at once (delivery/move-with-clock.ts).
 
+import type { StopSignal } from './stop.ts'
+
 export interface Clock {
   /** Milliseconds since the epoch, a whole number; never less than it was. */
   now(): number
   /** Milliseconds since some moment, on a clock that nobody can set. */
   elapsed(): number
   /** Resolves after that many milliseconds, or as soon as the signal is aborted. Never rejects. */
-  sleep(ms: number, signal?: AbortSignal): Promise<void>
+  sleep(ms: number, signal?: StopSignal): Promise<void>
   /**
    * The clock that nodes share showed `time` when `elapsed` was `at`, give or take `within`. From the first call on the
    * machine's own clock no longer counts.

@@ -30,7 +30,9 @@ export type ParsedJson = { ok: true; value: unknown; text: string } | { ok: fals
 export function parseJson(bytes: Buffer, extraDepth = 0): ParsedJson {
   if (bytes.length === 0) return { ok: false, problem: 'a JSON body' }
   if (!isUtf8(bytes)) return { ok: false, problem: 'JSON in UTF-8' }
-  if (jsonDepth(bytes, MAX_DEPTH + extraDepth + 1) > MAX_DEPTH + extraDepth)
+  const most = MAX_DEPTH + extraDepth
+  // Each level has two brackets: what is short is not deep.
+  if (bytes.length > 2 * most && jsonDepth(bytes, most + 1) > most)
     return { ok: false, problem: `JSON nested at most ${MAX_DEPTH} deep` }
   try {
     const text = bytes.toString('utf8')
@@ -130,6 +132,8 @@ export const escapesSurrogates = (json: Buffer | string): boolean => json.includ
  */
 export function mediaType(header: string | undefined): string {
   if (header === undefined) return ''
+  // What nearly every client sends, and as it is.
+  if (header === 'application/json') return header
   const [type, ...parameters] = header.toLowerCase().split(';')
   for (const parameter of parameters) {
     const charset = charsetOf(parameter)

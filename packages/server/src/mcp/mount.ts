@@ -9,6 +9,7 @@ import type { Wakeups } from '../delivery/wake.ts'
 import { bearer } from '../http/authenticate.ts'
 import { makeBodyTurns } from '../http/body-turns.ts'
 import type { Exchange } from '../http/exchange.ts'
+import { abortSignalOf } from '../http/gone-signal.ts'
 import type { Mount } from '../http/mount.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
@@ -98,7 +99,7 @@ export function mcpMount(tools: McpTools): Mount {
     if (isForeignPage(exchange, publicHost))
       return write(exchange, refusal(403, -32000, 'Pages of other origins are refused'))
     const { requestId, clientAddress } = exchange
-    const gone = exchange.signal()
+    const gone = abortSignalOf(exchange.signal())
     const token = bearer(exchange)
     const principal = await authenticate(token, { requestId, clientAddress })
     exchange.principal = principal

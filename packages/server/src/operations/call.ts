@@ -1,5 +1,6 @@
 // A call of an operation, as every transport makes it: what was sent, and what the transport knows besides. Nothing
 // here is of one protocol.
+import type { StopSignal } from '../kernel/stop.ts'
 import type { BodyOf, ParamsOf, QueryOf } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import type { Verdict } from './rate-limit.ts'
@@ -35,7 +36,7 @@ export interface CallOptions {
    * Aborted when nobody waits for the response any more, or the node shuts down: the time to respond with what there
    * is.
    */
-  signal?(): AbortSignal
+  signal?(): StopSignal
   /** Whether nobody waits for the response any more: what has not begun need not begin. */
   isGone?(): boolean
   /** Whence the call comes, for limits on callers that have not proved who they are. */

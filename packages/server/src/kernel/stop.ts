@@ -1,0 +1,32 @@
+// Something that is ended once, and whoever is to hear of it. As much of an AbortController as a wait needs: a poll made
+// two of those with three listeners, and they took 25 µs of its 200.
+
+/** What an AbortSignal is to who waits on it. */
+export interface StopSignal {
+  readonly aborted: boolean
+  addEventListener(type: 'abort', hear: () => void): void
+  removeEventListener(type: 'abort', hear: () => void): void
+}
+
+export class Stop implements StopSignal {
+  aborted = false
+  #listeners: (() => void)[] = []
+
+  /** A second call does nothing. */
+  stop(): void {
+    if (this.aborted) return
+    this.aborted = true
+    const listeners = this.#listeners
+    this.#listeners = []
+    for (const hear of listeners) hear()
+  }
+
+  addEventListener(_type: 'abort', hear: () => void): void {
+    if (!this.aborted) this.#listeners.push(hear)
+  }
+
+  removeEventListener(_type: 'abort', hear: () => void): void {
+    const at = this.#listeners.indexOf(hear)
+    if (at !== -1) this.#listeners.splice(at, 1)
+  }
+}
