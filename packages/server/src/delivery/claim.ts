@@ -8,6 +8,7 @@
 import type { Activity } from '../activity/activity.ts'
 import { iso, type Clock } from '../kernel/clock.ts'
 import type { Db, Store } from '../store/db.ts'
+import { FORGETTABLE, makeClaimTogether, unawaited } from './claim-together.ts'
 import type { ClaimedDelivery, LeasedDelivery, Look, WaitForDeliveries } from './claimed.ts'
 import type { Handover } from './handover.ts'
 import type { PolicyOf } from './policy.ts'
@@ -81,16 +82,7 @@ const withEnrichment = (envelope: string, block: string | null | undefined): str
 const deliveryJson = (row: ClaimedRow, envelope: string): string =>
   `{"id":"${row.id}","event_id":${JSON.stringify(row.event_id)},"payload":${envelope},"attempt_count":${row.attempts},"created_at":"${iso(row.created_at)}"}`
 
-/** A lease that a power cut takes back is no harm: the delivery comes again, with the same attempt. */
-const FORGETTABLE = { mayBeLost: true }
-
 const NOTHING = async (): Promise<ClaimedRow[]> => []
-
-// A statement whose result is needed after its transaction only: on PostgreSQL the commit goes out with it.
-function unawaited<T>(result: Promise<T>): () => Promise<T> {
-  result.catch(() => {}) // then the commit fails too, and says why
-  return () => result
-}
 
 // After the transaction: the lease is taken, and nobody waits for a search but who asked for it.
 async function withPayloads(
@@ -134,6 +126,7 @@ async function wholeDeliveries(claimed: readonly ClaimedDelivery[]): Promise<Lea
 
 export function makeClaim({ store, clock, wakeups, handover, policyOf, enrich, activity }: ClaimTools): Claim {
   const notes = makePollNotes()
+  const claimTogether = makeClaimTogether(store, clock)
   wakeups.watch(notes.stirred)
 
   function handOut(mailbox: Mailbox, rows: ClaimedRow[], until: number): Promise<ClaimedDelivery[]> {
@@ -152,15 +145,8 @@ export function makeClaim({ store, clock, wakeups, handover, policyOf, enrich, a
       if (note) store.tx(async (tx) => notePoll(tx, mailbox, now), FORGETTABLE).catch(() => {})
       return []
     }
-    const { visibilityTimeoutMs, maxAttempts } = policyOf(mailbox.tenantId)
     const { stirs } = last
-    const { leased, until } = await store.tx(async (tx) => {
-      const at = clock.now()
-      const end = at + visibilityTimeoutMs
-      if (note) notePoll(tx, mailbox, at)
-      return { leased: unawaited(claimRows(tx, mailbox, limit, end, at, maxAttempts)), until: end }
-    }, FORGETTABLE)
-    const rows = await leased()
+    const { rows, until } = await claimTogether({ mailbox, limit, policy: policyOf(mailbox.tenantId), isNoted: note })
     if (rows.length < limit) notes.tookAll(last, stirs, until, clock.elapsed())
     else last.more = true
     return handOut(mailbox, rows, until)

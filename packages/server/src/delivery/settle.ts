@@ -12,6 +12,12 @@ import { acknowledgeRows, extendRows, leasedRows, setDead, setReady, setWaiting,
 /** An id counts once, however often it is named; what is no id of ours is nobody's delivery. */
 const distinct = (ids: readonly string[]): string[] => [...new Set(ids)].filter((id) => isId('delivery', id))
 
+/** What one caller acknowledges. */
+export interface Acknowledgement {
+  mailbox: Mailbox
+  ids: readonly string[]
+}
+
 export interface SettleTools {
   wakeups: Wakeups
   activity: Activity
@@ -19,16 +25,37 @@ export interface SettleTools {
 
 export async function acknowledge(
   tx: Db,
-  { wakeups, activity }: SettleTools,
+  tools: SettleTools,
   mailbox: Mailbox,
   ids: readonly string[],
   now: number,
 ): Promise<number> {
-  const acknowledged = await acknowledgeRows(tx, mailbox, distinct(ids), now)
-  meter(tx, now, [[mailbox.tenantId, 'acknowledgements', acknowledged]])
-  activity.countLater(tx, mailbox.tenantId, 'acknowledgements', acknowledged)
-  tx.afterCommit(() => wakeups.settled(mailbox.recipientId, ids))
-  return acknowledged
+  const [acknowledged] = await acknowledgeAll(tx, tools, [{ mailbox, ids }], now)
+  return acknowledged!
+}
+
+/** The same in several mailboxes; gives back how many of each. */
+export async function acknowledgeAll(
+  tx: Db,
+  { wakeups, activity }: SettleTools,
+  group: readonly Acknowledgement[],
+  now: number,
+): Promise<number[]> {
+  // Side by side: on PostgreSQL all of them go out before the first result is waited for.
+  const counts = await Promise.all(group.map(({ mailbox, ids }) => acknowledgeRows(tx, mailbox, distinct(ids), now)))
+  const ofTenants = new Map<string, number>()
+  for (const [i, { mailbox }] of group.entries())
+    ofTenants.set(mailbox.tenantId, (ofTenants.get(mailbox.tenantId) ?? 0) + counts[i]!)
+  meter(
+    tx,
+    now,
+    Array.from(ofTenants, ([tenantId, count]) => [tenantId, 'acknowledgements', count] as const),
+  )
+  for (const [tenantId, count] of ofTenants) activity.countLater(tx, tenantId, 'acknowledgements', count)
+  tx.afterCommit(() => {
+    for (const { mailbox, ids } of group) wakeups.settled(mailbox.recipientId, ids)
+  })
+  return counts
 }
 
 export interface Nack {

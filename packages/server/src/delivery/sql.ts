@@ -2,7 +2,7 @@
 //
 // `deliveries` holds what is open, and the dead letters; what is acknowledged moves to `acknowledged_deliveries`. What
 // a delivery is at a moment, standing.ts says.
-import type { Db, Insert, Move, Value } from '../store/db.ts'
+import { statement, type Db, type Insert, type Move, type Value } from '../store/db.ts'
 import { shortText } from './long-payloads.ts'
 import type { Attempted } from './rules.ts'
 import { HAS_LAPSED, IS_LEASED, IS_OPEN, IS_READY, type DeliveryState } from './standing.ts'
@@ -123,15 +123,11 @@ const NOT_PAUSED = 'not exists (select 1 from agents where tenant_id = ? and id 
  */
 const NEXT = `tenant_id = ? and recipient_id = ? and ${IS_READY} and ${NOT_PAUSED} order by priority desc, id`
 
+const ONE_IS_DUE = `select 1 as due from deliveries where ${NEXT} limit 1`
+
 /** Whether a poll would find something. Locks nothing. */
 export const isSomethingDue = async (db: Db, { tenantId, recipientId }: Mailbox, now: number): Promise<boolean> =>
-  (await db.lookUp(`select 1 as due from deliveries where ${NEXT} limit 1`, [
-    tenantId,
-    recipientId,
-    now,
-    tenantId,
-    recipientId,
-  ])) !== undefined
+  (await db.lookUp(ONE_IS_DUE, [tenantId, recipientId, now, tenantId, recipientId])) !== undefined
 
 export interface ClaimedRow {
   id: string
@@ -150,6 +146,17 @@ export interface ClaimedRow {
   envelope: string | null
 }
 
+const CLAIM = statement(
+  ({ skipLocked, inRows }) =>
+    `with next as (select id from deliveries where ${NEXT} limit ? ${skipLocked})
+     update deliveries set state = 'leased', attempts = attempts + 1, leases = leases + 1, due_at = ?, first_attempt_at = coalesce(first_attempt_at, ?),
+            lapsed = case when state = 'leased' then 1 else 0 end, wake_at = case when attempts + 1 >= ? then cast(? as bigint) end
+      where tenant_id = ? and ${inRows('id', 'select id from next')}
+      returning id, event_id, attempts, leases, priority, enrichment, ${shortText('enriched')} as enriched,
+                case when enriched is null then 0 else 1 end as is_enriched, created_at, lapsed,
+                (select ${shortText('e.envelope')} from events e where e.tenant_id = ? and e.id = deliveries.event_id) as envelope`,
+)
+
 /**
  * Leases what is due, highest priority first, then oldest. Rows that another poll is taking are passed over. Envelopes
  * and blocks that are long are left out (long-payloads.ts). After the last of `maxAttempts` leases the clock sees to
@@ -163,16 +170,20 @@ export const claimRows = (
   now: number,
   maxAttempts: number,
 ) =>
-  db.rows<ClaimedRow>(
-    `with next as (select id from deliveries where ${NEXT} limit ? ${db.dialect.skipLocked})
-     update deliveries set state = 'leased', attempts = attempts + 1, leases = leases + 1, due_at = ?, first_attempt_at = coalesce(first_attempt_at, ?),
-            lapsed = case when state = 'leased' then 1 else 0 end, wake_at = case when attempts + 1 >= ? then cast(? as bigint) end
-      where tenant_id = ? and ${db.dialect.inRows('id', 'select id from next')}
-      returning id, event_id, attempts, leases, priority, enrichment, ${shortText('enriched')} as enriched,
-                case when enriched is null then 0 else 1 end as is_enriched, created_at, lapsed,
-                (select ${shortText('e.envelope')} from events e where e.tenant_id = ? and e.id = deliveries.event_id) as envelope`,
-    [tenantId, recipientId, now, tenantId, recipientId, limit, until, now, maxAttempts, until, tenantId, tenantId],
-  )
+  db.rows<ClaimedRow>(CLAIM(db), [
+    tenantId,
+    recipientId,
+    now,
+    tenantId,
+    recipientId,
+    limit,
+    until,
+    now,
+    maxAttempts,
+    until,
+    tenantId,
+    tenantId,
+  ])
 
 /** Envelope and block of a delivery that was claimed, however long. Locks nothing. */
 export const readPayload = (db: Db, { tenantId, recipientId }: Mailbox, id: string) =>
@@ -198,16 +209,13 @@ const ACKNOWLEDGED: Move = {
   },
 }
 
+const OPEN_AND_MINE = statement(({ inList }) => `tenant_id = ? and ${MINE} and ${inList('id')} and ${IS_OPEN}`)
+
 /**
  * Acknowledges what is open, and returns how many that were. An exhausted delivery is a dead letter, written or not.
  */
 export const acknowledgeRows = (db: Db, { tenantId, recipientId }: Mailbox, ids: string[], now: number) =>
-  db.move(ACKNOWLEDGED, [now], `tenant_id = ? and ${MINE} and ${db.dialect.inList('id')} and ${IS_OPEN}`, [
-    tenantId,
-    recipientId,
-    db.dialect.list(ids),
-    now,
-  ])
+  db.move(ACKNOWLEDGED, [now], OPEN_AND_MINE(db), [tenantId, recipientId, db.dialect.list(ids), now])
 
 export interface TimedRow extends Attempted {
   tenant_id: string

@@ -5,6 +5,7 @@ import type { Activity } from '../activity/activity.ts'
 import { requireAgent } from '../agents/get.ts'
 import type { Identify } from '../auth/identify.ts'
 import { isOrgAdmin, type Principal } from '../auth/principal.ts'
+import { makeAcknowledge } from '../delivery/acknowledge-together.ts'
 import type { Claim, ClaimedDelivery } from '../delivery/claim.ts'
 import { listDeadLetters, type DeadLetterScope } from '../delivery/dead-letters.ts'
 import { writeLapsed } from '../delivery/lapse.ts'
@@ -18,6 +19,7 @@ import { makeReplayDeadLetter } from '../events/replay.ts'
 import type { PushHealth } from '../outbound/endpoint.ts'
 import { unauthenticated } from '../kernel/failure.ts'
 import { parseBody } from '../kernel/json-steps.ts'
+import { Stop } from '../kernel/stop.ts'
 import type { Router } from '../routing/router.ts'
 import type { Store } from '../store/db.ts'
 import { ok, type OperationResponse } from './response.ts'
@@ -37,7 +39,7 @@ export interface DeliveryOperationTools {
 }
 
 /** For a caller that has no way to say that it is gone. */
-const NEVER = new AbortController().signal
+const NEVER = new Stop()
 
 const mailboxOf = (principal: Principal): Mailbox => ({ tenantId: principal.tenantId, recipientId: principal.id })
 
@@ -69,6 +71,7 @@ async function parsed(found: readonly ClaimedDelivery[]): Promise<object> {
 export function deliveryOperations(tools: DeliveryOperationTools): Binding[] {
   const { store, claim, identify, wakeups, now, policyOf, activity, pushHealth } = tools
   const replayDeadLetter = makeReplayDeadLetter(tools)
+  const acknowledgeTogether = makeAcknowledge(store, tools, now)
   // A key that was revoked, or an agent deactivated, while its poll waited gets nothing more.
   async function requireValidKey(principal: Principal): Promise<void> {
     if (!(await identify.stands(principal))) throw unauthenticated()
@@ -87,9 +90,15 @@ export function deliveryOperations(tools: DeliveryOperationTools): Binding[] {
       return options.brief ? ok(await parsed(found)) : { status: 200, ...pollBody(found) }
     }),
 
-    write(operations.ackDeliveries, async ({ principal, body }, tx) =>
-      ok({ acknowledged: await acknowledge(tx, tools, mailboxOf(principal), body.delivery_ids, now()) }),
-    ),
+    own(operations.ackDeliveries, async ({ principal, body }, record) => {
+      const mailbox = mailboxOf(principal)
+      if (!record) return ok({ acknowledged: await acknowledgeTogether(mailbox, body.delivery_ids) })
+      return store.tx(async (tx) => {
+        const response = ok({ acknowledged: await acknowledge(tx, tools, mailbox, body.delivery_ids, now()) })
+        await record(tx, response)
+        return response
+      })
+    }),
 
     write(operations.nackDeliveries, async ({ principal, body }, tx) =>
       ok({ nacked: await giveBack(tx, tools, mailboxOf(principal), body, now(), policyOf(principal.tenantId)) }),

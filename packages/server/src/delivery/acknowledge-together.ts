@@ -1,0 +1,56 @@
+// Acknowledgements that share a transaction. Where several writers gain from running side by side, a transaction has a
+// cost of its own and a flush of the log to wait for: three receivers of one event took three of each, a third of all
+// that PostgreSQL had to do at 500 events a second. Statements stay one for each mailbox and go out together.
+//
+// 1. An acknowledgement is on disk when it resolves, and counts what was open in its own mailbox.
+// 2. What one of a group runs into is not its neighbours' trouble: then each is done alone.
+import { failedAlone, makeBatches } from '../kernel/batches.ts'
+import { StoreUnavailable, type Store } from '../store/db.ts'
+import { acknowledge, acknowledgeAll, type Acknowledgement, type SettleTools } from './settle.ts'
+import type { Mailbox } from './sql.ts'
+
+export type Acknowledge = (mailbox: Mailbox, ids: readonly string[]) => Promise<number>
+
+const MOST_IDS = 1_000
+/** Beside a group under way another begins when so many wait, or one has waited so long. */
+const BESIDE = { worth: 16, few: 1, patienceMs: 4 }
+
+export function makeAcknowledge(store: Store, tools: SettleTools, now: () => number): Acknowledge {
+  const alone: Acknowledge = (mailbox, ids) => store.tx((tx) => acknowledge(tx, tools, mailbox, ids, now()))
+  // One writer: the store commits what comes together in one go.
+  if (store.writers === 1) return alone
+
+  async function together(group: readonly Acknowledgement[]): Promise<(number | Promise<number>)[]> {
+    try {
+      return await store.tx((tx) => acknowledgeAll(tx, tools, group, now()))
+    } catch (error) {
+      if (group.length === 1 || error instanceof StoreUnavailable) throw error
+      const counts: (number | Promise<number>)[] = []
+      for (const { mailbox, ids } of group) counts.push(await alone(mailbox, ids).catch(failedAlone))
+      return counts
+    }
+  }
+
+  /** Where tenants lie on several machines a transaction is of one of them. */
+  async function run(group: readonly Acknowledgement[]): Promise<(number | Promise<number>)[]> {
+    if (!store.isSharded) return together(group)
+    const counts = new Map<Acknowledgement, number | Promise<number>>()
+    const ofTenants = Map.groupBy(group, ({ mailbox }) => mailbox.tenantId)
+    await Promise.all(
+      Array.from(ofTenants.values(), async (ofTenant) => {
+        const counted = await together(ofTenant).catch((error) => ofTenant.map(() => failedAlone(error)))
+        for (const [i, one] of ofTenant.entries()) counts.set(one, counted[i]!)
+      }),
+    )
+    return group.map((one) => counts.get(one)!)
+  }
+
+  const batches = makeBatches<Acknowledgement, number>({
+    run,
+    lanes: store.writers,
+    maxWeight: () => MOST_IDS,
+    weigh: ({ ids }) => ids.length,
+    beside: BESIDE,
+  })
+  return (mailbox, ids) => batches.add({ mailbox, ids })
+}

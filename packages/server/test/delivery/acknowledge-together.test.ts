@@ -1,0 +1,53 @@
+// Acknowledgements that come together.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { ids, interest, poll, publish } from '../events/tools.ts'
+import { onBothEngines } from '../support/engines.ts'
+import { startService, type Service, type TestAgent } from '../support/service.ts'
+
+onBothEngines((engine) => {
+  describe('acknowledging together', () => {
+    let service: Service
+    before(async () => {
+      service = await startService(engine)
+    })
+    after(() => service.stop())
+
+    const acknowledge = async (agent: TestAgent, delivery_ids: string[], idempotencyKey?: string): Promise<number> =>
+      (
+        await service.call('POST /v1/delivery/ack', {
+          token: agent.token,
+          body: { delivery_ids },
+          ...(idempotencyKey ? { headers: { 'idempotency-key': idempotencyKey } } : {}),
+        })
+      ).body.acknowledged as number
+
+    test("[HND-7] each counts its own, one delivery once, and nobody settles what is another's", async () => {
+      const [tenant, other] = [await service.tenant(), await service.tenant()]
+      const agents = await Promise.all([tenant.agent(), tenant.agent(), tenant.agent(), other.agent()])
+      const mailboxes: string[][] = []
+      for (const agent of agents) {
+        await interest(service, agent, { event_type: agent.id })
+        for (let i = 0; i < 4; i++) await publish(service, agent.token, { type: agent.id })
+        mailboxes.push(ids(await poll(service, agent.token)))
+      }
+      const [a, b, c, d] = agents as [TestAgent, TestAgent, TestAgent, TestAgent]
+      const [as, bs, cs, ds] = mailboxes as [string[], string[], string[], string[]]
+      const counts = await Promise.all([
+        acknowledge(a, [as[0]!]),
+        acknowledge(a, [as[0]!, as[1]!]),
+        acknowledge(b, [bs[0]!, bs[1]!, as[2]!, 'dlv_nothing']),
+        acknowledge(c, [bs[2]!, ds[0]!]),
+        acknowledge(c, cs, 'once'),
+        acknowledge(c, cs, 'once'),
+        acknowledge(d, ds),
+      ])
+      assert.equal(counts[0]! + counts[1]!, 2, 'a delivery that two name is counted once')
+      assert.deepEqual(counts.slice(2), [2, 0, 4, 4, 4])
+      assert.deepEqual(
+        await Promise.all([acknowledge(a, as), acknowledge(b, bs), acknowledge(c, cs), acknowledge(d, ds)]),
+        [2, 2, 0, 0],
+      )
+    })
+  })
+})
