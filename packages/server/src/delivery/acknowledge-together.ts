@@ -1,6 +1,7 @@
 // Acknowledgements that share a transaction. Where several writers gain from running side by side, a transaction has a
 // cost of its own and a flush of the log to wait for: three receivers of one event took three of each, a third of all
-// that PostgreSQL had to do at 500 events a second. Statements stay one for each mailbox and go out together.
+// that PostgreSQL had to do at 500 events a second. Where there is one writer, acknowledgements began groups of their
+// own, and publishes waited for those. Statements stay one for each mailbox and go out together.
 //
 // 1. An acknowledgement is on disk when it resolves, and counts what was open in its own mailbox.
 // 2. What one of a group runs into is not its neighbours' trouble: then each is done alone.
@@ -17,9 +18,6 @@ const BESIDE = { worth: 16, few: 1, patienceMs: 4 }
 
 export function makeAcknowledge(store: Store, tools: SettleTools, now: () => number): Acknowledge {
   const alone: Acknowledge = (mailbox, ids) => store.tx((tx) => acknowledge(tx, tools, mailbox, ids, now()))
-  // One writer: the store commits what comes together in one go.
-  if (store.writers === 1) return alone
-
   async function together(group: readonly Acknowledgement[]): Promise<(number | Promise<number>)[]> {
     try {
       return await store.tx((tx) => acknowledgeAll(tx, tools, group, now()))
@@ -47,10 +45,11 @@ export function makeAcknowledge(store: Store, tools: SettleTools, now: () => num
 
   const batches = makeBatches<Acknowledgement, number>({
     run,
-    lanes: store.writers,
+    // One writer does one after the other whatever is asked for: there a group is what came before its turn.
+    ...(store.writers === 1 ? {} : { lanes: store.writers, beside: BESIDE }),
     maxWeight: () => MOST_IDS,
     weigh: ({ ids }) => ids.length,
-    beside: BESIDE,
+    gather: store.alongside,
   })
   return (mailbox, ids) => batches.add({ mailbox, ids })
 }

@@ -1,9 +1,15 @@
-// Claims that share a transaction. An event wakes all of its receivers at once, and where several writers gain from
-// running side by side each claim had a transaction and a connection of its own. Statements stay one for each mailbox and
-// go out together with the commit, in one round trip.
+// Claims that share a transaction.
+//
+// 1. Where several writers gain from running side by side: an event wakes all of its receivers at once, and each claim
+//    had a transaction and a connection of its own. Statements stay one for each mailbox and go out together with the
+//    commit, in one round trip.
+// 2. Where there is one writer: it commits claims with the publishes that came beside them. A claim that has taken all
+//    that was due is handed what is published into its mailbox by that very commit. Otherwise a receiver that once was
+//    late stays late: each event is written just before its poll comes, and is claimed by the commit after.
 import { failedAlone, makeBatches } from '../kernel/batches.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { StoreUnavailable, type Db, type Store } from '../store/db.ts'
+import type { Handover, Offer } from './handover.ts'
 import type { DeliveryPolicy } from './policy.ts'
 import { claimRows, notePoll, type ClaimedRow, type Mailbox } from './sql.ts'
 
@@ -36,7 +42,12 @@ export function unawaited<T>(result: Promise<T>): () => Promise<T> {
 /** One order for all nodes: two that note the same mailboxes can then wait for each other in one direction only. */
 const inOrder = (a: MailboxPoll, b: MailboxPoll): number => (a.mailbox.recipientId < b.mailbox.recipientId ? -1 : 1)
 
-export function makeClaimTogether(store: Store, clock: Clock): ClaimTogether {
+const withHanded = ({ rows, until }: Leased, handed: Leased): Leased => ({
+  rows: [...rows, ...handed.rows],
+  until: Math.min(until, handed.until),
+})
+
+export function makeClaimTogether(store: Store, clock: Clock, handover: Handover): ClaimTogether {
   /** The lease begins here and not when the poll came: it may have waited for its turn. */
   function begin(tx: Db, { mailbox, limit, policy, isNoted }: MailboxPoll): () => Promise<Leased> {
     const now = clock.now()
@@ -47,7 +58,26 @@ export function makeClaimTogether(store: Store, clock: Clock): ClaimTogether {
   }
 
   const alone: ClaimTogether = async (poll) => (await store.tx(async (tx) => begin(tx, poll), FORGETTABLE))()
-  if (store.writers === 1) return alone
+
+  async function aloneOffered(poll: MailboxPoll): Promise<Leased> {
+    let offer: Offer | null = null
+    try {
+      const leased = await store.tx(async (tx) => {
+        const taken = await begin(tx, poll)()
+        const room = poll.limit - taken.rows.length
+        // Nothing at all may also mean that the mailbox is paused.
+        if (taken.rows.length > 0 && room > 0) offer = handover.offer(poll.mailbox, room, () => {})
+        return taken
+      }, FORGETTABLE)
+      const handed = await (offer as Offer | null)?.end()
+      return handed ? withHanded(leased, handed) : leased
+    } catch (error) {
+      void (offer as Offer | null)?.end()
+      throw error
+    }
+  }
+
+  if (store.writers === 1) return aloneOffered
 
   async function run(polls: readonly MailboxPoll[]): Promise<Promise<Leased>[]> {
     if (polls.length === 1 || store.isSharded) return polls.map(alone)

@@ -126,7 +126,7 @@ async function wholeDeliveries(claimed: readonly ClaimedDelivery[]): Promise<Lea
 
 export function makeClaim({ store, clock, wakeups, handover, policyOf, enrich, activity }: ClaimTools): Claim {
   const notes = makePollNotes()
-  const claimTogether = makeClaimTogether(store, clock)
+  const claimTogether = makeClaimTogether(store, clock, handover)
   wakeups.watch(notes.stirred)
 
   function handOut(mailbox: Mailbox, rows: ClaimedRow[], until: number): Promise<ClaimedDelivery[]> {

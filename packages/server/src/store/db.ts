@@ -161,6 +161,11 @@ export interface Store extends Db {
    */
   soon(begin: () => void): void
   /**
+   * The same for what nobody is waiting for elsewhere: with one writer it goes with a group of others, where one is to be
+   * expected, and waits up to 3 ms for it.
+   */
+  alongside(begin: () => void): void
+  /**
    * Reads what may be two seconds old, from a replica where there is one: for what people look through, never for what
    * an agent has just done.
    */

@@ -63,6 +63,7 @@ export function openPostgres(options: PostgresOptions): Store {
     ...writesNeedTx,
     tx,
     soon: (begin) => void setImmediate(begin),
+    alongside: (begin) => void setImmediate(begin),
     requireSessions: () => requireSessions(withClient),
     async learn() {
       isSharded = await isDistributed({ dialect, rows })

@@ -25,6 +25,8 @@ import { checkSpace, makeWriteWatch } from './write-watch.ts'
 
 /** More than this many share no commit: a flood neither holds a commit back for ever nor the event loop. */
 const MAX_GROUP = 256
+/** After a group that was put together late (publishes) the next one is expected within this time. */
+const EXPECTED_WITHIN_MS = 3
 /** Past this many waiting transactions the caller is told to come back later. */
 const MAX_WAITING = 20_000
 
@@ -118,6 +120,9 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
   const writes = makeWriteWatch()
   let queue: Job[] = []
   let gathering: (() => void)[] = []
+  let riding: (() => void)[] = []
+  let lastGathered = -Infinity
+  let patience: NodeJS.Timeout | undefined
   let draining = false
   let closed = false
   const groupCommit = makeGroupCommit({ writer, log, snapshot, writes, observe })
@@ -127,8 +132,10 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
       // Let the responses out and new requests in before the next commit; what is asked for in this turn shares it.
       await letIn()
       await log.rest()
-      const gathered = gathering
+      if (gathering.length > 0) lastGathered = performance.now()
+      const gathered = [...gathering, ...riding]
       gathering = []
+      riding = []
       for (const begin of gathered) begin()
       const refused = groupCommit.refused()
       if (refused) {
@@ -142,6 +149,22 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
       queue.unshift(...left)
     }
     draining = false
+    if (riding.length > 0) waitForOthers()
+  }
+
+  /** Who rides along begins a group after all where none has come. */
+  function waitForOthers(): void {
+    const wait = EXPECTED_WITHIN_MS - (performance.now() - lastGathered)
+    if (wait <= 0) return wakeRiders()
+    patience ??= setTimeout(wakeRiders, wait)
+  }
+
+  function wakeRiders(): void {
+    clearTimeout(patience)
+    patience = undefined
+    gathering.push(...riding)
+    riding = []
+    if (gathering.length > 0) wakeWriter()
   }
 
   const trouble = (): StoreUnavailable | null =>
@@ -185,6 +208,10 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
     soon(begin) {
       gathering.push(begin)
       wakeWriter()
+    },
+    alongside(begin) {
+      riding.push(begin)
+      if (!draining) waitForOthers()
     },
     ...unchanging,
     async ping() {

@@ -74,6 +74,7 @@ export async function pgliteStore(): Promise<Store> {
     name: 'pglite',
     serverTime: async () => null,
     soon: (begin) => void setImmediate(begin),
+    alongside: (begin) => void setImmediate(begin),
     beside: on(pglite),
     async tx<T>(work: (tx: Db) => Promise<T>): Promise<T> {
       const effects: (() => void)[] = []
