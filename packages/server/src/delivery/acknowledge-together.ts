@@ -10,7 +10,7 @@ import { StoreUnavailable, type Store } from '../store/db.ts'
 import { acknowledge, acknowledgeAll, type Acknowledgement, type SettleTools } from './settle.ts'
 import type { Mailbox } from './sql.ts'
 
-export type Acknowledge = (mailbox: Mailbox, ids: readonly string[]) => Promise<number>
+type Acknowledge = (mailbox: Mailbox, ids: readonly string[]) => Promise<number>
 
 const MOST_IDS = 1_000
 /** Beside a group under way another begins when so many wait, or one has waited so long. */

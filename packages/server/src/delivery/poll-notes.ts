@@ -4,7 +4,7 @@
 // is taken out of it, goes through here.
 import type { Mailbox, MailboxOutlook } from './sql.ts'
 
-export interface PollNote {
+interface PollNote {
   written: number
   polled: number
   /** Something was put into it, or the last poll got all it asked for: there may be more. */

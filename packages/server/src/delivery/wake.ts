@@ -26,7 +26,7 @@ export interface Wakeups {
   waiting(): number
 }
 
-export type WakeHeard = (recipientIds: readonly string[] | null, isAdded: boolean) => void
+type WakeHeard = (recipientIds: readonly string[] | null, isAdded: boolean) => void
 
 export type LeaseHolder = Pick<Wakeups, 'settled' | 'extended'>
 

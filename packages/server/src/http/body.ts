@@ -24,7 +24,7 @@ export function readBody(exchange: Exchange, limit: number): Promise<Buffer> {
   }
   // Most bodies come with their head: once what has arrived is parsed all of it is there, and need not flow.
   return Promise.resolve().then(() => {
-    if (exchange.isAnswered || stream.destroyed) throw new Error('the client went away, or was refused')
+    if (exchange.hasResponse || stream.destroyed) throw new Error('the client went away, or was refused')
     return stream.complete && stream.readableLength > 0
       ? arrivedBody(exchange, limit)
       : arrivingBody(exchange, limit, length)

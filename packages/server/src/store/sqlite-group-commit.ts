@@ -11,6 +11,9 @@ import type { WriteWatch } from './write-watch.ts'
 /** What takes longer shares no commit. */
 const MAX_GROUP_MS = 10
 
+const STEPS = ['begin immediate', 'savepoint job', 'release job', 'commit'] as const
+type Steps = [StatementSync, StatementSync, StatementSync, StatementSync]
+
 /** A transaction that waits for its turn. */
 export interface Job {
   work: (tx: Db) => Promise<unknown>
@@ -39,7 +42,7 @@ export interface GroupCommit {
   refused(): StoreUnavailable | null
 }
 
-export interface GroupCommitParts {
+interface GroupCommitParts {
   writer: DatabaseSync
   log: WriteAheadLog
   snapshot: Snapshot
@@ -50,12 +53,7 @@ export interface GroupCommitParts {
 export function makeGroupCommit({ writer, log, snapshot, writes, observe }: GroupCommitParts): GroupCommit {
   let failedLater: { error: unknown } | null = null
   const write = onConnection(writer, (error) => (failedLater ??= { error }))
-  const [begin, savepoint, releaseSavepoint, commit] = [
-    'begin immediate',
-    'savepoint job',
-    'release job',
-    'commit',
-  ].map((sql) => writer.prepare(sql)) as [StatementSync, StatementSync, StatementSync, StatementSync]
+  const [begin, savepoint, releaseSavepoint, commit] = STEPS.map((sql) => writer.prepare(sql)) as Steps
   /** What the transaction under way leaves for the end of its group, and for when that is on disk. */
   let last: Last[] = []
   let effects: (() => void)[] = []

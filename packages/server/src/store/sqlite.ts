@@ -14,21 +14,14 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { performance } from 'node:perf_hooks'
 import { getLoadablePath } from 'sqlite-vec'
-import { letIn } from '../kernel/let-in.ts'
 import { makePrivate } from './data-directory.ts'
 import { StoreUnavailable, writesNeedTx, type Db, type Observe, type Store, type TxOptions, type Value } from './db.ts'
-import { makeGroupCommit, type Job } from './sqlite-group-commit.ts'
+import { makeGroupCommit } from './sqlite-group-commit.ts'
 import { makeSnapshot } from './sqlite-snapshot.ts'
 import { bindable, capabilities, dialect, onConnection, plannedOnce, unchanging } from './sqlite-statements.ts'
 import { watchLog } from './sqlite-wal.ts'
+import { makeWriter } from './sqlite-writer.ts'
 import { checkSpace, makeWriteWatch } from './write-watch.ts'
-
-/** More than this many share no commit: a flood neither holds a commit back for ever nor the event loop. */
-const MAX_GROUP = 256
-/** After a group that was put together late (publishes) the next one is expected within this time. */
-const EXPECTED_WITHIN_MS = 3
-/** Past this many waiting transactions the caller is told to come back later. */
-const MAX_WAITING = 20_000
 
 const BUSY = 5
 const SWITCH_WITHIN_MS = 5_000
@@ -118,54 +111,8 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
   const snapshot = makeSnapshot(reader)
   const listeners = new Map<string, ((payload: string) => void)[]>()
   const writes = makeWriteWatch()
-  let queue: Job[] = []
-  let gathering: (() => void)[] = []
-  let riding: (() => void)[] = []
-  let lastGathered = -Infinity
-  let patience: NodeJS.Timeout | undefined
-  let draining = false
   let closed = false
   const groupCommit = makeGroupCommit({ writer, log, snapshot, writes, observe })
-
-  async function drain(): Promise<void> {
-    while (queue.length > 0 || gathering.length > 0) {
-      // Let the responses out and new requests in before the next commit; what is asked for in this turn shares it.
-      await letIn()
-      await log.rest()
-      if (gathering.length > 0) lastGathered = performance.now()
-      const gathered = [...gathering, ...riding]
-      gathering = []
-      riding = []
-      for (const begin of gathered) begin()
-      const refused = groupCommit.refused()
-      if (refused) {
-        for (const job of queue.splice(0)) job.reject(refused)
-        break
-      }
-      const group = queue.slice(0, MAX_GROUP)
-      queue = queue.slice(MAX_GROUP)
-      if (group.length === 0) continue
-      const left = await groupCommit.run(group)
-      queue.unshift(...left)
-    }
-    draining = false
-    if (riding.length > 0) waitForOthers()
-  }
-
-  /** Who rides along begins a group after all where none has come. */
-  function waitForOthers(): void {
-    const wait = EXPECTED_WITHIN_MS - (performance.now() - lastGathered)
-    if (wait <= 0) return wakeRiders()
-    patience ??= setTimeout(wakeRiders, wait)
-  }
-
-  function wakeRiders(): void {
-    clearTimeout(patience)
-    patience = undefined
-    gathering.push(...riding)
-    riding = []
-    if (gathering.length > 0) wakeWriter()
-  }
 
   const trouble = (): StoreUnavailable | null =>
     closed ? new StoreUnavailable('the store is closed') : groupCommit.refused()
@@ -179,21 +126,12 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
     return read.rows<R>(sql, values)
   }
 
+  const writerQueue = makeWriter(groupCommit, log)
+
   function tx<T>(work: (tx: Db) => Promise<T>, { mayBeLost = false }: TxOptions = {}): Promise<T> {
     const reason = trouble()
     if (reason) return Promise.reject(reason)
-    if (queue.length >= MAX_WAITING)
-      return Promise.reject(new StoreUnavailable('too many transactions are waiting', { trouble: 'busy' }))
-    return new Promise<T>((resolve, reject) => {
-      queue.push({ work, mayBeLost, resolve, reject })
-      wakeWriter()
-    })
-  }
-
-  function wakeWriter(): void {
-    if (draining) return
-    draining = true
-    void drain()
+    return new Promise<T>((resolve, reject) => writerQueue.add({ work, mayBeLost, resolve, reject }))
   }
 
   const store: Omit<Store, 'behind'> = {
@@ -205,14 +143,8 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
     lookUp: async <R>(sql: string, values?: readonly Value[]) => (await rows<R>(sql, values))[0],
     ...writesNeedTx,
     tx,
-    soon(begin) {
-      gathering.push(begin)
-      wakeWriter()
-    },
-    alongside(begin) {
-      riding.push(begin)
-      if (!draining) waitForOthers()
-    },
+    soon: writerQueue.soon,
+    alongside: writerQueue.alongside,
     ...unchanging,
     async ping() {
       await rows('select 1')
@@ -226,11 +158,11 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
     listen(channel, hear) {
       listeners.set(channel, [...(listeners.get(channel) ?? []), hear])
     },
-    stats: () => ({ waiting: queue.length, connections: 2, idle: draining ? 1 : 2 }),
+    stats: () => ({ waiting: writerQueue.waiting, connections: 2, idle: writerQueue.isBusy ? 1 : 2 }),
     async close() {
       if (closed) return
       closed = true
-      while (draining) await new Promise(setImmediate)
+      while (writerQueue.isBusy) await new Promise(setImmediate)
       await log.close()
       reader.close()
       writer.close()
