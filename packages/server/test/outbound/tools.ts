@@ -171,11 +171,12 @@ export async function until<T>(
   look: () => Promise<T | undefined | null | false> | T | undefined | null | false,
   what = 'it',
 ): Promise<T> {
-  const limit = Date.now() + 30_000
+  // For what never happens: a busy machine may take a minute for what takes a second elsewhere.
+  const limit = Date.now() + 150_000
   for (;;) {
     const found = await look()
     if (found) return found
-    if (Date.now() > limit) throw new Error(`${what} did not happen within 30 s`)
+    if (Date.now() > limit) throw new Error(`${what} did not happen within 150 s`)
     await new Promise(setImmediate)
   }
 }
