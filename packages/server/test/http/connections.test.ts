@@ -1,6 +1,7 @@
 // Connections against a client that does what it likes: places are given back, and nobody is kept out for long.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { systemClock } from '../../src/kernel/clock.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { rawConnection, type RawConnection } from '../support/raw-http.ts'
 import { startService, type Service, type TestTenant } from '../support/service.ts'
@@ -18,13 +19,14 @@ onBothEngines((engine) => {
 
   const inHand = async (): Promise<number> =>
     Number(/^sensorium_http_in_flight (-?\d+)$/m.exec((await service.call('GET /metrics')).text)![1])
+  /** Who asks without a pause is somebody whom the service serves before those that it is asked about. */
+  const aMoment = (): Promise<void> => systemClock.sleep(5)
   /** The request that asks counts too. */
   async function nothingInHand(): Promise<void> {
-    for (let turn = 0; turn < 500 && (await inHand()) > 1; turn++) await new Promise(setImmediate)
-    assert.equal(await inHand(), 1)
+    while ((await inHand()) > 1) await aMoment()
   }
   async function untilInHand(count: number): Promise<void> {
-    while ((await inHand()) - 1 < count) await new Promise(setImmediate)
+    while ((await inHand()) - 1 < count) await aMoment()
   }
   const connect = (): Promise<RawConnection> => rawConnection(service.url)
   const get = (path: string, ...lines: string[]): string =>
