@@ -6,12 +6,12 @@ import { type Failure, invalid, unsupportedMediaType } from '../kernel/failure.t
 import { readMembers } from '../kernel/json-members.ts'
 import { mediaType, type ParsedJson } from '../kernel/json.ts'
 import { isLong, parseBody } from '../kernel/json-steps.ts'
-import type { Pause } from '../kernel/step-turns.ts'
+import { nextTurn, type Pause } from '../kernel/step-turns.ts'
 import type { Payload } from '../operations/call.ts'
 import { hashBody, hashLarge } from '../operations/idempotency.ts'
 import { exampleOf } from '../operations/validate.ts'
 import { readBody } from './body.ts'
-import type { BodyTurns, ReadInTurn } from './body-turns.ts'
+import type { BodyTurns } from './body-turns.ts'
 import { BATCH_TYPE, isBinaryMode, readBatch, readEvent } from './cloud-events.ts'
 import type { Exchange } from './exchange.ts'
 import { imports } from './large-responses.ts'
@@ -78,28 +78,25 @@ const eventHeaders = (headers: IncomingHttpHeaders): string =>
 class BytesPayload implements Payload {
   readonly #raw: Buffer
   readonly #type: string
-  readonly #headers: IncomingHttpHeaders
+  readonly #exchange: Exchange
   readonly #isBinary: boolean
   readonly #readValue: ReadValue
-  readonly #pause: Pause
-  readonly #inTurn: ReadInTurn
+  readonly #turns: BodyTurns
 
   constructor(
     raw: Buffer,
     type: string,
-    headers: IncomingHttpHeaders,
+    exchange: Exchange,
     isBinary: boolean,
     readValue: ReadValue,
-    pause: Pause,
-    inTurn: ReadInTurn,
+    turns: BodyTurns,
   ) {
     this.#raw = raw
     this.#type = type
-    this.#headers = headers
+    this.#exchange = exchange
     this.#isBinary = isBinary
     this.#readValue = readValue
-    this.#pause = pause
-    this.#inTurn = inTurn
+    this.#turns = turns
   }
 
   get isEmpty(): boolean {
@@ -108,12 +105,14 @@ class BytesPayload implements Payload {
 
   // In binary mode the media type is part of the event; otherwise two names of the same JSON are the same body.
   hash(): string | Promise<string> {
-    return this.#isBinary ? hashBody(this.#raw, this.#type, eventHeaders(this.#headers)) : hashLarge(this.#raw)
+    return this.#isBinary ? hashBody(this.#raw, this.#type, eventHeaders(this.#exchange.headers)) : hashLarge(this.#raw)
   }
 
   read(): unknown {
-    const read = (): unknown => this.#readValue(this.#raw, this.#type, this.#headers, this.#pause)
-    return isLong(this.#raw) ? this.#inTurn(read) : read()
+    const { headers } = this.#exchange
+    if (!isLong(this.#raw)) return this.#readValue(this.#raw, this.#type, headers, nextTurn)
+    const pause = this.#turns.pauseOf(this.#exchange)
+    return this.#turns.inTurnOf(this.#exchange)(() => this.#readValue(this.#raw, this.#type, headers, pause))
   }
 }
 
@@ -156,11 +155,14 @@ export function makeReadPayload(operation: Operation, limits: BodyLimits, turns:
   const limitOf = ({ headers }: Exchange): number =>
     hasBatches && mediaType(headers['content-type']) === BATCH_TYPE ? limits.event_batch : limit
 
-  async function arrived(exchange: Exchange): Promise<Payload> {
-    const raw = await readBody(exchange, limitOf(exchange))
-    if (raw.length > SHORT_BODY) await turns.pauseOf(exchange)()
-    return payloadOf(exchange, raw)
-  }
+  const arrived = (exchange: Exchange): Promise<Payload> =>
+    readBody(exchange, limitOf(exchange)).then((raw) =>
+      raw.length > SHORT_BODY
+        ? turns
+            .pauseOf(exchange)()
+            .then(() => payloadOf(exchange, raw))
+        : payloadOf(exchange, raw),
+    )
 
   function payloadOf(exchange: Exchange, raw: Buffer): Payload {
     const { headers } = exchange
@@ -171,8 +173,7 @@ export function makeReadPayload(operation: Operation, limits: BodyLimits, turns:
       refuseEncoding(exchange, consumes)
       if (!isBinary && !consumes.includes(type)) throw unsupportedMediaType(header ?? '', consumes)
     }
-    const [pause, inTurn] = [turns.pauseOf(exchange), turns.inTurnOf(exchange)]
-    return new BytesPayload(raw, type, headers, isBinary, readValue, pause, inTurn)
+    return new BytesPayload(raw, type, exchange, isBinary, readValue, turns)
   }
 
   if (operation.method === 'GET') return () => NOTHING

@@ -47,6 +47,12 @@ interface Sender {
   heard: number
 }
 
+/** A socket: whose it is, and whether it has sent its requests one by one so far. */
+interface Known {
+  readonly sender: Sender
+  isQuiet: boolean
+}
+
 export interface ReadingTurns {
   /** False: its address has as many as it may have, and this one is to be closed. */
   opened(socket: Socket): boolean
@@ -77,8 +83,7 @@ function release(sender: Sender, from: Set<Socket>, most: number): void {
 
 export function makeReadingTurns(now: () => number = () => performance.now()): ReadingTurns {
   const senders = new Map<string, Sender>()
-  const senderOf = new WeakMap<Socket, Sender>()
-  const quiet = new WeakSet<Socket>()
+  const known = new WeakMap<Socket, Known>()
   let reading: Socket | null = null
   let count = 0
   let isTurnOpen = false
@@ -86,7 +91,7 @@ export function makeReadingTurns(now: () => number = () => performance.now()): R
   let turnBegan = 0
 
   function pause(resting: Resting, socket: Socket): void {
-    ;(quiet.has(socket) ? resting.quiet : resting.others).add(socket)
+    ;(known.get(socket)!.isQuiet ? resting.quiet : resting.others).add(socket)
     socket.pause()
   }
 
@@ -148,13 +153,13 @@ export function makeReadingTurns(now: () => number = () => performance.now()): R
       let sender = senders.get(name)
       if (!sender) senders.set(name, (sender = newSender(name)))
       sender.sockets.add(socket)
-      senderOf.set(socket, sender)
+      known.set(socket, { sender, isQuiet: false })
       // Not at once: Node has asked for the next tick to begin reading, and would.
       if (sender.resting) process.nextTick(pauseNew, sender, socket)
       return sender.sockets.size <= OF_AN_ADDRESS
     },
     closed(socket) {
-      const sender = senderOf.get(socket)!
+      const { sender } = known.get(socket)!
       sender.sockets.delete(socket)
       sender.resting?.quiet.delete(socket)
       sender.resting?.others.delete(socket)
@@ -163,16 +168,17 @@ export function makeReadingTurns(now: () => number = () => performance.now()): R
     },
     read(socket) {
       if (!isTurnOpen) openTurn()
-      const sender = senderOf.get(socket)
-      if (!sender) return
       if (reading !== socket) {
+        const one = known.get(socket)
+        if (!one) return
         reading = socket
         count = 0
-        quiet.add(socket)
-        hear(sender, socket)
+        one.isQuiet = true
+        hear(one.sender, socket)
       }
       if (++count !== OF_ONE_READ + 1) return
-      quiet.delete(socket)
+      const { sender } = known.get(socket)!
+      known.get(socket)!.isQuiet = false
       sender.isLoud = true
       rest(sender, socket)
     },

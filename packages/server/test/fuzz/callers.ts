@@ -21,14 +21,17 @@ type Body = Record<string, unknown>
 
 export async function makeWorld(url: string): Promise<World> {
   async function call(method: string, path: string, token: string | null, body?: Body): Promise<Body> {
-    const response = await fetch(url + path, {
-      method,
-      headers: {
-        ...(token ? { authorization: `Bearer ${token}` } : {}),
-        ...(body ? { 'content-type': 'application/json' } : {}),
-      },
-      ...(body ? { body: JSON.stringify(body) } : {}),
-    })
+    const send = () =>
+      fetch(url + path, {
+        method,
+        headers: {
+          ...(token ? { authorization: `Bearer ${token}` } : {}),
+          ...(body ? { 'content-type': 'application/json' } : {}),
+        },
+        ...(body ? { body: JSON.stringify(body) } : {}),
+      })
+    // A kept connection may have been closed meanwhile: between two calls of a long run more than a minute can pass.
+    const response = await send().catch(send)
     // A node that has too much in hand says so to the fuzz itself, too.
     if (response.status === 503) {
       await response.body?.cancel()
