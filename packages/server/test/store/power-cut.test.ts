@@ -86,7 +86,8 @@ function check(file: string, told: Told, recipients: number): { forgotten: strin
 }
 
 test('[STO-1] [STO-2] [STO-16] [FLT-3] the power fails between any two flushes: nothing that was answered is lost, and a lease at most is forgotten', async () => {
-  const service = await startService(sqlite)
+  // Nothing is embedded here: a port where nobody listens.
+  const service = await startService(sqlite, { EMBEDDINGS: 'http://127.0.0.1:9', EMBEDDINGS_MODEL: 'none' })
   const tenant = await service.tenant()
   const agents = [await tenant.agent(), await tenant.agent()]
   for (const agent of agents) await interest(service, agent)
