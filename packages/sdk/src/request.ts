@@ -63,7 +63,8 @@ export function addressOf(url: string, operation: OperationId, { params = {}, qu
   return address
 }
 
-const isWorthAnother = (error: unknown): boolean =>
+/** Whether the same call may succeed in a while. */
+export const isWorthAnother = (error: unknown): boolean =>
   error instanceof ConnectionError ||
   (error instanceof SensoriumError && (error.status >= 500 || error.status === 429 || error.status === 408))
 

@@ -1,8 +1,17 @@
 // All memories at once: out as they are read, and in a piece at a time.
 import type { ImportedMemories, Memory, MemoryCreate, Operations, Relationship } from './contract.ts'
 import { ConnectionError } from './errors.ts'
-import { addressOf, failureOf, headersOf, type Call, type CallOptions, type Connection } from './request.ts'
+import {
+  addressOf,
+  failureOf,
+  headersOf,
+  isWorthAnother,
+  type Call,
+  type CallOptions,
+  type Connection,
+} from './request.ts'
 import type { Tokens } from './tokens.ts'
+import { backoff, sleep } from './wait.ts'
 
 /** A line of an import: as an export has it, as a memory is created, or a relationship. */
 export type ImportLine =
@@ -15,7 +24,11 @@ export type ExportQuery = Operations['exportMemories']['query']
 export interface ImportOptions extends CallOptions {
   /** Told after each piece how many lines were taken so far, and what became of them. */
   progress?: (lines: number, soFar: ImportedMemories) => void
+  /** How long a service that does not answer is waited for at each piece; 60,000 unless given. It may be restarting. */
+  patienceMs?: number
 }
+
+const PATIENCE_MS = 60_000
 
 /** Lines of a request: few enough that each takes a second or two, and can be sent again. */
 const LINES = 200
@@ -85,17 +98,34 @@ export function transferCalls(call: Call, connection: Connection, tokens: Tokens
     },
     /** The same as the lines of JSON that the service sends, which keep every digit of a number. */
     exportLines,
-    /** Imports any number of lines, some at a time. Run again after a break, it skips what is there. */
+    /**
+     * Imports any number of lines, some at a time, and waits for a service that is started again meanwhile. Run again after
+     * a break, it skips what is there.
+     */
     async import(
       lines: Iterable<ImportLine | string> | AsyncIterable<ImportLine | string>,
-      { progress, ...options }: ImportOptions = {},
+      { progress, patienceMs = PATIENCE_MS, ...options }: ImportOptions = {},
     ): Promise<ImportedMemories> {
       const all: ImportedMemories = { created: 0, updated: 0, skipped: 0, failed: 0, errors: [] }
       let sent = 0
       let piece: string[] = []
       let characters = 0
+      /** One key for all attempts: where the service had done the piece before it went away, it says so again. */
+      async function sendPiece(): Promise<ImportedMemories> {
+        const body = `${piece.join('\n')}\n`
+        const keyed = { ...options, idempotencyKey: crypto.randomUUID() }
+        const until = Date.now() + patienceMs
+        for (let failures = 0; ; failures++) {
+          try {
+            return await call('importMemories', { body }, keyed)
+          } catch (error) {
+            if (!isWorthAnother(error) || Date.now() >= until) throw error
+            await sleep(backoff(failures, null), options.signal)
+          }
+        }
+      }
       async function send(): Promise<void> {
-        const part = await call('importMemories', { body: `${piece.join('\n')}\n` }, options)
+        const part = await sendPiece()
         for (const name of ['created', 'updated', 'skipped', 'failed'] as const) all[name] += part[name]
         for (const { line, error } of part.errors) all.errors.push({ line: line + sent, error })
         sent += piece.length

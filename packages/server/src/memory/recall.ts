@@ -9,6 +9,7 @@ import type { Turns } from '../kernel/turns.ts'
 import { withinTime } from '../kernel/within-time.ts'
 import type { Db, Store } from '../store/db.ts'
 import { meter } from '../tenants/usage.ts'
+import { askedTime } from './asked-time.ts'
 import type { Embedded, Embedder } from './embed/embedding.ts'
 import type { Embedding } from './embed-memories.ts'
 import { MAX_WORDS, type MemoryIndex, type Recalled } from './index/memory-index.ts'
@@ -107,6 +108,7 @@ export function makeRecall({ index, embedder, embedding, clock, log, turns, rera
       now: clock.now(),
       words,
       meaning: embedded && meaningOf(embedded, words, languages),
+      time: askedTime(query, clock.now()),
       model: embedder.model,
     })
     // An empty answer would say that there is nothing.

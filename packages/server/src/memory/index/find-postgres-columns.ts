@@ -10,6 +10,7 @@ import { filterConditions } from './filter-conditions.ts'
 import { columnFinder, type ColumnReads, type Compared } from './find-columns.ts'
 import type { Finder, SearchQuery } from './memory-index.ts'
 import { posting, type Posting } from './postings.ts'
+import { MAX_VOCABULARY, type Vocabulary } from './spelling.ts'
 import type { TenantCache } from './tenant-cache.ts'
 import type { TenantColumns, Window } from './tenant-columns.ts'
 
@@ -19,6 +20,7 @@ export function postgresColumnFinder(store: Store, cache: TenantCache, otherwise
     cache,
     passing: (search) => passing(store, search),
     postings: (columns, tenantId, forms) => postings(store, columns, tenantId, forms),
+    vocabulary: (tenantId, letter) => vocabulary(store, tenantId, letter),
     compare: (columns, search, windows) => compare(store, columns, search, windows),
     meanings: (columns, tenantId, windows) => meanings(store, columns, tenantId, windows),
     yieldCpu: makeYieldCpu(),
@@ -66,6 +68,16 @@ async function postings(
     }),
   )
   return forms.map((form) => read.get(form) ?? posting([], []))
+}
+
+async function vocabulary(store: Store, tenantId: string, letter: string): Promise<Vocabulary> {
+  // Words of a tenant from a letter up to the next, with how many memories hold each.
+  const rows = await store.rows<{ word: string; holding: number }>(
+    `select word, count(*) as holding from memory_words where tenant_id = ? and word >= ? and word < ?
+      group by word limit ?`,
+    [tenantId, letter, String.fromCharCode(letter.charCodeAt(0) + 1), MAX_VOCABULARY],
+  )
+  return new Map(rows.map(({ word, holding }) => [word, holding]))
 }
 
 const idsOf = (columns: TenantColumns, windows: readonly Window[]): string[] =>

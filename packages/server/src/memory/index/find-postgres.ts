@@ -1,6 +1,7 @@
 // The search of PostgreSQL: a row for each word of a memory, and vectors by pgvector where the server has it, else by
 // signatures, the signs of a vector's numbers compared bit by bit, whose best are compared exactly. Runs in the search
 // thread: what comes back for one search is a megabyte of vectors, and reading it kept the events waiting for 12 ms.
+import { neverYield } from '../../kernel/yield-cpu.ts'
 import type { Store } from '../../store/db.ts'
 import { idf, idfSql, saturationSql, type Words } from '../bm25.ts'
 import { bitsOf, floatsOf, signedOf } from '../embed/embedding.ts'
@@ -50,7 +51,7 @@ export function postgresFinder(store: Store, small?: number): Finder {
   const extension = pgvector(store, small)
   return {
     async find(search) {
-      const { meaning, viewer, now, limit } = search
+      const { meaning, viewer, now, limit, time = null } = search
       // One after the other: a search takes one processor of the server, and leaves the others to the events.
       const { words, frequencies } = await byWords(store, search)
       const picked = await byMeaning(store, extension, search, rescored(words.memories, words.averageLength))
@@ -93,7 +94,7 @@ export function postgresFinder(store: Store, small?: number): Finder {
           ...(Object.fromEntries(weightNames.map((name, i) => [name, weights[i]!])) as unknown as Weights),
         }
       })
-      return foundWith(words, meaning, rank(words, meaning, candidates, now).slice(0, limit))
+      return foundWith(words, meaning, rank(words, meaning, candidates, now, neverYield, time).slice(0, limit))
     },
   }
 }

@@ -11,6 +11,7 @@ import { filterConditions } from './filter-conditions.ts'
 import { columnFinder, type ColumnReads, type Compared } from './find-columns.ts'
 import type { Finder, SearchQuery } from './memory-index.ts'
 import { posting, type Posting } from './postings.ts'
+import { MAX_VOCABULARY, type Vocabulary } from './spelling.ts'
 import { makeTenantCache, type TenantCache } from './tenant-cache.ts'
 import type { TenantColumns, Window } from './tenant-columns.ts'
 import { TITLE_WEIGHT } from './terms.ts'
@@ -36,6 +37,7 @@ export function sqliteFinder(db: ReaderDb, cache: TenantCache = makeTenantCache(
         yieldCpu()
         return postingOf(db, columns, tenantId, form)
       }),
+    vocabulary: async (tenantId, letter) => vocabulary(db, tenantId, letter),
     compare: async (_, { meaning }, windows) => compare(reading, meaning!.vector, windows),
     meanings: async (_, __, windows) => meanings(reading, windows),
     yieldCpu,
@@ -61,6 +63,24 @@ function postingOf(db: ReaderDb, columns: TenantColumns, tenantId: string, term:
     frequencies.push(weight)
   })
   return posting(places, frequencies)
+}
+
+// The words of the full-text index. A connection that only reads may have tables of its own; they end with the
+// transaction.
+const VOCABULARY =
+  "create virtual table if not exists temp.memory_vocabulary using fts5vocab(main, 'memory_words', 'row')"
+
+function vocabulary(db: ReaderDb, tenantId: string, letter: string): Vocabulary {
+  db.each(VOCABULARY, [], () => {})
+  const words: Vocabulary = new Map()
+  const prefix = wordToken(tenantId, '').length
+  const after = String.fromCharCode(letter.charCodeAt(0) + 1)
+  db.each(
+    'select term, doc from temp.memory_vocabulary where term >= ? and term < ? limit ?',
+    [wordToken(tenantId, letter), wordToken(tenantId, after), MAX_VOCABULARY],
+    ([term, holding]) => void words.set((term as string).slice(prefix), holding as number),
+  )
+  return words
 }
 
 /** Visits what a query says of windows with these numbers, which it is given as its last value, a few at a time. */

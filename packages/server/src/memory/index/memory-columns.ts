@@ -80,13 +80,20 @@ export async function applyChanges(
   for (const id of ids) if (!places.has(id)) columns.remove(id)
   for (const { id, number, signature } of windows) columns.addWindow(id, number, signature)
   if (newTexts.length > 0) columns.texts++
-  if (newTexts.length > MAX_PATCHED) return columns.postings.clear()
-  columns.postings.patch(
-    texts.map(({ id, title, content }) => ({
-      place: places.get(id)!,
-      changed: versionOf.get(id) !== undefined,
-      // As they are in the index: of a text with very many different words not all are.
-      counts: wordsToIndex({ tenant_id: tenantId, id }, wordsOf(title), wordsOf(content)).counts,
-    })),
-  )
+  if (newTexts.length > MAX_PATCHED) {
+    columns.vocabularies.clear()
+    return columns.postings.clear()
+  }
+  const changed = texts.map(({ id, title, content }) => ({
+    place: places.get(id)!,
+    changed: versionOf.get(id) !== undefined,
+    // As they are in the index: of a text with very many different words not all are.
+    counts: wordsToIndex({ tenant_id: tenantId, id }, wordsOf(title), wordsOf(content)).counts,
+  }))
+  columns.postings.patch(changed)
+  for (const { counts } of changed)
+    for (const word of counts.keys()) {
+      const vocabulary = columns.vocabularies.get(word[0]!)
+      vocabulary?.set(word, (vocabulary.get(word) ?? 0) + 1)
+    }
 }

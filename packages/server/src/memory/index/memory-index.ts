@@ -3,6 +3,7 @@
 import type { MemoryScope, MemoryType } from '@sensorium/contract'
 import type { Db } from '../../store/db.ts'
 import type { Embedded } from '../embed/embedding.ts'
+import type { AskedTime } from '../asked-time.ts'
 import type { Words } from '../bm25.ts'
 import type { Scale } from '../calibrate.ts'
 import type { Meaning, Ranked, Signals } from '../rank.ts'
@@ -53,6 +54,8 @@ export interface SearchQuery {
   words: readonly Word[]
   /** Null: by words alone. */
   meaning: Meaning | null
+  /** The time that the query names, if it names one. */
+  time?: AskedTime | null
   /** Only vectors that this model made are compared. */
   model: string
 }

@@ -10,6 +10,7 @@
 import type { YieldCpu } from '../../kernel/yield-cpu.ts'
 import type { Weights } from '../rank.ts'
 import { Postings } from './postings.ts'
+import type { Vocabulary } from './spelling.ts'
 import { maySee, type Viewer, type Visibility } from '../see.ts'
 
 export interface MemoryColumns extends Visibility {
@@ -69,6 +70,8 @@ export class TenantColumns {
   readonly ids: string[] = []
   readonly byDoc = new Map<number, number>()
   readonly postings = new Postings()
+  /** Words by their first letter, for those letters that were asked for. */
+  readonly vocabularies = new Map<string, Vocabulary>()
   private readonly weightNames: readonly (keyof Weights)[]
   private readonly weights: Record<keyof Weights, Float64Array>
   /** The state of the store that these columns have seen, as their engine names it. */

@@ -1,0 +1,116 @@
+// Words that are misspelt, and times that a query names.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { SearchResult } from '@sensorium/contract'
+import { askedTime } from '../../src/memory/asked-time.ts'
+import { distance, isSpelt, likestWords } from '../../src/memory/index/spelling.ts'
+import { onBothEngines } from '../support/engines.ts'
+import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { memoryCalls } from './tools.ts'
+
+test('[RCL-53] the likest words: one letter wrong, in long words two; the commonest of equally like ones', () => {
+  assert.equal(distance('pump', 'pump', 2), 0)
+  assert.equal(distance('pmup', 'pump', 2), 1)
+  assert.equal(distance('turbin', 'turbine', 2), 1)
+  assert.equal(distance('kubernets', 'kubernetes', 2), 1)
+  assert.equal(distance('valve', 'water', 2), 3)
+  const words = new Map([
+    ['turbin', 3],
+    ['turban', 9],
+    ['turbo', 50],
+    ['tribune', 2],
+  ])
+  assert.deepEqual(likestWords('turbn', words), ['turbo', 'turban', 'turbin'])
+  assert.deepEqual(likestWords('trbuine', words), [])
+  assert.deepEqual(
+    [isSpelt('caat'), isSpelt('caats'), isSpelt('7pumps'), isSpelt('насос')],
+    [false, true, false, false],
+  )
+})
+
+test('[RCL-54] the time that a query names', () => {
+  const now = Date.parse('2030-06-12T15:00:00Z') // a Wednesday
+  const named = (query: string): string | null => {
+    const time = askedTime(query, now)
+    const day = (ms: number): string => (ms === Infinity ? 'on' : new Date(ms).toISOString().slice(0, 10))
+    return time && `${day(time.from)} ${day(time.to)}`
+  }
+  assert.equal(named('What did Ann say last May?'), '2030-05-01 2030-06-01')
+  assert.equal(named('the leak last July'), '2029-07-01 2029-08-01')
+  assert.equal(named('the leak in June'), '2030-06-01 2030-07-01')
+  assert.equal(named('alarms since April'), '2030-04-01 on')
+  assert.equal(named('alarms of March 2028'), '2028-03-01 2028-04-01')
+  assert.equal(named('what happened in 2027'), '2027-01-01 2028-01-01')
+  assert.equal(named('who called yesterday'), '2030-06-11 2030-06-12')
+  assert.equal(named('tickets of last week'), '2030-06-03 2030-06-10')
+  assert.equal(named('tickets of this month'), '2030-06-01 2030-07-01')
+  assert.equal(named('Two weeks ago the pump failed'), '2030-05-26 2030-06-02')
+  assert.equal(named('a couple of days ago'), '2030-06-10 2030-06-11')
+  assert.equal(named('the meeting on Monday'), '2030-06-10 2030-06-11')
+  assert.equal(named('the meeting last Wednesday'), '2030-06-05 2030-06-06')
+  for (const none of ['may I come in', 'march on', 'how many in 20271', 'the last mayor', 'in maybe'])
+    assert.equal(named(none), null, none)
+})
+
+onBothEngines((engine) => {
+  let service: Service
+  let tenant: TestTenant
+  let agent: TestAgent
+  let calls: ReturnType<typeof memoryCalls>
+  before(async () => {
+    service = await startService(engine)
+    tenant = await service.tenant()
+    agent = await tenant.agent()
+    calls = memoryCalls(service)
+  })
+  after(() => service.stop())
+
+  async function search(query: string, who = agent): Promise<{ title: string; lexical: number }[]> {
+    await service.app.memory.embedding.idle()
+    const { body } = await service.call<{ results: SearchResult[] }>('POST /v1/memories/search', {
+      token: who.token,
+      body: { query, explain: true },
+    })
+    return body.results.map(({ memory: { title }, signals }) => ({ title, lexical: signals!.lexical }))
+  }
+
+  test('[RCL-53] a misspelt word finds what the likest word finds, as soon as that word is there', async () => {
+    await calls.make(agent, { title: 'Deployment', content: 'Kubernetes restarts the pods of the shop.' })
+    await calls.make(agent, { title: 'Lunch', content: 'The canteen has pancakes on Fridays.' })
+    assert.deepEqual((await search('kuberntes'))[0], (await search('kubernetes'))[0])
+    assert.ok((await search('kuberntes'))[0]!.lexical > 0)
+    // The words of its letter are known by now: a new one is added to them.
+    await calls.make(agent, { title: 'Cellar', content: 'The kerosene is in the cellar.' })
+    const [first] = await search('kerosine')
+    assert.deepEqual([first!.title, first!.lexical > 0], ['Cellar', true])
+  })
+
+  test('[RCL-53] a word that is spelt well is never taken for another, nor for one that the caller cannot see', async () => {
+    const other = await tenant.agent()
+    await calls.make(other, { title: 'Cave', content: 'A stalagmite grows from the floor.' })
+    await calls.make(agent, { title: 'Cooking', content: 'The pancake needs an egg.' })
+    assert.ok((await search('stalagmites')).every(({ lexical }) => lexical === 0))
+    assert.ok((await search('stalagmtie')).every(({ lexical }) => lexical === 0))
+    assert.equal((await search('stalagmtie', other))[0]!.title, 'Cave')
+  })
+
+  test('[RCL-54] of equally good answers the one of the time that was named comes first', async () => {
+    const year = new Date(service.clock.now()).getUTCFullYear() - 1
+    const text = { title: 'Visit', content: 'The inspector of the fire brigade came.' }
+    for (const day of ['05-14', '07-14'])
+      await calls.make(agent, { ...text, freshness_date: `${year}-${day}T12:00:00.000Z` })
+    await service.app.memory.embedding.idle()
+    async function first(query: string): Promise<string> {
+      const { body } = await service.call<{ results: SearchResult[] }>('POST /v1/memories/search', {
+        token: agent.token,
+        body: { query },
+      })
+      return body.results[0]!.memory.freshness_date!.slice(0, 10)
+    }
+    assert.equal(await first('visit of the fire inspector'), `${year}-07-14`)
+    assert.equal(await first(`visit of the fire inspector in May ${year}`), `${year}-05-14`)
+    assert.equal(await first(`visit of the fire inspector in July ${year}`), `${year}-07-14`)
+    // Nothing is of that time: it says nothing about any of them.
+    assert.equal(await first(`visit of the fire inspector in July ${year - 9}`), `${year}-07-14`)
+  })
+})
