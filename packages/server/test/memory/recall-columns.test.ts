@@ -73,6 +73,25 @@ test('[RCL-50] searches of a tenant at once read its columns once; what is too m
   assert.equal(asked, 1)
 })
 
+test('[RCL-51] what windows mean is kept in bounds, and not beyond their text', () => {
+  const columns = new TenantColumns(weightNames)
+  const row = (id: string) =>
+    memoryColumns('ten_1', [id, 'agt_1', null, 'agent', 'semantic', null, 3, 1, 1, 0.5, NOW], null)
+  const meaning = { vector: new Float32Array(384), tokens: new Int8Array(64) }
+  const empty = columns.meanings.bytes
+  const place = columns.put(row('mem_1'))
+  columns.addWindow('mem_1', 0, new Uint8Array(48))
+  columns.meanings.put(place, 0, meaning)
+  assert.equal(columns.meanings.get(place, 0), meaning)
+  columns.dropWindows(new Set(['mem_1']))
+  assert.equal(columns.meanings.get(place, 0), undefined)
+  assert.equal(columns.meanings.bytes, empty)
+  for (let part = 0; part < 20_000; part++) columns.meanings.put(1 + (part >> 10), part & 1_023, meaning)
+  assert.ok(columns.meanings.bytes <= 16 * 1_048_576)
+  assert.equal(columns.meanings.get(1, 0), undefined, 'the oldest went')
+  assert.equal(columns.meanings.get(1 + (19_999 >> 10), 19_999 & 1_023), meaning)
+})
+
 test('[SRCH-14] of few short memories few windows are compared exactly, of many or of long ones more', () => {
   const compared = (memories: number, averageLength: number): number => windowsToCompare({ memories, averageLength })
   assert.deepEqual([compared(0, 0), compared(9_000, 30), compared(100_000, 30)], [192, 204, 317])

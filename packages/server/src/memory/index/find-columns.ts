@@ -23,11 +23,11 @@ export function windowsToCompare({ memories, averageLength }: Pick<View, 'memori
   return Math.min(RESCORED.most, Math.ceil(windowsEach * (RESCORED.least + windowsEach * memories * RESCORED.share)))
 }
 
-/** A window that was compared with the query, and its vector if that had to be read. */
+/** A window that was compared with the query, and what it means if that had to be read. */
 export interface Compared {
   window: Window
   cos: number
-  vector?: Float32Array
+  meaning?: Meaning
 }
 
 /** What an engine reads for a search. */
@@ -42,7 +42,7 @@ export interface ColumnReads {
   /** The cosine of windows and the query; one that has none is left out. */
   compare(columns: TenantColumns, search: SearchQuery, windows: readonly Window[]): Promise<Compared[]>
   /** What windows mean, by the place of their memory. */
-  meanings(columns: TenantColumns, tenantId: string, windows: readonly Compared[]): Promise<Map<number, Meaning>>
+  meanings(windows: readonly Compared[]): Promise<Map<number, Meaning>>
   yieldCpu: YieldCpu
 }
 
@@ -55,7 +55,7 @@ export const columnFinder = (reads: ColumnReads, otherwise?: Finder): Finder => 
 })
 
 async function findIn(reads: ColumnReads, columns: TenantColumns, search: SearchQuery): Promise<Found> {
-  const { viewer, limit, now, time = null } = search
+  const { limit, now, time = null } = search
   const { yieldCpu } = reads
   const only = await reads.passing(search)
   const view = columns.view({ ...search, only })
@@ -72,7 +72,7 @@ async function findIn(reads: ColumnReads, columns: TenantColumns, search: Search
   const places = new Set([...byWords, ...windows.keys()])
   const frequencies = frequenciesAt(columns, postings, places)
   const none = new Float64Array(search.words.length)
-  const meaningAt = await reads.meanings(columns, viewer.tenantId, [...windows.values()])
+  const meaningAt = await reads.meanings([...windows.values()])
   const candidates = [...places].map(
     (place): Candidate => ({
       id: columns.ids[place]!,

@@ -22,7 +22,7 @@ export function postgresColumnFinder(store: Store, cache: TenantCache, otherwise
     postings: (columns, tenantId, forms) => postings(store, columns, tenantId, forms),
     vocabulary: (tenantId, letter) => vocabulary(store, tenantId, letter),
     compare: (columns, search, windows) => compare(store, columns, search, windows),
-    meanings: (columns, tenantId, windows) => meanings(store, columns, tenantId, windows),
+    meanings: async (windows) => new Map(windows.map(({ window, meaning }) => [window.place, meaning!])),
     yieldCpu: makeYieldCpu(),
   }
   return columnFinder(reads, otherwise)
@@ -90,41 +90,33 @@ async function compare(
   { viewer, meaning, model }: SearchQuery,
   windows: readonly Window[],
 ): Promise<Compared[]> {
-  if (windows.length === 0) return []
-  // The vectors of given windows that the model made: in base64, which is shorter than the server's own form and read
-  // faster.
-  const rows = await store.rows<{ at: number; vector: string }>(
-    `select w.at, encode(v.vector, 'base64') as vector
+  const compared: Compared[] = []
+  const note = (window: Window, found: Meaning): void => {
+    if (found.vector.length !== meaning!.vector.length) return
+    compared.push({ window, cos: dot(meaning!.vector, found.vector), meaning: found })
+  }
+  const missing = windows.filter((window) => {
+    const kept = columns.meanings.get(window.place, window.number)
+    if (kept) note(window, kept)
+    return !kept
+  })
+  if (missing.length === 0) return compared
+  const changes = columns.windowChanges
+  // What given windows mean that the model made: in base64, which is shorter than the server's own form and read faster.
+  const rows = await store.rows<{ at: number; vector: string; tokens: string }>(
+    `select w.at, encode(v.vector, 'base64') as vector, encode(v.tokens, 'base64') as tokens
        from unnest(?::text[], ?::integer[]) with ordinality as w (id, part, at)
        join memory_vectors v on v.tenant_id = ? and v.memory_id = w.id and v.part = w.part where v.model = ?`,
-    [idsOf(columns, windows), partsOf(windows), viewer.tenantId, model],
+    [idsOf(columns, missing), partsOf(missing), viewer.tenantId, model],
   )
-  return rows.flatMap(({ at, vector: text }): Compared[] => {
-    const vector = floatsOf(Buffer.from(text, 'base64'))
-    if (vector.length !== meaning!.vector.length) return []
-    return [{ window: windows[at - 1]!, cos: dot(meaning!.vector, vector), vector }]
-  })
+  for (const { at, vector, tokens } of rows) {
+    const window = missing[at - 1]!
+    const read = { vector: floatsOf(bytesIn(vector)), tokens: signedOf(bytesIn(tokens)) }
+    note(window, read)
+    if (columns.windowChanges === changes) columns.meanings.put(window.place, window.number, read)
+  }
+  return compared
 }
 
-async function meanings(
-  store: Store,
-  columns: TenantColumns,
-  tenantId: string,
-  compared: readonly Compared[],
-): Promise<Map<number, Meaning>> {
-  if (compared.length === 0) return new Map()
-  const windows = compared.map(({ window }) => window)
-  // The tokens of given windows.
-  const rows = await store.rows<{ at: number; tokens: string }>(
-    `select w.at, encode(v.tokens, 'base64') as tokens
-       from unnest(?::text[], ?::integer[]) with ordinality as w (id, part, at)
-       join memory_vectors v on v.tenant_id = ? and v.memory_id = w.id and v.part = w.part`,
-    [idsOf(columns, windows), partsOf(windows), tenantId],
-  )
-  return new Map(
-    rows.map(({ at, tokens }) => {
-      const { window, vector } = compared[at - 1]!
-      return [window.place, { vector: vector!, tokens: signedOf(Buffer.from(tokens, 'base64')) }]
-    }),
-  )
-}
+/** In memory of its own: what is kept must not hold a shared piece eight times its size. */
+const bytesIn = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'base64'))

@@ -39,7 +39,7 @@ export function sqliteFinder(db: ReaderDb, cache: TenantCache = makeTenantCache(
       }),
     vocabulary: async (tenantId, letter) => vocabulary(db, tenantId, letter),
     compare: async (_, { meaning }, windows) => compare(reading, meaning!.vector, windows),
-    meanings: async (_, __, windows) => meanings(reading, windows),
+    meanings: async (windows) => meanings(reading, windows),
     yieldCpu,
   }
   return columnFinder(reads)

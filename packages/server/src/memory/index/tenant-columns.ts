@@ -11,6 +11,7 @@ import type { YieldCpu } from '../../kernel/yield-cpu.ts'
 import type { Weights } from '../rank.ts'
 import { Postings } from './postings.ts'
 import type { Vocabulary } from './spelling.ts'
+import { WindowCache } from './window-cache.ts'
 import { maySee, type Viewer, type Visibility } from '../see.ts'
 
 export interface MemoryColumns extends Visibility {
@@ -70,12 +71,15 @@ export class TenantColumns {
   readonly ids: string[] = []
   readonly byDoc = new Map<number, number>()
   readonly postings = new Postings()
+  readonly meanings = new WindowCache()
   /** Words by their first letter, for those letters that were asked for. */
   readonly vocabularies = new Map<string, Vocabulary>()
   private readonly weightNames: readonly (keyof Weights)[]
   private readonly weights: Record<keyof Weights, Float64Array>
   /** The state of the store that these columns have seen, as their engine names it. */
   seenUpTo: number | string = 0
+  /** Grows with every change of windows: one that was read while it grew may be gone. */
+  windowChanges = 0
   /** Grows with every change of texts: words that were read while it grew may miss one. */
   texts = 0
 
@@ -106,7 +110,7 @@ export class TenantColumns {
   }
 
   get bytes(): number {
-    return this.ids.length * 250 + this.windows * (this.signatureSize + 12)
+    return this.ids.length * 250 + this.windows * (this.signatureSize + 12) + this.meanings.bytes
   }
 
   /** More is left behind than is worth stepping over. */
@@ -184,9 +188,12 @@ export class TenantColumns {
   /** The windows of these up to now count no more. */
   dropWindows(ids: ReadonlySet<string>): void {
     const gone = new Set([...ids].map((id) => this.byId.get(id)).filter((place) => place !== undefined))
+    this.windowChanges++
     if (gone.size === 0) return
     for (let i = 0; i < this.windows; i++) {
-      if (!gone.has(this.windowPlaces[i]!)) continue
+      const place = this.windowPlaces[i]!
+      if (!gone.has(place)) continue
+      this.meanings.delete(place, this.windowNumbers[i]!)
       this.windowPlaces[i] = -1
       this.dropped++
     }
