@@ -107,8 +107,7 @@ async function fill({ store, index, size }: Opened): Promise<void> {
           accessed_at: NOW,
         }
         await insertMemory(tx, row)
-        await index.put(tx, row)
-        await index.keep(tx, MODEL, { tenantId: 'ten_1', memoryId: id, version: 1, windows })
+        await index.put(tx, row, undefined, { model: MODEL, windows })
       }
     })
   }

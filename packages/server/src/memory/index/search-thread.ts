@@ -29,6 +29,8 @@ type Opened = { ask(request: SearchRequest): Promise<Asked[keyof Asked]['respons
 
 /** How often it is looked what to let go. */
 const LOOKED_AFTER_MS = 60_000
+/** As the rest of the service. */
+const LEARNT_EVERY_MS = 10_000
 /** Searches at once on PostgreSQL: more would take the processors from the events. */
 const CONNECTIONS = 2
 
@@ -70,7 +72,10 @@ async function open(where: Where): Promise<Opened> {
       throw error
     }
     const bySql = postgresFinder(store)
-    const finder = store.isSharded ? bySql : postgresColumnFinder(store, kept(postgresColumns(store)), bySql)
+    const byColumns = postgresColumnFinder(store, kept(postgresColumns(store)), bySql)
+    // A store may become sharded while it runs.
+    setInterval(() => void store.learn().catch(() => {}), LEARNT_EVERY_MS).unref()
+    const finder: Finder = { find: (search) => (store.isSharded ? bySql : byColumns).find(search) }
     return { ask: (request) => respondWith(store, finder, request), close: store.close }
   }
   const [{ openReader }, { sqliteFinder }, { sqliteColumns }] = await Promise.all([
