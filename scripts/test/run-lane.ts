@@ -10,8 +10,8 @@ import { LEFT_BEHIND, newResult, type Result } from './results.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
 const LANE = path.join(import.meta.dirname, 'lane.ts')
-/** A file that hangs must fail by name rather than hold the whole run. */
-const FILE_LIMIT_MS = 10 * 60_000
+/** A file that hangs must fail by name rather than hold the whole run: one of whose tests nothing comes for so long. */
+const SILENCE_MS = 10 * 60_000
 
 export interface LaneOptions {
   /** The next file, or undefined when there is none for this lane. */
@@ -38,9 +38,9 @@ export async function runLane({ take, report, signal, coverage }: LaneOptions): 
     const file = signal.aborted ? undefined : take()
     if (file === undefined) return ''
     const limit = setTimeout(() => {
-      end = `took longer than ${FILE_LIMIT_MS / 1000} s`
+      end = `said nothing for ${SILENCE_MS / 1000} s`
       stop.abort()
-    }, FILE_LIMIT_MS)
+    }, SILENCE_MS)
     taken.push({ result: newResult(file), since: performance.now(), limit })
     return file
   })
@@ -64,6 +64,7 @@ export async function runLane({ take, report, signal, coverage }: LaneOptions): 
   })
   const read = makeReader()
   for await (const event of events) {
+    for (const { limit } of taken) limit.refresh()
     if (event.type === 'test:coverage') coverage?.add(event.data.summary.files)
     else if (event.type === 'test:stdout' || event.type === 'test:stderr') {
       const last = taken.at(-1)

@@ -102,12 +102,17 @@ onBothEngines((engine) => {
       { n: number },
     ]
     const channels = await Promise.all(agents.map((agent) => calls.open(agent, 'open')))
-    await atOnce(channels, (on, { id }) => on.add(admin, id, owner))
-    await atOnce(channels, (on, { id }) => on.feed(owner, id))
+    const statuses = [
+      ...(await atOnce(channels, (on, { id }) => on.add(admin, id, owner))),
+      ...(await atOnce(channels, (on, { id }) => on.feed(owner, id))),
+    ]
+    // A store that is too busy refuses some; what was answered 201 is told.
+    const done = statuses.filter((status) => status === 201).length
+    assert.ok(done > agents.length && statuses.every((status) => status === 201 || status === 503), String(statuses))
     const versions = await service.store.rows<{ version: number }>(
       'select version from routing_changes order by version',
     )
-    assert.equal(versions.length, before + 3 * agents.length)
+    assert.equal(versions.length, before + channels.length + done)
     assert.deepEqual(
       versions.map(({ version }) => version),
       versions.map((_, i) => i + 1),
