@@ -3,8 +3,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 
 export interface Snapshot {
-  /** Whether anybody has read since it was last held: then others are likely to read while it is. */
-  isRead(): boolean
   /** What is read from now on in this turn, and while it is held, is one state. */
   open(): void
   hold(): void
@@ -16,27 +14,21 @@ export function makeSnapshot(reader: DatabaseSync): Snapshot {
   const look = reader.prepare('select 1 from sqlite_schema limit 1')
   let taken = false
   let held = false
-  let isRead = false
   function end(): void {
     if (!taken || held || !reader.isOpen) return
     taken = false
     reader.exec('commit')
   }
-  function begin(): void {
+  function open(): void {
     if (taken) return
     reader.exec('begin')
     taken = true
     setImmediate(end)
   }
   return {
-    isRead: () => isRead,
-    open() {
-      isRead = true
-      begin()
-    },
+    open,
     hold() {
-      isRead = false
-      begin()
+      open()
       look.get() // a transaction has no state before its first read
       held = true
     },

@@ -7,7 +7,7 @@
 //
 // 1. A transaction resolves after its commit is on disk, which the thread pool sees to; requests are read and answered
 //    meanwhile.
-// 2. Nobody reads what a power cut could take back: until a commit is on disk, reads see the state before it, or wait.
+// 2. Nobody reads what a power cut could take back: until a commit is on disk, reads see the state before it.
 // 3. What may be lost (a lease) resolves with its commit, before that is on disk. It runs first in its group, so it has
 //    seen nothing but what is on disk.
 // 4. Reads of one turn share a snapshot: locking and unlocking the file costs as much as finding a row.
