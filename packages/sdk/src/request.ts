@@ -7,7 +7,7 @@
 import { OPERATIONS, type Operations } from './contract.ts'
 import { ConnectionError, SensoriumError, type ErrorBody } from './errors.ts'
 import type { Tokens } from './tokens.ts'
-import { backoff, sleep } from './wait.ts'
+import { backoff, sleep, orAborted } from './wait.ts'
 
 export type OperationId = keyof Operations
 
@@ -67,17 +67,6 @@ export function addressOf(url: string, operation: OperationId, { params = {}, qu
 export const isWorthAnother = (error: unknown): boolean =>
   error instanceof ConnectionError ||
   (error instanceof SensoriumError && (error.status >= 500 || error.status === 429 || error.status === 408))
-
-/** Rejects with the signal's reason when it is aborted first. */
-const orAborted = <T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> =>
-  signal === undefined
-    ? work
-    : new Promise((resolve, reject) => {
-        const abort = (): void => reject(signal.reason)
-        if (signal.aborted) abort()
-        signal.addEventListener('abort', abort, { once: true })
-        work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
-      })
 
 async function attempt(
   connection: Connection,

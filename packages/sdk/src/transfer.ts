@@ -28,8 +28,6 @@ export interface ImportOptions extends CallOptions {
   patienceMs?: number
 }
 
-const PATIENCE_MS = 60_000
-
 /** Lines of a request: few enough that each takes a second or two, and can be sent again. */
 const LINES = 200
 const CHARACTERS = 2_000_000
@@ -104,7 +102,7 @@ export function transferCalls(call: Call, connection: Connection, tokens: Tokens
      */
     async import(
       lines: Iterable<ImportLine | string> | AsyncIterable<ImportLine | string>,
-      { progress, patienceMs = PATIENCE_MS, ...options }: ImportOptions = {},
+      { progress, patienceMs = 60_000, ...options }: ImportOptions = {},
     ): Promise<ImportedMemories> {
       const all: ImportedMemories = { created: 0, updated: 0, skipped: 0, failed: 0, errors: [] }
       let sent = 0

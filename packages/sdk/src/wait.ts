@@ -22,6 +22,17 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   })
 }
 
+/** Rejects with the signal's reason when it is aborted first. Leaves nothing on a signal that lives longer. */
+export const orAborted = <T>(work: T | Promise<T>, signal: AbortSignal | undefined): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal!.reason)
+    if (signal?.aborted) abort()
+    signal?.addEventListener('abort', abort, { once: true })
+    Promise.resolve(work)
+      .then(resolve, reject)
+      .finally(() => signal?.removeEventListener('abort', abort))
+  })
+
 /**
  * Exponential back-off with full jitter: anything from nothing to the whole interval, so that clients that failed
  * together do not come back together. What the service asked for is waited for, up to five minutes, and the jitter on

@@ -15,6 +15,7 @@ import { RecentIds } from './recent-ids.ts'
 import type { Connection } from './request.ts'
 import { pollSource, streamSource, type Source } from './sources.ts'
 import type { Tokens } from './tokens.ts'
+import { orAborted } from './wait.ts'
 
 const DEFAULT_CONCURRENCY = 8
 const DEFAULT_LEASE_S = 30
@@ -100,7 +101,8 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
         signal: outOfTime.signal,
       }
       try {
-        await orOutOfTime(handle(work), outOfTime.signal)
+        // A handler that does not listen to its signal must not hold a worker that is out of time.
+        await orAborted(handle(work), outOfTime.signal)
       } catch (error) {
         if (!outOfTime.signal.aborted) report(error, delivery)
         return giveBack(client.deliveries, delivery, error)
@@ -169,26 +171,15 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
   return { stop, stopped }
 }
 
-/** A handler that does not listen to its signal must not hold a worker that is out of time. */
-function orOutOfTime(work: unknown, signal: AbortSignal): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const outOfTime = (): void => reject(signal.reason)
-    signal.addEventListener('abort', outOfTime, { once: true })
-    // The signal lives as long as the worker: what is left on it would be there for every delivery.
-    Promise.resolve(work)
-      .then(resolve, reject)
-      .finally(() => signal.removeEventListener('abort', outOfTime))
-  })
-}
-
 /** As the service takes it: whole seconds of a day at most, and a reason without the one character no store keeps. */
 async function giveBack(deliveries: DeliveryCalls, delivery: Delivery, error: unknown): Promise<void> {
   const said = (error instanceof Error ? error.message : String(error)).replaceAll('\0', '')
   const reason = said.slice(0, LONGEST_REASON) || 'the handler failed'
-  const seconds = error instanceof RetryAfter ? Math.min(LONGEST_WAIT_S, Math.max(0, Math.ceil(error.seconds) || 0)) : 0
   await deliveries.nack([delivery.id], {
     reason,
-    ...(seconds > 0 ? { retry_after_seconds: seconds } : {}),
+    ...(error instanceof RetryAfter
+      ? { retry_after_seconds: Math.min(LONGEST_WAIT_S, Math.max(0, Math.ceil(error.seconds) || 0)) }
+      : {}),
     ...(error instanceof DeadLetter ? { dead_letter: true } : {}),
   })
 }
