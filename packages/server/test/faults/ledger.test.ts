@@ -35,6 +35,7 @@ test('[FLT-1] an accepted event that is gone, or reached one of two recipients, 
   assert.deepEqual(gone.broken(), ['e was accepted and is gone'])
   const half = makeLedger(RECIPIENTS, LEASE_MS)
   half.sent('e')
+  half.handed('a', [{ id: 'd', event_id: 'e' }], 0, 1)
   half.compare('e', [{ agent_id: 'a', state: 'acknowledged' }])
   assert.deepEqual(half.broken(), ['e went to 1 of 2 recipients'])
 })
