@@ -6,7 +6,7 @@ import { OPENS_AFTER } from '../../src/outbound/breaker.ts'
 import { onBothEngines } from '../support/engines.ts'
 import type { Service, TestTenant } from '../support/service.ts'
 import { pushSuite, type PushSuite } from './push-suite.ts'
-import { startReceiver, until, type Receiver } from './tools.ts'
+import { pass, startReceiver, until, type Receiver } from './tools.ts'
 
 /** How often it is looked for what has become due. */
 const SWEEP_MS = 1_000
@@ -93,7 +93,7 @@ onBothEngines((engine) => {
         const before = receiver.all.length
         await service.clock.advance(38_000)
         assert.equal(receiver.all.length, before)
-        await service.clock.advance(3_000)
+        await pass(service, 3_000)
         const two = [(await receiver.next()).delivery, (await receiver.next()).delivery]
         assert.deepEqual(two.map((d) => [d.id === delivery.id, d.attempt_count]).sort(), [
           [false, 1],
