@@ -14,7 +14,7 @@ type Acknowledge = (mailbox: Mailbox, ids: readonly string[]) => Promise<number>
 
 const MOST_IDS = 1_000
 /** Beside a group under way another begins when so many wait, or one has waited so long. */
-const BESIDE = { worth: 16, few: 1, patienceMs: 4 }
+const BESIDE = { worth: 16, patienceMs: 4 }
 
 export function makeAcknowledge(store: Store, tools: SettleTools, now: () => number): Acknowledge {
   const alone: Acknowledge = (mailbox, ids) => store.tx((tx) => acknowledge(tx, tools, mailbox, ids, now()))

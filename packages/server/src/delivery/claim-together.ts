@@ -2,15 +2,19 @@
 //
 // 1. Where several writers gain from running side by side: an event wakes all of its receivers at once, and each claim
 //    had a transaction and a connection of its own. Statements stay one for each mailbox and go out together with the
-//    commit, in one round trip.
+//    commit, in one round trip. A claim is handed what is published while it is on its way, in that publish's own
+//    transaction.
 // 2. Where there is one writer: it commits claims with the publishes that came beside them. A claim that has taken all
-//    that was due is handed what is published into its mailbox by that very commit. Otherwise a receiver that once was
-//    late stays late: each event is written just before its poll comes, and is claimed by the commit after.
+//    that was due is handed what is published into its mailbox by that very commit.
+//
+// Without the handing a receiver that once was late stays late: each event is written just before its poll comes, and is
+// claimed by the commit after. On PostgreSQL the median at 300 events a second was 8 to 10 ms so, and is 4.
 import { failedAlone, makeBatches } from '../kernel/batches.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { StoreUnavailable, type Db, type Store } from '../store/db.ts'
 import type { Handover, Offer } from './handover.ts'
 import type { DeliveryPolicy } from './policy.ts'
+import type { PutBack } from './put-back.ts'
 import { claimRows, notePoll, type ClaimedRow, type Mailbox } from './sql.ts'
 
 export interface MailboxPoll {
@@ -19,6 +23,9 @@ export interface MailboxPoll {
   policy: DeliveryPolicy
   /** Whether it is written down that the mailbox was polled. */
   isNoted: boolean
+  /** It is known that the mailbox is not paused, and later whether that may have changed. */
+  isOpen: boolean
+  isStillOpen(): boolean
 }
 
 export interface Leased {
@@ -32,6 +39,7 @@ export type ClaimTogether = (poll: MailboxPoll) => Promise<Leased>
 /** A lease that a power cut takes back is no harm: the delivery comes again, with the same attempt. */
 export const FORGETTABLE = { mayBeLost: true }
 const MOST_POLLS = 64
+const NOBODY_SLEEPS = (): void => {}
 
 /** A statement whose result is needed after its transaction only: on PostgreSQL the commit goes out with it. */
 export function unawaited<T>(result: Promise<T>): () => Promise<T> {
@@ -47,7 +55,7 @@ const withHanded = ({ rows, until }: Leased, handed: Leased): Leased => ({
   until: Math.min(until, handed.until),
 })
 
-export function makeClaimTogether(store: Store, clock: Clock, handover: Handover): ClaimTogether {
+export function makeClaimTogether(store: Store, clock: Clock, handover: Handover, putBack: PutBack): ClaimTogether {
   /** The lease begins here and not when the poll came: it may have waited for its turn. */
   function begin(tx: Db, { mailbox, limit, policy, isNoted }: MailboxPoll): () => Promise<Leased> {
     const now = clock.now()
@@ -66,7 +74,7 @@ export function makeClaimTogether(store: Store, clock: Clock, handover: Handover
         const taken = await begin(tx, poll)()
         const room = poll.limit - taken.rows.length
         // Nothing at all may also mean that the mailbox is paused.
-        if (taken.rows.length > 0 && room > 0) offer = handover.offer(poll.mailbox, room, () => {})
+        if (taken.rows.length > 0 && room > 0) offer = handover.offer(poll.mailbox, room, NOBODY_SLEEPS)
         return taken
       }, FORGETTABLE)
       const handed = await (offer as Offer | null)?.end()
@@ -92,5 +100,22 @@ export function makeClaimTogether(store: Store, clock: Clock, handover: Handover
   }
 
   const batches = makeBatches<MailboxPoll, Leased>({ run, maxItems: MOST_POLLS })
-  return (poll) => batches.add(poll)
+
+  /** Half of what it asks for may be handed to it meanwhile; what is too much then goes back. */
+  return async (poll) => {
+    const room = poll.isOpen ? Math.floor(poll.limit / 2) : 0
+    if (room === 0) return batches.add(poll)
+    const offer = handover.offer(poll.mailbox, room, NOBODY_SLEEPS)
+    const [claimed] = await Promise.allSettled([batches.add(poll)])
+    const handed = await offer.end()
+    const leased = claimed.status === 'fulfilled' ? claimed.value : null
+    if (handed) {
+      const most = poll.isStillOpen() ? poll.limit - (leased?.rows.length ?? 0) : 0
+      const tooMuch = handed.rows.splice(most)
+      if (tooMuch.length > 0) await putBack(poll.mailbox, tooMuch)
+      if (handed.rows.length > 0) return leased ? withHanded(leased, handed) : handed
+    }
+    if (claimed.status === 'rejected') throw claimed.reason
+    return claimed.value
+  }
 }

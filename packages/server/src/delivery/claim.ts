@@ -13,6 +13,7 @@ import type { ClaimedDelivery, LeasedDelivery, Look, WaitForDeliveries } from '.
 import type { Handover } from './handover.ts'
 import type { PolicyOf } from './policy.ts'
 import { makePollNotes } from './poll-notes.ts'
+import { makePutBack } from './put-back.ts'
 import { SHORT_BYTES } from './long-payloads.ts'
 import { claimRows, isSomethingDue, notePoll, readPayload, type ClaimedRow, type Mailbox } from './sql.ts'
 import { makeWaiting } from './wait.ts'
@@ -126,7 +127,8 @@ async function wholeDeliveries(claimed: readonly ClaimedDelivery[]): Promise<Lea
 
 export function makeClaim({ store, clock, wakeups, handover, policyOf, enrich, activity }: ClaimTools): Claim {
   const notes = makePollNotes()
-  const claimTogether = makeClaimTogether(store, clock, handover)
+  const putBack = makePutBack(store, wakeups)
+  const claimTogether = makeClaimTogether(store, clock, handover, putBack)
   wakeups.watch(notes.stirred)
 
   function handOut(mailbox: Mailbox, rows: ClaimedRow[], until: number): Promise<ClaimedDelivery[]> {
@@ -145,8 +147,16 @@ export function makeClaim({ store, clock, wakeups, handover, policyOf, enrich, a
       if (note) store.tx(async (tx) => notePoll(tx, mailbox, now), FORGETTABLE).catch(() => {})
       return []
     }
-    const { stirs } = last
-    const { rows, until } = await claimTogether({ mailbox, limit, policy: policyOf(mailbox.tenantId), isNoted: note })
+    const { stirs, changes } = last
+    const { rows, until } = await claimTogether({
+      mailbox,
+      limit,
+      policy: policyOf(mailbox.tenantId),
+      isNoted: note,
+      isOpen: clock.elapsed() < last.openUntil,
+      isStillOpen: () => last.changes === changes,
+    })
+    if (rows.length > 0) notes.foundOpen(last, changes, clock.elapsed())
     if (rows.length < limit) notes.tookAll(last, stirs, until, clock.elapsed())
     else last.more = true
     return handOut(mailbox, rows, until)
@@ -182,6 +192,6 @@ export function makeClaim({ store, clock, wakeups, handover, policyOf, enrich, a
 
   claim.lastPoll = notes.lastPoll
 
-  claim.waiting = makeWaiting({ store, clock, wakeups, handover, notes, take, handOut })
+  claim.waiting = makeWaiting({ store, clock, wakeups, handover, notes, putBack, take, handOut })
   return claim
 }

@@ -9,14 +9,17 @@ interface PollNote {
   polled: number
   /** Something was put into it, or the last poll got all it asked for: there may be more. */
   more: boolean
+  /** It is not paused, which is believed until then in elapsed time. */
+  openUntil: number
   /** Nothing is due in it, which holds until then in elapsed time. */
   emptyUntil: number
   /** What becomes due in it by itself is known until then, in elapsed time. */
   outlookUntil: number
   /** When something in it becomes due by itself. */
   due: number | null
-  /** How often something has stirred in it. */
+  /** How often something has stirred in it, and how often it was more than an addition: it may be paused. */
   stirs: number
+  changes: number
 }
 
 export interface PollNotes {
@@ -25,6 +28,8 @@ export interface PollNotes {
   lastPoll(mailbox: Mailbox): number | null
   /** Nothing was due in the mailbox, and nothing will be before `due`. */
   foundEmpty(mailbox: Mailbox, due: number | null, elapsed: number): void
+  /** A claim that began after `changes` has taken something: the mailbox is not paused. */
+  foundOpen(note: PollNote, changes: number, elapsed: number): void
   /** A claim that saw the mailbox after `stirs` has taken all that was due, until then. */
   tookAll(note: PollNote, stirs: number, until: number, elapsed: number): void
   /** Something in the mailbox is leased until then. */
@@ -39,13 +44,17 @@ const NOTE_EVERY_MS = 1_000
 const BELIEVED_MS = 500
 const MAX_NOTED = 100_000
 
-const NOTHING_KNOWN = { more: false, emptyUntil: 0, outlookUntil: 0, due: null, stirs: 0 }
+const NOTHING_KNOWN = { more: false, openUntil: 0, emptyUntil: 0, outlookUntil: 0, due: null, stirs: 0, changes: 0 }
 
 function stir(note: PollNote, isAdded: boolean): void {
   note.stirs++
   note.emptyUntil = 0
-  if (isAdded) note.more = true
-  else note.outlookUntil = 0
+  if (isAdded) {
+    note.more = true
+    return
+  }
+  note.changes++
+  note.openUntil = note.outlookUntil = 0
 }
 
 export function makePollNotes(): PollNotes {
@@ -71,9 +80,12 @@ export function makePollNotes(): PollNotes {
     foundEmpty({ recipientId }, due, elapsed) {
       const note = notes.get(recipientId)
       if (!note) return
-      note.emptyUntil = note.outlookUntil = elapsed + BELIEVED_MS
+      note.openUntil = note.emptyUntil = note.outlookUntil = elapsed + BELIEVED_MS
       note.due = due
       note.more = false
+    },
+    foundOpen(note, changes, elapsed) {
+      if (note.changes === changes) note.openUntil = elapsed + BELIEVED_MS
     },
     tookAll(note, stirs, until, elapsed) {
       // What has come since may have been too late for the claim.

@@ -7,7 +7,8 @@ import type { Store } from '../store/db.ts'
 import type { ClaimedDelivery, Look, WaitForDeliveries } from './claimed.ts'
 import type { HandedOver, Handover } from './handover.ts'
 import type { PollNotes } from './poll-notes.ts'
-import { notePoll, putBackRows, readOutlook, type ClaimedRow, type Mailbox } from './sql.ts'
+import type { PutBack } from './put-back.ts'
+import { notePoll, readOutlook, type ClaimedRow, type Mailbox } from './sql.ts'
 import type { Wakeups } from './wake.ts'
 
 /** Without a wake-up a waiter looks again this often: polling is the truth, wake-ups only shorten it. */
@@ -21,6 +22,7 @@ export interface WaitingTools {
   wakeups: Wakeups
   handover: Handover
   notes: PollNotes
+  putBack: PutBack
   /** Claims what is due. */
   take(mailbox: Mailbox, limit: number, look: Look): Promise<ClaimedDelivery[]>
   handOut(mailbox: Mailbox, rows: ClaimedRow[], until: number): Promise<ClaimedDelivery[]>
@@ -32,6 +34,7 @@ export function makeWaiting({
   wakeups,
   handover,
   notes,
+  putBack,
   take,
   handOut,
 }: WaitingTools): WaitForDeliveries {
@@ -107,20 +110,6 @@ export function makeWaiting({
     }
     await putBack(mailbox, rows)
     return []
-  }
-
-  // Where that fails the leases lapse.
-  async function putBack(mailbox: Mailbox, rows: readonly Pick<ClaimedRow, 'id'>[]): Promise<void> {
-    await store
-      .tx(async (tx) => {
-        await putBackRows(
-          tx,
-          mailbox,
-          rows.map(({ id }) => id),
-        )
-        tx.afterCommit(() => wakeups.wake([mailbox.recipientId]))
-      })
-      .catch(() => {})
   }
 
   return limitWaiting(waitFor)

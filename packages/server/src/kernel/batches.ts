@@ -30,10 +30,9 @@ export interface BatchOptions<Item, Result> {
   gather?(begin: () => void): void
   /**
    * Beside a batch under way another begins only when this many items wait, or one has waited `patienceMs`. Where a
-   * batch has a cost of its own, two small ones are dearer than one. While there are `few` items altogether nobody
-   * waits.
+   * batch has a cost of its own, two small ones are dearer than one.
    */
-  beside?: { worth: number; few: number; patienceMs: number }
+  beside?: { worth: number; patienceMs: number }
 }
 
 export interface Waiting<Item, Result> {
@@ -87,12 +86,7 @@ export function makeBatches<Item, Result>(options: BatchOptions<Item, Result>): 
 
   const isUrgent = (): boolean => busy > 0 && queue.urgent !== undefined && queue.urgent.has()
   const mayBegin = (): boolean => queue.size > 0 && (busy < lanes || (busy === lanes && isUrgent()))
-  const isWorthIt = (): boolean =>
-    beside === undefined ||
-    busy === 0 ||
-    queue.size >= beside.worth ||
-    underWay + queue.size <= beside.few ||
-    isUrgent()
+  const isWorthIt = (): boolean => beside === undefined || busy === 0 || queue.size >= beside.worth || isUrgent()
 
   function schedule(): void {
     if (scheduled || !mayBegin()) return

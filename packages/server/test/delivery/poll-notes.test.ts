@@ -53,6 +53,19 @@ test('[HND-6] nor where anything else than an addition stirred it: what is due b
   }
 })
 
+test('[HND-9] a mailbox that was found empty, or gave something, is not paused, unless it was changed since', () => {
+  const { notes, last } = lookedInto()
+  assert.equal(last.openUntil, 500)
+  notes.foundOpen(last, last.changes, 300)
+  notes.stirred(['r'], true)
+  assert.equal(last.openUntil, 800)
+  const { changes } = last
+  notes.stirred(['r'], false)
+  assert.equal(last.openUntil, 0)
+  notes.foundOpen(last, changes, 400)
+  assert.equal(last.openUntil, 0, 'that claim began before the change')
+})
+
 onBothEngines((engine) => {
   describe('polls one after the other', () => {
     let service: Service

@@ -105,7 +105,7 @@ test('[RTE-1] beside a batch under way a second begins when enough wait, not for
   const open = gate()
   const batches = makeBatches<number, number>({
     lanes: 2,
-    beside: { worth: 3, few: 0, patienceMs: 1_000_000 },
+    beside: { worth: 3, patienceMs: 1_000_000 },
     run: async (items) => {
       ran.push(items.length)
       if (ran.length === 1) await open.pass
@@ -129,7 +129,7 @@ test('[RTE-1] patience ends: a few items do not wait for a slow batch', async ()
   let ran = 0
   const batches = makeBatches<number, number>({
     lanes: 2,
-    beside: { worth: 100, few: 0, patienceMs: 1 },
+    beside: { worth: 100, patienceMs: 1 },
     run: async (items) => {
       if (++ran === 1) await open.pass
       return items
@@ -151,7 +151,7 @@ test('[SAFE-38] who has nothing under way is in a batch of its own, also where e
   const batches = makeBatches<string, string>({
     lanes: 2,
     maxItems: 3,
-    beside: { worth: 2, few: 0, patienceMs: 3_600_000 },
+    beside: { worth: 2, patienceMs: 3_600_000 },
     queue: {
       get size() {
         return queue.size

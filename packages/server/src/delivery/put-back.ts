@@ -1,0 +1,19 @@
+// Gives back what was leased a moment ago and cannot go out: it is ready again, as if it had never left.
+import type { Store } from '../store/db.ts'
+import { putBackRows, type ClaimedRow, type Mailbox } from './sql.ts'
+import type { Wakeups } from './wake.ts'
+
+/** Never rejects: where it fails the leases lapse. */
+export type PutBack = (mailbox: Mailbox, rows: readonly Pick<ClaimedRow, 'id'>[]) => Promise<void>
+
+export function makePutBack(store: Store, wakeups: Wakeups): PutBack {
+  return async (mailbox, rows) => {
+    const ids = rows.map(({ id }) => id)
+    await store
+      .tx(async (tx) => {
+        await putBackRows(tx, mailbox, ids)
+        tx.afterCommit(() => wakeups.wake([mailbox.recipientId]))
+      })
+      .catch(() => {})
+  }
+}
