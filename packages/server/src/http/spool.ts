@@ -4,12 +4,15 @@ import { createHash } from 'node:crypto'
 import { mkdtemp, open, rm, type FileHandle } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
-import { tooLarge } from '../kernel/failure.ts'
+import { tooLarge, unavailable } from '../kernel/failure.ts'
 import type { Payload } from '../operations/call.ts'
 import type { Exchange } from './exchange.ts'
 
 /** Read at a time. */
 const PIECE = 65_536
+
+/** The folder for temporary files is full, or not there: the caller's request was right. */
+const noRoom = () => unavailable('There is no room to keep the body while it arrives', 60)
 
 async function openNameless(): Promise<FileHandle> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'sensorium-'))
@@ -38,7 +41,11 @@ function receive(exchange: Exchange, file: FileHandle, limit: number): Promise<{
       hash.update(chunk)
       // The next chunk comes when this one is written.
       stream.pause()
-      written = file.write(chunk).then(() => void stream.resume(), stop)
+      // It goes on after a short write; `write` does not.
+      written = file.appendFile(chunk).then(
+        () => void stream.resume(),
+        () => stop(noRoom()),
+      )
     })
     stream.once('end', () => {
       exchange.reading = null
@@ -62,7 +69,9 @@ async function* piecesOf(file: FileHandle, bytes: number): AsyncGenerator<Buffer
 export async function spoolBody(exchange: Exchange, limit: number): Promise<Payload> {
   const declared = Number(exchange.headers['content-length'] ?? Number.NaN)
   if (declared > limit) throw tooLarge(declared, limit)
-  const file = await openNameless()
+  const file = await openNameless().catch(() => {
+    throw noRoom()
+  })
   // A reader may still be at it: what it reads then ends.
   exchange.response.once('close', () => void file.close().catch(() => {}))
   const { bytes, hash } = exchange.hasBody ? await receive(exchange, file, limit) : { bytes: 0, hash: '' }

@@ -1,0 +1,27 @@
+// A body that is kept in a file while it arrives.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { sqlite } from '../support/engines.ts'
+import { assertError } from '../support/expect.ts'
+import { startService, type Service } from '../support/service.ts'
+
+let service: Service
+before(async () => {
+  service = await startService(sqlite)
+})
+after(() => service.stop())
+
+test('[KEP-8] where no file can be made the import is refused with 503, and taken later', async () => {
+  const { token } = await (await service.tenant()).agent({ scopes: ['memory:write'] })
+  const line = { type: 'semantic', scope: 'agent', title: 'kept', content: 'in a file' }
+  const request = { token, headers: { 'content-type': 'application/x-ndjson' }, raw: JSON.stringify(line) }
+  const folder = process.env['TMPDIR']
+  process.env['TMPDIR'] = '/dev/null/nowhere'
+  try {
+    assertError(await service.call('POST /v1/memories/import', request), 'service_unavailable')
+  } finally {
+    if (folder === undefined) delete process.env['TMPDIR']
+    else process.env['TMPDIR'] = folder
+  }
+  assert.equal((await service.call('POST /v1/memories/import', request)).body.created, 1)
+})
