@@ -9,6 +9,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../kernel/clock.ts'
 import { type Failure, invalid, methodNotAllowed, requestTimeout, tooManyAtOnce } from '../kernel/failure.ts'
+import { inTooManyPieces, watchPieces } from './body-pieces.ts'
 import { connectionOf, endAfterResponses, type Connection } from './connection.ts'
 import type { Exchange } from './exchange.ts'
 import { makeFairStart } from './fair-start.ts'
@@ -82,7 +83,8 @@ export function makeConnections(tools: ConnectionsTools): Connections {
     if (inHand.length > 0) return
     busy.delete(connection)
     if (connection.farewell !== null) socket.end(connection.farewell)
-    if (exchange.isLast || connection.farewell !== null) socket.destroySoon()
+    // Node would go on reading a body that nobody wanted, and nobody would count it.
+    if (exchange.isLast || connection.farewell !== null || exchange.isBodyOutstanding) socket.destroySoon()
   }
 
   function take(request: IncomingMessage, response: ServerResponse): void {
@@ -102,6 +104,7 @@ export function makeConnections(tools: ConnectionsTools): Connections {
     busy.add(connection)
     response.on('error', () => {}) // nobody is there any more, as `close` says too
     response.on('close', () => leave(connection, exchange))
+    if (exchange.hasBody) watchBody(exchange, readingTurns, refuse)
     if (!arrived(exchange)) {
       connection.isEnding = true
       exchange.isLast = true
@@ -121,9 +124,7 @@ export function makeConnections(tools: ConnectionsTools): Connections {
     const last = connection.inHand.at(-1)
     if (!last) return endAfterResponses(connection, failure)
     // A request that the broken bytes are part of is refused.
-    last.isLast = true
-    if (last.discarding) last.response.end()
-    else if (!last.request.complete) refuse(failure, last)
+    cutOff(last, failure, refuse)
   }
 
   async function keepTicking(): Promise<void> {
@@ -154,6 +155,26 @@ export function makeConnections(tools: ConnectionsTools): Connections {
     },
     hangUp: () => server.closeAllConnections(),
   }
+}
+
+type Refuse = ConnectionsTools['refuse']
+
+/** Nothing more of it is taken, and its connection ends. */
+function cutOff(exchange: Exchange, failure: Failure, refuse: Refuse): void {
+  exchange.isLast = true
+  if (exchange.discarding) exchange.response.end()
+  else if (!exchange.request.complete) refuse(failure, exchange)
+}
+
+function watchBody(exchange: Exchange, readingTurns: ReadingTurns, refuse: Refuse): void {
+  const { request } = exchange
+  const { socket } = request
+  const tooMany = (): void => {
+    // Something else of the response is under way, and nobody wanted the body.
+    if (exchange.hasResponse && !exchange.discarding) socket.destroy()
+    else cutOff(exchange, inTooManyPieces(), refuse)
+  }
+  watchPieces(request, () => readingTurns.readPiece(socket), tooMany)
 }
 
 function listen(server: Server, host: string, port: number): Promise<string> {

@@ -7,6 +7,9 @@
 // 2. Where somebody else is connected too, an address rests for four times what such a read took. A request takes five
 //    or six turns: with 5 ms of somebody's requests in each, a neighbour's publish took 60 ms.
 //
+// 3. A read that brings much of a body in small pieces counts like one that brings many requests: Node calls us for each
+//    chunk, and 64 KiB of chunks of one byte are 11,000 of them.
+//
 // Clients that wait for a response before they send the next request, proxies among them, never meet this.
 import { performance } from 'node:perf_hooks'
 import type { Socket } from 'node:net'
@@ -14,6 +17,8 @@ import { networkOf } from '../kernel/addresses.ts'
 
 /** Requests that one read may bring before its socket is one that pipelines. */
 const OF_ONE_READ = 16
+/** Pieces of a body that one read may bring: about a millisecond of calls. */
+const PIECES_OF_ONE_READ = 256
 /** Sockets of an address that may be read, or that may end, in one turn, where somebody else is connected. */
 const OF_ONE_TURN = 64
 /** Those that rest and did not pipeline are read so many in a turn: about a millisecond. */
@@ -59,6 +64,8 @@ export interface ReadingTurns {
   closed(socket: Socket): void
   /** A request was read from it, or its end. */
   read(socket: Socket): void
+  /** A piece of a body was read from it. */
+  readPiece(socket: Socket): void
 }
 
 const newSender = (name: string): Sender => ({
@@ -81,23 +88,41 @@ function release(sender: Sender, from: Set<Socket>, most: number): void {
   }
 }
 
-export function makeReadingTurns(now: () => number = () => performance.now()): ReadingTurns {
-  const senders = new Map<string, Sender>()
-  const known = new WeakMap<Socket, Known>()
+const known = new WeakMap<Socket, Known>()
+
+function pause(resting: Resting, socket: Socket): void {
+  ;(known.get(socket)!.isQuiet ? resting.quiet : resting.others).add(socket)
+  socket.pause()
+}
+
+function pauseNew({ resting }: Sender, socket: Socket): void {
+  if (resting && !socket.destroyed) pause(resting, socket)
+}
+
+/** Counts what one read of a socket brings. */
+function perRead() {
   let reading: Socket | null = null
   let count = 0
+  return {
+    /** One more of it. */
+    count(socket: Socket): number {
+      if (reading !== socket) {
+        reading = socket
+        count = 0
+      }
+      return ++count
+    },
+    turnEnded: (): void => void (reading = null),
+  }
+}
+
+export function makeReadingTurns(now: () => number = () => performance.now()): ReadingTurns {
+  const senders = new Map<string, Sender>()
+  const requests = perRead()
+  const pieces = perRead()
   let isTurnOpen = false
   let turn = 0
   let turnBegan = 0
-
-  function pause(resting: Resting, socket: Socket): void {
-    ;(known.get(socket)!.isQuiet ? resting.quiet : resting.others).add(socket)
-    socket.pause()
-  }
-
-  function pauseNew({ resting }: Sender, socket: Socket): void {
-    if (resting && !socket.destroyed) pause(resting, socket)
-  }
 
   function rest(sender: Sender, except: Socket): void {
     const isResting = sender.resting !== null
@@ -134,7 +159,8 @@ export function makeReadingTurns(now: () => number = () => performance.now()): R
     turnBegan = now()
     setImmediate(() => {
       isTurnOpen = false
-      reading = null
+      requests.turnEnded()
+      pieces.turnEnded()
     })
   }
 
@@ -145,6 +171,14 @@ export function makeReadingTurns(now: () => number = () => performance.now()): R
       sender.heard = 0
     }
     if (++sender.heard === OF_ONE_TURN && senders.size > 1) rest(sender, socket)
+  }
+
+  function isLoud(socket: Socket): void {
+    const one = known.get(socket)
+    if (!one) return
+    one.isQuiet = false
+    one.sender.isLoud = true
+    rest(one.sender, socket)
   }
 
   return {
@@ -168,19 +202,17 @@ export function makeReadingTurns(now: () => number = () => performance.now()): R
     },
     read(socket) {
       if (!isTurnOpen) openTurn()
-      if (reading !== socket) {
-        const one = known.get(socket)
-        if (!one) return
-        reading = socket
-        count = 0
+      const count = requests.count(socket)
+      const one = count === 1 ? known.get(socket) : undefined
+      if (one) {
         one.isQuiet = true
         hear(one.sender, socket)
       }
-      if (++count !== OF_ONE_READ + 1) return
-      const { sender } = known.get(socket)!
-      known.get(socket)!.isQuiet = false
-      sender.isLoud = true
-      rest(sender, socket)
+      if (count === OF_ONE_READ + 1) isLoud(socket)
+    },
+    readPiece(socket) {
+      if (!isTurnOpen) openTurn()
+      if (pieces.count(socket) === PIECES_OF_ONE_READ + 1) isLoud(socket)
     },
   }
 }

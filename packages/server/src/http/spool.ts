@@ -72,6 +72,10 @@ export async function spoolBody(exchange: Exchange, limit: number): Promise<Payl
   const file = await openNameless().catch(() => {
     throw noRoom()
   })
+  if (exchange.hasResponse || exchange.isGone()) {
+    await file.close()
+    throw new Error('the client went away, or was refused')
+  }
   // A reader may still be at it: what it reads then ends.
   exchange.response.once('close', () => void file.close().catch(() => {}))
   const { bytes, hash } = exchange.hasBody ? await receive(exchange, file, limit) : { bytes: 0, hash: '' }

@@ -130,3 +130,18 @@ test('[SAFE-36] an address has 24,576 connections and no more, and gets room as 
   reading.closed(open[0]!)
   assert.equal(reading.opened(socket('192.0.2.1')), true)
 })
+
+test('[SAFE-40] while a socket brings a body in crumbs, the others of its address rest', () => {
+  const reading = makeReadingTurns()
+  const paused: unknown[] = []
+  const socket = (remoteAddress: string): Socket => {
+    const one = { remoteAddress, destroyed: false, resume: () => {}, pause: () => paused.push(one) }
+    return one as unknown as Socket
+  }
+  const [crumbling, beside, other] = [socket('192.0.2.1'), socket('192.0.2.1'), socket('192.0.2.2')]
+  for (const one of [crumbling, beside, other]) reading.opened(one)
+  for (let i = 0; i < 256; i++) reading.readPiece(crumbling)
+  assert.deepEqual(paused, [])
+  reading.readPiece(crumbling)
+  assert.deepEqual(paused, [beside])
+})
