@@ -1,10 +1,11 @@
 // A paused agent is handed nothing, whichever way, and loses nothing.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
+import { asleep } from '../support/asleep.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
-import { openReader, outboundCalls, pass, startReceiver, until } from '../outbound/tools.ts'
+import { openReader, outboundCalls, startReceiver, until } from '../outbound/tools.ts'
 
 onBothEngines((engine) => {
   let service: Service
@@ -49,30 +50,33 @@ onBothEngines((engine) => {
   test('[CON-15] a poll that waits is woken when the agent resumes', async () => {
     await set('pause')
     await calls.publish(agent)
-    const waiting = service.call('GET /v1/delivery/poll?wait=20', { token: agent.token })
+    const { result } = await asleep(service.clock, () =>
+      service.call('GET /v1/delivery/poll?wait=20', { token: agent.token }),
+    )
     let back = false
-    void waiting.then(() => (back = true))
-    await pass(service, 2_000)
+    void result.then(() => (back = true))
+    await service.clock.advance(2_000)
     assert.equal(back, false)
     await set('resume')
-    assert.equal((await waiting).body.count, 1)
+    assert.equal((await result).body.count, 1)
   })
 
   test('[CON-15] [HND-1] a poll that waits when the agent is paused is handed nothing until it resumes', async () => {
-    const others = service.clock.sleepers()
-    const waiting = service.call('GET /v1/delivery/poll?wait=20', { token: agent.token })
+    const { result } = await asleep(service.clock, () =>
+      service.call('GET /v1/delivery/poll?wait=20', { token: agent.token }),
+    )
     let back = false
-    void waiting.then(() => (back = true))
-    while (service.clock.sleepers() <= others) await new Promise(setImmediate)
+    void result.then(() => (back = true))
     await set('pause')
-    while (service.clock.sleepers() <= others) await new Promise(setImmediate)
+    // It looks again, and sleeps as one that is paused.
+    await service.clock.rest()
     const id = await calls.publish(agent)
-    await pass(service, 2_000)
+    await service.clock.advance(2_000)
     assert.equal(back, false)
     assert.equal((await calls.queue(tenant, agent))['pending'], 1)
     await set('resume')
     assert.deepEqual(
-      (await waiting).body.deliveries.map(({ event_id }: { event_id: string }) => event_id),
+      (await result).body.deliveries.map(({ event_id }: { event_id: string }) => event_id),
       [id],
     )
   })
@@ -81,7 +85,7 @@ onBothEngines((engine) => {
     await set('pause')
     const reader = await openReader(service.url, agent.token)
     const id = await calls.publish(agent)
-    await pass(service, 3_000)
+    await service.clock.advance(3_000)
     assert.equal(reader.waiting(), 0)
     await set('resume')
     assert.equal((await reader.next()).event_id, id)
@@ -95,7 +99,7 @@ onBothEngines((engine) => {
     const pushed = await calls.pushed(tenant, receiver.url, 'for.push')
     await set('pause', pushed.id)
     const id = await calls.publish(agent, 'for.push')
-    await pass(service, 3_000)
+    await service.clock.advance(3_000)
     assert.equal(receiver.all.length, 0)
     await set('resume', pushed.id)
     assert.equal((await receiver.next()).delivery.event_id, id)

@@ -3,19 +3,9 @@ import assert from 'node:assert/strict'
 import rhea, { type Message } from 'rhea'
 import type { Connector } from '@sensorium/contract'
 import { systemClock } from '../../src/kernel/clock.ts'
-import type { FakeClock } from '../support/fake-clock.ts'
 import { startProcess } from '../support/process.ts'
 import type { RabbitServer } from '../support/rabbitmq.ts'
 import { OPERATOR_TOKEN, type Service } from '../support/service.ts'
-
-/** Sockets and brokers do not follow a clock that stands still. */
-export const realClock: FakeClock = {
-  ...systemClock,
-  advance: async () => {},
-  jump: async () => {},
-  set() {},
-  sleepers: () => 0,
-}
 
 /** For what never becomes so: a busy machine may take a minute for what takes a second elsewhere. */
 const PATIENCE_MS = 150_000

@@ -10,7 +10,8 @@ import { startProcess, type RunningProcess } from '../support/process.ts'
 import { noBroker, startRabbit, type RabbitServer } from '../support/rabbitmq.ts'
 import { OPERATOR_TOKEN, startService, type Service, type TestTenant } from '../support/service.ts'
 import { listener, operatorCalls } from '../ingest/tools.ts'
-import { eventually, jsonMessage, orders, realClock, sendAll, startLedger, sumOf } from './amqp-tools.ts'
+import { realClock } from '../support/fake-clock.ts'
+import { eventually, jsonMessage, orders, sendAll, startLedger, sumOf } from './amqp-tools.ts'
 
 const skip = noBroker
 let rabbit: RabbitServer
@@ -28,7 +29,7 @@ onBothEngines((engine) => {
   let calls: ReturnType<typeof operatorCalls>
   before(async () => {
     if (skip) return
-    service = await startService(engine, {}, realClock)
+    service = await startService(engine, {}, realClock())
     calls = operatorCalls(service)
     tenant = await service.tenant()
   })
@@ -220,7 +221,7 @@ test('[AMQP-2] while the store is away messages are released, and are stored whe
     name: 'postgres',
     fresh: async () => ({ env: { ...fresh.env, DATABASE_URL: url.href }, drop: async () => {} }),
   }
-  const service = await startService(engine, {}, realClock)
+  const service = await startService(engine, {}, realClock())
   t.after(async () => {
     await service.stop()
     await wire.cut()

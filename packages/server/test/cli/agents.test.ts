@@ -158,7 +158,7 @@ test('[CLI-7] listen prints what arrives and acknowledges with --ack; without it
   assert.equal((await watching.ended).code, 0)
   assert.partialDeepStrictEqual(await queue(), { leased: 0, pending: 1 })
 
-  service.clock.advance(2_000)
+  await service.clock.advance(2_000)
   const acking = startSensorium(['listen', '--ack', '--count', '2'], env)
   await acking.printed(/com\.example\.first {2}from \/agents\/.* {2}attempt 2\n/)
   await json('publish', 'com.example.second', '--id', 'listen-2', '--data', '"\\u001b]0;mine\\u0007"')

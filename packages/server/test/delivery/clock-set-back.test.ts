@@ -1,71 +1,47 @@
 // A machine's clock is set: back by an hour under a running node, or ahead of the clock that the nodes share.
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
+import { asleep } from '../support/asleep.ts'
 import { onBothEngines, postgres, POSTGRES_URL } from '../support/engines.ts'
 import { realClock } from '../support/fake-clock.ts'
-import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 import { eventIds, ids, interest, poll, publish } from '../events/tools.ts'
-import { until } from '../outbound/tools.ts'
+import { clockSuite } from './clock-suite.ts'
 
 const HOUR = 3_600_000
 
 onBothEngines((engine) => {
   describe('a clock that is set back by an hour', () => {
-    let service: Service
-    let tenant: TestTenant
-    let agent: TestAgent
-
-    before(async () => {
-      service = await startService(engine, { VISIBILITY_TIMEOUT_S: '30' })
-      tenant = await service.tenant()
-    })
-    after(() => service.stop())
-    beforeEach(async () => {
-      agent = await tenant.agent()
-      await interest(service, agent, { event_type: agent.id })
-    })
-
-    const send = async (): Promise<string> =>
-      (await publish(service, agent.token, { type: agent.id })).body.event_id as string
+    const suite = clockSuite(engine)
 
     test('[POL-2] a long poll of 5 s ends after 5 s', async () => {
-      const others = service.clock.sleepers()
-      let there = false
-      const polling = poll(service, agent.token, 'wait=5').finally(() => (there = true))
-      while (service.clock.sleepers() <= others) await new Promise(setImmediate)
-      service.clock.set(-HOUR)
-      for (let waited = 0; waited < 5_000; waited += 1_000) {
-        while (!there && service.clock.sleepers() <= others) await new Promise(setImmediate)
-        assert.equal(there, false)
-        await service.clock.advance(1_000)
-      }
-      assert.deepEqual(await polling, [])
+      const { clock } = suite.service
+      const { result, hasEnded } = await asleep(clock, () => suite.poll('wait=5'))
+      clock.set(-HOUR)
+      await clock.advance(4_999)
+      assert.equal(hasEnded(), false)
+      await clock.advance(1)
+      assert.deepEqual(await result, [])
     })
 
     test('[POL-2] a lease lapses when its time has passed', async () => {
-      const id = await send()
-      assert.deepEqual(eventIds(await poll(service, agent.token)), [id])
-      service.clock.set(-HOUR)
-      assert.deepEqual(await poll(service, agent.token), [])
-      await service.clock.advance(31_000)
-      assert.deepEqual(eventIds(await poll(service, agent.token)), [id])
+      const { clock } = suite.service
+      const id = await suite.send()
+      assert.deepEqual(eventIds(await suite.poll()), [id])
+      clock.set(-HOUR)
+      assert.deepEqual(await suite.poll(), [])
+      await clock.advance(31_000)
+      assert.deepEqual(eventIds(await suite.poll()), [id])
     })
 
     test('[POL-2] a delivery given back for a minute is due after a minute', async () => {
-      const id = await send()
-      const delivery_ids = ids(await poll(service, agent.token))
-      await service.call('POST /v1/delivery/nack', {
-        token: agent.token,
-        body: { delivery_ids, retry_after_seconds: 60 },
-      })
+      const { service, agent } = suite
+      const id = await suite.send()
+      const body = { delivery_ids: ids(await suite.poll()), retry_after_seconds: 60 }
+      await service.call('POST /v1/delivery/nack', { token: agent.token, body })
       service.clock.set(-HOUR)
       await service.clock.advance(62_000)
-      // A poll passes over what the sweep is at in this moment.
-      const found = await until(async () => {
-        const deliveries = await poll(service, agent.token)
-        return deliveries.length > 0 && deliveries
-      })
-      assert.deepEqual(eventIds(found), [id])
+      assert.deepEqual(eventIds(await suite.poll()), [id])
     })
   })
 })

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { makeHandover, type NewDelivery } from '../../src/delivery/handover.ts'
 import { eventIds, ids, interest, poll, publish, type DeliveryBody } from '../events/tools.ts'
+import { asleep, type Asleep } from '../support/asleep.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { rawConnection } from '../support/raw-http.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
@@ -26,12 +27,8 @@ onBothEngines((engine) => {
     const send = async (fields: Record<string, unknown> = {}): Promise<string> =>
       (await publish(service, agent.token, { type: agent.id, ...fields })).body.event_id as string
     /** Begins a poll, and returns when it sleeps. */
-    async function sleeping(query: string): Promise<{ result: Promise<DeliveryBody[]> }> {
-      const others = service.clock.sleepers()
-      const result = poll(service, agent.token, query)
-      while (service.clock.sleepers() <= others) await new Promise(setImmediate)
-      return { result }
-    }
+    const sleeping = (query: string): Promise<Asleep<DeliveryBody[]>> =>
+      asleep(service.clock, () => poll(service, agent.token, query))
 
     test('[HND-1] it has one attempt and a lease like any other', async () => {
       const { result } = await sleeping('wait=20')
@@ -83,21 +80,18 @@ onBothEngines((engine) => {
     })
 
     test('[HND-3] of several that wait one gets it, and the others go on waiting', async () => {
-      const others = service.clock.sleepers()
       const polls = [await sleeping('wait=5'), await sleeping('wait=5'), await sleeping('wait=5')]
       const id = await send()
       const got = await Promise.race(polls.map(({ result }) => result))
       assert.deepEqual(eventIds(got), [id])
-      let there = 0
-      for (const { result } of polls) void result.then(() => there++)
       // No further than they wait: past the lease the delivery would come again.
-      while (there < 3)
-        await (service.clock.sleepers() > others ? service.clock.advance(1_000) : new Promise(setImmediate))
+      await service.clock.advance(5_000)
       const all = await Promise.all(polls.map(({ result }) => result))
       assert.equal(all.flat().length, 1)
     })
 
     test('[HND-4] who has gone away is handed nothing', async () => {
+      await service.clock.rest()
       const others = service.clock.sleepers()
       const connection = await rawConnection(service.url)
       connection.write(
@@ -117,9 +111,10 @@ onBothEngines((engine) => {
         body: { scopes: ['receive'] },
       })
       const exchanged = await service.call('POST /v1/auth/token', { body: { api_key: minted.body.key } })
-      const others = service.clock.sleepers()
-      const waiting = service.call('GET /v1/delivery/poll?wait=20', { token: exchanged.body.access_token })
-      while (service.clock.sleepers() <= others) await new Promise(setImmediate)
+      const token = exchanged.body.access_token
+      const { result: waiting } = await asleep(service.clock, () =>
+        service.call('GET /v1/delivery/poll?wait=20', { token }),
+      )
       await service.call(`DELETE /v1/agents/${agent.id}/keys/${minted.body.id}`, { token: tenant.admin })
       const id = await send()
       assert.equal((await waiting).status, 401)

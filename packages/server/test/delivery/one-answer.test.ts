@@ -36,7 +36,7 @@ onBothEngines((engine) => {
       assert.equal(leased.length, events.length)
       const results = await Promise.all(
         leased.map(async ({ id, event_id }, i) => {
-          if (i === 20) void service.clock.advance(30_000)
+          if (i === 20) service.clock.moveNow(30_000)
           const [acked, nacked] = await Promise.all([
             post('ack', { delivery_ids: [id] }),
             post('nack', { delivery_ids: [id], dead_letter: true, reason: 'mine' }),
@@ -77,7 +77,7 @@ onBothEngines((engine) => {
         return acknowledged
       })
       await begun.promise
-      await service.clock.advance(30_000)
+      service.clock.moveNow(30_000)
       const receipt = stateOf(body.event_id)
       const queue = service.call(`GET /v1/agents/${agent.id}/queue`, { token: agent.token })
       let told = 0

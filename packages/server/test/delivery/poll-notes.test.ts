@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { makePollNotes } from '../../src/delivery/poll-notes.ts'
 import { eventIds, interest, poll, publish } from '../events/tools.ts'
+import { asleep } from '../support/asleep.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service } from '../support/service.ts'
 
@@ -84,11 +85,9 @@ onBothEngines((engine) => {
         taken.push(await send())
         assert.deepEqual(eventIds(await poll(service, agent.token, 'wait=5')), taken.slice(-1))
       }
-      const sleepers = service.clock.sleepers()
-      const again = poll(service, agent.token, 'wait=5')
-      while (service.clock.sleepers() <= sleepers) await new Promise(setImmediate)
+      const again = await asleep(service.clock, () => poll(service, agent.token, 'wait=5'))
       await service.clock.advance(1_100)
-      assert.deepEqual(eventIds(await again).sort(), taken.sort())
+      assert.deepEqual(eventIds(await again.result).sort(), taken.sort())
     })
   })
 })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
+import { asleep, sleptOut } from '../support/asleep.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
@@ -27,19 +28,6 @@ onBothEngines((engine) => {
       service.call(`POST /v1/delivery/${path}`, { token: agent.token, body })
     const dead = async (token = agent.token) => (await service.call('GET /v1/delivery/dlq', { token })).body
     const first = async (): Promise<DeliveryBody> => (await poll(service, agent.token, 'limit=1'))[0]!
-
-    /** A second at a time, and only while the caller waits for the clock: what it does itself takes no time. */
-    async function advanceUntil<T>(ask: () => Promise<T>): Promise<T> {
-      const others = service.clock.sleepers()
-      const answer = ask()
-      let there = false
-      void answer.finally(() => (there = true)).catch(() => {})
-      for (let i = 0; i < 60 && !there; i++) {
-        while (!there && service.clock.sleepers() <= others) await new Promise(setImmediate)
-        if (!there) await service.clock.advance(1_000)
-      }
-      return answer
-    }
 
     test('[DLV-1] limit is 10 by default, clamped at 100, refused below 1', async () => {
       for (let i = 0; i < 12; i++) await send()
@@ -92,7 +80,7 @@ onBothEngines((engine) => {
       const waiting = poll(service, agent.token, 'wait=20')
       const id = await send()
       assert.deepEqual(eventIds(await waiting), [id])
-      assert.deepEqual(await advanceUntil(() => poll(service, agent.token, 'wait=5')), [])
+      assert.deepEqual(await sleptOut(service.clock, () => poll(service, agent.token, 'wait=5')), [])
       for (const wait of ['21', '-1', 'x'])
         assertError(
           await service.call(`GET /v1/delivery/poll?wait=${wait}`, { token: agent.token }),
@@ -102,28 +90,24 @@ onBothEngines((engine) => {
     })
 
     test('[AUTH-10] [DLV-7] a poll that waits ends with its key, and with its agent', async () => {
-      const waiting = service.call('GET /v1/delivery/poll?wait=20', { token: agent.token })
-      const sleeping = service.clock.sleepers()
-      while (service.clock.sleepers() <= sleeping) await new Promise(setImmediate)
+      const waitWith = (token: string) =>
+        asleep(service.clock, () => service.call('GET /v1/delivery/poll?wait=20', { token }))
+      const first = await waitWith(agent.token)
       await service.call(`DELETE /v1/agents/${agent.id}/keys/${agent.keyId}`, { token: tenant.admin })
       await publish(service, tenant.admin, { type: `com.test.${agent.id}` })
-      assertError(await waiting, 'authentication_failed')
+      assertError(await first.result, 'authentication_failed')
       const other = await tenant.agent()
-      const answer = await advanceUntil(async () => {
-        const awake = service.clock.sleepers()
-        const second = service.call('GET /v1/delivery/poll?wait=20', { token: other.token })
-        while (service.clock.sleepers() <= awake) await new Promise(setImmediate)
-        await service.call(`POST /v1/agents/${other.id}/deactivate`, { token: tenant.admin })
-        return second
-      })
-      assertError(answer, 'authentication_failed')
+      const second = await waitWith(other.token)
+      await service.call(`POST /v1/agents/${other.id}/deactivate`, { token: tenant.admin })
+      await service.clock.advance(1_000)
+      assertError(await second.result, 'authentication_failed')
     })
 
     test('[DLV-7] a long poll wakes when a lease lapses', async () => {
       const id = await send()
       await first()
       await service.clock.advance(15_000)
-      assert.deepEqual(eventIds(await advanceUntil(() => poll(service, agent.token, 'wait=20'))), [id])
+      assert.deepEqual(eventIds(await sleptOut(service.clock, () => poll(service, agent.token, 'wait=20'))), [id])
     })
 
     test('[DLV-8] [DLV-9] [DLV-10] an acknowledgement counts once, and only what is the caller’s', async () => {

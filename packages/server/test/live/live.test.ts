@@ -11,7 +11,7 @@ import { watchTenant } from '../../src/live/watch-tenant.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
-import { openReader, outboundCalls, pass, startReceiver, until, type Reader } from '../outbound/tools.ts'
+import { openReader, outboundCalls, startReceiver, until, type Reader } from '../outbound/tools.ts'
 
 onBothEngines((engine) => {
   let service: Service
@@ -39,7 +39,7 @@ onBothEngines((engine) => {
   /** The next second of a stream: its events, and the counts that come after them. */
   async function second(reader: Reader, on = service): Promise<{ events: EventSummary[]; stats: LiveStats }> {
     const events: EventSummary[] = []
-    await pass(on, 1_000)
+    await on.clock.advance(1_000)
     for (;;) {
       const { event, data } = await reader.event()
       if (event === 'stats') return { events, stats: JSON.parse(data!) as LiveStats }
@@ -171,7 +171,7 @@ onBothEngines((engine) => {
       ['org.a.x', 3],
     ] as const)
       await calls.publish(agent, type, { n })
-    await pass(service, 1_000)
+    await service.clock.advance(1_000)
     const types = async (reader: Reader): Promise<string[]> => {
       const shown: string[] = []
       for (;;) {
@@ -294,7 +294,7 @@ onBothEngines((engine) => {
     await service.call(`DELETE /operator/tenants/${tenant.slug}/admin-keys/${id}`, {
       token: service.config.operatorToken,
     })
-    await pass(service, 1_000)
+    await service.clock.advance(1_000)
     await reader.ended
   })
 

@@ -242,7 +242,9 @@ onBothEngines((engine) => {
     const [loud, quiet] = [await many.agent(), await few.agent()]
     const soon = (ms: number): string => new Date(service.clock.now() + ms).toISOString()
     const first = soon(1_000)
-    await Promise.all(Array.from({ length: 230 }, () => calls.make(loud, { expires_at: first })))
+    // A few at a time: a busy machine refuses what waits too long.
+    for (let made = 0; made < 230; made += 10)
+      await Promise.all(Array.from({ length: 10 }, () => calls.make(loud, { expires_at: first })))
     await calls.make(quiet, { expires_at: soon(2_000) })
     await service.clock.advance(2_000)
     const { index } = service.app.memory

@@ -6,7 +6,7 @@ import { after, before, beforeEach, test } from 'node:test'
 import { assertError } from '../support/expect.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
-import { openReader, outboundCalls, pass, until, type Reader } from './tools.ts'
+import { openReader, outboundCalls, until, type Reader } from './tools.ts'
 
 onBothEngines((engine) => {
   let service: Service
@@ -213,9 +213,9 @@ onBothEngines((engine) => {
       await calls.publish(agent)
       const reader = await open()
       await reader.next()
-      await pass(service, 1_000)
+      await service.clock.advance(1_000)
       await act()
-      await pass(service, 1_000)
+      await service.clock.advance(1_000)
       await reader.ended
       await calls.state(agent, 'ready')
     })
@@ -229,7 +229,7 @@ onBothEngines((engine) => {
     const reader = await openReader(service.url, await tenant.token(key.body.key))
     await service.clock.advance(15_000)
     await reader.comment()
-    await pass(service, 6_000)
+    await service.clock.advance(6_000)
     await reader.ended
   })
 
@@ -295,15 +295,15 @@ onBothEngines((engine) => {
       const reader = await openReader(other.url, agent.token, '?max_in_flight=1')
       await calls.publish(agent)
       // The other node may not be listening for wake-ups yet: it looks by itself every two seconds.
-      await pass(service, 2_500)
+      await service.clock.advance(2_500)
       const first = await reader.next()
       await calls.publish(agent)
       await calls.ack(agent, [first.id])
-      await pass(service, 1_500)
+      await service.clock.advance(1_500)
       const second = await reader.next()
       assert.notEqual(second.id, first.id)
       await service.call(`DELETE /v1/agents/${agent.id}/keys/${agent.keyId}`, { token: tenant.admin })
-      await pass(service, 1_000)
+      await service.clock.advance(1_000)
       await reader.ended
     })
   }

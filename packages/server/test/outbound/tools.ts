@@ -183,17 +183,6 @@ export async function until<T>(
   }
 }
 
-/**
- * Lets time pass in small steps, with time for the store to answer in between: on a busy machine it takes longer than a
- * step.
- */
-export async function pass({ clock, store }: Service, ms: number): Promise<void> {
-  for (let passed = 0; passed < ms; passed += 250) {
-    await clock.advance(Math.min(250, ms - passed))
-    for (let i = 0; i < 10; i++) await store.ping()
-  }
-}
-
 let events = 0
 
 export function outboundCalls(service: Service) {

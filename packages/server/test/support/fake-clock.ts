@@ -1,30 +1,67 @@
 // A clock that stands still until a test moves it. Whoever sleeps wakes when the time has come, in order. It is the
 // product's own clock on a machine of the test's.
+//
+// Work takes no time on it: what is under way comes to its end before the time moves, and after it woke somebody. A
+// sweep that asked the time and was still waiting for the database when the time moved on would otherwise sleep from
+// then on, having seen nothing of what became due meanwhile, and a test that waits for it would wait for ever.
 import { makeClock, systemClock, type Clock } from '../../src/kernel/clock.ts'
 
 export interface FakeClock extends Clock {
-  /** Moves the time on, waking every sleeper on the way, and lets what they do settle. */
+  /**
+   * Moves the time on, waking every sleeper on the way. What is under way ends first, and what happens in the last
+   * seconds has been done when it returns.
+   */
   advance(ms: number): Promise<void>
   /**
    * Moves the time on at one go: whoever is due wakes once, however long it was. For days, where advancing would take
    * as long.
    */
   jump(ms: number): Promise<void>
+  /** The same at once, whatever is under way: for tests of just that. */
+  moveNow(ms: number): void
   /** Sets the machine's clock by so much, back if it is negative: no time passes. */
   set(ms: number): void
   sleepers(): number
+  /** Resolves when nothing is under way any more. */
+  rest(): Promise<unknown>
+  /** Time moves only while nothing is under way there. Returns what ends that. */
+  restWith(isBusy: () => boolean): () => void
 }
 
 export const START = Date.parse('2030-01-01T00:00:00Z')
 
-const settle = async (): Promise<void> => {
-  for (let i = 0; i < 20; i++) await new Promise(setImmediate)
+/** A request to a port of this process, and its response, need some turns of the event loop in which nobody is busy. */
+const QUIET_TURNS = 20
+/** What is under way for so long waits for something that the test does later: a lock that it holds, say. */
+const PATIENCE_MS = 10_000
+/**
+ * At the end of a long time every round is waited for; before that they come as on a busy machine, where some are late:
+ * a minute of full rounds takes seconds on PostgreSQL. Every loop that a test waits for goes round in less than this.
+ */
+const EXACT_MS = 2_500
+
+const someTurns = async (): Promise<void> => {
+  for (let i = 0; i < QUIET_TURNS; i++) await new Promise(setImmediate)
+}
+
+/** Resolves when nobody has been busy for some turns; false when that took too long. */
+async function becomeQuiet(isBusy: () => boolean): Promise<boolean> {
+  const since = performance.now()
+  for (let quiet = 0, turns = 0; quiet < QUIET_TURNS; turns++) {
+    // What takes longer than some turns waits for a disk or another process, which need the processor more.
+    await (turns < 200 ? new Promise(setImmediate) : systemClock.sleep(1))
+    quiet = isBusy() ? 0 : quiet + 1
+    if (performance.now() - since > PATIENCE_MS) return false
+  }
+  return true
 }
 
 export function fakeClock(start = START): FakeClock {
   let passed = 0
   let offset = start
   let sleepers: { at: number; wake: () => void }[] = []
+  const watched = new Set<() => boolean>()
+  const rest = (): Promise<boolean> => becomeQuiet(() => [...watched].some((isBusy) => isBusy()))
   const machine = makeClock({
     wall: () => offset + passed,
     elapsed: () => passed,
@@ -56,23 +93,40 @@ export function fakeClock(start = START): FakeClock {
     align() {}, // a test's time is the test's alone, whatever the database says
     async advance(ms) {
       const until = passed + ms
-      for (;;) {
-        const next = Math.min(...sleepers.map(({ at }) => at))
-        if (next > until) break
+      const exactFrom = until - EXACT_MS
+      let isQuiet = await rest()
+      for (let isExact = passed >= exactFrom; ; ) {
+        const next = Math.min(until, ...sleepers.map(({ at }) => at))
+        if (!isExact && next >= exactFrom) {
+          isExact = true
+          passed = Math.max(passed, exactFrom)
+          isQuiet &&= await rest()
+          continue
+        }
         passed = Math.max(passed, next)
         wakeUntil(passed)
-        await settle()
+        if (isExact && isQuiet) isQuiet = await rest()
+        else await someTurns()
+        if (passed >= until && !sleepers.some(({ at }) => at <= until)) return
       }
-      passed = until
-      await settle()
     },
     async jump(ms) {
+      await rest()
       passed += ms
       wakeUntil(passed)
-      await settle()
+      await rest()
+    },
+    moveNow(ms) {
+      passed += ms
+      wakeUntil(passed)
     },
     set: (ms) => void (offset += ms),
     sleepers: () => sleepers.length,
+    rest,
+    restWith(isBusy) {
+      watched.add(isBusy)
+      return () => void watched.delete(isBusy)
+    },
   }
 }
 
@@ -81,6 +135,9 @@ export const realClock = (aheadMs = 0): FakeClock => ({
   ...makeClock({ ...systemClock, wall: () => Date.now() + aheadMs }),
   advance: async () => {},
   jump: async () => {},
+  moveNow() {},
   set() {},
   sleepers: () => 0,
+  rest: async () => {},
+  restWith: () => () => {},
 })

@@ -11,6 +11,7 @@ import type { Engine } from './engines.ts'
 import { recorded } from './shards.ts'
 import { sharedEmbedder } from './shared-embedder.ts'
 import { fakeClock, type FakeClock } from './fake-clock.ts'
+import { watched } from './watched-store.ts'
 
 export const OPERATOR_TOKEN = 'operator-token-for-tests'
 
@@ -100,10 +101,12 @@ async function launch(env: Record<string, string>, clock: FakeClock, drop: () =>
     ...env,
   })
   const { store, secrets } = await openStore(config, clock)
-  const recording = store.isShared ? recorded(store) : null
+  const watching = watched(store)
+  const recording = store.isShared ? recorded(watching.store) : null
+  const endWatch = clock.restWith(watching.isBusy)
   const app = makeApp({
     config,
-    store: recording?.store ?? store,
+    store: recording?.store ?? watching.store,
     secrets,
     clock,
     log: makeLogger(config.logLevel),
@@ -145,6 +148,7 @@ async function launch(env: Record<string, string>, clock: FakeClock, drop: () =>
     if (closed) return
     closed = true
     await app.close()
+    endWatch()
     const spread = (await recording?.check()) ?? []
     if (spread.length > 0) throw new Error(`Statements that do not stay on one shard:\n${spread.join('\n')}`)
   }

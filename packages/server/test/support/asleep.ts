@@ -1,0 +1,26 @@
+// Requests that wait on the clock of a test: moving it before they sleep would pass them by.
+import type { FakeClock } from './fake-clock.ts'
+
+export interface Asleep<T> {
+  result: Promise<T>
+  hasEnded(): boolean
+}
+
+/** Begins something that waits on the clock, and returns when it does, or when it has ended without that. */
+export async function asleep<T>(clock: FakeClock, begin: () => Promise<T>): Promise<Asleep<T>> {
+  await clock.rest()
+  const others = clock.sleepers()
+  let hasEnded = false
+  const end = (): void => void (hasEnded = true)
+  const result = begin()
+  result.then(end, end)
+  while (!hasEnded && clock.sleepers() <= others) await new Promise(setImmediate)
+  return { result, hasEnded: () => hasEnded }
+}
+
+/** The same, with time passing a second at a time until it has ended. */
+export async function sleptOut<T>(clock: FakeClock, begin: () => Promise<T>): Promise<T> {
+  const { result, hasEnded } = await asleep(clock, begin)
+  while (!hasEnded()) await clock.advance(1_000)
+  return result
+}

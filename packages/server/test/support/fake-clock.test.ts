@@ -1,0 +1,60 @@
+// The clock that tests move: nothing that becomes due is passed by.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { systemClock } from '../../src/kernel/clock.ts'
+import { makeLogger } from '../../src/kernel/logger.ts'
+import { startLoop } from '../../src/kernel/loop.ts'
+import { asleep, sleptOut } from './asleep.ts'
+import { fakeClock, START } from './fake-clock.ts'
+
+const log = makeLogger('silent')
+
+/** A loop that asks the time and then waits for a store for so long, in real time. */
+function slowSweep(everyMs: number, roundMs = 20) {
+  const clock = fakeClock()
+  const seen: number[] = []
+  let underWay = 0
+  clock.restWith(() => underWay > 0)
+  const loop = startLoop('sweep', everyMs, clock, log, async () => {
+    underWay++
+    const now = clock.now() - START
+    await systemClock.sleep(roundMs)
+    seen.push(now)
+    underWay--
+  })
+  return { clock, seen, loop }
+}
+
+test('a round that began before the time moved is not the last one', async () => {
+  const { clock, seen, loop } = slowSweep(1_000)
+  clock.moveNow(1_000)
+  await clock.advance(1_500)
+  assert.deepEqual(seen, [1_000, 2_000])
+  await clock.jump(60_000)
+  assert.deepEqual(seen, [1_000, 2_000, 62_500])
+  await loop.stop()
+})
+
+test('the last seconds of a long time have every round', async () => {
+  const { clock, seen, loop } = slowSweep(1_000)
+  await clock.advance(30_000)
+  assert.ok(seen.length < 30, 'those before may be late')
+  assert.ok(seen.at(-1)! > 29_000, `${seen}`)
+  await loop.stop()
+})
+
+test('what waits on the clock is asleep before it is moved, and waits no longer than it has to', async () => {
+  const clock = fakeClock()
+  const wait = async (): Promise<number> => {
+    await systemClock.sleep(20)
+    await clock.sleep(3_000)
+    return clock.now() - START
+  }
+  const { result, hasEnded } = await asleep(clock, wait)
+  await clock.advance(2_999)
+  assert.equal(hasEnded(), false)
+  await clock.advance(1)
+  assert.equal(await result, 3_000)
+  assert.equal(await sleptOut(clock, wait), 6_000)
+  assert.equal(await sleptOut(clock, async () => 'at once'), 'at once')
+})
