@@ -167,6 +167,13 @@ export const ATTACKS: Record<string, Attack> = {
         { every: 500 },
       ),
   },
+  'acknowledgements of a hundred ids': {
+    run({ port, token }) {
+      const ids = Array.from({ length: 100 }, () => `"dlv_${randomBytes(13).toString('hex')}"`)
+      const sent = post('/v1/delivery/ack', token, `{"delivery_ids":[${ids.join()}]}`)
+      flood(port, 64, () => sent, { every: 100 })
+    },
+  },
   'searches of 32,000 characters': {
     run({ port, token }) {
       const sent = post('/v1/memories/search', token, JSON.stringify({ query: 'many words here '.repeat(2_000) }))

@@ -46,7 +46,10 @@ export function makeAcknowledge(store: Store, tools: SettleTools, now: () => num
   const batches = makeBatches<Acknowledgement, number>({
     run,
     // One writer does one after the other whatever is asked for: there a group is what came before its turn.
-    ...(store.writers === 1 ? {} : { lanes: store.writers, beside: BESIDE }),
+    lanes: store.writers,
+    ...(store.writers === 1 ? {} : { beside: BESIDE }),
+    whose: ({ mailbox }) => ({ tenantId: mailbox.tenantId, senderId: mailbox.recipientId }),
+    apart: store.isShared,
     maxWeight: () => MOST_IDS,
     weigh: ({ ids }) => ids.length,
     gather: store.alongside,

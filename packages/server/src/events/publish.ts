@@ -22,7 +22,6 @@ import type { Handing, Handover } from '../delivery/handover.ts'
 import type { Wakeups } from '../delivery/wake.ts'
 import { StoreUnavailable, type Store } from '../store/db.ts'
 import { makeAdmission, MAX_WAIT_MS, workOf } from './admission.ts'
-import { makePublishQueue } from './publish-queue.ts'
 import { clientGone, makeRouteEvents } from './route-events.ts'
 import type { PublishOutcome, Submission } from './submission.ts'
 import { makeWriteGroup, RoutingMoved, type RoutedSubmission } from './write-group.ts'
@@ -70,7 +69,6 @@ export function makePublish({ store, router, wakeups, handover, makeId, clock }:
   const admission = makeAdmission()
   const route = makeRouteEvents(router, store)
   const writeGroup = makeWriteGroup(router, makeId, clock)
-  const queue = makePublishQueue<Ready, PublishOutcome[]>(store.isShared)
   const maxGroupMs = store.isShared ? MAX_GROUP_MS.shared : MAX_GROUP_MS.alone
   const mostWork = (): number => Math.min(MAX_GROUP_WORK, admission.rate * maxGroupMs)
   const batches = makeBatches<Ready, PublishOutcome[]>({
@@ -80,7 +78,8 @@ export function makePublish({ store, router, wakeups, handover, makeId, clock }:
     weigh: ({ work, submission }) => Math.max(work / mostWork(), submission.events.length / MAX_GROUP_EVENTS),
     beside: BESIDE,
     gather: store.soon,
-    queue,
+    whose: ({ submission }) => submission,
+    apart: store.isShared,
     run: publishGroup,
   })
 
@@ -92,13 +91,11 @@ export function makePublish({ store, router, wakeups, handover, makeId, clock }:
     })
     const group = taken.filter((_, i) => tooLate[i] === null)
     const ended = admission.begin(group.reduce((sum, { work }) => sum + work, 0))
-    const leave = queue.begin(group)
     try {
       const outcomes = (group.length > 0 ? await publishTogether(group) : []).values()
       return tooLate.map((failure) => (failure ? failedAlone(failure) : outcomes.next().value!))
     } finally {
       ended()
-      leave()
     }
   }
 

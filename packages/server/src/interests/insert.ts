@@ -2,8 +2,7 @@
 // whose row only one transaction holds at a time, so one by one they would queue for it and for connections. One
 // hundred thousand by 32 clients ended in time-outs that way.
 import type { Interest } from '@sensorium/contract'
-import { failedAlone, makeBatches, type Waiting } from '../kernel/batches.ts'
-import { fairQueue } from '../kernel/fair-queue.ts'
+import { failedAlone, makeBatches } from '../kernel/batches.ts'
 import { ruleBroken } from '../kernel/failure.ts'
 import { recordRoutingChanges } from '../routing/changes.ts'
 import type { Quotas } from '../tenants/quotas.ts'
@@ -69,17 +68,10 @@ async function conflictOf(tx: Db, { tenant_id, agent_id, conflict_key }: Interes
 }
 
 export function makeInsertInterest(store: Store, quotas: Quotas): InsertInterest {
-  const queue = fairQueue<Waiting<NewInterest, Interest>>()
   const batches = makeBatches<NewInterest, Interest>({
     lanes: 1,
     maxItems: MAX_BATCH,
-    queue: {
-      get size() {
-        return queue.size
-      },
-      push: (waiting) => queue.push(waiting.item.row.tenant_id, waiting.item.row.agent_id, waiting),
-      take: queue.take,
-    },
+    whose: ({ row }) => ({ tenantId: row.tenant_id, senderId: row.agent_id }),
     async run(wanted) {
       try {
         return await store.tx((tx) => insertTogether(tx, quotas, wanted))

@@ -4,16 +4,7 @@
 // 1. An item is in exactly one batch, and is settled when its batch is.
 // 2. At most `lanes` batches are under way at once, and one more of what is urgent.
 // 3. A batch that throws rejects its own items and no others.
-
-/** Where items wait. The default is first come, first served. */
-export interface BatchQueue<Item> {
-  readonly size: number
-  push(item: Item): void
-  /** Takes items until `isFull` says that the last one was enough. */
-  take(isFull: (item: Item) => boolean): Item[]
-  /** Where some items should not wait for others: those go in a batch of their own, beside all lanes if it must be. */
-  readonly urgent?: { has(): boolean; take(isFull: (item: Item) => boolean): Item[] }
-}
+import { fairQueue } from './fair-queue.ts'
 
 export interface BatchOptions<Item, Result> {
   /** Carries out a batch. One result for each item, in order; a promise that rejects is that item's failure alone. */
@@ -25,7 +16,13 @@ export interface BatchOptions<Item, Result> {
   /** A batch is full when its items weigh this much together. One item is always taken, however heavy it is. */
   maxWeight?(): number
   weigh?(item: Item): number
-  queue?: BatchQueue<Waiting<Item, Result>>
+  /** Who added it: tenants take turns, and senders inside a tenant. Without it, first come, first served. */
+  whose?(item: Item): Whose
+  /**
+   * A tenant of which nothing is under way shares no batch with one that floods, and has one beside all lanes when
+   * those are busy. In a batch with the flood's items it took as long as they did.
+   */
+  apart?: boolean
   /** Calls back when the next batch is to be put together; without it that is at the end of the turn. */
   gather?(begin: () => void): void
   /**
@@ -35,7 +32,12 @@ export interface BatchOptions<Item, Result> {
   beside?: { worth: number; patienceMs: number }
 }
 
-export interface Waiting<Item, Result> {
+export interface Whose {
+  tenantId: string
+  senderId: string
+}
+
+interface Waiting<Item, Result> {
   readonly item: Item
   resolve(result: Result | Promise<Result>): void
   reject(error: unknown): void
@@ -58,33 +60,38 @@ export function failedAlone(error: unknown): Promise<never> {
   return failed
 }
 
-function firstComeQueue<Item>(): BatchQueue<Item> {
-  let items: Item[] = []
+const NOBODY_S: Whose = { tenantId: '', senderId: '' }
+
+/** How many batches each tenant has something in. */
+function countTenants() {
+  const counts = new Map<string, number>()
   return {
-    get size() {
-      return items.length
-    },
-    push: (item) => void items.push(item),
-    take(isFull) {
-      let count = 0
-      while (count < items.length) if (isFull(items[count++]!)) break
-      const taken = items.slice(0, count)
-      items = items.slice(count)
-      return taken
+    has: (tenantId: string): boolean => counts.has(tenantId),
+    /** A batch with these begins; what is returned says that it has ended. */
+    begin(tenants: ReadonlySet<string>): () => void {
+      for (const tenantId of tenants) counts.set(tenantId, (counts.get(tenantId) ?? 0) + 1)
+      return () => {
+        for (const tenantId of tenants) {
+          const left = counts.get(tenantId)! - 1
+          if (left === 0) counts.delete(tenantId)
+          else counts.set(tenantId, left)
+        }
+      }
     },
   }
 }
 
 export function makeBatches<Item, Result>(options: BatchOptions<Item, Result>): Batches<Item, Result> {
   const { run, lanes = Infinity, maxItems = Infinity, maxWeight = () => Infinity, weigh = () => 0, beside } = options
-  const gather = options.gather ?? setImmediate
-  const queue = options.queue ?? firstComeQueue<Waiting<Item, Result>>()
+  const { gather = setImmediate, whose = () => NOBODY_S, apart = false } = options
+  const queue = fairQueue<Waiting<Item, Result>>()
+  const tenants = countTenants()
   let busy = 0
   let underWay = 0
   let scheduled = false
   let patience: NodeJS.Timeout | null = null
 
-  const isUrgent = (): boolean => busy > 0 && queue.urgent !== undefined && queue.urgent.has()
+  const isUrgent = (): boolean => apart && busy > 0 && queue.hasOther(tenants.has)
   const mayBegin = (): boolean => queue.size > 0 && (busy < lanes || (busy === lanes && isUrgent()))
   const isWorthIt = (): boolean => beside === undefined || busy === 0 || queue.size >= beside.worth || isUrgent()
 
@@ -109,12 +116,15 @@ export function makeBatches<Item, Result>(options: BatchOptions<Item, Result>): 
     let count = 0
     let weight = 0
     const enough = maxWeight()
-    const from = isUrgent() ? queue.urgent! : queue
-    const batch = from.take(({ item }) => ++count >= maxItems || (weight += weigh(item)) >= enough)
+    const isFull = ({ item }: Waiting<Item, Result>): boolean =>
+      ++count >= maxItems || (weight += weigh(item)) >= enough
+    const batch = queue.take(isFull, isUrgent() ? tenants.has : undefined)
+    const leave = apart ? tenants.begin(new Set(batch.map(({ item }) => whose(item).tenantId))) : () => {}
     busy++
     underWay += batch.length
     void carryOut(batch).finally(() => {
       busy--
+      leave()
       underWay -= batch.length
       schedule()
     })
@@ -133,7 +143,8 @@ export function makeBatches<Item, Result>(options: BatchOptions<Item, Result>): 
   return {
     add: (item) =>
       new Promise<Result>((resolve, reject) => {
-        queue.push({ item, resolve, reject })
+        const { tenantId, senderId } = whose(item)
+        queue.push(tenantId, senderId, { item, resolve, reject })
         schedule()
       }),
     get waiting() {

@@ -7,9 +7,8 @@
 // 3. Tenants take turns, and inside a tenant its agents: a burst of one delays nobody else's memory. Past MAX_WAITING
 //    memories of one agent the rest is left to the run.
 // 4. Long texts, of many windows each, have a lane of their own: a short one never waits for them.
-import { makeBatches, type Waiting } from '../kernel/batches.ts'
+import { makeBatches } from '../kernel/batches.ts'
 import type { Clock } from '../kernel/clock.ts'
-import { fairQueue } from '../kernel/fair-queue.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Store } from '../store/db.ts'
 import type { Embedded, Embedder } from './embed/embedding.ts'
@@ -58,18 +57,6 @@ export interface EmbeddingTools {
 
 interface ToEmbed extends MemoryName {
   agentId: string
-}
-
-/** Memories in the order of turns. */
-function turnsQueue() {
-  const queue = fairQueue<Waiting<ToEmbed, void>>()
-  return {
-    get size() {
-      return queue.size
-    },
-    push: (waiting: Waiting<ToEmbed, void>) => queue.push(waiting.item.tenantId, waiting.item.agentId, waiting),
-    take: queue.take,
-  }
 }
 
 /**
@@ -172,8 +159,9 @@ export function makeEmbedding({ store, index, embedder, clock, log, embedded = (
     return memories.map(() => undefined)
   }
 
-  const short = makeBatches<ToEmbed, void>({ run, lanes: AHEAD, maxItems: batch, queue: turnsQueue() })
-  const long = makeBatches<ToEmbed, void>({ run, lanes: AHEAD, maxItems: 1, queue: turnsQueue() })
+  const whose = ({ tenantId, agentId }: ToEmbed) => ({ tenantId, senderId: agentId })
+  const short = makeBatches<ToEmbed, void>({ run, lanes: AHEAD, maxItems: batch, whose })
+  const long = makeBatches<ToEmbed, void>({ run, lanes: AHEAD, maxItems: 1, whose })
 
   async function add(lane: typeof short, memory: ToEmbed): Promise<void> {
     const agent = `${memory.tenantId} ${memory.agentId}`

@@ -51,7 +51,12 @@ export function makeGiveBack({ store, wakeups, activity, clock, log, policyOf }:
     return ended.map(() => undefined)
   }
 
-  const batches = makeBatches<Ended, void>({ run, lanes: 1, maxItems: MAX_GROUP })
+  const batches = makeBatches<Ended, void>({
+    run,
+    lanes: 1,
+    maxItems: MAX_GROUP,
+    whose: ({ mailbox }) => ({ tenantId: mailbox.tenantId, senderId: mailbox.recipientId }),
+  })
   const pending = new Set<Promise<void>>()
   const giveBack = ((ended) => {
     const given: Promise<void> = batches.add(ended).finally(() => pending.delete(given))

@@ -56,7 +56,12 @@ export function makeSettlePush(tools: SettlePushTools, stopping: AbortSignal): S
     }
   }
 
-  return makeBatches<Pushed, number | null>({ run, lanes: store.writers, maxItems: MAX_GROUP }).add
+  return makeBatches<Pushed, number | null>({
+    run,
+    lanes: store.writers,
+    maxItems: MAX_GROUP,
+    whose: ({ mailbox }) => ({ tenantId: mailbox.tenantId, senderId: mailbox.recipientId }),
+  }).add
 }
 
 const keyOf = ({ tenantId, recipientId }: Mailbox): string => `${tenantId} ${recipientId}`

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { makeBatches, type Waiting } from '../../src/kernel/batches.ts'
-import { fairQueue } from '../../src/kernel/fair-queue.ts'
+import { makeBatches } from '../../src/kernel/batches.ts'
 
 /** A gate that a test opens: batches wait in front of it. */
 function gate(): { pass: Promise<void>; open(): void } {
@@ -142,29 +141,36 @@ test('[RTE-1] patience ends: a few items do not wait for a slow batch', async ()
   await slow
 })
 
+test('[SAFE-39] tenants take turns in a batch, and senders inside a tenant', async () => {
+  const ran: string[][] = []
+  const batches = makeBatches<string, string>({
+    lanes: 1,
+    maxItems: 4,
+    whose: (item) => ({ tenantId: item[0]!, senderId: item[1]! }),
+    run: async (items) => {
+      ran.push([...items])
+      return items
+    },
+  })
+  await Promise.all(['ax1', 'ax2', 'ax3', 'ax4', 'ax5', 'ay1', 'bz1'].map(batches.add))
+  assert.deepEqual(ran, [
+    ['ax1', 'bz1', 'ay1', 'ax2'],
+    ['ax3', 'ax4', 'ax5'],
+  ])
+})
+
 test('[SAFE-38] who has nothing under way is in a batch of its own, also where every lane is busy', async () => {
-  const queue = fairQueue<Waiting<string, string>>()
-  const busy = new Map<string, number>()
   const ran: string[][] = []
   const gates: (() => void)[] = []
-  const isBusy = (tenant: string): boolean => (busy.get(tenant) ?? 0) > 0
   const batches = makeBatches<string, string>({
     lanes: 2,
     maxItems: 3,
     beside: { worth: 2, patienceMs: 3_600_000 },
-    queue: {
-      get size() {
-        return queue.size
-      },
-      push: (waiting) => queue.push(waiting.item, waiting.item, waiting),
-      take: queue.take,
-      urgent: { has: () => queue.hasOther(isBusy), take: (isFull) => queue.take(isFull, isBusy) },
-    },
+    whose: (tenantId) => ({ tenantId, senderId: tenantId }),
+    apart: true,
     run: async (items) => {
       ran.push([...items])
-      for (const item of items) busy.set(item, (busy.get(item) ?? 0) + 1)
       await new Promise<void>((resolve) => void gates.push(resolve))
-      for (const item of items) busy.set(item, busy.get(item)! - 1)
       return items
     },
   })
