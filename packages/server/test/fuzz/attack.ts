@@ -14,6 +14,8 @@ const MOST_PROBLEMS = 8
 /** The world is put right after so many requests, and at once after one that has set limits. */
 const PUT_RIGHT_EVERY = 2_000
 const document = openapi(Object.values(operations)) as never as OpenApi
+/** Once for all parts of a run: to compile the schemas takes longer than a thousand requests. */
+const judge = makeJudge(document)
 
 /** The environment of a service that is attacked. */
 export const ENVIRONMENT = {
@@ -46,7 +48,6 @@ export async function attack(
   { seed, count, seconds: mostSeconds, perSecond = Infinity, counts, isFine = () => false }: AttackOptions,
 ): Promise<string[]> {
   const ask = makeAsk(document, world)
-  const judge = makeJudge(document)
   const templates = targetsOf(document)
     .map(({ path }) => path)
     .filter((path) => path.split('{').length > 2)

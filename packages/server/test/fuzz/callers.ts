@@ -109,6 +109,7 @@ export async function makeWorld(url: string): Promise<World> {
     callers,
     known: new Map([['agt', selves]]),
     paths: new Map(),
+    mergeable: new Map(),
     webhooks: [],
     slugs: [...TENANTS, 'new-one', 'nobody'],
     untouchable,

@@ -11,11 +11,17 @@ const ID = /\b(?:agt|key|int|chn|mbr|fed|dlv|mem|rel|whk|cnr|adm)_[0-9a-z]{26}\b
 export function learn(tools: Tools, templates: readonly string[], { url, method }: Asked, reply: WireReply): void {
   if (reply.status >= 300 || reply.body.length > MOST_LEARNED_BYTES) return
   const text = reply.body.toString()
-  for (const [id] of text.matchAll(ID)) keep(tools.known, id.slice(0, 3), id)
+  const listsDead = method === 'GET' && url.startsWith('/v1/delivery/dlq')
+  for (const [id] of text.matchAll(ID)) {
+    const kind = id.slice(0, 3)
+    keep(tools.known, kind, id)
+    if (listsDead && kind === 'dlv') keep(tools.known, 'dead', id)
+  }
   if (reply.status !== 201 || method !== 'POST' || !text.startsWith('{')) return
   const made = JSON.parse(text) as Record<string, unknown>
   learnPath(tools, templates, url.split('?')[0]!, made)
   learnWebhook(tools, made)
+  learnMemory(tools, made)
 }
 
 function keep(known: Map<string, string[]>, kind: string, value: string): void {
@@ -44,4 +50,8 @@ function learnWebhook({ webhooks }: Tools, { url, signing_secret: secret }: Reco
   if (typeof url !== 'string' || typeof secret !== 'string') return
   webhooks.unshift({ path: new URL(url).pathname, secret })
   webhooks.length = Math.min(webhooks.length, MOST_KNOWN)
+}
+
+function learnMemory({ mergeable }: Tools, { id, agent_id, scope }: Record<string, unknown>): void {
+  if (typeof id === 'string' && id.startsWith('mem_')) keep(mergeable, `${String(agent_id)} ${String(scope)}`, id)
 }

@@ -30,6 +30,8 @@ export interface Tools {
   known: Map<string, string[]>
   /** Paths with several parameters that lead to something, by their template. */
   paths: Map<string, string[]>
+  /** Memories by owner and scope: those of one kind can be merged. */
+  mergeable: Map<string, string[]>
   /** Where signed requests go, and what signs them. */
   webhooks: { path: string; secret: string }[]
   slugs: string[]
@@ -83,11 +85,22 @@ export function makeAsk(document: OpenApi, tools: Tools): (r: Random) => Asked {
     if (name === 'agent_id') return idOf('agt', r)
     if (/memory_ids?$/.test(name)) return idOf('mem', r)
     if (name !== 'id') return undefined
+    if (path.includes('/delivery/dlq/') && r.chance(0.8)) return idOf('dead', r) ?? idOf('dlv', r)
     if (path.includes('/delivery/')) return idOf('dlv', r)
     const kind = /\/(agents|channels|memories|webhooks|connectors)\//.exec(path)?.[1]
     return (
       kind && idOf({ agents: 'agt', channels: 'chn', memories: 'mem', webhooks: 'whk', connectors: 'cnr' }[kind]!, r)
     )
+  }
+
+  /** Memories that can become one, if they are still there: by chance hardly ever are two of one owner and scope named. */
+  function mergeOf(r: Random): { url: string; bytes: Buffer } | null {
+    const groups = [...tools.mergeable.values()].filter((ids) => ids.length > 1)
+    if (groups.length === 0 || r.chance(0.5)) return null
+    const ids = r.pick(groups)
+    const [into, from] = [r.int(ids.length), r.int(ids.length)]
+    const body = Buffer.from(JSON.stringify({ memory_ids: [ids[from]] }))
+    return { url: `/v1/memories/${ids[into]}/merge`, bytes: body }
   }
 
   const ENDS = /^(deactivate|revoke|deleteAgent|deleteTenant)/
@@ -293,12 +306,13 @@ export function makeAsk(document: OpenApi, tools: Tools): (r: Random) => Asked {
     const strayMethod = kind < 0.05
     const method = strayMethod ? r.pick(METHODS) : target.method
     const headers = headersOf(target, r)
-    const body = bodyOf(operation, path, r)
+    const merge = operation.operationId === 'mergeMemories' ? mergeOf(r) : null
+    const body = merge ? { type: 'application/json', bytes: merge.bytes } : bodyOf(operation, path, r)
     if (body && body.type !== null) headers.push(`Content-Type: ${body.type}`)
     const webhook =
       path.startsWith('/ingest/w/') && tools.webhooks.length > 0 && r.chance(0.5) ? r.pick(tools.webhooks) : null
     if (webhook) headers.push(`X-Service-Signature: ${signature(webhook.secret, body?.bytes ?? Buffer.alloc(0))}`)
-    const url = webhook ? webhook.path : pathOf(target, r) + queryOf(operation, path, r)
+    const url = webhook?.path ?? merge?.url ?? pathOf(target, r) + queryOf(operation, path, r)
     // Which operation answers a path with a `..` or an empty segment in it is for the server to say.
     const own = method === target.method && !/\/(?:\.\.|%2e%2e|)(?:\/|$|\?)/i.test(url)
     return {
