@@ -12,6 +12,7 @@ import { makeAdmit, makeSubjectsOf, type Admit, type AdmitTools } from './admit.
 import type { Binding } from './binding.ts'
 import type { Call, CallOptions, Input, Payload } from './call.ts'
 import { hashBody, type Idempotency, type RecordResponse } from './idempotency.ts'
+import { makeReadTurns, type ReadTurn } from './read-turns.ts'
 import { refused, type OperationResponse } from './response.ts'
 import { unknownField } from './unknown-field.ts'
 import { readQuery, type Check, type CompileCheck } from './validate.ts'
@@ -42,10 +43,11 @@ export interface Operations {
 
 export function makeOperations(bindings: readonly Binding[], tools: PerformTools): Operations {
   const subjectsOf = makeSubjectsOf(tools)
+  const readTurn = makeReadTurns()
   const runners = new Map(
     bindings.map((binding) => [
       binding.operation.id,
-      makeRun(binding, tools, makeAdmit(binding.operation, tools.limiter, subjectsOf)),
+      makeRun(binding, tools, makeAdmit(binding.operation, tools.limiter, subjectsOf), readTurn),
     ]),
   )
   function runner({ id }: Operation): Run {
@@ -120,6 +122,9 @@ function makeReadInput(operation: Operation, compileCheck: CompileCheck) {
   return { query, body }
 }
 
+/** Nobody reads the response. */
+const gone = (): Promise<never> => Promise.reject(new Error('the client went away'))
+
 const auditedCall = (operation: Operation, { principal, params, body, options }: Call<never>): AuditedCall => ({
   operation,
   principal,
@@ -140,6 +145,7 @@ function makeRun(
   binding: Binding,
   { store, idempotency, compileCheck, audit }: PerformTools,
   admit: ReturnType<typeof makeAdmit>,
+  readTurn: ReadTurn,
 ): Run {
   const { operation } = binding
   const readInput = makeReadInput(operation, compileCheck)
@@ -162,8 +168,12 @@ function makeRun(
   }
 
   function invoke(call: Call<never>, record: RecordResponse | null): Promise<OperationResponse> {
-    if (binding.kind === 'read') return binding.handle(call, store)
-    if (binding.kind === 'browse') return binding.handle(call, store.behind)
+    if (binding.kind === 'read' || binding.kind === 'browse') {
+      const { handle } = binding
+      const look = () => handle(call, binding.kind === 'read' ? store : store.behind)
+      const turn = readTurn(call.principal.tenantId, call.principal.id)
+      return turn === undefined ? look() : turn.then(() => (call.options.isGone?.() ? gone() : look()))
+    }
     const audited = operation.audit && auditedCall(operation, call)
     if (binding.kind === 'own') return binding.handle(call, audited ? withAudit(audit, audited, record) : record)
     const { handle: work } = binding
