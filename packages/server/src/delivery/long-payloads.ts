@@ -1,6 +1,6 @@
 // Payloads in lists. An envelope may have a megabyte and a list a hundred of them: what is long is left out when the
 // rows are read, and read one at a time when the response has come to it.
-import type { Db } from '../store/db.ts'
+import { one, type Db } from '../store/db.ts'
 
 /** What is longer than this is read alone. A list of 200 short ones has 6 MB. */
 export const SHORT_BYTES = 32_768
@@ -9,12 +9,15 @@ export const SHORT_BYTES = 32_768
 export const shortText = (column: string): string =>
   `case when octet_length(${column}) <= ${SHORT_BYTES} then ${column} end`
 
-/** The envelope of one event; undefined where its retention has ended meanwhile. */
+/**
+ * The envelope of one event; undefined where its retention has ended meanwhile. It is no look-up: behind a megabyte that
+ * PostgreSQL sends, everybody's look-ups would wait.
+ */
 export async function readEnvelope(db: Db, tenantId: string, eventId: string): Promise<string | undefined> {
-  const row = await db.lookUp<{ envelope: string | null }>(
-    'select envelope from events where tenant_id = ? and id = ?',
-    [tenantId, eventId],
-  )
+  const row = await one<{ envelope: string | null }>(db, 'select envelope from events where tenant_id = ? and id = ?', [
+    tenantId,
+    eventId,
+  ])
   return row?.envelope ?? undefined
 }
 

@@ -2,7 +2,7 @@
 //
 // `deliveries` holds what is open, and the dead letters; what is acknowledged moves to `acknowledged_deliveries`. What
 // a delivery is at a moment, standing.ts says.
-import { statement, type Db, type Insert, type Move, type Value } from '../store/db.ts'
+import { one, statement, type Db, type Insert, type Move, type Value } from '../store/db.ts'
 import { shortText } from './long-payloads.ts'
 import type { Attempted } from './rules.ts'
 import { HAS_LAPSED, IS_LEASED, IS_OPEN, IS_READY, type DeliveryState } from './standing.ts'
@@ -185,9 +185,10 @@ export const claimRows = (
     tenantId,
   ])
 
-/** Envelope and block of a delivery that was claimed, however long. Locks nothing. */
+/** Envelope and block of a delivery that was claimed, however long, and therefore no look-up. Locks nothing. */
 export const readPayload = (db: Db, { tenantId, recipientId }: Mailbox, id: string) =>
-  db.lookUp<{ envelope: string | null; enriched: string | null }>(
+  one<{ envelope: string | null; enriched: string | null }>(
+    db,
     `select e.envelope, d.enriched from deliveries d join events e on e.tenant_id = d.tenant_id and e.id = d.event_id
       where d.tenant_id = ? and d.id = ? and d.recipient_id || '' = ?`,
     [tenantId, id, recipientId],

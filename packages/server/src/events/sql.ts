@@ -74,8 +74,10 @@ export const readChains = (db: Db, tenantId: string, ids: string[], most: number
     [tenantId, db.dialect.list(ids), tenantId, most],
   )
 
+/** However long, and therefore no look-up. Locks nothing. */
 export const findEvent = (db: Db, tenantId: string, id: string) =>
-  db.lookUp<{ sender_id: string; envelope: string | null }>(
+  one<{ sender_id: string; envelope: string | null }>(
+    db,
     'select sender_id, envelope from events where tenant_id = ? and id = ?',
     [tenantId, id],
   )

@@ -2,7 +2,11 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { listDeadLetters } from '../../src/delivery/dead-letters.ts'
+import { readEnvelope } from '../../src/delivery/long-payloads.ts'
 import { recentEvents } from '../../src/delivery/queue.ts'
+import { readPayload } from '../../src/delivery/sql.ts'
+import { findEvent } from '../../src/events/sql.ts'
+import type { Db } from '../../src/store/db.ts'
 import { interest, publish } from '../events/tools.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
@@ -99,5 +103,25 @@ onBothEngines((engine) => {
     }
     gone.abort()
     assert.ok(text.includes(LONG))
+  })
+
+  test('[SAFE-42] no long payload is a look-up: others would wait for its megabyte', async () => {
+    const sender = await tenant.agent()
+    const { event_id } = (await publish(service, sender.token, { data: LONG })).body
+    const mailbox = { tenantId: tenant.id, recipientId: agent.id }
+    const looked: string[] = []
+    const db: Db = {
+      ...service.store,
+      lookUp: (sql, values) => {
+        looked.push(sql)
+        return service.store.lookUp(sql, values)
+      },
+    }
+    assert.ok((await readEnvelope(db, tenant.id, event_id))!.includes(LONG))
+    assert.ok((await findEvent(db, tenant.id, event_id))!.envelope!.includes(LONG))
+    const { deliveries } = (await service.call('GET /v1/delivery/poll?limit=100', { token: agent.token })).body
+    const [{ id }] = deliveries.filter((one: { event_id: string }) => one.event_id === event_id)
+    assert.ok((await readPayload(db, mailbox, id))!.envelope!.includes(LONG))
+    assert.deepEqual(looked, [])
   })
 })
