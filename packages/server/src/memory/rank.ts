@@ -19,7 +19,7 @@
 import { neverYield, type YieldCpu } from '../kernel/yield-cpu.ts'
 import type { AskedTime } from './asked-time.ts'
 import { coverage, lexical, type Words } from './bm25.ts'
-import { TOKEN_SIZE } from './embed/tokens.ts'
+import { tokenLikeness } from './token-likeness.ts'
 
 /** From 0 for messages to 1 for pages, by the average length in words of what the caller sees. */
 export const longness = (averageLength: number): number => within((averageLength - 40) / 60)
@@ -116,36 +116,6 @@ export function dot(a: Float32Array, b: Float32Array): number {
   let sum = 0
   for (let i = 0; i < a.length; i++) sum += a[i]! * b[i]!
   return sum
-}
-
-/**
- * For each token of the query its best likeness to a token of the memory, averaged by the tokens' weights; 0 when either
- * has none.
- */
-export function tokenLikeness(query: Int8Array, memory: Int8Array, weights: readonly number[] = []): number {
-  if (query.length === 0 || memory.length === 0) return 0
-  let sum = 0
-  let weight = 0
-  for (let q = 0; q < query.length; q += TOKEN_SIZE) {
-    let best = 0
-    for (let m = 0; m < memory.length; m += TOKEN_SIZE) {
-      // Two sums of integers, said to be so: a third faster than one that could be anything.
-      let even = 0
-      let odd = 0
-      for (let i = 0; i < TOKEN_SIZE; i += 4) {
-        even = (even + Math.imul(query[q + i]!, memory[m + i]!) + Math.imul(query[q + i + 2]!, memory[m + i + 2]!)) | 0
-        odd =
-          (odd + Math.imul(query[q + i + 1]!, memory[m + i + 1]!) + Math.imul(query[q + i + 3]!, memory[m + i + 3]!)) |
-          0
-      }
-      const likeness = (even + odd) | 0
-      if (likeness > best) best = likeness
-    }
-    const counts = weights[q / TOKEN_SIZE] ?? 1
-    sum += counts * best
-    weight += counts
-  }
-  return weight > 0 ? sum / weight / 16_129 : 0
 }
 
 /** The place of a token that is a small word of the query's language: it counts nothing. */

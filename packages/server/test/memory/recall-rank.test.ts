@@ -4,7 +4,8 @@ import { test } from 'node:test'
 import { stem } from '../../src/memory/index/stem.ts'
 import { askedWords, countWords, wordsOf } from '../../src/memory/index/terms.ts'
 import { idf, lexical, type Words } from '../../src/memory/bm25.ts'
-import { blendFor, rank, recency, SMALL, tokenLikeness, tokenWeights, type Candidate } from '../../src/memory/rank.ts'
+import { blendFor, rank, recency, SMALL, tokenWeights, type Candidate } from '../../src/memory/rank.ts'
+import { tokenLikeness } from '../../src/memory/token-likeness.ts'
 
 // From the paper's own examples, step by step.
 const STEMS: Record<string, string> = {
@@ -155,6 +156,36 @@ test('[RCL-11] tokens: the average of the best likeness of each, 0 when there ar
   assert.equal(tokenLikeness(axis(0), new Int8Array(0)), 0)
   assert.equal(tokenLikeness(axis(0, 1), axis(1), [1, 3]), 0.75, 'a rare word weighs more')
   assert.equal(tokenLikeness(new Int8Array(0), axis(0)), 0)
+})
+
+test('[RCL-11] tokens sixteen bytes at a time are likened as one by one, up to what a window holds', () => {
+  let seed = 7
+  const next = (): number => (seed = (seed * 48_271) % 2_147_483_647)
+  const some = (tokens: number): Int8Array => Int8Array.from({ length: 64 * tokens }, () => (next() % 255) - 127)
+  const plain = (query: Int8Array, memory: Int8Array): number => {
+    let sum = 0
+    for (let q = 0; q < query.length; q += 64) {
+      let best = 0
+      for (let m = 0; m < memory.length; m += 64) {
+        let likeness = 0
+        for (let i = 0; i < 64; i++) likeness += query[q + i]! * memory[m + i]!
+        best = Math.max(best, likeness)
+      }
+      sum += best
+    }
+    return sum / (query.length / 64) / 16_129
+  }
+  const edge = new Int8Array(64).fill(-127)
+  assert.equal(tokenLikeness(edge, edge), 64)
+  for (const [asked, held] of [
+    [1, 1],
+    [3, 17],
+    [12, 254],
+    [254, 254],
+  ] as const) {
+    const [query, memory] = [some(asked), some(held)]
+    assert.equal(tokenLikeness(query, memory), plain(query, memory), `${asked} tokens and ${held}`)
+  }
 })
 
 test('recency halves every thirty days and is 1 in the future', () => {
