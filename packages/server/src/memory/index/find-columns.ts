@@ -42,7 +42,7 @@ export interface ColumnReads {
   /** The cosine of windows and the query; one that has none is left out. */
   compare(columns: TenantColumns, search: SearchQuery, windows: readonly Window[]): Promise<Compared[]>
   /** What windows mean, by the place of their memory. */
-  meanings(windows: readonly Compared[]): Promise<Map<number, Meaning>>
+  meanings(columns: TenantColumns, windows: readonly Compared[]): Promise<Map<number, Meaning>>
   yieldCpu: YieldCpu
 }
 
@@ -72,7 +72,7 @@ async function findIn(reads: ColumnReads, columns: TenantColumns, search: Search
   const places = new Set([...byWords, ...windows.keys()])
   const frequencies = frequenciesAt(columns, postings, places)
   const none = new Float64Array(search.words.length)
-  const meaningAt = await reads.meanings([...windows.values()])
+  const meaningAt = await reads.meanings(columns, [...windows.values()])
   const candidates = [...places].map(
     (place): Candidate => ({
       id: columns.ids[place]!,

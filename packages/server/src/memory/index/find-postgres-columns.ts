@@ -22,7 +22,7 @@ export function postgresColumnFinder(store: Store, cache: TenantCache, otherwise
     postings: (columns, tenantId, forms) => postings(store, columns, tenantId, forms),
     vocabulary: (tenantId, letter) => vocabulary(store, tenantId, letter),
     compare: (columns, search, windows) => compare(store, columns, search, windows),
-    meanings: async (windows) => new Map(windows.map(({ window, meaning }) => [window.place, meaning!])),
+    meanings: async (_, windows) => new Map(windows.map(({ window, meaning }) => [window.place, meaning!])),
     yieldCpu: makeYieldCpu(),
   }
   return columnFinder(reads, otherwise)

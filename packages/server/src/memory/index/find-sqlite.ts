@@ -4,7 +4,7 @@ import { makeYieldCpu, type YieldCpu } from '../../kernel/yield-cpu.ts'
 import type { Value } from '../../store/db.ts'
 import type { Cells, ReaderDb } from '../../store/sqlite.ts'
 import { bytesOf, floatsOf, signedOf } from '../embed/embedding.ts'
-import type { Meaning } from '../rank.ts'
+import { dot, type Meaning } from '../rank.ts'
 import { both } from '../see.ts'
 import { sqliteColumns } from './columns-sqlite.ts'
 import { filterConditions } from './filter-conditions.ts'
@@ -38,8 +38,8 @@ export function sqliteFinder(db: ReaderDb, cache: TenantCache = makeTenantCache(
         return postingOf(db, columns, tenantId, form)
       }),
     vocabulary: async (tenantId, letter) => vocabulary(db, tenantId, letter),
-    compare: async (_, { meaning }, windows) => compare(reading, meaning!.vector, windows),
-    meanings: async (windows) => meanings(reading, windows),
+    compare: async (columns, { meaning }, windows) => compare(reading, columns, meaning!.vector, windows),
+    meanings: async (columns, windows) => meanings(reading, columns, windows),
     yieldCpu,
   }
   return columnFinder(reads)
@@ -97,10 +97,21 @@ function eachOf(
   }
 }
 
-function compare(reading: Reading, asked: Float32Array, windows: readonly Window[]): Compared[] {
-  const windowOf = new Map(windows.map((window) => [window.number, window]))
-  const vector = bytesOf(asked)
+function compare(
+  reading: Reading,
+  columns: TenantColumns,
+  asked: Float32Array,
+  windows: readonly Window[],
+): Compared[] {
   const compared: Compared[] = []
+  const windowOf = new Map<number, Window>()
+  for (const window of windows) {
+    const meaning = columns.meanings.get(window.place, window.number)
+    if (!meaning) windowOf.set(window.number, window)
+    else if (meaning.vector.length === asked.length) compared.push({ window, cos: dot(asked, meaning.vector), meaning })
+  }
+  reading.yieldCpu()
+  const vector = bytesOf(asked)
   // sqlite-vec computes the cosine where the vector lies; a vector of another model, by its length, has none. The cross
   // join keeps the order: the list first. No ?1 and ?2: releases of Node.js 22 before 22.20 cannot bind them.
   eachOf(
@@ -115,19 +126,24 @@ function compare(reading: Reading, asked: Float32Array, windows: readonly Window
   return compared
 }
 
-function meanings(reading: Reading, windows: readonly Compared[]): Map<number, Meaning> {
-  const placeOf = new Map(windows.map(({ window: { number, place } }) => [number, place]))
+/** Of those that were not compared lately they are read, and kept for the next search. */
+function meanings(reading: Reading, columns: TenantColumns, windows: readonly Compared[]): Map<number, Meaning> {
   const meaningAt = new Map<number, Meaning>()
+  const placeOf = new Map<number, number>()
+  for (const { window, meaning } of windows) {
+    if (meaning) meaningAt.set(window.place, meaning)
+    else placeOf.set(window.number, window.place)
+  }
   eachOf(
     reading,
     'select v.number, v.vector, v.tokens from json_each(?) w cross join memory_vectors v on v.number = w.value',
     [],
     [...placeOf.keys()],
     ([number, vector, tokens]) => {
-      meaningAt.set(placeOf.get(number as number)!, {
-        vector: floatsOf(vector as Uint8Array),
-        tokens: signedOf(tokens as Uint8Array),
-      })
+      const place = placeOf.get(number as number)!
+      const meaning = { vector: floatsOf(vector as Uint8Array), tokens: signedOf(tokens as Uint8Array) }
+      meaningAt.set(place, meaning)
+      columns.meanings.put(place, number as number, meaning)
     },
   )
   return meaningAt
