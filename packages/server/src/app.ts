@@ -22,6 +22,7 @@ import { deadLetterOperations } from './operations/dead-letters.ts'
 import { deliveryOperations } from './operations/delivery.ts'
 import { eventOperations } from './operations/events.ts'
 import { ingestOperations } from './operations/ingest.ts'
+import type { Ahead } from './enrichment/ahead.ts'
 import { interestOperations } from './operations/interests.ts'
 import { liveOperations } from './operations/live.ts'
 import { memoryOperations } from './operations/memories.ts'
@@ -52,6 +53,8 @@ export interface App {
   runOnce: { [Name in keyof BackgroundWork]: () => Promise<unknown> }
   /** Recall in process, and a way to wait until what was written is embedded. */
   memory: Pick<MemoryParts, 'recall' | 'embedding' | 'index'>
+  /** A way to wait until what was published is searched ahead. */
+  ahead: Pick<Ahead, 'idle'>
 }
 
 /** Less than the ten seconds that containers are commonly given. */
@@ -91,6 +94,7 @@ export function makeApp({ metrics = makeMetrics(), mounts = [], ...given }: AppP
       Object.entries(background).map(([name, { runOnce }]) => [name, runOnce]),
     ) as App['runOnce'],
     memory,
+    ahead: parts.ahead,
     async listen() {
       await parts.announcements.runOnce()
       await parts.settings.runOnce()
@@ -114,7 +118,7 @@ export function makeApp({ metrics = makeMetrics(), mounts = [], ...given }: AppP
       // The port stays open meanwhile: who comes is told 503 and to try elsewhere, rather than nothing at all.
       await Promise.all([
         // What is being embedded ends with the requests: the loop that looks for what was left may wait for a far end.
-        server.drain().then(() => memory.embedding.close()),
+        server.drain().then(() => Promise.all([parts.ahead.close(), memory.embedding.close()])),
         parts.streams.close(),
         parts.push.close(),
         parts.supervisor.close(),

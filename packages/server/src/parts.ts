@@ -9,6 +9,7 @@ import { makeClaim } from './delivery/claim.ts'
 import { makePolicyOf } from './delivery/policy.ts'
 import { makeHandover } from './delivery/handover.ts'
 import { makeWakeups } from './delivery/wake.ts'
+import { makeAhead } from './enrichment/ahead.ts'
 import { makeEnrich } from './enrichment/enrich.ts'
 import { countPublished } from './events/count-published.ts'
 import { makePublish } from './events/publish.ts'
@@ -123,12 +124,26 @@ function makeMailboxes(basics: Basics) {
   const wakeups = makeWakeups(store)
   const policyOf = makePolicyOf(config, settings.of)
   const handover = makeHandover(policyOf)
-  const enrich = makeEnrich({ store, recall: memory.recall, clock, log })
-  const publish = makePublish({ store, router, wakeups, handover, makeId: tools.makeId, clock })
+  const { recall, standing } = memory
+  const ahead = makeAhead({ ...memory, store, clock, log })
+  const searches = metrics.counter(
+    'sensorium_enrichment_searches_total',
+    'Deliveries that were enriched, by when their search was made: ahead of the poll, or now',
+    ['made'],
+  )
+  for (const made of ['ahead', 'now']) searches.inc({ made }, 0)
+  const count = (wasAhead: boolean): void => searches.inc({ made: wasAhead ? 'ahead' : 'now' })
+  const enrich = makeEnrich({ store, recall, clock, log, ahead: { ...ahead, standing, count } })
+  const publish = makePublish({
+    ...{ store, router, wakeups, handover, clock },
+    makeId: tools.makeId,
+    added: ahead.added,
+  })
   return {
     router,
     wakeups,
     policyOf,
+    ahead,
     publish: countPublished(withinQuota(store, publish, quotas), activity, eventTypes),
     claim: makeClaim({ store, clock, wakeups, handover, policyOf, enrich, activity }),
     retain: makeRetain(store, clock.now, (tenantId) => settings.of(tenantId).retention_days ?? config.retentionDays),

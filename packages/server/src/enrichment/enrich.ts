@@ -7,22 +7,24 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Enrich, ToEnrich } from '../delivery/claim.ts'
 import { readEnvelope } from '../delivery/long-payloads.ts'
-import type { Mailbox } from '../delivery/sql.ts'
-import { iso, type Clock } from '../kernel/clock.ts'
+import { makeBatches } from '../kernel/batches.ts'
+import type { Clock } from '../kernel/clock.ts'
 import { parseBody } from '../kernel/json-steps.ts'
 import type { Logger } from '../kernel/logger.ts'
 import { withinTime } from '../kernel/within-time.ts'
-import { findAgent } from '../agents/sql.ts'
 import type { Recalled } from '../memory/index/memory-index.ts'
 import type { Recall } from '../memory/recall.ts'
 import type { Viewer } from '../memory/see.ts'
-import { reachedFrom, type Reached } from '../memory/traverse.ts'
 import type { Store } from '../store/db.ts'
+import { MEMORIES, type Ahead, type FoundAhead } from './ahead.ts'
+import { blocksOf, type ToShow } from './blocks.ts'
 import { queryOf } from './query.ts'
-import { keepEnrichment, readEarlierEvents, readRecalled } from './sql.ts'
+import { keepEnrichment } from './sql.ts'
+import { viewerOf } from './viewer.ts'
 
 const BUDGET_MS = 1_000
-const MEMORIES = { light: 3, full: 8 } as const
+/** How long a search is waited for that was begun ahead: a model that is away must leave time for one by words. */
+const UNDER_WAY_MS = BUDGET_MS / 4
 /**
  * What scores lower has nothing to do with the event. Measured with judged questions as events: of those asked of
  * another collection 96 in a hundred and more got nothing, and of those with an answer among their first three 89 and
@@ -35,32 +37,60 @@ export const FLOOR = { score: 0.06, byWords: 0.2 } as const
 const belongs = ({ score, signals: { similarity } }: Recalled): boolean =>
   score >= (similarity > 0 ? FLOOR.score : FLOOR.byWords)
 
-const EARLIER_EVENTS = 5
-/** Of each memory, the strongest: a block must not grow with what somebody else has related. */
-const RELATIONSHIPS = 100
-/** Deliveries of a poll that are worked on at once: more would only wait for each other. */
+/** Searches of a poll under way at once: more would only wait for each other. */
 const AT_ONCE = 4
+/** Blocks that are made together. */
+const TOGETHER = 100
 
 export interface EnrichTools {
   store: Store
   recall: Recall
   clock: Clock
   log: Logger
+  /** Without it everything is searched for when it is polled. */
+  ahead?: SearchedAhead
 }
 
-/** As the contract has it; metadata that is long is left out. */
-const shownRelationship = ({ metadata, created_at, ...row }: Reached['relationship']): object => ({
-  ...row,
-  metadata: metadata === null ? null : (JSON.parse(metadata) as object),
-  created_at: iso(created_at),
-})
+export interface SearchedAhead extends Pick<Ahead, 'take' | 'polled'> {
+  standing(viewer: Viewer): Promise<string | null>
+  /** Told for each delivery whether its search was made ahead. */
+  count(wasAhead: boolean): void
+}
 
-export function makeEnrich({ store, recall, clock, log }: EnrichTools): Enrich {
-  async function viewerOf({ tenantId, recipientId }: Mailbox): Promise<Viewer> {
-    const agent = await findAgent(store, tenantId, recipientId)
-    return { kind: agent ? 'agent' : 'org_admin', id: recipientId, tenantId, teamId: agent?.team_id ?? null }
+/** What was found ahead for the deliveries of one poll, as far as it is still true. */
+function makeUse({ take, polled, standing, count }: SearchedAhead, viewer: Viewer, clock: Clock) {
+  let now: Promise<string | null> | undefined
+  let hasMemories = false
+  let wereTheSame: boolean | null = null
+
+  async function isTrue(found: FoundAhead): Promise<boolean> {
+    const same = found.standing !== null && found.standing === (await (now ??= standing(viewer)))
+    wereTheSame = same && wereTheSame !== false
+    return same && found.teamId === viewer.teamId
   }
 
+  return {
+    async of(deliveryId: string): Promise<readonly Recalled[] | null> {
+      const found = await withinTime(clock, UNDER_WAY_MS, take(deliveryId), () => null)
+      if (!found || !(await isTrue(found))) return null
+      return found.recalled
+    },
+    note(recalled: readonly Recalled[], wasAhead: boolean): void {
+      hasMemories ||= recalled.length > 0
+      count(wasAhead)
+    },
+    end: (): void => polled({ tenantId: viewer.tenantId, recipientId: viewer.id }, { hasMemories, wereTheSame }),
+  }
+}
+
+const WITHOUT: SearchedAhead = {
+  take: async () => null,
+  polled() {},
+  standing: async () => null,
+  count() {},
+}
+
+export function makeEnrich({ store, recall, clock, log, ahead = WITHOUT }: EnrichTools): Enrich {
   async function envelopeOf(tenantId: string, { eventId, envelope }: ToEnrich): Promise<object> {
     const text = envelope ?? (await readEnvelope(store, tenantId, eventId)) ?? '{}'
     const parsed = await parseBody(Buffer.from(text))
@@ -68,64 +98,67 @@ export function makeEnrich({ store, recall, clock, log }: EnrichTools): Enrich {
     return parsed.ok ? (parsed.value as object) : {}
   }
 
-  async function related(viewer: Viewer, depth: 'light' | 'full', query: string): Promise<unknown[]> {
-    if (query === '') return []
-    const found = await recall(viewer, query, { limit: MEMORIES[depth], budgetMs: BUDGET_MS })
-    const ranked = found.filter(belongs)
-    const rows = await readRecalled(
-      store,
-      viewer,
-      ranked.map(({ id }) => id),
-      clock.now(),
-    )
-    const shown = ranked.flatMap(({ id, score }) => (rows.has(id) ? [{ ...rows.get(id)!, score }] : []))
-    if (depth === 'light') return shown.map(({ id, title, score }) => ({ id, title, score }))
-    return Promise.all(
-      shown.map(async ({ id, title, content, score }) => ({
-        id,
-        title,
-        content,
-        score,
-        relationships: (await reachedFrom(store, viewer, id, 1, 'out', clock.now()))
-          .slice(0, RELATIONSHIPS)
-          .map(({ relationship }) => shownRelationship(relationship)),
-      })),
-    )
+  /** Searches for deliveries of one poll; those about the same thing share one search. */
+  function makeSearch(viewer: Viewer): (delivery: ToEnrich) => Promise<readonly Recalled[]> {
+    const searches = new Map<string, Promise<readonly Recalled[]>>()
+    return async (delivery) => {
+      const query = queryOf(await envelopeOf(viewer.tenantId, delivery))
+      if (query === '') return []
+      const key = `${delivery.depth} ${query}`
+      const found = searches.get(key) ?? recall(viewer, query, { limit: MEMORIES[delivery.depth], budgetMs: BUDGET_MS })
+      searches.set(key, found)
+      return found
+    }
   }
 
-  async function blockOf(viewer: Viewer, delivery: ToEnrich, memories: Promise<unknown[]>): Promise<string> {
-    if (delivery.depth === 'light') return JSON.stringify({ depth: 'light', memories: await memories })
-    const earlier = await readEarlierEvents(store, viewer, delivery.eventId, EARLIER_EVENTS)
-    return JSON.stringify({ depth: 'full', memories: await memories, recent_events: earlier })
+  /** Adds the block of each delivery to `blocks`, until `isOver` says that it is too late. */
+  async function fill(
+    blocks: Map<string, string>,
+    viewer: Viewer,
+    deliveries: readonly ToEnrich[],
+    isOver: () => boolean,
+  ): Promise<void> {
+    const search = makeSearch(viewer)
+    const used = makeUse(ahead, viewer, clock)
+    // What is ready at the same time is read and shown together.
+    const shown = makeBatches<ToShow, string>({
+      run: (items) => blocksOf(store, viewer, items, clock.now()),
+      lanes: 1,
+      maxItems: TOGETHER,
+    })
+    const failed = (error: unknown): void => log.warn({ err: error }, 'a delivery was not enriched')
+    async function show(delivery: ToEnrich, recalled: readonly Recalled[], wasAhead: boolean): Promise<void> {
+      used.note(recalled, wasAhead)
+      blocks.set(delivery.id, await shown.add({ delivery, recalled: recalled.filter(belongs) }))
+    }
+    const left: ToEnrich[] = []
+    const fromAhead = deliveries.map(async (delivery) => {
+      const recalled = await used.of(delivery.id).catch(() => null)
+      if (recalled) await show(delivery, recalled, true).catch(failed)
+      else left.push(delivery)
+    })
+    // Walkers share one list: each takes the next delivery when it has done one.
+    async function walk(): Promise<void> {
+      for (let delivery = left.shift(); delivery && !isOver(); delivery = left.shift())
+        await search(delivery)
+          .then((recalled) => show(delivery!, recalled, false))
+          .catch(failed)
+    }
+    await Promise.all(fromAhead)
+    await Promise.all(Array.from({ length: AT_ONCE }, walk))
+    used.end()
   }
 
   return async (mailbox, deliveries) => {
     const blocks = new Map<string, string>()
     try {
-      const viewer = await viewerOf(mailbox)
-      // Deliveries about the same thing share one search.
-      const searches = new Map<string, Promise<unknown[]>>()
+      const viewer = await viewerOf(store, mailbox)
       let over = false
-      async function enrichOne(delivery: ToEnrich): Promise<void> {
-        const query = queryOf(await envelopeOf(mailbox.tenantId, delivery))
-        const key = `${delivery.depth} ${query}`
-        const memories = searches.get(key) ?? related(viewer, delivery.depth, query)
-        searches.set(key, memories)
-        memories.catch(() => {}) // whoever awaits it hears of it; earlier events may fail first
-        blocks.set(delivery.id, await blockOf(viewer, delivery, memories))
-      }
-      // The walkers share one iterator: each takes the next delivery when it has done one.
-      const next = deliveries.values()
-      const walkers = Array.from({ length: AT_ONCE }, async () => {
-        for (const delivery of next) {
-          if (over) return
-          await enrichOne(delivery).catch((error: unknown) => log.warn({ err: error }, 'a delivery was not enriched'))
-        }
-      })
-      await withinTime<unknown>(clock, BUDGET_MS, Promise.all(walkers), () => {})
+      const filled = fill(blocks, viewer, deliveries, () => over)
+      await withinTime<unknown>(clock, BUDGET_MS, filled, () => {})
       over = true
       const ready = new Map(blocks)
-      if (ready.size > 0) await store.tx((tx) => keepEnrichment(tx, mailbox, ready))
+      if (ready.size > 0) await store.tx(async (tx) => keepEnrichment(tx, mailbox, ready))
       return ready
     } catch (error) {
       log.warn({ err: error }, 'deliveries were not enriched')

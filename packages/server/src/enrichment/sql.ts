@@ -4,15 +4,49 @@ import { MINE, type Mailbox } from '../delivery/sql.ts'
 import { seenBy, type Viewer } from '../memory/see.ts'
 import type { Db } from '../store/db.ts'
 
-/** Title and content of those of these memories that the viewer sees. */
-export async function readRecalled(db: Db, viewer: Viewer, ids: readonly string[], now: number) {
-  if (ids.length === 0) return new Map<string, { id: string; title: string; content: string }>()
+export interface RecalledRow {
+  id: string
+  title: string
+  /** Left out unless it was asked for. */
+  content?: string
+}
+
+/** Title, and content if that is wanted, of those of these memories that the viewer sees. */
+export async function readRecalled(
+  db: Db,
+  viewer: Viewer,
+  ids: readonly string[],
+  withContent: boolean,
+  now: number,
+): Promise<Map<string, RecalledRow>> {
+  if (ids.length === 0) return new Map()
   const seen = seenBy(viewer, now)
-  const rows = await db.rows<{ id: string; title: string; content: string }>(
-    `select m.id, m.title, m.content from memories m where ${seen.sql} and ${db.dialect.inList('m.id')}`,
+  const rows = await db.rows<RecalledRow>(
+    `select m.id, m.title${withContent ? ', m.content' : ''} from memories m where ${seen.sql} and ${db.dialect.inList('m.id')}`,
     [...seen.values, db.dialect.list(ids)],
   )
   return new Map(rows.map((row) => [row.id, row]))
+}
+
+/** Which of these memories a relationship leads away from. */
+export async function listRelated(db: Db, tenantId: string, ids: readonly string[]): Promise<Set<string>> {
+  if (ids.length === 0) return new Set()
+  const rows = await db.rows<{ id: string }>(
+    `select distinct source_memory_id as id from memory_relationships
+      where tenant_id = ? and ${db.dialect.inList('source_memory_id')}`,
+    [tenantId, db.dialect.list(ids)],
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** Which of these events have a subject: only of those there are earlier ones about the same. */
+export async function listWithSubject(db: Db, tenantId: string, ids: readonly string[]): Promise<Set<string>> {
+  if (ids.length === 0) return new Set()
+  const rows = await db.rows<{ id: string }>(
+    `select id from events where tenant_id = ? and subject is not null and ${db.dialect.inList('id')}`,
+    [tenantId, db.dialect.list(ids)],
+  )
+  return new Set(rows.map(({ id }) => id))
 }
 
 export interface EarlierEvent {
@@ -50,13 +84,9 @@ export async function readEarlierEvents(
 }
 
 /** Keeps the blocks of deliveries that have none yet. */
-export async function keepEnrichment(
-  tx: Db,
-  { tenantId, recipientId }: Mailbox,
-  blocks: ReadonlyMap<string, string>,
-): Promise<void> {
+export function keepEnrichment(tx: Db, { tenantId, recipientId }: Mailbox, blocks: ReadonlyMap<string, string>): void {
   for (const [id, block] of blocks) {
-    await tx.run(`update deliveries set enriched = ? where tenant_id = ? and ${MINE} and id = ? and enriched is null`, [
+    tx.runLater(`update deliveries set enriched = ? where tenant_id = ? and ${MINE} and id = ? and enriched is null`, [
       block,
       tenantId,
       recipientId,

@@ -18,7 +18,7 @@ import type { Clock } from '../kernel/clock.ts'
 import { type Failure, unavailable } from '../kernel/failure.ts'
 import type { MakeId } from '../kernel/ids.ts'
 import type { Router } from '../routing/router.ts'
-import type { Handing, Handover } from '../delivery/handover.ts'
+import type { Handing, Handover, NewDelivery } from '../delivery/handover.ts'
 import type { Wakeups } from '../delivery/wake.ts'
 import { StoreUnavailable, type Store } from '../store/db.ts'
 import { makeAdmission, MAX_WAIT_MS, workOf } from './admission.ts'
@@ -37,6 +37,8 @@ export interface PublishTools {
   handover: Handover
   makeId: MakeId
   clock: Clock
+  /** Told of the deliveries that wait to be polled, once they are on disk. */
+  added?: (deliveries: readonly NewDelivery[]) => void
 }
 
 /** However small they are: who comes next should not wait for a flood. */
@@ -65,7 +67,8 @@ interface Ready extends RoutedSubmission {
   since: number
 }
 
-export function makePublish({ store, router, wakeups, handover, makeId, clock }: PublishTools): Publish {
+export function makePublish(tools: PublishTools): Publish {
+  const { store, router, wakeups, handover, makeId, clock, added: tellAdded } = tools
   const admission = makeAdmission()
   const route = makeRouteEvents(router, store)
   const writeGroup = makeWriteGroup(router, makeId, clock)
@@ -137,8 +140,11 @@ export function makePublish({ store, router, wakeups, handover, makeId, clock }:
         return (handing = handover.take(deliveries, now))
       }
       try {
-        const { outcomes, recipients } = await store.tx((tx) => writeGroup(tx, group, tries < REROUTES, handOver))
+        const { outcomes, recipients, added } = await store.tx((tx) =>
+          writeGroup(tx, group, tries < REROUTES, handOver),
+        )
         ;(handing as Handing | null)?.settle(true)
+        tellAdded?.(added)
         wakeups.wake(recipients, true)
         return outcomes
       } catch (error) {

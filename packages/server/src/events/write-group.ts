@@ -34,6 +34,8 @@ export interface WrittenGroup {
   outcomes: PublishOutcome[][]
   /** Whose mailbox has something new that no waiting poll was handed. */
   recipients: Set<string>
+  /** What was put into mailboxes and no waiting poll was handed. */
+  added: readonly NewDelivery[]
 }
 
 /**
@@ -92,7 +94,7 @@ export function makeWriteGroup(router: Router, makeId: MakeId, clock: Clock): Wr
     if (leased.length > 0) insertLeasedDeliveries(tx, leased)
     meter(tx, now, countsOf(submissions, outcomes))
     for (const [i, { record }] of submissions.entries()) if (record) await record(tx, outcomes[i]!)
-    return { outcomes, recipients: new Set(ready.map(({ recipient_id }) => recipient_id)) }
+    return { outcomes, recipients: new Set(ready.map(({ recipient_id }) => recipient_id)), added: ready }
   }
 
   /** Who receives it by the routing that this transaction sees. */

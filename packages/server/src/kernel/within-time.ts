@@ -1,5 +1,6 @@
 // Waits for work no longer than it may take, on the clock that a test can move. The work itself goes on.
 import type { Clock } from './clock.ts'
+import { Stop } from './stop.ts'
 
 /** The result of the work; when there is none by then, what `otherwise` says. */
 export async function withinTime<T>(
@@ -8,11 +9,11 @@ export async function withinTime<T>(
   work: Promise<T>,
   otherwise: () => T,
 ): Promise<T> {
-  const settled = new AbortController()
-  const over = clock.sleep(ms, settled.signal).then(() => (settled.signal.aborted ? work : otherwise()))
+  const settled = new Stop()
+  const over = clock.sleep(ms, settled).then(() => (settled.aborted ? work : otherwise()))
   try {
     return await Promise.race([work, over])
   } finally {
-    settled.abort()
+    settled.stop()
   }
 }

@@ -8,14 +8,20 @@ import { builtinEmbedder } from './embed/builtin.ts'
 import type { Embedder } from './embed/embedding.ts'
 import { serviceEmbedder } from './embed/service.ts'
 import { makeEmbedding, type Embedding } from './embed-memories.ts'
+import { asQuery, makeEmbedQuery } from './embed-query.ts'
 import type { MemoryIndex } from './index/memory-index.ts'
 import { openIndex } from './index/open-index.ts'
 import { makeRecall, type Recall } from './recall.ts'
 import { makeRerank } from './rerank.ts'
+import type { Viewer } from './see.ts'
 import { makeSimilar, type Similar } from './similar.ts'
 
 export interface MemoryParts {
   recall: Recall
+  /** Has a text read by the model, for a search that is to come. */
+  readAhead(viewer: Viewer, text: string): Promise<void>
+  /** A text that stays the same while every search of the tenant finds the same; null where nobody can say. */
+  standing(viewer: Viewer): Promise<string | null>
   similar: Similar
   embedding: Embedding
   model: string
@@ -45,8 +51,17 @@ export function makeMemory(tools: MemoryPartsTools): MemoryParts {
   const embedding = makeEmbedding({ store, index, embedder, clock, log, ...told })
   const turns = makeTurns({ what: 'searches waiting', atOnce: embedder.queries })
   const rerank = config.rerank && makeRerank(config.rerank, store, clock, log)
+  const embedQuery = makeEmbedQuery(embedder, turns, log)
   return {
-    recall: makeRecall({ index, embedder, embedding, clock, log, turns, rerank }),
+    recall: makeRecall({ index, embedQuery, model: embedder.model, embedding, clock, rerank }),
+    async readAhead(viewer, text) {
+      await embedQuery(viewer, asQuery(text))
+    },
+    async standing(viewer) {
+      // As a search does: who writes and is then sent an event has what it wrote found by its meaning.
+      await embedding.soon(viewer.tenantId)
+      return index.standing(viewer, embedder.model)
+    },
     similar: makeSimilar({ index, embedder, embedding, clock, log, turns }),
     embedding,
     model: embedder.model,

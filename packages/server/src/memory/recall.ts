@@ -3,14 +3,12 @@
 import type { MemorySearch, Static } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import type { Clock } from '../kernel/clock.ts'
-import { Failure } from '../kernel/failure.ts'
-import type { Logger } from '../kernel/logger.ts'
-import type { Turns } from '../kernel/turns.ts'
 import { withinTime } from '../kernel/within-time.ts'
 import type { Db, Store } from '../store/db.ts'
 import { meter } from '../tenants/usage.ts'
 import { askedTime } from './asked-time.ts'
-import type { Embedded, Embedder } from './embed/embedding.ts'
+import type { Embedded } from './embed/embedding.ts'
+import { asQuery, type EmbedQuery } from './embed-query.ts'
 import type { Embedding } from './embed-memories.ts'
 import { MAX_WORDS, type MemoryIndex, type Recalled } from './index/memory-index.ts'
 import { SMALL, type Meaning } from './rank.ts'
@@ -34,20 +32,16 @@ export type Recall = (viewer: Viewer, query: string, options?: RecallOptions) =>
 
 export interface RecallTools {
   index: MemoryIndex
-  embedder: Embedder
+  embedQuery: EmbedQuery
+  /** Whose vectors are compared. */
+  model: string
   embedding: Embedding
   clock: Clock
-  log: Logger
-  /** At the model: of the tenants, and in each of its agents. */
-  turns: Turns
   /** A better reader for the best; null where there is none. */
   rerank: Rerank | null
 }
 
 export const DEFAULT_LIMIT = 10
-const SPACES = /\s+/g
-/** More than the 254 tokens that the model reads of a query, and more words than are looked up. */
-const MAX_QUERY = 4_096
 
 /** What a query means, its tokens joined with its words. */
 function meaningOf(
@@ -71,28 +65,18 @@ const filtersOf = ({ project_id, source_event_id, created_after, created_before,
   metadata,
 })
 
-export function makeRecall({ index, embedder, embedding, clock, log, turns, rerank }: RecallTools): Recall {
-  async function embed({ tenantId, id }: Viewer, query: string): Promise<Embedded | null> {
-    try {
-      return await turns.take(tenantId, id, () => embedder.query(query))
-    } catch (error) {
-      if (error instanceof Failure) throw error // too many of them
-      log.warn({ err: error }, 'the query was not embedded; searching by words')
-      return null
-    }
-  }
-
+export function makeRecall({ index, embedQuery, model, embedding, clock, rerank }: RecallTools): Recall {
   return async (
     viewer,
     asked,
     { scope, type, limit = DEFAULT_LIMIT, min_confidence: minConfidence = 0, min_score = 0, budgetMs, ...filters } = {},
   ) => {
-    const query = asked.replaceAll(SPACES, ' ').trim().slice(0, MAX_QUERY).toWellFormed()
+    const query = asQuery(asked)
     // Half of the time is for the meaning: a model that is still being loaded must leave enough for a search by words.
     const within = <T>(work: Promise<T>, otherwise: () => T): Promise<T> =>
       budgetMs === undefined ? work : withinTime(clock, budgetMs / 2, work, otherwise)
     const [embedded] = await within<[Embedded | null, void]>(
-      Promise.all([embed(viewer, query), embedding.soon(viewer.tenantId)]),
+      Promise.all([embedQuery(viewer, query), embedding.soon(viewer.tenantId)]),
       () => [null, undefined],
     )
     const { words, languages } = askedWords(query)
@@ -109,7 +93,7 @@ export function makeRecall({ index, embedder, embedding, clock, log, turns, rera
       words,
       meaning: embedded && meaningOf(embedded, words, languages),
       time: askedTime(query, clock.now()),
-      model: embedder.model,
+      model,
     })
     // An empty answer would say that there is nothing.
     const ranked = await within(found, () => {

@@ -112,6 +112,8 @@ export interface Recalled {
 export interface MemoryIndex {
   /** What the finder finds, with scores; what others of the results contradict is lowered. */
   find(search: SearchQuery): Promise<Recalled[]>
+  /** A text that stays the same while every search of the tenant finds the same; null where nobody can say. */
+  standing(viewer: Viewer, model: string): Promise<string | null>
   /** Works out what long texts are found by, in steps: called before the transaction that puts a memory of them. */
   ahead(...texts: (string | undefined)[]): Promise<void>
   /**

@@ -4,10 +4,12 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { makeYieldCpu } from '../../kernel/yield-cpu.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { StoreUnavailable, type Db, type Value } from '../../store/db.ts'
+import type { ReaderDb } from '../../store/sqlite.ts'
 import { BEYOND, lowerContradicted } from './contradict.ts'
 import { idsHolding } from './holds-text.ts'
 import { chanceOf } from '../calibrate.ts'
 import type { Finder, Recalled, SearchQuery } from './memory-index.ts'
+import { standingOf } from './standing.ts'
 import { makeTenantCache, type ColumnSource, type TenantCache } from './tenant-cache.ts'
 
 /** The file of an embedded store, or the address of a server. */
@@ -18,6 +20,8 @@ export interface Asked {
   find: { request: SearchQuery; response: Recalled[] }
   /** The rows of a query. */
   rows: { request: { sql: string; values: readonly Value[] }; response: unknown[] }
+  /** What the memories of a tenant are now, as `standing` says it. */
+  standing: { request: { tenantId: string; model: string }; response: string | null }
   /** Which of given memories hold a folded text in their title or content. */
   holding: { request: { tenantId: string; ids: readonly string[]; needle: string }; response: string[] }
 }
@@ -43,8 +47,19 @@ async function find(db: Db, finder: Finder, search: SearchQuery): Promise<Recall
   return best.map(({ id, relevance, signals }) => ({ id, score: chanceOf(relevance, scale), signals }))
 }
 
-function respondWith(db: Db, finder: Finder, { kind, about }: SearchRequest): Promise<Asked[keyof Asked]['response']> {
+/** What a request is carried out with; without a cache nobody keeps columns. */
+interface Searched {
+  finder: Finder
+  cache: TenantCache | null
+}
+
+function respondWith(
+  db: Db,
+  { finder, cache }: Searched,
+  { kind, about }: SearchRequest,
+): Promise<Asked[keyof Asked]['response']> {
   if (kind === 'find') return find(db, finder, about)
+  if (kind === 'standing') return standingOf(db, cache, about.tenantId, about.model)
   if (kind === 'rows') return db.rows(about.sql, about.values)
   return idsHolding(db, about.tenantId, about.ids, about.needle, yieldCpu)
 }
@@ -72,11 +87,12 @@ async function open(where: Where): Promise<Opened> {
       throw error
     }
     const bySql = postgresFinder(store)
-    const byColumns = postgresColumnFinder(store, kept(postgresColumns(store)), bySql)
+    const cache = kept(postgresColumns(store))
+    const byColumns = postgresColumnFinder(store, cache, bySql)
     // A store may become sharded while it runs.
     setInterval(() => void store.learn().catch(() => {}), LEARNT_EVERY_MS).unref()
-    const finder: Finder = { find: (search) => (store.isSharded ? bySql : byColumns).find(search) }
-    return { ask: (request) => respondWith(store, finder, request), close: store.close }
+    const searched = (): Searched => (store.isSharded ? { finder: bySql, cache: null } : { finder: byColumns, cache })
+    return { ask: (request) => respondWith(store, searched(), request), close: store.close }
   }
   const [{ openReader }, { sqliteFinder }, { sqliteColumns }] = await Promise.all([
     import('../../store/sqlite.ts'),
@@ -84,14 +100,16 @@ async function open(where: Where): Promise<Opened> {
     import('./columns-sqlite.ts'),
   ])
   const reader = openReader(where.file)
-  let finder: Finder | undefined
+  let searched: Searched | undefined
+  function searchedWith(db: ReaderDb): Searched {
+    const cache = kept(sqliteColumns(db))
+    return { finder: sqliteFinder(db, cache), cache }
+  }
   // One after the other: a snapshot is one at a time.
   let last: Promise<unknown> = Promise.resolve()
   return {
     ask(request) {
-      const found = last.then(() =>
-        reader.snapshot((db) => respondWith(db, (finder ??= sqliteFinder(db, kept(sqliteColumns(db)))), request)),
-      )
+      const found = last.then(() => reader.snapshot((db) => respondWith(db, (searched ??= searchedWith(db)), request)))
       last = found.catch(() => {})
       return found
     },

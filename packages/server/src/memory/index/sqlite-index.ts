@@ -16,6 +16,7 @@ export function sqliteIndex(store: Store, file: string, toEmbed: (memory: Indexe
   return {
     ...makeWrite(sqliteWriter, toEmbed),
     find: (search) => thread.ask(search.viewer, 'find', search),
+    standing: (viewer, model) => thread.ask(viewer, 'standing', { tenantId: viewer.tenantId, model }),
     findText: makeFindText(mayHold, thread),
     close: thread.close,
     prepare: async () => {},

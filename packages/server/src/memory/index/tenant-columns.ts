@@ -67,7 +67,11 @@ function grown<C extends Column>(column: C, size: number): C {
   return larger
 }
 
+let made = 0
+
 export class TenantColumns {
+  /** No others have it: those that are read anew may hold something else. */
+  readonly name = `${++made}`
   readonly ids: string[] = []
   readonly byDoc = new Map<number, number>()
   readonly postings = new Postings()
@@ -78,7 +82,7 @@ export class TenantColumns {
   private readonly weights: Record<keyof Weights, Float64Array>
   /** The state of the store that these columns have seen, as their engine names it. */
   seenUpTo: number | string = 0
-  /** Grows with every change of windows: one that was read while it grew may be gone. */
+  /** Grows with every change of memories: a window that was read while it grew may be gone. */
   windowChanges = 0
   /** Grows with every change of texts: words that were read while it grew may miss one. */
   texts = 0

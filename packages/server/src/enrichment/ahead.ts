@@ -1,0 +1,217 @@
+// Searches ahead: between the publish of an event and the poll that takes its delivery there is mostly time to find what
+// its receiver remembers about it. A poll of a hundred then waits for none of a hundred searches.
+//
+// 1. A publish waits for none of it: what it has stored is noted here, and work begins after its response.
+// 2. What was found is used only if it would be found again: the memories of the tenant are the same (`standing`), and so
+//    is the receiver's team. Otherwise the poll searches, with a text that the model has read already.
+// 3. Nothing is computed that nobody would ask for: only for receivers that were enriched here lately and see memories
+//    at all. One whose memories keep changing has its texts read by the model, which stays true, and is not searched for.
+// 4. Tenants take turns, and inside a tenant its agents. What waits is bounded; past that a poll searches as ever.
+import type { NewDelivery } from '../delivery/handover.ts'
+import { SHORT_BYTES } from '../delivery/long-payloads.ts'
+import type { Mailbox } from '../delivery/sql.ts'
+import type { Clock } from '../kernel/clock.ts'
+import { fairQueue } from '../kernel/fair-queue.ts'
+import type { Logger } from '../kernel/logger.ts'
+import type { Recalled } from '../memory/index/memory-index.ts'
+import type { MemoryParts } from '../memory/make-memory.ts'
+import type { Viewer } from '../memory/see.ts'
+import type { Store } from '../store/db.ts'
+import { queryOf } from './query.ts'
+import { viewerOf } from './viewer.ts'
+
+/** While one is read by the model another is searched for; more would take the processors from the events. */
+const AT_ONCE = 2
+/** Deliveries that wait: of a mailbox as many as one poll takes twice, of all together, and characters of their events. */
+const MAX_WAITING = { mailbox: 200, all: 2_000, characters: 8_388_608 } as const
+/** Deliveries with something found, about a kilobyte each. */
+const MAX_FOUND = 4_000
+/** How long it is used: what is new fades meanwhile, and a time in words, "yesterday", means another day. */
+const FOUND_FOR_MS = 300_000
+/** A receiver that was not enriched for so long may never come again. */
+const LATELY_MS = 600_000
+const MAX_RECEIVERS = 10_000
+/** Without a bound a search is read again by a better model, which enrichment does not wait for. */
+const BUDGET_MS = 30_000
+
+export interface FoundAhead {
+  teamId: string | null
+  /** Null: its text was read by the model, and nothing was searched. */
+  recalled: Recalled[] | null
+  /** Of the memories, before they were searched. */
+  standing: string | null
+  at: number
+}
+
+/** What a poll has seen of its receiver. */
+export interface Seen {
+  /** It sees memories. */
+  hasMemories: boolean
+  /** Whether they were as they had been ahead; null when nothing had been done ahead. */
+  wereTheSame: boolean | null
+}
+
+export interface Ahead {
+  /** These wait to be polled, on disk. */
+  added(deliveries: readonly NewDelivery[]): void
+  /** A poll has the delivery: what was found for it, if that was begun at all. */
+  take(deliveryId: string): Promise<FoundAhead | null>
+  polled(mailbox: Mailbox, seen: Seen): void
+  /** Resolves when nothing waits. */
+  idle(): Promise<void>
+  close(): Promise<void>
+}
+
+export interface AheadTools extends Pick<MemoryParts, 'recall' | 'readAhead' | 'standing'> {
+  store: Store
+  clock: Clock
+  log: Logger
+}
+
+/** How many memories a search is for, by depth. */
+export const MEMORIES = { light: 3, full: 8 } as const
+type Depth = keyof typeof MEMORIES
+
+interface Waiting {
+  mailbox: Mailbox
+  deliveryId: string
+  depth: Depth
+  envelope: string
+  isTaken: boolean
+}
+
+interface Receiver extends Seen {
+  at: number
+}
+
+const nameOf = ({ tenantId, recipientId }: Mailbox): string => `${tenantId} ${recipientId}`
+
+/** Keeps the latest of a map's entries. */
+function keepLatest<K, V>(map: Map<K, V>, key: K, value: V, most: number): void {
+  map.delete(key)
+  map.set(key, value)
+  if (map.size > most) map.delete(map.keys().next().value!)
+}
+
+/** Searches for one event. Events that say the same share one search. */
+function makeSearchAhead({ clock, recall, readAhead, standing }: AheadTools) {
+  const answers = new Map<string, FoundAhead>()
+  return async (viewer: Viewer, query: string, depth: Depth, keepsChanging: boolean): Promise<FoundAhead> => {
+    const { id, teamId } = viewer
+    const name = `${id} ${teamId ?? ''} ${depth} ${query}`
+    const standingNow = await standing(viewer)
+    const known = answers.get(name)
+    if (known && standingNow !== null && known.standing === standingNow) return known
+    let recalled: Recalled[] | null = null
+    if (keepsChanging || standingNow === null) await readAhead(viewer, query)
+    else recalled = await recall(viewer, query, { limit: MEMORIES[depth], budgetMs: BUDGET_MS })
+    // By words alone: the model was away, and may be back when somebody asks.
+    if (recalled?.length && recalled.every(({ signals }) => signals.similarity === 0)) recalled = null
+    const answer = { teamId, recalled, standing: standingNow, at: clock.elapsed() }
+    if (recalled) keepLatest(answers, name, answer, MAX_FOUND)
+    return answer
+  }
+}
+
+export function makeAhead(tools: AheadTools): Ahead {
+  const { store, clock, log } = tools
+  const search = makeSearchAhead(tools)
+  const queue = fairQueue<Waiting>()
+  const waiting = new Map<string, Waiting>()
+  const waitingAt = new Map<string, number>()
+  const receivers = new Map<string, Receiver>()
+  /** By delivery. */
+  const found = new Map<string, Promise<FoundAhead | null>>()
+  const underWay = new Set<Promise<unknown>>()
+  let characters = 0
+  let closed = false
+
+  function isExpected(mailbox: Mailbox): boolean {
+    const receiver = receivers.get(nameOf(mailbox))
+    return receiver !== undefined && receiver.hasMemories && clock.elapsed() - receiver.at <= LATELY_MS
+  }
+
+  function leave({ mailbox, deliveryId, envelope }: Waiting): void {
+    if (!waiting.delete(deliveryId)) return
+    characters -= envelope.length
+    const left = waitingAt.get(nameOf(mailbox))! - 1
+    if (left > 0) waitingAt.set(nameOf(mailbox), left)
+    else waitingAt.delete(nameOf(mailbox))
+  }
+
+  function add({ tenant_id, recipient_id, id, enrichment, envelope }: NewDelivery): void {
+    const mailbox = { tenantId: tenant_id, recipientId: recipient_id }
+    if ((enrichment !== 'light' && enrichment !== 'full') || envelope.length > SHORT_BYTES) return
+    if (!isExpected(mailbox)) return
+    const many = waitingAt.get(nameOf(mailbox)) ?? 0
+    if (many >= MAX_WAITING.mailbox || queue.size >= MAX_WAITING.all) return
+    if (characters + envelope.length > MAX_WAITING.characters) return
+    const one: Waiting = { mailbox, deliveryId: id, depth: enrichment, envelope, isTaken: false }
+    waitingAt.set(nameOf(mailbox), many + 1)
+    characters += envelope.length
+    waiting.set(id, one)
+    queue.push(tenant_id, recipient_id, one)
+  }
+
+  async function find({ mailbox, envelope, depth }: Waiting): Promise<FoundAhead | null> {
+    try {
+      const query = queryOf(JSON.parse(envelope) as object)
+      const keepsChanging = receivers.get(nameOf(mailbox))?.wereTheSame === false
+      return query === '' ? null : await search(await viewerOf(store, mailbox), query, depth, keepsChanging)
+    } catch (error) {
+      // The poll searches, and says what is wrong if it still is.
+      if (!closed) log.debug({ err: error }, 'nothing was found ahead for a delivery')
+      return null
+    }
+  }
+
+  function work(): void {
+    while (!closed && underWay.size < AT_ONCE && queue.size > 0) {
+      const [one] = queue.take(() => true)
+      leave(one!)
+      if (one!.isTaken) continue
+      const finding = find(one!)
+      keepLatest(found, one!.deliveryId, finding, MAX_FOUND)
+      const done = finding.then(() => {
+        underWay.delete(done)
+        work()
+      })
+      underWay.add(done)
+    }
+  }
+
+  return {
+    added(deliveries) {
+      if (closed || deliveries.length === 0) return
+      for (const delivery of deliveries) add(delivery)
+      // The responses of the publishes go first.
+      if (queue.size > 0) setImmediate(work)
+    },
+    async take(deliveryId) {
+      const one = waiting.get(deliveryId)
+      if (one) {
+        one.isTaken = true
+        leave(one)
+        return null
+      }
+      const finding = found.get(deliveryId)
+      found.delete(deliveryId)
+      const ready = (await finding) ?? null
+      return ready && clock.elapsed() - ready.at <= FOUND_FOR_MS ? ready : null
+    },
+    polled(mailbox, { hasMemories, wereTheSame }) {
+      const name = nameOf(mailbox)
+      const before = receivers.get(name)
+      const same = wereTheSame ?? before?.wereTheSame ?? null
+      keepLatest(receivers, name, { hasMemories, wereTheSame: same, at: clock.elapsed() }, MAX_RECEIVERS)
+    },
+    async idle() {
+      await new Promise(setImmediate)
+      while (underWay.size > 0) await Promise.all(underWay)
+    },
+    async close() {
+      closed = true
+      await Promise.all(underWay)
+    },
+  }
+}

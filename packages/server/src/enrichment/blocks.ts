@@ -1,0 +1,72 @@
+// The blocks of several deliveries to one receiver, read together: their memories in one query, and the relationships of
+// those that have some.
+import { iso } from '../kernel/clock.ts'
+import type { ToEnrich } from '../delivery/claim.ts'
+import type { Recalled } from '../memory/index/memory-index.ts'
+import type { Viewer } from '../memory/see.ts'
+import { reachedFrom, type Reached } from '../memory/traverse.ts'
+import type { Db } from '../store/db.ts'
+import { listRelated, listWithSubject, readEarlierEvents, readRecalled, type RecalledRow } from './sql.ts'
+
+const EARLIER_EVENTS = 5
+/** Of each memory, the strongest: a block must not grow with what somebody else has related. */
+const RELATIONSHIPS = 100
+
+export interface ToShow {
+  delivery: ToEnrich
+  recalled: readonly Recalled[]
+}
+
+/** As the contract has it; metadata that is long is left out. */
+const shownRelationship = ({ metadata, created_at, ...row }: Reached['relationship']): object => ({
+  ...row,
+  metadata: metadata === null ? null : (JSON.parse(metadata) as object),
+  created_at: iso(created_at),
+})
+
+const idsOf = (items: readonly ToShow[]): string[] => [
+  ...new Set(items.flatMap(({ recalled }) => recalled.map(({ id }) => id))),
+]
+
+type Shown = (RecalledRow & { score: number })[]
+
+/** Each block as JSON, in the order of the items. */
+export async function blocksOf(
+  db: Db,
+  viewer: Viewer,
+  items: readonly ToShow[],
+  now: number,
+): Promise<(string | Promise<string>)[]> {
+  const full = items.filter(({ delivery }) => delivery.depth === 'full')
+  const eventIds = full.map(({ delivery }) => delivery.eventId)
+  const [rows, related, withSubject] = await Promise.all([
+    readRecalled(db, viewer, idsOf(items), full.length > 0, now),
+    listRelated(db, viewer.tenantId, idsOf(full)),
+    listWithSubject(db, viewer.tenantId, eventIds),
+  ])
+  const relationships = new Map<string, Promise<object[]>>()
+  function relationshipsOf(id: string): Promise<object[]> {
+    const known = relationships.get(id)
+    if (known) return known
+    const reading = related.has(id) ? reachedFrom(db, viewer, id, 1, 'out', now) : Promise.resolve([])
+    const shown = reading.then((reached) =>
+      reached.slice(0, RELATIONSHIPS).map(({ relationship }) => shownRelationship(relationship)),
+    )
+    relationships.set(id, shown)
+    return shown
+  }
+
+  async function fullBlock({ eventId }: ToEnrich, shown: Shown): Promise<string> {
+    const memories = await Promise.all(
+      shown.map(async (memory) => ({ ...memory, relationships: await relationshipsOf(memory.id) })),
+    )
+    const earlier = withSubject.has(eventId) ? await readEarlierEvents(db, viewer, eventId, EARLIER_EVENTS) : []
+    return JSON.stringify({ depth: 'full', memories, recent_events: earlier })
+  }
+
+  return items.map(({ delivery, recalled }) => {
+    const shown = recalled.flatMap(({ id, score }) => (rows.has(id) ? [{ ...rows.get(id)!, score }] : []))
+    if (delivery.depth === 'full') return fullBlock(delivery, shown)
+    return JSON.stringify({ depth: 'light', memories: shown.map(({ id, title, score }) => ({ id, title, score })) })
+  })
+}

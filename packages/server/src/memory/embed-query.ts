@@ -1,0 +1,30 @@
+// What a query means. Tenants take turns at the model, and their agents; what was asked lately is known.
+import { Failure } from '../kernel/failure.ts'
+import type { Logger } from '../kernel/logger.ts'
+import type { Turns } from '../kernel/turns.ts'
+import type { Embedded, Embedder } from './embed/embedding.ts'
+import { makeQueryCache } from './embed/query-cache.ts'
+import type { Viewer } from './see.ts'
+
+const SPACES = /\s+/g
+/** More than the 254 tokens that the model reads of a query, and more words than are looked up. */
+const MAX_QUERY = 4_096
+
+/** As much of a text as is read of it. */
+export const asQuery = (text: string): string => text.replaceAll(SPACES, ' ').trim().slice(0, MAX_QUERY).toWellFormed()
+
+/** Null where the model cannot say. Throws where too many of one agent wait. */
+export type EmbedQuery = (viewer: Viewer, query: string) => Promise<Embedded | null>
+
+export function makeEmbedQuery(embedder: Embedder, turns: Turns, log: Logger): EmbedQuery {
+  const cache = makeQueryCache()
+  return async ({ tenantId, id }, query) => {
+    try {
+      return await cache.of(tenantId, query, () => turns.take(tenantId, id, () => embedder.query(query)))
+    } catch (error) {
+      if (error instanceof Failure) throw error // too many of them
+      log.warn({ err: error }, 'the query was not embedded; searching by words')
+      return null
+    }
+  }
+}

@@ -1,0 +1,71 @@
+// What was asked lately, with what it means: a text goes through the model once, however often it is asked. Each tenant
+// has its own, because how long a response takes would tell what others ask.
+import type { Embedded } from './embedding.ts'
+
+/** Of all tenants together; a query of twelve tokens has about three kilobytes. */
+const MAX_BYTES = 8 * 1_048_576
+/** Two entries of maps, a promise and the heads of two arrays. */
+const EACH = 600
+
+export interface QueryCache {
+  /** What a text means, from `embed` unless it is known. */
+  of(tenantId: string, text: string, embed: () => Promise<Embedded>): Promise<Embedded>
+  readonly bytes: number
+}
+
+interface Known {
+  embedded: Embedded
+  bytes: number
+}
+
+export function makeQueryCache(maxBytes = MAX_BYTES): QueryCache {
+  // In the order of their last use.
+  const known = new Map<string, Known>()
+  const underWay = new Map<string, Promise<Embedded>>()
+  let bytes = 0
+
+  function keep(key: string, embedded: Embedded): void {
+    const { vector, tokens, words = [] } = embedded
+    const size = EACH + 2 * key.length + vector.byteLength + tokens.byteLength + words.length * 24
+    known.set(key, { embedded, bytes: size })
+    bytes += size
+    for (const [oldest, one] of known) {
+      if (bytes <= maxBytes) break
+      known.delete(oldest)
+      bytes -= one.bytes
+    }
+  }
+
+  async function first(key: string, embed: () => Promise<Embedded>): Promise<Embedded> {
+    const work = embed()
+    underWay.set(key, work)
+    try {
+      const embedded = await work
+      keep(key, embedded)
+      return embedded
+    } finally {
+      underWay.delete(key)
+    }
+  }
+
+  return {
+    get bytes() {
+      return bytes
+    },
+    async of(tenantId, text, embed) {
+      const key = `${tenantId} ${text}`
+      for (;;) {
+        const found = known.get(key)
+        if (found) {
+          known.delete(key)
+          known.set(key, found)
+          return found.embedded
+        }
+        const other = underWay.get(key)
+        if (!other) return first(key, embed)
+        // Its failure may be its own, too many of one agent say: then it is this caller's turn.
+        await other.catch(() => {})
+      }
+    },
+  }
+}
