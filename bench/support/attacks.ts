@@ -10,6 +10,8 @@ export interface Target {
   /** Of the attacker's own agent, in a tenant of its own. */
   token: string
   agentId: string
+  /** A memory of its own, where the attack needs one. */
+  memoryId?: string
 }
 
 export interface Attack {
@@ -172,6 +174,16 @@ export const ATTACKS: Record<string, Attack> = {
       const ids = Array.from({ length: 100 }, () => `"dlv_${randomBytes(13).toString('hex')}"`)
       const sent = post('/v1/delivery/ack', token, `{"delivery_ids":[${ids.join()}]}`)
       flood(port, 64, () => sent, { every: 100 })
+    },
+  },
+  'changes by four hundred clients': {
+    async prepare(call, target) {
+      const { id } = (await call('POST', '/v1/memories', JSON.parse(memory('Small')))) as { id: string }
+      target.memoryId = id
+    },
+    run({ port, token, memoryId }) {
+      const sent = post(`/v1/memories/${memoryId}`, token, '{"importance":0.4}').replace('POST', 'PATCH')
+      flood(port, 400, () => sent, { every: 100 })
     },
   },
   'searches of 32,000 characters': {

@@ -52,7 +52,7 @@ export async function exchangeKey(
 ): Promise<TokenResponse> {
   const now = tools.now()
   if (row.last_used_at === null || now - row.last_used_at >= TOUCH_EVERY_MS)
-    await store.tx((tx) => touchKey(tx, row.tenant_id, row.id, now))
+    await store.tx((tx) => touchKey(tx, row.tenant_id, row.id, now), { caller: principal })
   const { token, expiresAt } = await signToken(tools.secrets.tokenKey, principal, now, row.expires_at)
   return {
     access_token: token,

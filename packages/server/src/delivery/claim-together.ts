@@ -11,7 +11,7 @@
 // claimed by the commit after. On PostgreSQL the median at 300 events a second was 8 to 10 ms so, and is 4.
 import { failedAlone, makeBatches } from '../kernel/batches.ts'
 import type { Clock } from '../kernel/clock.ts'
-import { StoreUnavailable, type Db, type Store } from '../store/db.ts'
+import { StoreUnavailable, type Db, type Store, type TxOptions } from '../store/db.ts'
 import type { Handover, Offer } from './handover.ts'
 import type { DeliveryPolicy } from './policy.ts'
 import type { PutBack } from './put-back.ts'
@@ -38,6 +38,10 @@ export type ClaimTogether = (poll: MailboxPoll) => Promise<Leased>
 
 /** A lease that a power cut takes back is no harm: the delivery comes again, with the same attempt. */
 export const FORGETTABLE = { mayBeLost: true }
+const forgettableOf = ({ mailbox }: MailboxPoll): TxOptions => ({
+  ...FORGETTABLE,
+  caller: { tenantId: mailbox.tenantId, id: mailbox.recipientId },
+})
 const MOST_POLLS = 64
 const NOBODY_SLEEPS = (): void => {}
 
@@ -65,7 +69,7 @@ export function makeClaimTogether(store: Store, clock: Clock, handover: Handover
     return async () => ({ rows: await leased(), until })
   }
 
-  const alone: ClaimTogether = async (poll) => (await store.tx(async (tx) => begin(tx, poll), FORGETTABLE))()
+  const alone: ClaimTogether = async (poll) => (await store.tx(async (tx) => begin(tx, poll), forgettableOf(poll)))()
 
   async function aloneOffered(poll: MailboxPoll): Promise<Leased> {
     let offer: Offer | null = null
@@ -76,7 +80,7 @@ export function makeClaimTogether(store: Store, clock: Clock, handover: Handover
         // Nothing at all may also mean that the mailbox is paused.
         if (taken.rows.length > 0 && room > 0) offer = handover.offer(poll.mailbox, room, NOBODY_SLEEPS)
         return taken
-      }, FORGETTABLE)
+      }, forgettableOf(poll))
       const handed = await (offer as Offer | null)?.end()
       return handed ? withHanded(leased, handed) : leased
     } catch (error) {

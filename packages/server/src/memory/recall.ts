@@ -116,22 +116,25 @@ export async function searchMemories(
 ): Promise<JsonBody> {
   const ranked = await recall(principal, query, options)
   const seen = seenBy(principal, now)
-  return store.tx(async (tx) => {
-    const ids = ranked.map(({ id }) => id)
-    const rows = new Map((await listMemoriesById(tx, seen, ids)).map((row) => [row.id, row]))
-    await touchMemories(tx, principal.tenantId, [...rows.keys()], now)
-    meter(tx, now, [[principal.tenantId, 'searches', 1]])
-    // One that was deleted, or hidden from the caller, between the search and now is left out.
-    const items = ranked.flatMap(({ id, score, signals }): Item[] => {
-      const row = rows.get(id)
-      if (!row) return []
-      const memory = { ...row, accessed_at: Math.max(row.accessed_at, now) }
-      const shown = explain ? `,"signals":${JSON.stringify(signals)}` : ''
-      return [{ memory, before: '{"memory":', after: `,"score":${score}${shown}}` }]
-    })
-    const response = { open: '{"results":[', items, close: (count: number) => `],"total":${count}}` }
-    const body = await jsonBody(tx, store, seen, response, isBrief)
-    await answered(tx, body)
-    return body
-  })
+  return store.tx(
+    async (tx) => {
+      const ids = ranked.map(({ id }) => id)
+      const rows = new Map((await listMemoriesById(tx, seen, ids)).map((row) => [row.id, row]))
+      await touchMemories(tx, principal.tenantId, [...rows.keys()], now)
+      meter(tx, now, [[principal.tenantId, 'searches', 1]])
+      // One that was deleted, or hidden from the caller, between the search and now is left out.
+      const items = ranked.flatMap(({ id, score, signals }): Item[] => {
+        const row = rows.get(id)
+        if (!row) return []
+        const memory = { ...row, accessed_at: Math.max(row.accessed_at, now) }
+        const shown = explain ? `,"signals":${JSON.stringify(signals)}` : ''
+        return [{ memory, before: '{"memory":', after: `,"score":${score}${shown}}` }]
+      })
+      const response = { open: '{"results":[', items, close: (count: number) => `],"total":${count}}` }
+      const body = await jsonBody(tx, store, seen, response, isBrief)
+      await answered(tx, body)
+      return body
+    },
+    { caller: principal },
+  )
 }

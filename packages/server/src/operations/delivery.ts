@@ -93,11 +93,14 @@ export function deliveryOperations(tools: DeliveryOperationTools): Binding[] {
     own(operations.ackDeliveries, async ({ principal, body }, record) => {
       const mailbox = mailboxOf(principal)
       if (!record) return ok({ acknowledged: await acknowledgeTogether(mailbox, body.delivery_ids) })
-      return store.tx(async (tx) => {
-        const response = ok({ acknowledged: await acknowledge(tx, tools, mailbox, body.delivery_ids, now()) })
-        await record(tx, response)
-        return response
-      })
+      return store.tx(
+        async (tx) => {
+          const response = ok({ acknowledged: await acknowledge(tx, tools, mailbox, body.delivery_ids, now()) })
+          await record(tx, response)
+          return response
+        },
+        { caller: principal },
+      )
     }),
 
     write(operations.nackDeliveries, async ({ principal, body }, tx) =>

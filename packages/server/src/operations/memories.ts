@@ -65,12 +65,15 @@ export const memoryOperations = (tools: MemoryOperationTools): Binding[] => {
     own(operations.createMemory, async ({ principal, body, options }, record) => {
       const known = await similar.atOnce(principal, `${body.title}\n${body.content}`)
       await index.ahead(body.title, body.content)
-      return store.tx(async (tx) => {
-        const more = known && known.similar.length > 0 ? `,"similar":${JSON.stringify(known.similar)}` : ''
-        const response = shown(store, 201, await remember(tx, tools, principal, body, known?.vectors), options, more)
-        if (record) await record(tx, response)
-        return response
-      })
+      return store.tx(
+        async (tx) => {
+          const more = known && known.similar.length > 0 ? `,"similar":${JSON.stringify(known.similar)}` : ''
+          const response = shown(store, 201, await remember(tx, tools, principal, body, known?.vectors), options, more)
+          if (record) await record(tx, response)
+          return response
+        },
+        { caller: principal },
+      )
     }),
 
     // A write: fetching moves accessed_at.
@@ -80,11 +83,14 @@ export const memoryOperations = (tools: MemoryOperationTools): Binding[] => {
 
     own(operations.updateMemory, async ({ principal, params, body, options }, record) => {
       await index.ahead(body.title, body.content)
-      return store.tx(async (tx) => {
-        const response = shown(store, 200, await changeMemory(tx, tools, principal, params.id, body), options)
-        if (record) await record(tx, response)
-        return response
-      })
+      return store.tx(
+        async (tx) => {
+          const response = shown(store, 200, await changeMemory(tx, tools, principal, params.id, body), options)
+          if (record) await record(tx, response)
+          return response
+        },
+        { caller: principal },
+      )
     }),
 
     write(operations.deleteMemory, async ({ principal, params, query }, tx) => {

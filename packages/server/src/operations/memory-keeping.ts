@@ -23,12 +23,15 @@ export const memoryKeepingOperations = (tools: MemoryKeepingTools): Binding[] =>
   return [
     own(operations.putMemory, async ({ principal, params, body, options }, record) => {
       await index.ahead(body.title, body.content)
-      return store.tx(async (tx) => {
-        const { memory, outcome } = await putMemory(tx, tools, principal, params.external_id, body)
-        const response = shown(store, outcome === 'made' ? 201 : 200, memory, options)
-        if (record) await record(tx, response)
-        return response
-      })
+      return store.tx(
+        async (tx) => {
+          const { memory, outcome } = await putMemory(tx, tools, principal, params.external_id, body)
+          const response = shown(store, outcome === 'made' ? 201 : 200, memory, options)
+          if (record) await record(tx, response)
+          return response
+        },
+        { caller: principal },
+      )
     }),
 
     read(operations.getMemoryHistory, async ({ principal, params }) => ({

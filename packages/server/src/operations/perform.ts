@@ -7,7 +7,7 @@ import type { Operation } from '@sensorium/contract'
 import type { Audit, AuditedCall } from '../audit/audit.ts'
 import type { Principal } from '../auth/principal.ts'
 import { Failure, invalid } from '../kernel/failure.ts'
-import type { Store } from '../store/db.ts'
+import type { Db, Store } from '../store/db.ts'
 import { makeAdmit, makeSubjectsOf, type Admit, type AdmitTools } from './admit.ts'
 import type { Binding } from './binding.ts'
 import type { Call, CallOptions, Input, Payload } from './call.ts'
@@ -177,13 +177,14 @@ function makeRun(
     const audited = operation.audit && auditedCall(operation, call)
     if (binding.kind === 'own') return binding.handle(call, audited ? withAudit(audit, audited, record) : record)
     const { handle: work } = binding
-    return store.tx(async (tx) => {
+    const inTx = async (tx: Db): Promise<OperationResponse> => {
       const tenantId = audited ? await audit.tenantOf(tx, audited) : null
       const response = await work(call, tx)
       if (audited) await audit.write(tx, audited, tenantId, response.resourceId)
       if (record) await record(tx, response)
       return response
-    })
+    }
+    return store.tx(inTx, { caller: call.principal })
   }
 
   // A refusal that would come out the same again is recorded like any other response.

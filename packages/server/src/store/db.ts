@@ -137,7 +137,21 @@ export interface StoreStats {
   idle: number
 }
 
+/** An agent, or whoever else calls, in its tenant. */
+export interface Caller {
+  tenantId: string
+  id: string
+}
+
+/** Of what the service does by itself, or for many at once. */
+export const ITSELF: Caller = { tenantId: '', id: '' }
+
 export interface TxOptions {
+  /**
+   * Who asked for it. Where transactions wait, tenants take turns, and callers inside a tenant; what is nobody's has its
+   * turn among the tenants.
+   */
+  caller?: Caller
   /**
    * It resolves when it is committed and does not wait for the disk: a power cut may take it back, alone or with others
    * of its kind, never something that was answered as durable. For a lease, which may be forgotten but not be half

@@ -4,10 +4,11 @@ import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Clock } from '../kernel/clock.ts'
-import { StoreUnavailable, type Observe, type StoreStats, type Value } from './db.ts'
+import { StoreUnavailable, type Caller, type Observe, type StoreStats, type Value } from './db.ts'
 import { makeListening, type Listening } from './postgres-listen.ts'
 import { makeLookUps } from './postgres-lookups.ts'
 import { makeServers, type Servers } from './postgres-servers.ts'
+import { makeConnectionTurns, type ConnectionTurns } from './postgres-turns.ts'
 import { BatchingClient, isOutage, isOvertime, isQueueTimeout, setUp } from './postgres-wire.ts'
 
 export interface PostgresOptions {
@@ -23,7 +24,7 @@ export interface PostgresOptions {
 
 export interface Connections {
   /** Work on a connection of its own, which is given back or, if it was lost, left. */
-  withClient<T>(kind: 'tx' | 'query', work: (client: pg.PoolClient) => Promise<T>): Promise<T>
+  withClient<T>(kind: 'tx' | 'query', work: (client: pg.PoolClient) => Promise<T>, caller?: Caller): Promise<T>
   /** Over connections that many share: for what is quick. */
   lookUp<R>(sql: string, values: readonly Value[]): Promise<R[]>
   /** Like a look-up, for what is only told: best effort. */
@@ -94,12 +95,45 @@ function clientOf(servers: Servers): typeof pg.Client {
   }
 }
 
+/** Work on a connection of the pool, when it has its turn. */
+function onPool(pool: pg.Pool, turns: ConnectionTurns, servers: Servers, observe: Observe) {
+  return async <T>(
+    kind: 'tx' | 'query',
+    work: (client: pg.PoolClient) => Promise<T>,
+    caller: Caller | undefined,
+  ): Promise<T> => {
+    const started = performance.now()
+    let hasTurn = false
+    let client: pg.PoolClient | undefined
+    let broken = false
+    try {
+      if (servers.inDoubt()) await servers.ready()
+      const turn = turns.take(caller)
+      if (turn) await turn
+      hasTurn = true
+      client = await pool.connect()
+      return await work(client)
+    } catch (error) {
+      const told = translated(error, client !== undefined)
+      broken = told instanceof StoreUnavailable && told.trouble !== 'busy'
+      if (broken) servers.doubt()
+      throw told
+    } finally {
+      client?.release(broken)
+      if (hasTurn) turns.leave()
+      observe(kind, (performance.now() - started) / 1000)
+    }
+  }
+}
+
 export function makeConnections(options: PostgresOptions): Connections {
   const { url, clock, poolSize = 10, observe = () => {}, warn = () => {} } = options
   const underWay = new Set<Promise<unknown>>()
   const servers = makeServers(url, () => underWay.size > 0, warn)
   const Client = clientOf(servers)
   const pool = makePool(Client, poolSize, warn)
+  const turns = makeConnectionTurns(poolSize, MAX_WAITING, QUEUE_WITHIN_MS)
+  const inTurn = onPool(pool, turns, servers, observe)
   const lookUps = makeLookUps(
     () => new Client({ ...PIPELINED, statement_timeout: LOOK_UP_WITHIN_MS, query_timeout: LOOK_UP_WITHIN_MS }),
     warn,
@@ -126,29 +160,7 @@ export function makeConnections(options: PostgresOptions): Connections {
     return running
   }
 
-  const withClient = <T>(kind: 'tx' | 'query', work: (client: pg.PoolClient) => Promise<T>): Promise<T> =>
-    whileOpen(() => withPooled(kind, work))
-
-  async function withPooled<T>(kind: 'tx' | 'query', work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-    if (pool.waitingCount >= MAX_WAITING)
-      throw new StoreUnavailable('too many transactions are waiting', { trouble: 'busy' })
-    const started = performance.now()
-    let client: pg.PoolClient | undefined
-    let broken = false
-    try {
-      if (servers.inDoubt()) await servers.ready()
-      client = await pool.connect()
-      return await work(client)
-    } catch (error) {
-      const told = translated(error, client !== undefined)
-      broken = told instanceof StoreUnavailable && told.trouble !== 'busy'
-      if (broken) servers.doubt()
-      throw told
-    } finally {
-      client?.release(broken)
-      observe(kind, (performance.now() - started) / 1000)
-    }
-  }
+  const withClient: Connections['withClient'] = (kind, work, caller) => whileOpen(() => inTurn(kind, work, caller))
 
   async function lookUp<R>(sql: string, values: readonly Value[]): Promise<R[]> {
     const started = performance.now()
@@ -175,7 +187,11 @@ export function makeConnections(options: PostgresOptions): Connections {
     doubt: servers.doubt,
     stats() {
       const { connections, idle } = lookUps.stats()
-      return { waiting: pool.waitingCount, connections: pool.totalCount + connections, idle: pool.idleCount + idle }
+      return {
+        waiting: turns.waiting + pool.waitingCount,
+        connections: pool.totalCount + connections,
+        idle: pool.idleCount + idle,
+      }
     },
     async close() {
       if (closing.signal.aborted) return

@@ -32,7 +32,7 @@ export function openPostgres(options: PostgresOptions): Store {
   async function tx<T>(work: (tx: Db) => Promise<T>, options?: TxOptions): Promise<T> {
     for (let tries = 1; ; tries++) {
       try {
-        const result = await withClient('tx', (client) => transact(client, work, isSharded, options))
+        const result = await withClient('tx', (client) => transact(client, work, isSharded, options), options?.caller)
         writes.ended()
         return result
       } catch (error) {

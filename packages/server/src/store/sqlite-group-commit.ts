@@ -8,6 +8,8 @@ import { onConnection, translate } from './sqlite-statements.ts'
 import type { WriteAheadLog } from './sqlite-wal.ts'
 import type { WriteWatch } from './write-watch.ts'
 
+/** More than this many share no commit: a flood neither holds a commit back for ever nor the event loop. */
+const MAX_GROUP = 256
 /** What takes longer shares no commit. */
 const MAX_GROUP_MS = 10
 
@@ -22,6 +24,13 @@ export interface Job {
   reject: (error: unknown) => void
 }
 
+/** Where transactions wait. */
+export interface Line {
+  readonly size: number
+  /** Takes the next one of those that may be lost, or of the others. */
+  next(mayBeLost: boolean): Job | undefined
+}
+
 interface Last {
   sql: string
   values: readonly Value[] | undefined
@@ -29,10 +38,10 @@ interface Last {
 
 export interface GroupCommit {
   /**
-   * Runs jobs one after the other and commits them together; a failing job undoes its own savepoint only. Gives back
-   * those that there was no time for.
+   * Takes jobs from the line and runs them one after the other, as long as there is time, and commits them together; a
+   * failing job undoes its own savepoint only.
    */
-  run(jobs: Job[]): Promise<Job[]>
+  run(line: Line): Promise<void>
   /**
    * While a commit is on its way to the disk of which some are told already: they would not see their own work in the
    * state before it, so reads wait.
@@ -50,6 +59,23 @@ interface GroupCommitParts {
   observe: Observe
 }
 
+/**
+ * The jobs of one group, added to `taken` as they are. Those that may be lost come first: they see nothing that is not on
+ * disk, and so need not wait for it. They have half of the time, so that the others have some.
+ */
+function* jobsOf(line: Line, taken: Job[], begun: number): Generator<Job> {
+  const most = Math.min(line.size, MAX_GROUP)
+  for (const mayBeLost of [true, false]) {
+    const until = begun + (mayBeLost ? MAX_GROUP_MS / 2 : MAX_GROUP_MS)
+    while (taken.length < most && (taken.length === 0 || performance.now() <= until)) {
+      const job = line.next(mayBeLost)
+      if (!job) break
+      taken.push(job)
+      yield job
+    }
+  }
+}
+
 export function makeGroupCommit({ writer, log, snapshot, writes, observe }: GroupCommitParts): GroupCommit {
   let failedLater: { error: unknown } | null = null
   const write = onConnection(writer, (error) => (failedLater ??= { error }))
@@ -65,10 +91,8 @@ export function makeGroupCommit({ writer, log, snapshot, writes, observe }: Grou
   let refused: StoreUnavailable | null = null
   let syncing: Promise<void> | null = null
 
-  async function run(jobs: Job[]): Promise<Job[]> {
-    let left: Job[] = []
-    // Those that may be lost come first: they see nothing that is not on disk, and so need not wait for it.
-    if (jobs.length > 1) jobs.sort((a, b) => Number(b.mayBeLost) - Number(a.mayBeLost))
+  async function run(line: Line): Promise<void> {
+    const jobs: Job[] = []
     const settled: (() => void)[] = []
     let settledAtOnce = 0
     const atTheEnd: Last[] = []
@@ -77,14 +101,9 @@ export function makeGroupCommit({ writer, log, snapshot, writes, observe }: Grou
     let isDurable = true
     try {
       begin.run()
-      const begun = performance.now()
       // Who is alone undoes everything when it fails: a savepoint costs as much as two statements.
-      const isShared = jobs.length > 1
-      for (const [i, job] of jobs.entries()) {
-        if (i > 0 && performance.now() - begun > MAX_GROUP_MS) {
-          left = jobs.splice(i)
-          break
-        }
+      const isShared = line.size > 1
+      for (const job of jobsOf(line, jobs, performance.now())) {
         if (isShared) savepoint.run()
         try {
           failedLater = null
@@ -117,15 +136,17 @@ export function makeGroupCommit({ writer, log, snapshot, writes, observe }: Grou
       // Neither begun nor committed: nobody's work is on disk.
       if (writer.isTransaction) writer.exec('rollback')
       snapshot.release()
+      // Those who would have been in it are told too where it could not even begin.
+      if (jobs.length === 0) jobs.push(...jobsOf(line, [], performance.now()))
       const outage = translate(error)
       writes.ended(outage)
       for (const job of jobs) job.reject(outage)
-      return left
+      return
     }
     for (const settle of settled.splice(0, settledAtOnce)) settle()
     if (!isDurable) {
       observe('tx', (performance.now() - started) / 1000)
-      return left
+      return
     }
     try {
       syncing = settledAtOnce > 0 ? log.sync() : null
@@ -136,14 +157,13 @@ export function makeGroupCommit({ writer, log, snapshot, writes, observe }: Grou
       const unsure = new StoreUnavailable(refused.message, { trouble: 'unsure', cause: error })
       for (const job of jobs) job.reject(unsure)
       syncing = null
-      return left
+      return
     }
     syncing = null
     snapshot.release()
     writes.ended(refusal)
     observe('tx', (performance.now() - started) / 1000)
     for (const settle of settled) settle()
-    return left
   }
 
   return { run, refused: () => refused, syncing: () => syncing }

@@ -1,12 +1,12 @@
-// The one writer of SQLite: what waits for it, and when its next group runs.
+// The one writer of SQLite: what waits for it, and when its next group runs. Tenants take turns in it, and callers
+// inside a tenant: a neighbour of four hundred clients that change something waited for all of them.
 import { performance } from 'node:perf_hooks'
+import { fairQueue } from '../kernel/fair-queue.ts'
 import { letIn } from '../kernel/let-in.ts'
-import { StoreUnavailable, type Store } from './db.ts'
-import type { GroupCommit, Job } from './sqlite-group-commit.ts'
+import { StoreUnavailable, type Caller, type Store } from './db.ts'
+import type { GroupCommit, Job, Line } from './sqlite-group-commit.ts'
 import type { WriteAheadLog } from './sqlite-wal.ts'
 
-/** More than this many share no commit: a flood neither holds a commit back for ever nor the event loop. */
-const MAX_GROUP = 256
 /** After a group that was put together late (publishes) the next one is expected within this time. */
 const EXPECTED_WITHIN_MS = 3
 /** Past this many waiting transactions the caller is told to come back later. */
@@ -14,13 +14,29 @@ const MAX_WAITING = 20_000
 
 interface Writer extends Pick<Store, 'soon' | 'alongside'> {
   /** Puts a transaction in line. Throws where too many wait. */
-  add(job: Job): void
+  add(job: Job, caller: Caller): void
   readonly waiting: number
   readonly isBusy: boolean
 }
 
+const nextOf = (line: Line): Job | undefined => line.next(true) ?? line.next(false)
+
+/** Where transactions wait, those that may be lost apart from the others. */
+function makeLine(): Line & { push(job: Job, caller: Caller): void } {
+  const forgettable = fairQueue<Job>()
+  const durable = fairQueue<Job>()
+  const queueOf = (mayBeLost: boolean) => (mayBeLost ? forgettable : durable)
+  return {
+    get size() {
+      return forgettable.size + durable.size
+    },
+    push: (job, { tenantId, id }) => queueOf(job.mayBeLost).push(tenantId, id, job),
+    next: (mayBeLost) => queueOf(mayBeLost).take(() => true)[0],
+  }
+}
+
 export function makeWriter(groupCommit: GroupCommit, log: WriteAheadLog): Writer {
-  let queue: Job[] = []
+  const line = makeLine()
   let gathering: (() => void)[] = []
   let riding: (() => void)[] = []
   let lastGathered = -Infinity
@@ -28,7 +44,7 @@ export function makeWriter(groupCommit: GroupCommit, log: WriteAheadLog): Writer
   let draining = false
 
   async function drain(): Promise<void> {
-    while (queue.length > 0 || gathering.length > 0) {
+    while (line.size > 0 || gathering.length > 0) {
       // Let the responses out and new requests in before the next commit; what is asked for in this turn shares it.
       await letIn()
       await log.rest()
@@ -39,14 +55,10 @@ export function makeWriter(groupCommit: GroupCommit, log: WriteAheadLog): Writer
       for (const begin of gathered) begin()
       const refused = groupCommit.refused()
       if (refused) {
-        for (const job of queue.splice(0)) job.reject(refused)
+        for (let job = nextOf(line); job; job = nextOf(line)) job.reject(refused)
         break
       }
-      const group = queue.slice(0, MAX_GROUP)
-      queue = queue.slice(MAX_GROUP)
-      if (group.length === 0) continue
-      const left = await groupCommit.run(group)
-      queue.unshift(...left)
+      if (line.size > 0) await groupCommit.run(line)
     }
     draining = false
     if (riding.length > 0) waitForOthers()
@@ -74,10 +86,9 @@ export function makeWriter(groupCommit: GroupCommit, log: WriteAheadLog): Writer
   }
 
   return {
-    add(job) {
-      if (queue.length >= MAX_WAITING)
-        throw new StoreUnavailable('too many transactions are waiting', { trouble: 'busy' })
-      queue.push(job)
+    add(job, caller) {
+      if (line.size >= MAX_WAITING) throw new StoreUnavailable('too many transactions are waiting', { trouble: 'busy' })
+      line.push(job, caller)
       wakeWriter()
     },
     soon(begin) {
@@ -89,7 +100,7 @@ export function makeWriter(groupCommit: GroupCommit, log: WriteAheadLog): Writer
       if (!draining) waitForOthers()
     },
     get waiting() {
-      return queue.length
+      return line.size
     },
     get isBusy() {
       return draining

@@ -15,7 +15,16 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { performance } from 'node:perf_hooks'
 import { getLoadablePath } from 'sqlite-vec'
 import { makePrivate } from './data-directory.ts'
-import { StoreUnavailable, writesNeedTx, type Db, type Observe, type Store, type TxOptions, type Value } from './db.ts'
+import {
+  ITSELF,
+  StoreUnavailable,
+  writesNeedTx,
+  type Db,
+  type Observe,
+  type Store,
+  type TxOptions,
+  type Value,
+} from './db.ts'
 import { makeGroupCommit } from './sqlite-group-commit.ts'
 import { makeSnapshot } from './sqlite-snapshot.ts'
 import { bindable, capabilities, dialect, onConnection, plannedOnce, unchanging } from './sqlite-statements.ts'
@@ -128,10 +137,10 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
 
   const writerQueue = makeWriter(groupCommit, log)
 
-  function tx<T>(work: (tx: Db) => Promise<T>, { mayBeLost = false }: TxOptions = {}): Promise<T> {
+  function tx<T>(work: (tx: Db) => Promise<T>, { mayBeLost = false, caller = ITSELF }: TxOptions = {}): Promise<T> {
     const reason = trouble()
     if (reason) return Promise.reject(reason)
-    return new Promise<T>((resolve, reject) => writerQueue.add({ work, mayBeLost, resolve, reject }))
+    return new Promise<T>((resolve, reject) => writerQueue.add({ work, mayBeLost, resolve, reject }, caller))
   }
 
   const store: Omit<Store, 'behind'> = {

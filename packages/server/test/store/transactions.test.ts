@@ -190,6 +190,25 @@ onBothEngines((engine) => {
     assert.deepEqual(await ids(opened.store), ['a', 'a-first', 'b', 'b-first', 'taken'])
   })
 
+  test('[SAFE-43] whoever asks for much waits behind itself, and not others behind it', async () => {
+    const begun: string[] = []
+    const ask = (tenantId: string, id: string) =>
+      opened.store.tx(
+        async (tx) => {
+          begun.push(tenantId + id)
+          await tx.rows('select 1')
+        },
+        { caller: { tenantId, id } },
+      )
+    const loud = Array.from({ length: 100 }, () => ask('loud', 'a'))
+    await Promise.all([...loud, ask('loud', 'b'), ask('quiet', 'a')])
+    assert.equal(begun.length, 102)
+    const place = (who: string): number => begun.indexOf(who)
+    // Those that find a connection free do not wait.
+    assert.ok(place('quieta') <= 12, `the neighbour was number ${place('quieta')}`)
+    assert.ok(place('loudb') <= 14, `the other agent was number ${place('loudb')}`)
+  })
+
   test('[STO-2] increments from many transactions and two processes are never lost', async () => {
     await opened.store.tx((tx) => tx.run("insert into counters (id, n) values ('hits', 0)"))
     const stores = [opened.store, opened.another()]
