@@ -1,5 +1,7 @@
 // Five times what the service can take, three hundred recipients for each event: what is refused, how long a neighbour
-// of another tenant waits meanwhile, how much memory it takes, and how soon it is calm again.
+// of another tenant waits meanwhile, how much memory it takes, and how soon it is calm again. The neighbour keeps its
+// connections. Another one, the newcomer, opens one for each event: it is let in behind the connections that the flood
+// opens meanwhile, one in a turn of the event loop, so its time says how many those were.
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Connection, quantile } from './support/load.ts'
@@ -15,6 +17,7 @@ const OPERATOR_TOKEN = 'operator-token-of-the-bench'
 const NEIGHBOUR_PER_SECOND = 20
 /** A client that hears nothing for so long gives up. */
 const GIVE_UP_MS = 10_000
+const NEIGHBOUR_CONNECTIONS = 4
 const GOALS = 'refused at once, neighbour p99 under 200 ms, under 400 MB, calm within 5 s'
 
 async function neighbourOf(service: Service): Promise<{ token: string }> {
@@ -31,12 +34,10 @@ let n = 0
 const eventOf = (type: string): string =>
   `{"specversion":"1.0","type":"${type}","source":"/bench","id":"o-${process.pid}-${n++}","data":{"text":"${'x'.repeat(200)}"}}`
 
-async function publish(
-  connections: Connection[],
-  port: number,
-  token: string,
-  type: string,
-): Promise<[number, number]> {
+/** The status, 0 where there was none, and the milliseconds. */
+type Answered = [number, number]
+
+async function publish(connections: Connection[], port: number, token: string, type: string): Promise<Answered> {
   const connection = connections.pop() ?? new Connection(port)
   const started = performance.now()
   const answer = await Promise.race([
@@ -61,8 +62,15 @@ async function measure(engine: 'sqlite' | 'postgres'): Promise<Record<string, un
   })
   const neighbour = await neighbourOf(service)
   const connections: Connection[] = []
-  const flood = (): Promise<[number, number]> => publish(connections, service.port, sender.token, 'flood.x')
-  const ask = (): Promise<[number, number]> => publish(connections, service.port, neighbour.token, 'quiet.x')
+  const kept = Array.from({ length: NEIGHBOUR_CONNECTIONS }, () => new Connection(service.port))
+  const flood = (): Promise<Answered> => publish(connections, service.port, sender.token, 'flood.x')
+  const ask = (): Promise<Answered> => publish(kept, service.port, neighbour.token, 'quiet.x')
+  const come = async (): Promise<Answered> => {
+    const own: Connection[] = []
+    const answered = await publish(own, service.port, neighbour.token, 'quiet.x')
+    for (const connection of own) connection.close()
+    return answered
+  }
 
   // What it can take: as fast as eight clients get answers.
   let done = 0
@@ -74,13 +82,15 @@ async function measure(engine: 'sqlite' | 'postgres'): Promise<Record<string, un
   )
   const capacity = done / 3
 
-  const floods: Promise<[number, number]>[] = []
-  const asked: Promise<[number, number]>[] = []
+  const floods: Promise<Answered>[] = []
+  const asked: Promise<Answered>[] = []
+  const came: Promise<Answered>[] = []
   let peakMb = 0
   const watching = setInterval(() => (peakMb = Math.max(peakMb, service.rssMb())), 100)
   await Promise.all([
     steadily(Math.round(capacity * TIMES), SECONDS, () => void floods.push(flood())),
     steadily(NEIGHBOUR_PER_SECOND, SECONDS, () => void asked.push(ask())),
+    steadily(NEIGHBOUR_PER_SECOND, SECONDS, () => void came.push(come())),
   ])
   const ended = performance.now()
   // Calm is when ten publishes in a row take less than a tenth of a second each.
@@ -91,7 +101,8 @@ async function measure(engine: 'sqlite' | 'postgres'): Promise<Record<string, un
   const calmAfterS = (performance.now() - ended) / 1_000
   clearInterval(watching)
   const flooded = await Promise.all(floods)
-  const quiet = (await Promise.all(asked)).map(([, ms]) => ms).sort((a, b) => a - b)
+  const sorted = async (all: readonly Promise<Answered>[]): Promise<number[]> =>
+    (await Promise.all(all)).map(([, ms]) => ms).sort((a, b) => a - b)
   const refused = flooded.filter(([status]) => status === 503).map(([, ms]) => ms)
   const row = {
     engine,
@@ -106,12 +117,14 @@ async function measure(engine: 'sqlite' | 'postgres'): Promise<Record<string, un
       0.99,
     ),
     neighbour_refused: (await Promise.all(asked)).filter(([status]) => status !== 202).length,
-    neighbour_p99_ms: quantile(quiet, 0.99),
+    neighbour_p99_ms: quantile(await sorted(asked), 0.99),
+    newcomer_p99_ms: quantile(await sorted(came), 0.99),
+    connections: connections.length,
     peak_rss_mb: peakMb,
     calm_after_s: calmAfterS,
     goals: GOALS,
   }
-  for (const connection of connections) connection.close()
+  for (const connection of [...connections, ...kept]) connection.close()
   await service.stop()
   return row
 }
