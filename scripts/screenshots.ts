@@ -2,7 +2,7 @@
 // and at 390 pixels, with the plant of its tests in it. A few of them are in docs/images.
 import { mkdirSync } from 'node:fs'
 import path from 'node:path'
-import { ADMIN_KEY, startConsole } from '../packages/console/test/support/console.ts'
+import { startConsole } from '../packages/console/test/support/console.ts'
 import { everyView } from '../packages/console/test/support/views.ts'
 
 const [folder = 'screenshots', ...names] = process.argv.slice(2)
@@ -26,7 +26,7 @@ try {
       await out.page.context().close()
       const pages = []
       for (const view of views) {
-        const { page } = await console.signIn(ADMIN_KEY, view.at, { colorScheme, viewport })
+        const { page } = await console.signIn(console.adminKey, view.at, { colorScheme, viewport })
         await view.ready(page)
         pages.push({ page, name: view.name })
       }

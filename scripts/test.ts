@@ -69,6 +69,14 @@ function rank(file: string): number {
   return at < 0 ? LONGEST.length : at
 }
 
+/** The files that one process runs in a row: those of the browser share it, each of the others is a group of its own. */
+function inGroups(all: readonly string[]): string[][] {
+  const isOfBrowser = (file: string): boolean => file.split(path.sep).includes('e2e')
+  const ofBrowser = all.filter(isOfBrowser)
+  const others = all.filter((file) => !isOfBrowser(file)).map((file) => [file])
+  return ofBrowser.length > 0 ? [ofBrowser, ...others] : others
+}
+
 /**
  * One process more than there are processors: files wait for the disk, for PostgreSQL and for processes they start. The
  * first one begins with the files that need most of the machine, one after the other and each in a process of its own.
@@ -76,11 +84,18 @@ function rank(file: string): number {
 async function runAll(): Promise<void> {
   const isAlone = (file: string) => file.split(path.sep).includes('alone')
   const alone = files.filter(isAlone)
-  const others = files.filter((file) => !isAlone(file))
+  const waiting = inGroups(files.filter((file) => !isAlone(file)))
   const lane = (take: () => string | undefined) => runLane({ take, report, signal: interrupted.signal, coverage })
   const inLanes = async (): Promise<void> => {
     // A lane that broke down has left files to others, or to the next one here.
-    while (others.length > 0 && !interrupted.signal.aborted) await lane(() => others.shift())
+    while (waiting.length > 0 && !interrupted.signal.aborted) {
+      let group: string[] = []
+      await lane(() => {
+        if (group.length === 0) group = waiting.shift() ?? []
+        return group.shift()
+      })
+      if (group.length > 0) waiting.unshift(group)
+    }
   }
   const oneByOne = async (): Promise<void> => {
     for (const file of alone) {

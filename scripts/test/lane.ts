@@ -1,12 +1,14 @@
 // A process that runs one test file after the other, as the runner gives them out. Starting Node.js and loading the
 // service takes a second of CPU, and the first service in a process four times that of later ones; hundreds of files
-// share that here. Each file is a suite, and must leave the process as it found it.
+// share that here. Each file is a suite, and must leave the process as it found it; what the files of a folder share is
+// gone after the last of them.
 import assert from 'node:assert/strict'
 import { get } from 'node:http'
 import path from 'node:path'
 import { describe, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
+import { closeKept, isKeeping } from '../../packages/server/test/support/kept.ts'
 import { cpuSeconds } from './cpu-time.ts'
 import { LEFT_BEHIND } from './results.ts'
 
@@ -37,25 +39,29 @@ const MAY_COME = 'the variable ORT_DISABLE_TELEMETRY=1'
 const globalNamed = (name: string): unknown => Object.getOwnPropertyDescriptor(globalThis, name)?.value
 const globals = new Map(Object.getOwnPropertyNames(globalThis).map((name) => [name, globalNamed(name)]))
 
-/** What the next file would notice, or what would hold the process when all files are done. */
-const surroundings = (): string[] => [
+/** What the next file would notice. */
+const changes = (): string[] => [
   ...Object.entries(process.env).map(([name, value]) => `the variable ${name}=${value}`),
   // Libraries add globals when they are loaded; nothing replaces one that is there.
   ...[...globals]
     .filter(([name, value]) => value !== undefined && globalNamed(name) !== value)
     .map(([name]) => `another global ${name}`),
-  // Those of standard output come when it is first written to.
-  ...process.getActiveResourcesInfo().filter((name) => name !== 'PipeWrap'),
   `the folder ${process.cwd()}`,
+]
+
+/** And what would hold the process when all files are done. Handles of standard output come with its first use. */
+const surroundings = (): string[] => [
+  ...changes(),
+  ...process.getActiveResourcesInfo().filter((name) => name !== 'PipeWrap'),
 ]
 
 /** Sockets and processes are closed a moment after they were told to. */
 const PATIENCE_MS = 30_000
 
-async function whatIsNew(found: readonly string[]): Promise<string[]> {
+async function whatIsNew(found: readonly string[], look: () => string[]): Promise<string[]> {
   for (const since = performance.now(); ; await setTimeout(10)) {
     const known = [...found, MAY_COME]
-    const added = surroundings().filter((thing) => {
+    const added = look().filter((thing) => {
       const at = known.indexOf(thing)
       if (at >= 0) known.splice(at, 1)
       return at < 0
@@ -65,17 +71,20 @@ async function whatIsNew(found: readonly string[]): Promise<string[]> {
 }
 
 let cpu = 0
-for (let file = await nextFile(); file !== ''; file = await nextFile()) {
-  const found = surroundings()
+let found = surroundings()
+for (let file = await nextFile(), next = ''; file !== ''; file = next) {
   errors.length = 0
   await describe(file, async () => {
     await import(pathToFileURL(path.join(root, file)).href)
   })
+  next = await nextFile()
   await test(LEFT_BEHIND, async (t) => {
+    if (path.dirname(next) !== path.dirname(file)) await closeKept()
     const until = cpuSeconds()
     t.diagnostic(String(until - cpu))
     cpu = until
     if (errors.length > 0) throw errors[0]
-    assert.deepEqual(await whatIsNew(found), [])
+    assert.deepEqual(await whatIsNew(found, isKeeping() ? changes : surroundings), [])
   })
+  if (!isKeeping()) found = surroundings()
 }

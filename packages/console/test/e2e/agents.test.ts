@@ -3,13 +3,13 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createClient } from '@sensorium/client'
 import { noBrowser } from '../support/chromium.ts'
-import { ADMIN_KEY, consoleForSuite } from '../support/console.ts'
+import { consoleForSuite } from '../support/console.ts'
 
 describe('agents', { skip: noBrowser }, () => {
   const console = consoleForSuite()
 
   test('[UI-12] an agent is registered, found by its name, and its page has an address', async () => {
-    const { page, complaints } = await console.signIn(ADMIN_KEY, '/agents')
+    const { page, complaints } = await console.signIn(console.adminKey, '/agents')
     await page.getByRole('button', { name: 'Register' }).click()
     const form = page.getByRole('dialog', { name: 'Register an agent' })
     await form.getByLabel('Name').fill('Night shift')
@@ -28,7 +28,7 @@ describe('agents', { skip: noBrowser }, () => {
   })
 
   test('[UI-12] a key is minted, shown once, works, and is revoked', async () => {
-    const { page } = await console.signIn(ADMIN_KEY, `/agents/${console.plant.agents.sensor.id}`)
+    const { page } = await console.signIn(console.adminKey, `/agents/${console.plant.agents.sensor.id}`)
     await page.getByRole('button', { name: 'Mint' }).click()
     const form = page.getByRole('dialog')
     await form.getByLabel('admin').check()
@@ -68,7 +68,7 @@ describe('agents', { skip: noBrowser }, () => {
   test('[UI-12] an org-admin adds an interest through a key that is used once, and deletes it', async () => {
     const { admin, agents } = console.plant
     const before = await admin.keys.list(agents.triage.id)
-    const { page } = await console.signIn(ADMIN_KEY, `/agents/${agents.triage.id}`)
+    const { page } = await console.signIn(console.adminKey, `/agents/${agents.triage.id}`)
     await page.getByRole('button', { name: 'Add' }).click()
     const form = page.getByRole('dialog', { name: 'Add an interest' })
     await form.getByLabel('Event type').fill('com.night.*')
@@ -81,7 +81,7 @@ describe('agents', { skip: noBrowser }, () => {
   })
 
   test('[UI-13] what happens in the mailbox is seen without a reload', async () => {
-    const { page } = await console.signIn(ADMIN_KEY, `/agents/${console.plant.agents.triage.id}`)
+    const { page } = await console.signIn(console.adminKey, `/agents/${console.plant.agents.triage.id}`)
     const waiting = page.locator('.stat', { hasText: 'to be handed out' }).locator('.figure')
     const before = Number(await waiting.innerText())
     await console.plant.publish(3, 99)
@@ -92,7 +92,7 @@ describe('agents', { skip: noBrowser }, () => {
 
   test('[UI-12] an agent is paused and resumed', async () => {
     const { agents, admin } = console.plant
-    const { page } = await console.signIn(ADMIN_KEY, `/agents/${agents.sensor.id}`)
+    const { page } = await console.signIn(console.adminKey, `/agents/${agents.sensor.id}`)
     await page.getByRole('button', { name: 'Pause' }).click()
     await page.getByText('paused', { exact: true }).waitFor()
     assert.equal((await admin.agents.get(agents.sensor.id)).paused, true)
@@ -103,7 +103,7 @@ describe('agents', { skip: noBrowser }, () => {
 
   test('[UI-12] an agent is deactivated after a question, and activated again', async () => {
     const { agents, admin } = console.plant
-    const { page } = await console.signIn(ADMIN_KEY, `/agents/${agents.dispatch.id}`)
+    const { page } = await console.signIn(console.adminKey, `/agents/${agents.dispatch.id}`)
     await page.getByText('https://dispatch.example.com/deliveries').waitFor()
     await page.getByRole('button', { name: 'Deactivate' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
@@ -122,7 +122,7 @@ describe('agents', { skip: noBrowser }, () => {
     while (more.length > 0)
       await Promise.all(more.splice(0, 20).map((agent) => admin.agents.register({ ...agent, delivery_mode: 'poll' })))
     const { total } = await admin.agents.list({ limit: 1 })
-    const { page, complaints } = await console.signIn(ADMIN_KEY, '/agents')
+    const { page, complaints } = await console.signIn(console.adminKey, '/agents')
     const asked: number[] = []
     page.on('request', (request) => {
       const { pathname, searchParams } = new URL(request.url())

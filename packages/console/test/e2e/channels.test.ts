@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { noBrowser } from '../support/chromium.ts'
-import { ADMIN_KEY, consoleForSuite } from '../support/console.ts'
+import { consoleForSuite } from '../support/console.ts'
 
 describe('channels', { skip: noBrowser }, () => {
   const console = consoleForSuite()
 
   test('[UI-30] a channel is created with the keyboard alone, found by its name, and its page has an address', async () => {
-    const { page, complaints } = await console.signIn(ADMIN_KEY, '/channels')
+    const { page, complaints } = await console.signIn(console.adminKey, '/channels')
     await page.getByRole('row', { name: /Incidents/ }).waitFor()
     await page.keyboard.press('c')
     await page.getByRole('dialog', { name: 'Create a channel' }).waitFor()
@@ -26,7 +26,7 @@ describe('channels', { skip: noBrowser }, () => {
 
   test('[UI-30] a member is added with a role and removed after a question; the last owner stays', async () => {
     const { admin, channels, agents } = console.plant
-    const { page } = await console.signIn(ADMIN_KEY, `/channels/${channels.incidents.id}`)
+    const { page } = await console.signIn(console.adminKey, `/channels/${channels.incidents.id}`)
     const members = page.getByRole('region', { name: /Members/ })
     await members.getByRole('button', { name: 'Add' }).click()
     const form = page.getByRole('dialog', { name: 'Add to Incidents' })
@@ -48,7 +48,7 @@ describe('channels', { skip: noBrowser }, () => {
 
   test('[UI-30] a feed is added, its mistake shown while it is written, and it is deleted', async () => {
     const { admin, channels } = console.plant
-    const { page } = await console.signIn(ADMIN_KEY, `/channels/${channels.incidents.id}`)
+    const { page } = await console.signIn(console.adminKey, `/channels/${channels.incidents.id}`)
     await page.getByRole('button', { name: 'Add a feed' }).click()
     const form = page.getByRole('dialog', { name: 'Add a feed' })
     await form.getByLabel('Event type').fill('com.plant.leak.*')
@@ -66,7 +66,7 @@ describe('channels', { skip: noBrowser }, () => {
 
   test('[UI-30] what is posted and what a feed brings is seen as it happens, and nothing else', async () => {
     const { admin, channels } = console.plant
-    const { page, complaints } = await console.signIn(ADMIN_KEY, `/channels/${channels.incidents.id}`)
+    const { page, complaints } = await console.signIn(console.adminKey, `/channels/${channels.incidents.id}`)
     const traffic = page.getByRole('region', { name: /Traffic/ })
     await traffic.getByText('live', { exact: true }).waitFor()
     const source = '/plant/south'
@@ -111,7 +111,7 @@ describe('channels', { skip: noBrowser }, () => {
     const other = await console.signIn(keys.sensor, `/channels/${id}`)
     await other.page.getByRole('button', { name: 'Join' }).waitFor()
     assert.equal(await other.page.getByRole('button', { name: 'Delete', exact: true }).count(), 0)
-    const { page } = await console.signIn(ADMIN_KEY, `/channels/${id}`)
+    const { page } = await console.signIn(console.adminKey, `/channels/${id}`)
     await page.getByRole('button', { name: 'Delete', exact: true }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
     await page.getByText('Too many is deleted').waitFor()

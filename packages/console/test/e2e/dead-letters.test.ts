@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { beforeEach, describe, test } from 'node:test'
 import { createClient } from '@sensorium/client'
 import { noBrowser } from '../support/chromium.ts'
-import { ADMIN_KEY, consoleForSuite } from '../support/console.ts'
+import { consoleForSuite } from '../support/console.ts'
 
 describe('dead letters', { skip: noBrowser }, () => {
   const console = consoleForSuite()
@@ -37,7 +37,7 @@ describe('dead letters', { skip: noBrowser }, () => {
   })
 
   test('[UI-31] they are counted by cause, type and agent, and each count is a filter with an address', async () => {
-    const { page, complaints } = await console.signIn(ADMIN_KEY, '/dead-letters')
+    const { page, complaints } = await console.signIn(console.adminKey, '/dead-letters')
     await page.getByRole('region', { name: 'By type' }).getByText('com.plant.door.opened').waitFor()
     await page.getByRole('region', { name: 'By agent' }).getByText('Triage').waitFor()
     await page.getByRole('region', { name: 'By cause' }).getByText('the register is closed').click()
@@ -51,7 +51,7 @@ describe('dead letters', { skip: noBrowser }, () => {
   })
 
   test('[UI-31] one is looked at, and replayed after a while in which it can be taken back', async () => {
-    const { page } = await console.signIn(ADMIN_KEY, '/dead-letters')
+    const { page } = await console.signIn(console.adminKey, '/dead-letters')
     await page.getByRole('row', { name: /door 3 is unknown/ }).click()
     const drawer = page.getByRole('dialog')
     await drawer.getByText('door 3 is unknown').waitFor()
@@ -68,7 +68,7 @@ describe('dead letters', { skip: noBrowser }, () => {
   })
 
   test('[UI-31] a selection is discarded with the keyboard alone', async () => {
-    const { page } = await console.signIn(ADMIN_KEY, '/dead-letters')
+    const { page } = await console.signIn(console.adminKey, '/dead-letters')
     await page
       .getByRole('row', { name: /the register is closed/ })
       .first()
@@ -92,7 +92,7 @@ describe('dead letters', { skip: noBrowser }, () => {
   })
 
   test('[UI-31] all that fit a filter are replayed and nothing else; who leaves the page takes it back', async () => {
-    const { page } = await console.signIn(ADMIN_KEY, '/dead-letters?reason=unknown')
+    const { page } = await console.signIn(console.adminKey, '/dead-letters?reason=unknown')
     await page.getByRole('button', { name: 'Replay all 4' }).click()
     await page.getByRole('link', { name: 'Agents' }).click()
     await page.getByText('Taken back: nothing was replayed').waitFor()

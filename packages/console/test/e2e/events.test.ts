@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { noBrowser } from '../support/chromium.ts'
-import { ADMIN_KEY, consoleForSuite } from '../support/console.ts'
+import { consoleForSuite } from '../support/console.ts'
 
 describe('events', { skip: noBrowser }, () => {
   const console = consoleForSuite()
@@ -13,7 +13,7 @@ describe('events', { skip: noBrowser }, () => {
     page.on('request', (request) => {
       if (request.url().includes('/v1/live')) streams.push(request.url())
     })
-    await page.getByLabel('API key').fill(ADMIN_KEY)
+    await page.getByLabel('API key').fill(console.adminKey)
     await page.keyboard.press('Enter')
     await page.getByText('live', { exact: true }).waitFor()
     await console.plant.publish(1, 50, { subject: 'pump/live-1' })
@@ -27,7 +27,10 @@ describe('events', { skip: noBrowser }, () => {
   })
 
   test('[UI-19] the stream is filtered by type and expression, and says what is wrong with one', async () => {
-    const { page } = await console.signIn(ADMIN_KEY, '/events?type=com.plant.pump.*&filter=data.celsius%20%3E%2090')
+    const { page } = await console.signIn(
+      console.adminKey,
+      '/events?type=com.plant.pump.*&filter=data.celsius%20%3E%2090',
+    )
     assert.equal(await page.getByLabel('Filter expression').inputValue(), 'data.celsius > 90')
     await page.getByText('live', { exact: true }).waitFor()
     await console.plant.publish(1, 50, { subject: 'pump/cold' })
@@ -42,7 +45,7 @@ describe('events', { skip: noBrowser }, () => {
   })
 
   test('[UI-19] a stream that is held still shows no more, and what it missed when it goes on', async () => {
-    const { page } = await console.signIn(ADMIN_KEY, '/events')
+    const { page } = await console.signIn(console.adminKey, '/events')
     await page.getByText('live', { exact: true }).waitFor()
     await console.plant.publish(1, 50, { subject: 'pump/before' })
     await page.getByRole('row', { name: /pump\/before/ }).waitFor()
@@ -56,19 +59,19 @@ describe('events', { skip: noBrowser }, () => {
   })
 
   test('[UI-19] events that are kept are searched by type, subject, source and id, and the address says how', async () => {
-    const { page, complaints } = await console.signIn(ADMIN_KEY, '/events')
+    const { page, complaints } = await console.signIn(console.adminKey, '/events')
     await page.getByRole('button', { name: 'Search', exact: true }).click()
     await page.getByLabel('Type pattern').fill('com.plant.visit.*')
     await page.getByText('1 events').waitFor()
     assert.match(page.url(), /view=search.*type=com\.plant\.visit/)
-    const other = await console.signIn(ADMIN_KEY, '/events?view=search&id=advice-1')
+    const other = await console.signIn(console.adminKey, '/events?view=search&id=advice-1')
     await other.page.getByRole('row', { name: /com\.plant\.advice\.given/ }).click()
     await other.page.getByRole('heading', { name: 'com.plant.advice.given' }).waitFor()
     assert.deepEqual(complaints, [])
   })
 
   test('[UI-20] an event shows who got it and why, its data, what led to it and what it led to', async () => {
-    const { page, complaints } = await console.signIn(ADMIN_KEY, '/events/advice-1')
+    const { page, complaints } = await console.signIn(console.adminKey, '/events/advice-1')
     await page.getByRole('heading', { name: 'com.plant.advice.given' }).waitFor()
     await page.locator('.receipts').getByText('Dispatcher').waitFor()
     await page.locator('.receipts').getByText('by its interest').waitFor()
@@ -88,7 +91,7 @@ describe('events', { skip: noBrowser }, () => {
   })
 
   test('[UI-21] the form says who would receive the event, what is wrong with it, and publishes it', async () => {
-    const { page } = await console.signIn(ADMIN_KEY, '/events')
+    const { page } = await console.signIn(console.adminKey, '/events')
     await page.getByRole('button', { name: 'Publish' }).click()
     const form = page.getByRole('dialog', { name: 'Publish an event' })
     await form.getByLabel('Type').fill('com.plant.pump.measured')
@@ -110,7 +113,7 @@ describe('events', { skip: noBrowser }, () => {
   })
 
   test('[UI-22] the overview follows the tenant, and its numbers lead to their lists', async () => {
-    const { page } = await console.signIn(ADMIN_KEY)
+    const { page } = await console.signIn(console.adminKey)
     await page.getByText('no rule for').first().waitFor()
     const backlog = page.locator('.stat', { hasText: 'deliveries wait' }).locator('.figure')
     await page.getByText('live', { exact: true }).waitFor()

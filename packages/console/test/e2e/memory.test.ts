@@ -3,13 +3,13 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { noBrowser } from '../support/chromium.ts'
-import { ADMIN_KEY, consoleForSuite } from '../support/console.ts'
+import { consoleForSuite } from '../support/console.ts'
 
 describe('memory', { skip: noBrowser }, () => {
   const console = consoleForSuite()
 
   test('[UI-50] a question finds memories with their signals drawn, and the filters are in the address', async () => {
-    const { page, complaints } = await console.signIn(ADMIN_KEY, '/memory?scope=institutional')
+    const { page, complaints } = await console.signIn(console.adminKey, '/memory?scope=institutional')
     await page
       .getByRole('row', { name: /Pump 7/ })
       .first()
@@ -86,7 +86,7 @@ describe('memory', { skip: noBrowser }, () => {
   })
 
   test('[UI-51] a memory is related to another that is found by its meaning, and unrelated', async () => {
-    const { page } = await console.signIn(ADMIN_KEY, `/memory/${console.plant.memories.changed}`)
+    const { page } = await console.signIn(console.adminKey, `/memory/${console.plant.memories.changed}`)
     await page.getByRole('button', { name: 'Relate' }).click()
     const form = page.getByRole('dialog')
     await form.getByLabel('is or does').selectOption('contradicts')
@@ -100,7 +100,7 @@ describe('memory', { skip: noBrowser }, () => {
   })
 
   test('[UI-52] the graph grows from a memory by the keyboard, and is drawn', async () => {
-    const { page, complaints } = await console.signIn(ADMIN_KEY, `/memory/${console.plant.memories.hall}`)
+    const { page, complaints } = await console.signIn(console.adminKey, `/memory/${console.plant.memories.hall}`)
     await page.getByRole('link', { name: 'Graph' }).press('Enter')
     const status = page.getByRole('status')
     await status.filter({ hasText: '34 memories, 33 relationships' }).waitFor()
@@ -118,7 +118,7 @@ describe('memory', { skip: noBrowser }, () => {
   })
 
   test('[UI-53] memories are exported to a file, imported again, and refused lines have their number', async () => {
-    const { page, complaints } = await console.signIn(ADMIN_KEY, '/memory')
+    const { page, complaints } = await console.signIn(console.adminKey, '/memory')
     await page.getByRole('button', { name: 'Export and import' }).click()
     const drawer = page.getByRole('dialog', { name: 'Export and import' })
     const saving = page.waitForEvent('download')

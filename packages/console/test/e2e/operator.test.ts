@@ -4,7 +4,7 @@ import { before, describe, test } from 'node:test'
 import { createClient, type Client } from '@sensorium/client'
 import { assertSound } from '../support/axe.ts'
 import { noBrowser } from '../support/chromium.ts'
-import { ADMIN_KEY, OPERATOR_TOKEN, consoleForSuite, type OpenPage } from '../support/console.ts'
+import { OPERATOR_TOKEN, consoleForSuite, type OpenPage } from '../support/console.ts'
 
 describe('the operator', { skip: noBrowser }, () => {
   const console = consoleForSuite()
@@ -24,7 +24,7 @@ describe('the operator', { skip: noBrowser }, () => {
 
   test('[UI-32] a tenant is created with the keyboard alone, and its key is shown once', async () => {
     const { page, complaints } = await signIn('/')
-    await page.getByRole('row', { name: /default/ }).waitFor()
+    await page.getByRole('row', { name: console.slug }).waitFor()
     await page.keyboard.press('c')
     await page.getByRole('dialog', { name: 'Create a tenant' }).waitFor()
     await page.keyboard.type('Not A Slug')
@@ -42,8 +42,8 @@ describe('the operator', { skip: noBrowser }, () => {
   })
 
   test('[UI-32] settings and quotas are changed, refused with a reason, and set back to the default', async () => {
-    const { page } = await signIn('/tenants/default')
-    const settings = async () => operator.call('getTenantSettings', { params: { slug: 'default' } })
+    const { page } = await signIn(`/tenants/${console.slug}`)
+    const settings = async () => operator.call('getTenantSettings', { params: { slug: console.slug } })
     await page.getByLabel('Attempts').fill('0')
     await page.getByRole('button', { name: 'Save one change' }).click()
     await page.getByRole('alert').filter({ hasText: 'an integer from 1 to 1000' }).waitFor()
@@ -62,8 +62,8 @@ describe('the operator', { skip: noBrowser }, () => {
   })
 
   test('[UI-32] usage is drawn, and an org-admin key is made and revoked', async () => {
-    const { page } = await signIn('/tenants/default')
-    const { days } = await operator.call('getUsage', { query: { tenant: 'default' } })
+    const { page } = await signIn(`/tenants/${console.slug}`)
+    const { days } = await operator.call('getUsage', { query: { tenant: console.slug } })
     const events = days.reduce((sum, day) => sum + day.events, 0)
     await page.getByRole('figure', { name: `Events: ${events} in 30 days` }).waitFor()
     await page.getByRole('button', { name: 'Make one' }).click()
@@ -79,7 +79,7 @@ describe('the operator', { skip: noBrowser }, () => {
     const { page, complaints } = await signIn('/ingestion')
     await page.getByRole('button', { name: 'Add a webhook' }).click()
     const form = page.getByRole('dialog', { name: 'Add a webhook' })
-    await form.getByLabel('Tenant').selectOption('default')
+    await form.getByLabel('Tenant').selectOption(console.slug)
     await form.getByLabel('Source').fill('shop')
     await form.getByText('Mapping').click()
     await form.getByLabel('Entity').fill('body.kind ++ 1')
@@ -108,7 +108,7 @@ describe('the operator', { skip: noBrowser }, () => {
     const { page } = await signIn('/ingestion')
     await page.getByRole('button', { name: 'Add a connector' }).click()
     const form = page.getByRole('dialog', { name: 'Add a connector' })
-    await form.getByLabel('Tenant').selectOption('default')
+    await form.getByLabel('Tenant').selectOption(console.slug)
     await form.getByLabel('Source').fill('erp')
     await form.getByLabel('Broker').fill('amqp://user:secret@127.0.0.1:9')
     await form.getByLabel('Address').fill('/amq/queue/orders')
@@ -131,10 +131,10 @@ describe('the operator', { skip: noBrowser }, () => {
   })
 
   test('[UI-18] axe finds nothing serious on the pages of the operator, and none is wider than its window', async () => {
-    const { webhook } = await operator.call('createWebhook', { body: { tenant: 'default', source: 'axe' } })
+    const { webhook } = await operator.call('createWebhook', { body: { tenant: console.slug, source: 'axe' } })
     const views = [
-      { at: '/tenants', shows: 'default' },
-      { at: '/tenants/default', shows: 'Org-admin keys' },
+      { at: '/tenants', shows: console.slug },
+      { at: `/tenants/${console.slug}`, shows: 'Org-admin keys' },
       { at: '/ingestion', shows: 'No connector yet' },
       { at: '/ingestion?new=webhook', shows: 'Signing secret' },
       { at: `/ingestion?open=${webhook.id}`, shows: 'com.axe.order.created' },
@@ -149,7 +149,7 @@ describe('the operator', { skip: noBrowser }, () => {
   })
 
   test('[UI-34] the audit log is filtered by who, what and when, for the tenant and for the operator', async () => {
-    const { page, complaints } = await console.signIn(ADMIN_KEY, '/audit')
+    const { page, complaints } = await console.signIn(console.adminKey, '/audit')
     await page.getByLabel('Action').selectOption('mintKey')
     await page.getByText(/\d+ entries fit/).waitFor()
     assert.match(page.url(), /action=mintKey/)
@@ -170,10 +170,10 @@ describe('the operator', { skip: noBrowser }, () => {
     const { total } = await console.plant.admin.audit({ limit: 1 })
     await page.getByText(`${total} entries`).waitFor()
     // The operator has the same log, beside the tenant.
-    const own = await signIn('/tenants/default')
+    const own = await signIn(`/tenants/${console.slug}`)
     await own.page.getByRole('link', { name: 'Audit log' }).click()
     await own.page.getByText(`${total} entries`).waitFor()
-    await assertSound(own.page, '/tenants/default/audit')
+    await assertSound(own.page, `/tenants/${console.slug}/audit`)
     assert.deepEqual([...complaints, ...own.complaints], [])
   })
 })

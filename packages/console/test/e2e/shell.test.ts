@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { assertSound } from '../support/axe.ts'
 import { noBrowser } from '../support/chromium.ts'
-import { ADMIN_KEY, consoleForSuite } from '../support/console.ts'
+import { consoleForSuite } from '../support/console.ts'
 import { everyView } from '../support/views.ts'
 
 describe('the shell', { skip: noBrowser }, () => {
@@ -12,7 +12,7 @@ describe('the shell', { skip: noBrowser }, () => {
   test('[UI-14] without a mouse: sign in, find an agent in the palette, open it, and close what opened', async () => {
     const { page, complaints } = await console.open()
     await page.locator('input:focus').waitFor()
-    await page.keyboard.type(ADMIN_KEY)
+    await page.keyboard.type(console.adminKey)
     await page.keyboard.press('Enter')
     await page.locator('.shell').waitFor()
     await page.keyboard.press('Control+k')
@@ -40,7 +40,7 @@ describe('the shell', { skip: noBrowser }, () => {
   })
 
   test('[UI-15] light, dark and what the system has, chosen once and kept', async () => {
-    const { page } = await console.signIn(ADMIN_KEY, '/agents', { colorScheme: 'dark' })
+    const { page } = await console.signIn(console.adminKey, '/agents', { colorScheme: 'dark' })
     const paper = () => page.evaluate<string>('getComputedStyle(document.body).backgroundColor')
     const dark = await paper()
     await page.getByRole('button', { name: 'Theme: light' }).click()
@@ -53,7 +53,7 @@ describe('the shell', { skip: noBrowser }, () => {
   })
 
   test('[UI-16] a service that restarts is told of and come back to, with what was on the page', async () => {
-    const { page } = await console.signIn(ADMIN_KEY, `/agents/${console.plant.agents.triage.id}`)
+    const { page } = await console.signIn(console.adminKey, `/agents/${console.plant.agents.triage.id}`)
     const waiting = page.locator('.stat', { hasText: 'to be handed out' }).locator('.figure')
     const before = await waiting.innerText()
     await console.restart(async () => {
@@ -66,10 +66,10 @@ describe('the shell', { skip: noBrowser }, () => {
   })
 
   test('[UI-17] an address that is none says so, and an error has its request id', async () => {
-    const { page } = await console.signIn(ADMIN_KEY, '/no/such/page')
+    const { page } = await console.signIn(console.adminKey, '/no/such/page')
     await page.getByText('There is no such page').waitFor()
     await page.getByRole('link', { name: 'Sensorium' }).click()
-    const other = await console.signIn(ADMIN_KEY, '/agents/agt_01hv3k8z9q4m7t2x5c6w8r0s1d')
+    const other = await console.signIn(console.adminKey, '/agents/agt_01hv3k8z9q4m7t2x5c6w8r0s1d')
     await other.page.getByText('There is no such agent').waitFor()
     await other.page.getByText(/^req_/).waitFor()
   })
@@ -78,7 +78,7 @@ describe('the shell', { skip: noBrowser }, () => {
     const out = await console.open()
     await out.page.getByLabel('API key').waitFor()
     await assertSound(out.page, 'signing in')
-    const { page, complaints } = await console.signIn(ADMIN_KEY)
+    const { page, complaints } = await console.signIn(console.adminKey)
     // As a link does: a page that is opened anew takes longer to load than to look at.
     const go = (at: string) => page.evaluate<void>(`history.pushState(null, '', ${JSON.stringify(`/console${at}`)})`)
     for (const { at, ready } of everyView(console.plant)) {

@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { noBrowser } from '../support/chromium.ts'
-import { ADMIN_KEY, OPERATOR_TOKEN, consoleForSuite } from '../support/console.ts'
+import { OPERATOR_TOKEN, consoleForSuite } from '../support/console.ts'
 
 describe('signing in', { skip: noBrowser }, () => {
   const console = consoleForSuite()
 
   test('[UI-7] an org-admin key opens the console, at the address that was asked for, and signing out closes it', async () => {
-    const { page, complaints } = await console.signIn(ADMIN_KEY, '/agents?status=inactive')
+    const { page, complaints } = await console.signIn(console.adminKey, '/agents?status=inactive')
     await page.getByRole('row', { name: /Archive/ }).waitFor()
     assert.equal(await page.getByRole('row', { name: /Triage/ }).count(), 0)
     await page.getByRole('button', { name: 'Sign out' }).click()
@@ -31,7 +31,7 @@ describe('signing in', { skip: noBrowser }, () => {
   })
 
   test('[UI-8] neither key nor token is kept outside of the memory of the tab', async () => {
-    const { page } = await console.signIn(ADMIN_KEY, '/agents')
+    const { page } = await console.signIn(console.adminKey, '/agents')
     await page.getByRole('row', { name: /Triage/ }).waitFor()
     const kept = await page.evaluate<string>(
       'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])',
@@ -49,10 +49,10 @@ describe('signing in', { skip: noBrowser }, () => {
     const carriers: string[] = []
     page.on('request', (request) => {
       const sent = request.url() + JSON.stringify(request.headers()) + (request.postData() ?? '')
-      if (sent.includes(ADMIN_KEY)) carriers.push(new URL(request.url()).pathname)
+      if (sent.includes(console.adminKey)) carriers.push(new URL(request.url()).pathname)
       assert.equal(new URL(request.url()).origin, console.url)
     })
-    await page.getByLabel('API key').fill(ADMIN_KEY)
+    await page.getByLabel('API key').fill(console.adminKey)
     await page.keyboard.press('Enter')
     await page.getByRole('row', { name: /Triage/ }).waitFor()
     assert.deepEqual(carriers, ['/v1/auth/token'])

@@ -1,14 +1,16 @@
-// A real service with the plant in it, and a browser that looks at its console.
-import { after, afterEach, before } from 'node:test'
+// A real service with plants in it, and a browser that looks at its console. Starting the two takes more CPU than a
+// page's tests, so all files of a folder share them (server/test/support/kept.ts); each has a tenant of its own.
+import { afterEach, before } from 'node:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import { createClient } from '@sensorium/client'
+import { keep } from '../../../server/test/support/kept.ts'
 import { startProcess, type RunningProcess } from '../../../server/test/support/process.ts'
 import { startBrowser } from './chromium.ts'
 import { buildPlant, type Plant } from './plant.ts'
 
-export const ADMIN_KEY = 'ak_live_0123456789abcdefghijABCDEFGHIJ01'
 export const OPERATOR_TOKEN = 'operator-token-for-tests'
 
 export interface OpenPage {
@@ -17,10 +19,8 @@ export interface OpenPage {
   complaints: string[]
 }
 
-export interface ConsoleUnderTest {
+interface Site {
   url: string
-  plant: Plant
-  service(): RunningProcess
   /** A page, signed out. Pages without options share what a browser keeps, but not who is signed in. */
   open(at?: string, options?: BrowserContextOptions): Promise<OpenPage>
   /** The same, signed in. */
@@ -31,23 +31,58 @@ export interface ConsoleUnderTest {
   stop(): Promise<void>
 }
 
-/** For a suite: started before its tests and stopped after them; the pages of a test are closed when it ends. */
+export interface ConsoleUnderTest extends Site {
+  /** Of the tenant that has the plant. */
+  slug: string
+  adminKey: string
+  plant: Plant
+}
+
+let shared: Promise<Site> | undefined
+
+async function sharedSite(): Promise<Site> {
+  if (shared) return shared
+  shared = startSite()
+  try {
+    const site = await shared
+    keep(async () => {
+      shared = undefined
+      await site.stop()
+    })
+    return site
+  } catch (error) {
+    shared = undefined
+    throw error
+  }
+}
+
+let plants = 0
+
+/** The site with a plant in a tenant of its own. */
+async function withPlant(site: Site): Promise<ConsoleUnderTest> {
+  const slug = `plant-${++plants}`
+  const operator = createClient({ url: site.url, token: OPERATOR_TOKEN })
+  const { admin_key } = await operator.call('createTenant', { body: { slug } })
+  return { ...site, slug, adminKey: admin_key, plant: await buildPlant(site.url, admin_key) }
+}
+
+/** For a suite: a plant that is there before its tests; the pages of a test are closed when it ends. */
 export function consoleForSuite(): ConsoleUnderTest {
   const console = {} as ConsoleUnderTest
   before(async () => {
-    Object.assign(console, await startConsole())
+    Object.assign(console, await withPlant(await sharedSite()))
   })
   afterEach(() => console.closePages?.())
-  after(() => console.stop?.())
   return console
 }
 
-export async function startConsole(env: Record<string, string> = {}): Promise<ConsoleUnderTest> {
+export const startConsole = async (): Promise<ConsoleUnderTest> => withPlant(await startSite())
+
+async function startSite(): Promise<Site> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'sensorium-console-'))
-  const settings = { DATA_DIR: folder, LOG_LEVEL: 'warn', BOOTSTRAP_ADMIN_KEY: ADMIN_KEY, OPERATOR_TOKEN, ...env }
-  let service = await startProcess(settings)
+  const settings = { DATA_DIR: folder, LOG_LEVEL: 'warn', OPERATOR_TOKEN }
+  let [service, browser]: [RunningProcess, Browser] = await Promise.all([startProcess(settings), startBrowser()])
   const { url } = service
-  const [plant, browser]: [Plant, Browser] = await Promise.all([buildPlant(url, ADMIN_KEY), startBrowser()])
 
   const newContext = async (options: BrowserContextOptions): Promise<BrowserContext> => {
     // What moves is painted sixty times a second, by a processor that tests need.
@@ -62,12 +97,12 @@ export async function startConsole(env: Record<string, string> = {}): Promise<Co
   }
   // A context of its own costs a page three times the CPU: a process, a connection and compiled code that others have.
   // The process lives as long as some page of the site does, so one stays that does nothing.
-  const shared = await newContext({})
-  const idle = await shared.newPage()
+  const usual = await newContext({})
+  const idle = await usual.newPage()
   await idle.goto(`${url}/healthz`)
 
-  const open: ConsoleUnderTest['open'] = async (at = '', options) => {
-    const context = options === undefined ? shared : await newContext(options)
+  const open: Site['open'] = async (at = '', options) => {
+    const context = options === undefined ? usual : await newContext(options)
     const page = await context.newPage()
     const complaints: string[] = []
     page.on('pageerror', (error) => complaints.push(String(error)))
@@ -82,8 +117,6 @@ export async function startConsole(env: Record<string, string> = {}): Promise<Co
 
   return {
     url,
-    plant,
-    service: () => service,
     open,
     async signIn(key, at, options) {
       const opened = await open(at, options)
@@ -98,8 +131,8 @@ export async function startConsole(env: Record<string, string> = {}): Promise<Co
       service = await startProcess({ ...settings, PORT: new URL(url).port })
     },
     async closePages() {
-      const contexts = browser.contexts().filter((context) => context !== shared)
-      const pages = shared.pages().filter((page) => page !== idle)
+      const contexts = browser.contexts().filter((context) => context !== usual)
+      const pages = usual.pages().filter((page) => page !== idle)
       await Promise.all([...contexts, ...pages].map((one) => one.close()))
     },
     async stop() {
