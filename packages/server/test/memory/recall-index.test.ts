@@ -19,7 +19,7 @@ import { pgliteStore } from './pglite-store.ts'
 
 const SIZE = 800
 /** PostgreSQL in WebAssembly takes 20 ms for a memory. */
-const SIZE_IN_WASM = 400
+const SIZE_IN_WASM = 200
 const QUERIES = 20
 const DIMENSIONS = 384
 const NOW = Date.parse('2030-01-01T00:00:00Z')

@@ -22,7 +22,8 @@ test('[MEM-13] folding is the simple case folding of Unicode, for every code poi
     if (point >= 0xd800 && point <= 0xdfff) continue
     const character = String.fromCodePoint(point)
     const folded = fold(character)
-    assert.equal(fold(folded), folded)
+    // A million times: an assertion takes longer than the comparison.
+    if (fold(folded) !== folded) assert.fail(`${character} is folded twice`)
     // Regular expressions that ignore case compare by the simple folding.
     if (folded !== character) {
       assert.match(character, new RegExp(`^\\u{${folded.codePointAt(0)!.toString(16)}}$`, 'iu'))

@@ -6,7 +6,7 @@ import { createClient } from '@sensorium/client'
 import { onBothEngines } from '../support/engines.ts'
 import { startProcess } from '../support/process.ts'
 
-const LINES = 1_000
+const LINES = 600
 const KEY = 'ak_live_ImportImportImportImportImport01'
 
 /** A port that is free at the moment: the service comes back where it was. */
@@ -21,7 +21,11 @@ const freePort = (): Promise<number> =>
 onBothEngines((engine) => {
   test('[RCL-55] an import goes on after the service was killed in the middle: every line once, and its progress grows', async (t) => {
     const { env, drop } = await engine.fresh()
-    const settings = { ...env, PORT: String(await freePort()), BOOTSTRAP_ADMIN_KEY: KEY, WORKERS: '1' }
+    const settings = {
+      ...{ ...env, PORT: String(await freePort()), BOOTSTRAP_ADMIN_KEY: KEY, WORKERS: '1' },
+      // What the lines mean does not matter here, and takes more CPU than all the rest: nobody is there to say it.
+      ...{ EMBEDDINGS: 'http://127.0.0.1:9', EMBEDDINGS_MODEL: 'none' },
+    }
     let service = await startProcess(settings)
     t.after(async () => {
       await service.stop()
@@ -48,7 +52,7 @@ onBothEngines((engine) => {
       },
     })
     await restarted
-    assert.deepEqual(seen, [200, 400, 600, 800, 1_000])
+    assert.deepEqual(seen, [200, 400, 600])
     assert.equal(imported.created + imported.skipped, LINES)
     assert.equal(imported.failed, 0)
     assert.equal((await client.memory.list({ limit: 1 })).total, LINES)
