@@ -8,13 +8,21 @@ import type { Db } from '../store/db.ts'
 import type { ChannelTools } from './create.ts'
 import { holdChannel, throwIfRefused, requireChannel } from './get.ts'
 import { refuseAddingFeed, refuseDeletingFeed } from './rules.ts'
-import { countFeeds, deleteFeedRow, findFeed, insertFeed, listFeedRows, shownFeed, type FeedRow } from './sql.ts'
+import { countFeeds, deleteFeedRow, findFeed, insertFeed, pageFeedRows, shownFeed, type FeedRow } from './sql.ts'
 
 const MAX_FEEDS = 1_000
 
-export async function listFeeds(db: Db, principal: Principal, channelId: string): Promise<Feed[]> {
+const PAGE = 100
+
+/** The feeds of a channel, the newest first. */
+export async function* feedPages(db: Db, principal: Principal, channelId: string): AsyncGenerator<FeedRow[]> {
   await requireChannel(db, principal, channelId)
-  return (await listFeedRows(db, principal.tenantId, channelId)).map(shownFeed)
+  for (let last: string | null = null; ; ) {
+    const page: FeedRow[] = await pageFeedRows(db, principal.tenantId, channelId, last, PAGE)
+    yield page
+    if (page.length < PAGE) return
+    last = page.at(-1)!.id
+  }
 }
 
 export async function createFeed(

@@ -230,6 +230,14 @@ export const listFeedRows = (db: Db, tenantId: string, channelId: string): Promi
     channelId,
   ])
 
+/** Feeds of a channel, the newest first, from the one after `last` on. */
+export const pageFeedRows = (db: Db, tenantId: string, channelId: string, last: string | null, most: number) =>
+  db.rows<FeedRow>(
+    `select ${FEED} from channel_feeds where tenant_id = ? and channel_id = ?${last === null ? '' : ' and id < ?'}
+      order by id desc limit ?`,
+    [tenantId, channelId, ...(last === null ? [] : [last]), most],
+  )
+
 export async function countFeeds(db: Db, tenantId: string, channelId: string): Promise<number> {
   const count = await one<{ n: number }>(
     db,

@@ -94,11 +94,21 @@ export const findConflict = (db: Db, tenantId: string, agentId: string, conflict
     conflictKey,
   ])
 
-export const listInterestRows = (db: Db, tenantId: string, agentId: string) =>
-  db.rows<InterestRow>(`select ${COLUMNS} from interests where tenant_id = ? and agent_id = ? order by id desc`, [
-    tenantId,
-    agentId,
-  ])
+/** The ids of an agent's interests, the newest first. */
+export const interestIds = async (db: Db, tenantId: string, agentId: string): Promise<string[]> =>
+  (
+    await db.rows<{ id: string }>('select id from interests where tenant_id = ? and agent_id = ? order by id desc', [
+      tenantId,
+      agentId,
+    ])
+  ).map(({ id }) => id)
+
+/** Those of these that are still there, the newest first. */
+export const readInterests = (db: Db, tenantId: string, ids: string[]) =>
+  db.rows<InterestRow>(
+    `select ${COLUMNS} from interests where tenant_id = ? and ${db.dialect.inList('id')} order by id desc`,
+    [tenantId, db.dialect.list(ids)],
+  )
 
 /** Deletes an interest once and counts it off; a second time changes nothing. Returns how many went. */
 export async function deleteInterestRow(db: Db, tenantId: string, agentId: string, id: string): Promise<number> {

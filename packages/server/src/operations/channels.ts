@@ -2,11 +2,13 @@
 import { operations } from '@sensorium/contract'
 import { createChannel, type ChannelTools } from '../channels/create.ts'
 import { deleteChannel } from '../channels/delete.ts'
-import { createFeed, deleteFeed, listFeeds } from '../channels/feeds.ts'
+import { createFeed, deleteFeed, feedPages } from '../channels/feeds.ts'
 import { putChannel } from '../channels/put.ts'
 import { getChannel } from '../channels/get.ts'
 import { listChannels } from '../channels/list.ts'
 import { addMember, listMembers, removeMember } from '../channels/members.ts'
+import { shownFeed } from '../channels/sql.ts'
+import { longList } from './long-list.ts'
 import { created, noContent, ok } from './response.ts'
 import { read, write, type Binding } from './binding.ts'
 
@@ -44,8 +46,8 @@ export const channelOperations = ({ makeId, now }: ChannelTools): Binding[] => {
       return noContent()
     }),
 
-    read(operations.listFeeds, async ({ principal, params }, db) =>
-      ok({ feeds: await listFeeds(db, principal, params.id) }),
+    read(operations.listFeeds, async ({ principal, params, options }, db) =>
+      longList('feeds', feedPages(db, principal, params.id), shownFeed, options.brief),
     ),
 
     write(operations.createFeed, async ({ principal, params, body }, tx) =>

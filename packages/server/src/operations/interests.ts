@@ -1,9 +1,11 @@
 // /agents/{id}/interests
 import { operations } from '@sensorium/contract'
 import { checkInterest, createInterest, type CreateTools } from '../interests/create.ts'
-import { deleteInterest, listInterests } from '../interests/manage.ts'
+import { deleteInterest, interestPages } from '../interests/manage.ts'
+import { shownInterest } from '../interests/sql.ts'
 import { makeTurns } from '../kernel/turns.ts'
-import { created, noContent, ok } from './response.ts'
+import { longList } from './long-list.ts'
+import { created, noContent } from './response.ts'
 import { own, read, write, type Binding } from './binding.ts'
 
 /** A backfill reads history by 4 MB, and one event of them may take 20 MB while its filter looks at it. */
@@ -12,8 +14,8 @@ const BACKFILLS_AT_ONCE = 4
 export function interestOperations(tools: CreateTools): Binding[] {
   const backfills = makeTurns({ what: 'backfills waiting', atOnce: BACKFILLS_AT_ONCE })
   return [
-    read(operations.listInterests, async ({ principal, params }, db) =>
-      ok({ interests: await listInterests(db, principal, params.id) }),
+    read(operations.listInterests, async ({ principal, params, options }, db) =>
+      longList('interests', interestPages(db, principal, params.id), shownInterest, options.brief),
     ),
 
     own(operations.createInterest, async ({ principal, params, body }, record) => {

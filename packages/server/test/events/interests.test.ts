@@ -4,7 +4,7 @@ import type { Principal } from '../../src/auth/principal.ts'
 import { makeInsertInterest } from '../../src/interests/insert.ts'
 import { backfill } from '../../src/interests/backfill.ts'
 import { createInterest } from '../../src/interests/create.ts'
-import { listInterestRows } from '../../src/interests/sql.ts'
+import { interestIds, readInterests } from '../../src/interests/sql.ts'
 import { makeQuotas } from '../../src/tenants/quotas.ts'
 import { NO_SETTINGS } from '../../src/tenants/settings.ts'
 import { makeActivity } from '../../src/activity/activity.ts'
@@ -158,7 +158,8 @@ onBothEngines((engine) => {
       }
       const filter = { event_type: 'heavy.x', filter_expression: 'data.n == 1' }
       assert.equal((await interest(service, late, filter)).status, 201)
-      const [row] = await listInterestRows(service.store, tenant.id, late.id)
+      const ids = await interestIds(service.store, tenant.id, late.id)
+      const [row] = await readInterests(service.store, tenant.id, ids)
       const read: number[] = []
       const store: Store = {
         ...service.store,
