@@ -1,10 +1,8 @@
-// A memory after it was made: changed, promoted, deleted, expired.
+// A memory after it was made: changed, promoted, deleted.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { Memory } from '@sensorium/contract'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
-import { StoreUnavailable } from '../../src/store/db.ts'
-import { expireMemories } from '../../src/memory/expire.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { judge } from '../../src/memory/promote.ts'
@@ -191,84 +189,6 @@ onBothEngines((engine) => {
       assert.ok(!ids((await calls.list(by, { search: 'A title' })).memories).includes(memory.id))
     }
     assert.equal((await calls.list(agent)).total, total - 1)
-  })
-
-  test('[MEM-18] from its expiry on a memory is gone, before and after the sweep', async () => {
-    await calls.patch(agent, memory.id, {
-      expires_at: new Date(service.clock.now() + 9_000).toISOString(),
-      title: 'Fleeting',
-    })
-    await service.clock.advance(8_999)
-    assert.equal((await calls.get(agent, memory.id)).status, 200)
-    assert.equal((await calls.list(agent, { search: 'fleeting' })).total, 1)
-    const { total } = await calls.list(agent)
-    const expired = async () => {
-      assertError(await calls.get(agent, memory.id), 'not_found')
-      assertError(await calls.patch(agent, memory.id, { expires_at: null }), 'not_found')
-      assertError(await calls.forget(agent, memory.id), 'not_found')
-      assert.equal((await calls.list(agent)).total, total - 1)
-      assert.deepEqual(await calls.list(agent, { search: 'fleeting' }), { memories: [], total: 0 })
-    }
-    await service.clock.advance(1)
-    assert.equal((await status(memory.id)).status, 'active', 'the clock alone decides')
-    await expired()
-    await service.app.runOnce.expireMemories()
-    assert.equal((await status(memory.id)).status, 'expired')
-    await expired()
-    assert.equal(await service.app.runOnce.expireMemories(), 0)
-  })
-
-  test('[MEM-18] the sweep takes all that is due, whatever its number, and nothing else', async () => {
-    const other = await service.tenant()
-    const owner = await other.agent()
-    const soon = new Date(service.clock.now() + 2_000).toISOString()
-    for (let i = 0; i < 205; i++) await calls.make(owner, { expires_at: soon })
-    const stays = [
-      await calls.make(owner),
-      await calls.make(owner, { expires_at: new Date(service.clock.now() + 2_001).toISOString() }),
-    ]
-    const gone = await calls.make(owner, { expires_at: soon })
-    await calls.forget(owner, gone.id)
-    await service.clock.advance(2_000)
-    await service.app.runOnce.expireMemories()
-    assert.deepEqual(ids((await calls.list(owner)).memories), ids(stays).reverse())
-    assert.equal((await status(gone.id)).status, 'deleted')
-    const left = await service.store.rows<{ id: string }>('select id from memory_texts where tenant_id = ?', [other.id])
-    assert.deepEqual(ids(left).sort(), ids(stays).sort())
-  })
-
-  test('[SAFE-21] tenants take turns in the sweep, and a step holds rows of one of them', async () => {
-    const [many, few] = [await service.tenant(), await service.tenant()]
-    const [loud, quiet] = [await many.agent(), await few.agent()]
-    const soon = (ms: number): string => new Date(service.clock.now() + ms).toISOString()
-    const first = soon(1_000)
-    // A few at a time: a busy machine refuses what waits too long.
-    for (let made = 0; made < 230; made += 10)
-      await Promise.all(Array.from({ length: 10 }, () => calls.make(loud, { expires_at: first })))
-    await calls.make(quiet, { expires_at: soon(2_000) })
-    await service.clock.advance(2_000)
-    const { index } = service.app.memory
-    // By memory: a transaction that lost a race is tried again.
-    const order = new Map<string, string>()
-    const remove: typeof index.remove = (tx, tenantId, id) => {
-      order.set(id, tenantId)
-      return index.remove(tx, tenantId, id)
-    }
-    // The service sweeps as well. Whoever of the two is in the other's way goes on in the next round, as a loop does.
-    const sweep = async (): Promise<number> => {
-      for (;;) {
-        try {
-          return await expireMemories(service.store, { remove }, service.clock.now())
-        } catch (error) {
-          if (!(error instanceof StoreUnavailable) || error.trouble !== 'busy') throw error
-        }
-      }
-    }
-    await sweep()
-    const ours = [...order.values()].filter((id) => id === many.id || id === few.id)
-    assert.equal(ours.length, 231)
-    assert.ok(ours.indexOf(few.id) <= 100, 'it waited for one step of the other')
-    assert.equal(await sweep(), 0)
   })
 
   test('[MEM-19] promoted memories are seen at once by those newly admitted, and found by them', async () => {
