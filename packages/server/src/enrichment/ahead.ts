@@ -128,7 +128,7 @@ export function makeAhead(tools: AheadTools): Ahead {
 
   function isExpected(mailbox: Mailbox): boolean {
     const receiver = receivers.get(nameOf(mailbox))
-    return receiver !== undefined && receiver.hasMemories && clock.elapsed() - receiver.at <= LATELY_MS
+    return receiver?.hasMemories === true && clock.elapsed() - receiver.at <= LATELY_MS
   }
 
   function leave({ mailbox, deliveryId, envelope }: Waiting): void {

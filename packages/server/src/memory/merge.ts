@@ -3,6 +3,7 @@
 import type { Principal } from '../auth/principal.ts'
 import { ruleBroken } from '../kernel/failure.ts'
 import type { Db } from '../store/db.ts'
+import { withDerived } from './derived-from.ts'
 import { holdMemory, requireMemory } from './get.ts'
 import type { MemoryTools } from './remember.ts'
 import { saveMemory, type MemoryRow } from './sql.ts'
@@ -50,22 +51,6 @@ export function movesOf(edges: readonly Edge[], into: string, merged: ReadonlySe
     else if (merged.has(target)) moves.incoming.push(id)
   }
   return moves
-}
-
-const DERIVED = 'derived_from'
-const LONG_METADATA = 65_536
-
-/** Metadata with the merged memories noted; the rest stays the text it was. */
-export function withDerived(metadata: string, ids: readonly string[]): string {
-  if (!metadata.includes(`"${DERIVED}"`)) {
-    const rest = metadata.trim().slice(1).trimStart()
-    return `{"${DERIVED}":${JSON.stringify(ids)}${rest === '}' ? '' : ','}${rest}`
-  }
-  // Parsing more would hold up everybody else.
-  if (metadata.length > LONG_METADATA) return metadata
-  const before = JSON.parse(metadata) as Record<string, unknown>
-  const noted = Array.isArray(before[DERIVED]) ? before[DERIVED] : []
-  return JSON.stringify({ ...before, [DERIVED]: [...new Set([...noted, ...ids])] })
 }
 
 async function moveEdges(tx: Db, into: MemoryRow, merged: readonly string[]): Promise<void> {

@@ -5,7 +5,8 @@ import type { CreatedMemory, Memory } from '@sensorium/contract'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
-import { movesOf, withDerived, type Edge } from '../../src/memory/merge.ts'
+import { withDerived } from '../../src/memory/derived-from.ts'
+import { movesOf, type Edge } from '../../src/memory/merge.ts'
 import { ids, memoryCalls, orgAdmin, type Actor } from './tools.ts'
 
 test('[KEP-13] which relationships move: none among the merged, and of equals the strongest', () => {
@@ -39,6 +40,19 @@ test('[KEP-13] metadata names what was merged and otherwise stays the text it wa
   assert.equal(withDerived('{ "exact": 1.00 }', ['m']), '{"derived_from":["m"],"exact": 1.00 }')
   assert.equal(withDerived('{"derived_from":["l"],"a":1}', ['l', 'm']), '{"derived_from":["l","m"],"a":1}')
   assert.equal(withDerived('{"derived_from":"note"}', ['m']), '{"derived_from":["m"]}')
+  assert.equal(
+    withDerived('{ "n": 12345678901234567890.10, "derived_from" : ["l"] , "o": {"derived_from": 2} }', ['m']),
+    '{ "n": 12345678901234567890.10, "derived_from" :["l","m"], "o": {"derived_from": 2} }',
+  )
+  assert.equal(
+    withDerived('{"a":"\\"derived_from\\":[","derived_from":1.0e3}', ['m']),
+    '{"a":"\\"derived_from\\":[","derived_from":["m"]}',
+  )
+  assert.equal(withDerived('{"derived\\u005ffrom":["l"]}', ['m']), '{"derived\\u005ffrom":["l","m"]}')
+  assert.equal(
+    withDerived('{"derived_from":1,"derived_from":["l"]}', ['m']),
+    '{"derived_from":1,"derived_from":["l","m"]}',
+  )
 })
 
 const PUMP = {

@@ -1,0 +1,59 @@
+// The memories that one came of, in its metadata. Metadata is kept as the text it came as: only this member of it is
+// written, so that numbers keep all their digits and texts their spaces.
+
+const DERIVED = 'derived_from'
+/** Looking through more would hold up everybody else. */
+const LONG_METADATA = 65_536
+
+interface Span {
+  start: number
+  end: number
+}
+
+/** After the closing quote of the string that begins at a place. */
+function afterString(text: string, at: number): number {
+  let i = at + 1
+  while (i < text.length && text[i] !== '"') i += text[i] === '\\' ? 2 : 1
+  return i + 1
+}
+
+/**
+ * Where the value of a member lies in the text of an object, which is valid JSON; of several with one name that of the
+ * last, which is the one that counts.
+ */
+function memberValue(text: string, name: string): Span | null {
+  let depth = 0
+  let key = ''
+  let start = -1
+  let found: Span | null = null
+  for (let i = 0; i < text.length; ) {
+    const c = text[i]!
+    const next = c === '"' ? afterString(text, i) : i + 1
+    const isOutside = depth === 1 && start === -1
+    if (isOutside && c === '"') key = JSON.parse(text.slice(i, next)) as string
+    else if (isOutside && c === ':') start = next
+    else if (depth === 1 && (c === ',' || c === '}')) {
+      if (key === name && start !== -1) found = { start, end: i }
+      start = -1
+    }
+    if (c === '{' || c === '[') depth++
+    else if (c === '}' || c === ']') depth--
+    i = next
+  }
+  return found
+}
+
+/** Metadata with the merged memories noted; the rest stays the text it was. */
+export function withDerived(metadata: string, ids: readonly string[]): string {
+  const isLong = metadata.length > LONG_METADATA
+  if (isLong && metadata.includes(`"${DERIVED}"`)) return metadata
+  const span = isLong ? null : memberValue(metadata, DERIVED)
+  if (span === null) {
+    const rest = metadata.trim().slice(1).trimStart()
+    return `{"${DERIVED}":${JSON.stringify(ids)}${rest === '}' ? '' : ','}${rest}`
+  }
+  const before = JSON.parse(metadata.slice(span.start, span.end)) as unknown
+  const noted = Array.isArray(before) ? (before as unknown[]) : []
+  const all = JSON.stringify([...new Set([...noted, ...ids])])
+  return `${metadata.slice(0, span.start)}${all}${metadata.slice(span.end)}`
+}
