@@ -10,6 +10,7 @@ import { makeServer, type HttpServer } from './http/server.ts'
 import { makeInsertInterest } from './interests/insert.ts'
 import { makeLoopHealth, startLoop, type Loop, type LoopHealth } from './kernel/loop.ts'
 import { RELEASE } from './kernel/release.ts'
+import { lineBytesFor } from './memory/transfer/lines.ts'
 import type { MemoryParts } from './memory/make-memory.ts'
 import { makeSubjectsOf } from './operations/admit.ts'
 import { agentOperations } from './operations/agents.ts'
@@ -206,7 +207,7 @@ function bindings(parts: Parts, compileCheck: CompileCheck): Binding[] {
       index: memory.index,
       store,
       compileCheck,
-      maxLineBytes: config.maxMemoryBytes,
+      maxLineBytes: lineBytesFor(config.maxMemoryBytes),
     }),
     ...searchOperations({ store, recall: memory.recall, now: clock.now }),
     ...operatorOperations({ ...tools, settings: parts.settings }),

@@ -238,6 +238,20 @@ onBothEngines((engine) => {
     assert.equal((await calls.get(agent, gone.id)).body.title, 'Back')
   })
 
+  test('[KEP-8] whatever an export writes is taken, also of a memory that is as large as it may be', async () => {
+    const agent = await (await service.tenant()).agent()
+    const brief = { ...aMemory, title: 't', content: 'c', metadata: { long: '' } }
+    const metadata = { long: 'x'.repeat(1_048_576 - Buffer.byteLength(JSON.stringify(brief))) }
+    const { id } = await calls.make(agent, { ...brief, metadata })
+    const text = '\u0001'.repeat(32_768)
+    assert.equal((await calls.patch(agent, id, { title: `t${text.slice(1)}`, content: text })).status, 200)
+    const line = await exported(agent)
+    assert.ok(line.length > 1_400_000)
+    const other = await (await service.tenant()).agent()
+    assert.deepEqual((await imported(other, line)).counts, [1, 0, 0, 0])
+    assert.equal((await all(other))[0]!.content, text)
+  })
+
   test('[KEP-8] each line stands alone, and what is refused is told with its number', async () => {
     const tenant = await service.tenant()
     const agent = await tenant.agent()
@@ -250,7 +264,7 @@ onBothEngines((engine) => {
       '',
       line({ scope: 'team' }),
       line({ expires_at: '2001-01-01T00:00:00Z' }),
-      line({ metadata: { long: 'x'.repeat(1_100_000) } }),
+      line({ metadata: { long: 'x'.repeat(2_100_000) } }),
       JSON.stringify({ source_memory_id: 'x', target_memory_id: 'y', relationship_type: 'supports' }),
       JSON.stringify({ source_memory_id: 'x', target_memory_id: 'y', relationship_type: 'unlike' }),
       line({ title: 'Good too' }),

@@ -8,6 +8,13 @@ export interface Line {
   size: number
 }
 
+/**
+ * What a line may have where the body of a creation may have so much: whatever an export writes. A change may bring
+ * metadata of a mebibyte, and texts of 32,768 characters that are six bytes each come on top of it, with what the service
+ * adds.
+ */
+export const lineBytesFor = (maxMemoryBytes: number): number => Math.max(maxMemoryBytes, 1_048_576) + 1_048_576
+
 const NEWLINE = 0x0a
 const SPACES = new Set([0x20, 0x09, 0x0d])
 
