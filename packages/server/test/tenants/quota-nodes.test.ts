@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { POSTGRES_URL, postgres } from '../support/engines.ts'
+import { assertError } from '../support/expect.ts'
 import {
   OPERATOR_TOKEN,
   startService,
@@ -40,19 +41,19 @@ describe('quotas on two nodes', { skip: POSTGRES_URL ? false : 'PostgreSQL is mi
   }
 
   /** Asks both nodes in turn, all at once; returns how many were made. Whatever was not made met the quota. */
-  async function made(count: number, make: (on: Service, i: number) => Promise<Reply<any>>): Promise<number> {
+  async function made(count: number, make: (on: Service, i: number) => Promise<Reply<unknown>>): Promise<number> {
     const replies = await Promise.all(Array.from({ length: count }, (_, i) => make(i % 2 === 0 ? one : two, i)))
     const refused = replies.filter(({ status }) => status >= 300)
-    for (const reply of refused) assert.equal(reply.body.error.details.rule, 'quota_exceeded', reply.text)
+    for (const reply of refused) assertError(reply, 'business_rule_violation', { rule: 'quota_exceeded' })
     return count - refused.length
   }
 
-  const agents = (on: Service): Promise<Reply<any>> =>
+  const agents = (on: Service): Promise<Reply<unknown>> =>
     on.call('POST /v1/agents', {
       token: tenant.admin,
       body: { name: 'More', delivery_mode: 'poll', client_type: 'other' },
     })
-  const memories = (on: Service, i: number): Promise<Reply<any>> =>
+  const memories = (on: Service, i: number): Promise<Reply<unknown>> =>
     on.call('POST /v1/memories', {
       token: agent.token,
       body: { type: 'semantic', scope: 'agent', title: `Note ${i}`, content: 'Something to remember' },
@@ -78,7 +79,7 @@ describe('quotas on two nodes', { skip: POSTGRES_URL ? false : 'PostgreSQL is mi
   })
 
   test('[SAFE-37] events and bytes are passed by what the nodes take within a second, and then they end', async () => {
-    const publish = (on: Service, i: number): Promise<Reply<any>> =>
+    const publish = (on: Service, i: number): Promise<Reply<unknown>> =>
       on.call('POST /v1/events', {
         token: agent.token,
         body: event({ id: `quota-${on === one ? 1 : 2}-${i}-${Math.random()}` }),
@@ -89,7 +90,7 @@ describe('quotas on two nodes', { skip: POSTGRES_URL ? false : 'PostgreSQL is mi
     await one.clock.advance(1_500)
     assert.equal(await made(10, publish), 0)
     await set({ quota_events_per_day: null, quota_memories: null, quota_stored_bytes: 1_000_000 })
-    const large = (on: Service, i: number): Promise<Reply<any>> =>
+    const large = (on: Service, i: number): Promise<Reply<unknown>> =>
       on.call('POST /v1/events', { token: agent.token, body: event({ id: `bytes-${i}`, data: 'x'.repeat(100_000) }) })
     const stored = await made(40, large)
     assert.ok(stored >= 8 && stored <= 20, `${stored} events of 100 kB in a quota of 1 MB`)

@@ -1,6 +1,7 @@
 // The settings of a tenant: set by the operator, read by everything that they change.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
+import type { Memory, TenantSettings } from '@sensorium/contract'
 import { makeQuotas } from '../../src/tenants/quotas.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
@@ -8,6 +9,12 @@ import { OPERATOR_TOKEN, startService, type Reply, type Service, type TestTenant
 import { ack, eventIds, ids, interest, poll, publish } from '../events/tools.ts'
 
 const DAY = 86_400_000
+
+/** What is said of one event of a batch. */
+interface Told {
+  status?: string
+  error?: { details: { rule: string } }
+}
 
 onBothEngines((engine) => {
   describe('the settings of a tenant', () => {
@@ -22,7 +29,12 @@ onBothEngines((engine) => {
       tenant = await service.tenant()
     })
 
-    const settings = (method: 'GET' | 'PATCH', body?: unknown, slug = tenant.slug, on = service): Promise<Reply<any>> =>
+    const settings = (
+      method: 'GET' | 'PATCH',
+      body?: unknown,
+      slug = tenant.slug,
+      on = service,
+    ): Promise<Reply<TenantSettings>> =>
       on.call(`${method} /operator/tenants/${slug}/settings`, {
         token: OPERATOR_TOKEN,
         ...(body === undefined ? {} : { body }),
@@ -31,9 +43,8 @@ onBothEngines((engine) => {
       const reply = await settings('PATCH', body)
       assert.equal(reply.status, 200, reply.text)
     }
-    const isExceeded = (reply: Reply<any>, quota: string, limit: number): void => {
-      assertError(reply, 'business_rule_violation')
-      const { rule, quota: named, limit: told } = reply.body.error.details
+    const isExceeded = (reply: Reply<unknown>, quota: string, limit: number): void => {
+      const { rule, quota: named, limit: told } = assertError(reply, 'business_rule_violation')
       assert.deepEqual({ rule, quota: named, limit: told }, { rule: 'quota_exceeded', quota, limit })
     }
 
@@ -76,8 +87,8 @@ onBothEngines((engine) => {
         { quota_agents: -1 },
       ]) {
         const reply = await settings('PATCH', { quota_memories: 5, ...wrong })
-        assertError(reply, 'validation_failed')
-        assert.match(reply.body.error.details.field, new RegExp(`^${Object.keys(wrong)[0]}`))
+        const { field } = assertError(reply, 'validation_failed')
+        assert.match(String(field), new RegExp(`^${Object.keys(wrong)[0]}`))
       }
       assert.equal((await settings('GET')).body.quota_memories, null)
       assertError(await settings('GET', undefined, 'nobody'), 'not_found')
@@ -145,7 +156,7 @@ onBothEngines((engine) => {
       await set({ quota_agents: 4, quota_interests: 3, quota_memories: 3 })
       const many = <T>(make: (i: number) => Promise<T>): Promise<T[]> =>
         Promise.all(Array.from({ length: 8 }, (_, i) => make(i)))
-      const kinds: [string, number, number, (i: number) => Promise<Reply<any>>][] = [
+      const kinds: [string, number, number, (i: number) => Promise<Reply<unknown>>][] = [
         [
           'quota_agents',
           4,
@@ -179,7 +190,7 @@ onBothEngines((engine) => {
 
     test('[POL-12] an agent that is put by its external id counts like any other; putting it again needs no room', async () => {
       await set({ quota_agents: 2 })
-      const put = (externalId: string, name = 'Put'): Promise<Reply<any>> =>
+      const put = (externalId: string, name = 'Put'): Promise<Reply<unknown>> =>
         service.call(`PUT /v1/agents/by-external-id/${externalId}`, {
           token: tenant.admin,
           body: { name, delivery_mode: 'poll', client_type: 'other' },
@@ -191,7 +202,7 @@ onBothEngines((engine) => {
 
     test('[POL-12] bytes that a change adds to a memory are stored bytes, and what is erased gives back no more', async () => {
       const agent = await tenant.agent()
-      const memory = (method: string, path: string, body: object): Promise<Reply<any>> =>
+      const memory = (method: string, path: string, body: object): Promise<Reply<Memory>> =>
         service.call(`${method} /v1/memories${path}`, { token: agent.token, body })
       const note = { type: 'semantic', scope: 'agent', title: 'A note', content: 'short', metadata: {} }
       const long = 'x'.repeat(3_000)
@@ -225,7 +236,7 @@ onBothEngines((engine) => {
 
     test('[POL-12] a memory that is refused for its external id takes no bytes', async () => {
       const agent = await tenant.agent()
-      const remember = (content: string): Promise<Reply<any>> =>
+      const remember = (content: string): Promise<Reply<unknown>> =>
         service.call('POST /v1/memories', {
           token: agent.token,
           body: { type: 'semantic', scope: 'agent', title: 'Taken', content, external_id: 'a' },
@@ -255,7 +266,7 @@ onBothEngines((engine) => {
         ),
         headers: { 'content-type': 'application/cloudevents-batch+json' },
       })
-      const told = batch.body.results.map((result: any) => result.status ?? result.error.details.rule)
+      const told = batch.body.results.map(({ status, error }: Told) => status ?? error?.details.rule)
       assert.deepEqual(told, ['accepted', 'accepted', 'accepted', 'quota_exceeded'])
     })
 
@@ -306,7 +317,7 @@ onBothEngines((engine) => {
         ),
         headers: { 'content-type': 'application/cloudevents-batch+json' },
       })
-      const told = batch.body.results.map((result: any) => result.status ?? result.error.details.rule)
+      const told = batch.body.results.map(({ status, error }: Told) => status ?? error?.details.rule)
       assert.deepEqual(told, ['accepted', 'duplicate', 'duplicate', 'quota_exceeded'])
     })
 
