@@ -11,10 +11,7 @@ import { ack, eventIds, ids, interest, poll, publish } from '../events/tools.ts'
 const DAY = 86_400_000
 
 /** What is said of one event of a batch. */
-interface Told {
-  status?: string
-  error?: { details: { rule: string } }
-}
+type Told = { status?: string; error?: { details: { rule: string } } }
 
 onBothEngines((engine) => {
   describe('the settings of a tenant', () => {
