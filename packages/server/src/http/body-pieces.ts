@@ -17,6 +17,9 @@ export const inTooManyPieces = (): Failure =>
   })
 
 /**
+ * For bodies in chunks alone: one whose length was announced comes in as many pieces as there were reads. Watching every
+ * body made a publish dearer by a fifth, 50 µs, since a request with a method of its own is another shape to the engine.
+ *
  * Calls `came` for every piece, and `tooMany` once when there are too many; then nothing more is taken. They are counted
  * where Node brings them: in one read all of them are there before anybody who waits for the body is called.
  */

@@ -104,7 +104,7 @@ export function makeConnections(tools: ConnectionsTools): Connections {
     busy.add(connection)
     response.on('error', () => {}) // nobody is there any more, as `close` says too
     response.on('close', () => leave(connection, exchange))
-    if (exchange.hasBody) watchBody(exchange, readingTurns, refuse)
+    if (exchange.isChunked) watchBody(exchange, readingTurns, refuse)
     if (!arrived(exchange)) {
       connection.isEnding = true
       exchange.isLast = true

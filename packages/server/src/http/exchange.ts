@@ -92,18 +92,18 @@ export class Exchange implements Input, CallOptions {
     return (this.#path = end === -1 ? url : url.slice(0, end))
   }
 
+  get isChunked(): boolean {
+    return this.request.headers['transfer-encoding'] !== undefined
+  }
+
   get hasBody(): boolean {
-    const { headers } = this.request
-    return (
-      headers['transfer-encoding'] !== undefined ||
-      (headers['content-length'] !== undefined && headers['content-length'] !== '0')
-    )
+    const length = this.request.headers['content-length']
+    return this.isChunked || (length !== undefined && length !== '0')
   }
 
   /** Whether its body may be one of those that share a room: see body-room.ts. */
   get mayBeLong(): boolean {
-    const { headers } = this.request
-    return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > UNCOUNTED
+    return this.isChunked || Number(this.request.headers['content-length'] ?? 0) > UNCOUNTED
   }
 
   /** Whether the client has announced a body of which not all has arrived. */
