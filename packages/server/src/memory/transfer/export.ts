@@ -1,7 +1,7 @@
 // All that a caller sees, a line of JSON each: the memories, oldest first, then the relationships between them. Made
 // while it is read, a page at a time: a page costs the same whatever the tenant holds beside it.
 import type { Principal } from '../../auth/principal.ts'
-import type { Db } from '../../store/db.ts'
+import { one, type Db } from '../../store/db.ts'
 import { both, seenBy, waysToSee, type Condition } from '../see.ts'
 import { listMemoriesById, type RelationshipRow } from '../sql.ts'
 import { piecesOf, relationshipJson } from '../wire.ts'
@@ -65,8 +65,9 @@ async function* linesOf(db: Db, rows: readonly ListedRelationship[]): AsyncGener
       yield `${relationshipJson(row)}\n`
       continue
     }
-    // The metadata of one relationship, if it is still there.
-    const found = await db.lookUp<{ metadata: string }>(
+    // The metadata of one relationship, if it is still there. It may be long, so it is no look-up.
+    const found = await one<{ metadata: string }>(
+      db,
       'select metadata from memory_relationships where tenant_id = ? and id = ?',
       [row.tenant_id, row.id],
     )

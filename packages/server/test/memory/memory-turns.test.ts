@@ -1,0 +1,40 @@
+// Long work with memories leaves turns of the event loop, and connections, to the others.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Principal } from '../../src/auth/principal.ts'
+import { exportMemories } from '../../src/memory/transfer/export.ts'
+import { onBothEngines } from '../support/engines.ts'
+import { START } from '../support/fake-clock.ts'
+import { startService, type Service } from '../support/service.ts'
+import { memoryCalls } from './tools.ts'
+
+const adminOf = (tenantId: string): Principal => ({
+  kind: 'org_admin',
+  id: 'adm_x',
+  tenantId,
+  teamId: null,
+  keyId: 'k',
+  scopes: new Set(),
+})
+
+onBothEngines((engine) => {
+  let service: Service
+  let calls: ReturnType<typeof memoryCalls>
+  before(async () => {
+    service = await startService(engine)
+    calls = memoryCalls(service)
+  })
+  after(() => service.stop())
+
+  test('[SAFE-42] an export reads no long metadata of a relationship as a look-up: others would wait for it', async () => {
+    const tenant = await service.tenant()
+    const agent = await tenant.agent()
+    const [one, two] = [await calls.make(agent, { title: 'One' }), await calls.make(agent, { title: 'Two' })]
+    const metadata = { long: 'x'.repeat(20_000) }
+    assert.equal((await calls.relate(agent, one.id, two.id, { metadata })).status, 201)
+    const db = { ...service.store, lookUp: () => assert.fail('a look-up') }
+    const lines: string[] = []
+    for await (const line of exportMemories(db, adminOf(tenant.id), { since: null, now: START })) lines.push(line)
+    assert.ok(lines.at(-1)!.includes(JSON.stringify(metadata)), 'it is there')
+  })
+})
