@@ -199,7 +199,7 @@ function bindings(parts: Parts, compileCheck: CompileCheck): Binding[] {
       quotas,
     }),
     ...channelOperations(tools),
-    ...memoryOperations({ ...tools, quotas, index: memory.index, similar: memory.similar, store }),
+    ...memoryOperations({ ...tools, quotas, index: memory.index, similar: memory.similar, steps: memory.steps, store }),
     ...memoryKeepingOperations({ ...tools, quotas, index: memory.index, similar: memory.similar, store }),
     ...memoryTransferOperations({
       ...tools,

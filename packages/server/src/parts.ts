@@ -133,7 +133,7 @@ function makeMailboxes(basics: Basics) {
   )
   for (const made of ['ahead', 'now']) searches.inc({ made }, 0)
   const count = (wasAhead: boolean): void => searches.inc({ made: wasAhead ? 'ahead' : 'now' })
-  const enrich = makeEnrich({ store, recall, clock, log, ahead: { ...ahead, standing, count } })
+  const enrich = makeEnrich({ store, recall, clock, log, steps: memory.steps, ahead: { ...ahead, standing, count } })
   const publish = makePublish({
     ...{ store, router, wakeups, handover, clock },
     makeId: tools.makeId,

@@ -2,6 +2,7 @@
 // those that have some.
 import { iso } from '../kernel/clock.ts'
 import type { ToEnrich } from '../delivery/claim.ts'
+import type { Pause } from '../kernel/step-turns.ts'
 import type { Recalled } from '../memory/index/memory-index.ts'
 import type { Viewer } from '../memory/see.ts'
 import { reachedFrom, type Reached } from '../memory/traverse.ts'
@@ -36,6 +37,7 @@ export async function blocksOf(
   viewer: Viewer,
   items: readonly ToShow[],
   now: number,
+  pause: Pause,
 ): Promise<(string | Promise<string>)[]> {
   const full = items.filter(({ delivery }) => delivery.depth === 'full')
   const eventIds = full.map(({ delivery }) => delivery.eventId)
@@ -48,7 +50,7 @@ export async function blocksOf(
   function relationshipsOf(id: string): Promise<object[]> {
     const known = relationships.get(id)
     if (known) return known
-    const reading = related.has(id) ? reachedFrom(db, viewer, id, 1, 'out', now) : Promise.resolve([])
+    const reading = related.has(id) ? reachedFrom(db, viewer, id, 1, 'out', now, pause) : Promise.resolve([])
     const shown = reading.then((reached) =>
       reached.slice(0, RELATIONSHIPS).map(({ relationship }) => shownRelationship(relationship)),
     )

@@ -11,6 +11,7 @@ import { makeBatches } from '../kernel/batches.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { parseBody } from '../kernel/json-steps.ts'
 import type { Logger } from '../kernel/logger.ts'
+import type { StepTurns } from '../kernel/step-turns.ts'
 import { withinTime } from '../kernel/within-time.ts'
 import type { Recalled } from '../memory/index/memory-index.ts'
 import type { Recall } from '../memory/recall.ts'
@@ -47,6 +48,8 @@ export interface EnrichTools {
   recall: Recall
   clock: Clock
   log: Logger
+  /** What computes on this thread waits here for its turn. */
+  steps: StepTurns
   /** Without it everything is searched for when it is polled. */
   ahead?: SearchedAhead
 }
@@ -90,7 +93,7 @@ const WITHOUT: SearchedAhead = {
   count() {},
 }
 
-export function makeEnrich({ store, recall, clock, log, ahead = WITHOUT }: EnrichTools): Enrich {
+export function makeEnrich({ store, recall, clock, log, steps, ahead = WITHOUT }: EnrichTools): Enrich {
   async function envelopeOf(tenantId: string, { eventId, envelope }: ToEnrich): Promise<object> {
     const text = envelope ?? (await readEnvelope(store, tenantId, eventId)) ?? '{}'
     const parsed = await parseBody(Buffer.from(text))
@@ -118,11 +121,12 @@ export function makeEnrich({ store, recall, clock, log, ahead = WITHOUT }: Enric
     deliveries: readonly ToEnrich[],
     isOver: () => boolean,
   ): Promise<void> {
+    const pause = () => steps.take(viewer.tenantId, viewer.id)
     const search = makeSearch(viewer)
     const used = makeUse(ahead, viewer, clock)
     // What is ready at the same time is read and shown together.
     const shown = makeBatches<ToShow, string>({
-      run: (items) => blocksOf(store, viewer, items, clock.now()),
+      run: (items) => blocksOf(store, viewer, items, clock.now(), pause),
       lanes: 1,
       maxItems: TOGETHER,
     })

@@ -2,6 +2,7 @@
 import type { Config } from '../config.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
+import { makeStepTurns, type StepTurns } from '../kernel/step-turns.ts'
 import { makeTurns } from '../kernel/turns.ts'
 import type { Store } from '../store/db.ts'
 import { builtinEmbedder } from './embed/builtin.ts'
@@ -26,6 +27,8 @@ export interface MemoryParts {
   embedding: Embedding
   model: string
   index: MemoryIndex
+  /** Where whatever computes long on this thread, about memories, waits for its turn. */
+  steps: StepTurns
   close(): Promise<void>
 }
 
@@ -66,6 +69,7 @@ export function makeMemory(tools: MemoryPartsTools): MemoryParts {
     embedding,
     model: embedder.model,
     index,
+    steps: makeStepTurns(),
     async close() {
       await embedding.close()
       await index.close()

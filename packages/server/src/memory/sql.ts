@@ -115,7 +115,7 @@ export type ListedMemory = Omit<MemoryRow, 'title' | 'content' | 'metadata'> & {
 const LONG_TEXTS = new Set<string>(['title', 'content', 'metadata'])
 
 /** The columns of a ListedMemory, of the table with the alias `m`. */
-export function listedColumns(m: string): string {
+function listedColumns(m: string): string {
   // Neither engine reads a text to tell its length in bytes.
   const bytes = [...LONG_TEXTS].map((name) => `octet_length(${m}.${name})`).join(' + ')
   const column = (name: string): string =>

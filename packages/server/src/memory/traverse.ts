@@ -1,80 +1,28 @@
-// Walks the relationships of a memory, breadth first, in one query.
+// Walks the relationships of a memory, breadth first, a level after the other.
 //
 // 1. At depth 1 every relationship is an item, parallel ones too; deeper, a memory appears once: at its shortest depth
 //    and, among the paths of that length, by the strongest. The start is never listed.
 // 2. A step leads only to a memory that the viewer sees, so no path goes through one that it does not.
 // 3. Nearest first, then strongest, then by the ids of the memory and the relationship; at most MAX_TRAVERSED.
 //
-// Three levels at most, so they are written out one after the other. A recursive query can neither group nor look at
-// what it has found already, and would walk a dense graph path by path; here a level starts from each memory of the one
-// before once. A level is walked only while there is room in the result, so none starts from MAX_TRAVERSED memories or
-// more; and if those few have more than MAX_WALKED relationships between them, it looks at that many and lets the rest
-// be. Every join is a cross join: SQLite then takes the tables in the order they are written, from what was found to
-// what it leads to.
+// A level starts from each memory of the one before once, so a dense graph is not walked path by path. It is walked only
+// while there is room in the result, so none starts from MAX_TRAVERSED memories or more; and if those few have more than
+// MAX_WALKED relationships between them, it looks at that many and lets the rest be. One query for all levels was as
+// quick, but is one turn of the event loop however much there is.
 import { MAX_TRAVERSAL_DEPTH, MAX_TRAVERSED, type Direction } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
-import type { Db, Value } from '../store/db.ts'
+import type { Pause } from '../kernel/step-turns.ts'
+import type { Db } from '../store/db.ts'
 import { requireMemory } from './get.ts'
 import { seenBy, type Viewer } from './see.ts'
-import { findRelationship, listedColumns, type ListedMemory, type RelationshipRow } from './sql.ts'
+import { findRelationship, listMemoriesById, type ListedMemory, type RelationshipRow } from './sql.ts'
+import { makePace, PAGE, waysFrom, type Way } from './walk.ts'
 import { jsonBody, relationshipJson, type JsonBody } from './wire.ts'
 
-const ENDS = {
-  out: [['source_memory_id', 'target_memory_id']],
-  in: [['target_memory_id', 'source_memory_id']],
-  both: [
-    ['source_memory_id', 'target_memory_id'],
-    ['target_memory_id', 'source_memory_id'],
-  ],
-} as const
-
-/** A level past this would hold up everybody else: 200,000 take about a tenth of a second. */
+/** A level past this would take seconds of everybody's turns. */
 const MAX_WALKED = 200_000
-
-interface Sql {
-  text: string[]
-  values: Value[]
-}
-
-// PostgreSQL refuses a product that is too small for a number. A factor this small counts as nothing on both engines.
-const PRODUCT = 'case when f.strength < 1e-100 or r.strength < 1e-100 then 0 else f.strength * r.strength end'
-
-/** `found1`: each relationship of the start, with the memory it leads to. */
-function firstLevel(sql: Sql, viewer: Viewer, startId: string, direction: Direction, now: number): void {
-  const seen = seenBy(viewer, now)
-  const steps = ENDS[direction].map(([from, to]) => {
-    sql.values.push(viewer.tenantId, startId)
-    return `select r.id as relationship_id, r.${to} as memory_id, r.strength from memory_relationships r where r.tenant_id = ? and r.${from} = ?`
-  })
-  sql.text.push(`found1 as materialized (
-    select s.relationship_id, s.memory_id, s.strength, 1 as depth from (${steps.join(' union all ')}) s
-      cross join memories m where m.id = s.memory_id and ${seen.sql}
-     order by s.strength desc, s.memory_id, s.relationship_id limit ${MAX_TRAVERSED})`)
-  sql.values.push(...seen.values)
-}
-
-/** `found<depth>`: the memories one step beyond, each by the strongest way to it. */
-function nextLevel(sql: Sql, viewer: Viewer, startId: string, direction: Direction, depth: number, now: number): void {
-  const before = Array.from({ length: depth - 1 }, (_, i) => `found${i + 1}`)
-  const seen = seenBy(viewer, now)
-  const steps = ENDS[direction].map(([from, to]) => {
-    sql.values.push(viewer.tenantId)
-    return `select * from (
-      select r.id as relationship_id, r.${to} as memory_id, ${PRODUCT} as strength
-        from (select memory_id, max(strength) as strength from found${depth - 1}
-               where ${before.map((found) => `(select count(*) from ${found})`).join(' + ')} < ${MAX_TRAVERSED} group by memory_id) f
-       cross join memory_relationships r where r.tenant_id = ? and r.${from} = f.memory_id limit ${MAX_WALKED}) ${to}`
-  })
-  sql.text.push(`ways${depth} as (
-    select relationship_id, memory_id, strength, row_number() over (partition by memory_id order by strength desc, relationship_id) as place
-      from (${steps.join(' union all ')}) s
-     where memory_id <> ? and ${before.map((found) => `memory_id not in (select memory_id from ${found})`).join(' and ')})`)
-  sql.text.push(`found${depth} as materialized (
-    select w.relationship_id, w.memory_id, w.strength, ${depth} as depth from ways${depth} w
-      cross join memories m where m.id = w.memory_id and w.place = 1 and ${seen.sql}
-     order by w.strength desc, w.memory_id limit ${MAX_TRAVERSED})`)
-  sql.values.push(startId, ...seen.values)
-}
+/** Items whose rows are read together: up to 5 kB each. */
+const SHOWN = 250
 
 /** A memory that was reached. */
 export interface Reached {
@@ -86,23 +34,83 @@ export interface Reached {
   strength: number
 }
 
-interface ReachedRow extends ListedMemory {
-  relationship_id: string
-  source_memory_id: string
-  target_memory_id: string
-  relationship_type: RelationshipRow['relationship_type']
-  relationship_strength: number
-  relationship_metadata: string | null
-  metadata_bytes: number
-  related_at: number
-  depth: number
-  cumulative: number
-}
-
 /** Metadata of a relationship up to this many bytes comes with the traversal. */
 const SHORT_METADATA = 1_000
 
-/** The memories that a viewer reaches from one it sees. Depth is 1 to MAX_TRAVERSAL_DEPTH. */
+type Relationship = Reached['relationship']
+type Step = Way & { depth: number }
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+const inOrder = (a: Way, b: Way): number =>
+  b.strength - a.strength || compare(a.memoryId, b.memoryId) || compare(a.relationshipId, b.relationshipId)
+
+// A factor this small counts as nothing: the product could be too small for a number.
+const product = (a: number, b: number): number => (a < 1e-100 || b < 1e-100 ? 0 : a * b)
+
+/**
+ * The first MAX_TRAVERSED of what it is given, by memory or by relationship the strongest. It never holds more than
+ * twice as many, whatever is walked: who falls out of them has as many before it, and gets in again only by being
+ * stronger.
+ */
+function makeStrongest(keyOf: (way: Way) => string) {
+  let best = new Map<string, Way>()
+  const first = (): Way[] => [...best.values()].sort(inOrder).slice(0, MAX_TRAVERSED)
+  return {
+    add(way: Way): void {
+      const known = best.get(keyOf(way))
+      if (known && inOrder(known, way) <= 0) return
+      best.set(keyOf(way), way)
+      if (best.size >= 2 * MAX_TRAVERSED) best = new Map(first().map((kept) => [keyOf(kept), kept]))
+    },
+    first,
+  }
+}
+
+/** Of each memory, the strength of the strongest way to it; by id. */
+function strengthsOf(ways: readonly Way[]): Map<string, number> {
+  const strengths = new Map<string, number>()
+  // The strongest come first.
+  for (const { memoryId, strength } of ways) if (!strengths.has(memoryId)) strengths.set(memoryId, strength)
+  return strengths
+}
+
+/** Relationships by id; long metadata is left out. */
+async function readRelationships(db: Db, tenantId: string, ids: readonly string[]) {
+  // Given relationships, those that are still there; locks nothing.
+  const rows = await db.rows<Relationship & { metadata_bytes: number }>(
+    `select tenant_id, id, source_memory_id, target_memory_id, relationship_type, strength, created_at,
+            coalesce(octet_length(metadata), 0) as metadata_bytes,
+            case when octet_length(metadata) <= ${SHORT_METADATA} then metadata end as metadata
+       from memory_relationships where tenant_id = ? and ${db.dialect.inList('id')}`,
+    [tenantId, db.dialect.list(ids)],
+  )
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+/** What was found with its rows; what is gone meanwhile, or hidden from the viewer, is left out. */
+async function readReached(db: Db, viewer: Viewer, steps: readonly Step[], now: number): Promise<Reached[]> {
+  const [relationships, listed] = await Promise.all([
+    readRelationships(
+      db,
+      viewer.tenantId,
+      steps.map(({ relationshipId }) => relationshipId),
+    ),
+    listMemoriesById(db, seenBy(viewer, now), [...new Set(steps.map(({ memoryId }) => memoryId))]),
+  ])
+  const memories = new Map(listed.map((memory) => [memory.id, memory]))
+  return steps.flatMap(({ relationshipId, memoryId, depth, strength }) => {
+    const found = relationships.get(relationshipId)
+    const memory = memories.get(memoryId)
+    if (!found || !memory) return []
+    const { metadata_bytes: metadataBytes, ...relationship } = found
+    return [{ relationship, metadataBytes, memory, depth, strength }]
+  })
+}
+
+/**
+ * The memories that a viewer reaches from one it sees. Depth is 1 to MAX_TRAVERSAL_DEPTH; it pauses after each page that
+ * it has read.
+ */
 export async function reachedFrom(
   db: Db,
   viewer: Viewer,
@@ -110,42 +118,36 @@ export async function reachedFrom(
   depth: number,
   direction: Direction,
   now: number,
+  pause: Pause,
 ): Promise<Reached[]> {
-  const sql: Sql = { text: [], values: [] }
-  firstLevel(sql, viewer, startId, direction, now)
-  for (let level = 2; level <= depth; level++) nextLevel(sql, viewer, startId, direction, level, now)
-  const levels = Array.from({ length: depth }, (_, i) => `select * from found${i + 1}`)
-  const rows = await db.rows<ReachedRow>(
-    `with ${sql.text.join(',\n')},
-     chosen as materialized (
-       select * from (${levels.join(' union all ')}) a order by depth, strength desc, memory_id, relationship_id limit ${MAX_TRAVERSED})
-     select c.depth, c.strength as cumulative, c.relationship_id, r.source_memory_id, r.target_memory_id, r.relationship_type,
-            r.strength as relationship_strength, coalesce(octet_length(r.metadata), 0) as metadata_bytes,
-            case when octet_length(r.metadata) <= ${SHORT_METADATA} then r.metadata end as relationship_metadata,
-            r.created_at as related_at, ${listedColumns('m')}
-       from chosen c
-      cross join memory_relationships r
-      cross join memories m
-      where r.tenant_id = ? and r.id = c.relationship_id and m.tenant_id = ? and m.id = c.memory_id
-      order by c.depth, c.strength desc, c.memory_id, c.relationship_id`,
-    [...sql.values, viewer.tenantId, viewer.tenantId],
-  )
-  return rows.map((row) => ({
-    relationship: {
-      tenant_id: row.tenant_id,
-      id: row.relationship_id,
-      source_memory_id: row.source_memory_id,
-      target_memory_id: row.target_memory_id,
-      relationship_type: row.relationship_type,
-      strength: row.relationship_strength,
-      metadata: row.relationship_metadata,
-      created_at: row.related_at,
-    },
-    metadataBytes: row.metadata_bytes,
-    memory: row,
-    depth: row.depth,
-    strength: row.cumulative,
-  }))
+  const pace = makePace(pause)
+  const walk = { db, viewer, now, pace }
+  const passed = new Set([startId])
+  const steps: Step[] = []
+  let from = new Map([[startId, 1]])
+  for (let level = 1; level <= depth && steps.length < MAX_TRAVERSED; level++) {
+    const strongest = makeStrongest(level === 1 ? (way) => way.relationshipId : (way) => way.memoryId)
+    const ids = [...from.keys()].sort(compare)
+    for await (const ways of waysFrom(walk, ids, direction, level === 1 ? Infinity : MAX_WALKED))
+      for (const way of ways) {
+        if (passed.has(way.memoryId)) continue
+        const strength = level === 1 ? way.strength : product(from.get(way.fromId)!, way.strength)
+        strongest.add({ ...way, strength })
+      }
+    const found = strongest.first()
+    for (const way of found) {
+      passed.add(way.memoryId)
+      steps.push({ ...way, depth: level })
+    }
+    from = strengthsOf(found)
+  }
+  const reached: Reached[] = []
+  for (let at = 0; at < Math.min(steps.length, MAX_TRAVERSED); at += SHOWN) {
+    await pace.next()
+    reached.push(...(await readReached(db, viewer, steps.slice(at, Math.min(at + SHOWN, MAX_TRAVERSED)), now)))
+    pace.did(PAGE)
+  }
+  return reached
 }
 
 /** The relationship as JSON, its long metadata read now. */
@@ -161,11 +163,12 @@ export async function traverse(
   id: string,
   query: { depth?: number; direction?: Direction },
   now: number,
+  pause: Pause,
   isBrief = false,
 ): Promise<JsonBody> {
   await requireMemory(db, principal, id, now)
   const depth = Math.min(MAX_TRAVERSAL_DEPTH, Math.max(1, query.depth ?? 1))
-  const reached = await reachedFrom(db, principal, id, depth, query.direction ?? 'out', now)
+  const reached = await reachedFrom(db, principal, id, depth, query.direction ?? 'out', now, pause)
   const relationship = (one: Reached) => (isBrief ? relationshipJson(one.relationship) : wholeRelationship(db, one))
   const response = {
     open: '{"relationships":[',

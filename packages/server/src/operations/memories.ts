@@ -1,5 +1,7 @@
 // /memories and their relationships. Search by meaning has a file of its own.
 import { operations } from '@sensorium/contract'
+import type { Principal } from '../auth/principal.ts'
+import type { Pause, StepTurns } from '../kernel/step-turns.ts'
 import { changeMemory } from '../memory/change.ts'
 import { eraseMemory } from '../memory/erase.ts'
 import { forgetMemory } from '../memory/forget.ts'
@@ -51,10 +53,15 @@ export interface MemoryOperationTools extends MemoryTools {
   store: Store
   index: MemoryIndex
   similar: Pick<Similar, 'atOnce'>
+  steps: StepTurns
 }
 
 export const memoryOperations = (tools: MemoryOperationTools): Binding[] => {
-  const { now, index, similar, store } = tools
+  const { now, index, similar, store, steps } = tools
+  const pauseOf =
+    ({ tenantId, id }: Principal): Pause =>
+    () =>
+      steps.take(tenantId, id)
   return [
     read(operations.listMemories, async ({ principal, query, options }, db) => ({
       status: 200,
@@ -108,7 +115,7 @@ export const memoryOperations = (tools: MemoryOperationTools): Binding[] => {
 
     read(operations.listRelationships, async ({ principal, params, query, options }, db) => ({
       status: 200,
-      ...(await traverse(db, principal, params.id, query, now(), options.brief)),
+      ...(await traverse(db, principal, params.id, query, now(), pauseOf(principal), options.brief)),
     })),
 
     write(operations.deleteRelationship, async ({ principal, params }, tx) => {

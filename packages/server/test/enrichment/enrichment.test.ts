@@ -4,6 +4,7 @@ import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
 import { interest, poll, publish } from '../events/tools.ts'
 import { makeEnrich } from '../../src/enrichment/enrich.ts'
+import { makeStepTurns } from '../../src/kernel/step-turns.ts'
 import { queryOf } from '../../src/enrichment/query.ts'
 import { makeLogger } from '../../src/kernel/logger.ts'
 import { fakeClock } from '../support/fake-clock.ts'
@@ -257,7 +258,13 @@ onBothEngines((engine) => {
       const clock = fakeClock()
       let answer = (): void => {}
       const recall: Recall = () => new Promise((resolve) => (answer = () => resolve([])))
-      const enrich = makeEnrich({ store: service.store, recall, clock, log: makeLogger('silent') })
+      const enrich = makeEnrich({
+        store: service.store,
+        recall,
+        clock,
+        log: makeLogger('silent'),
+        steps: makeStepTurns(),
+      })
       const delivery = { id: 'dlv_0', eventId: 'e0', depth: 'light', envelope: '{"type":"a.b","data":"note"}' } as const
       const budgetBegun = async (): Promise<void> => {
         while (clock.sleepers() === 0) await new Promise(setImmediate)
@@ -287,7 +294,13 @@ onBothEngines((engine) => {
         if (turn === 3) throw new Error('late')
         return []
       }
-      const enrich = makeEnrich({ store: service.store, recall, clock: service.clock, log: makeLogger('silent') })
+      const enrich = makeEnrich({
+        store: service.store,
+        recall,
+        clock: service.clock,
+        log: makeLogger('silent'),
+        steps: makeStepTurns(),
+      })
       const deliveries = Array.from({ length: 20 }, (_, i) => ({
         id: `dlv_${i}`,
         eventId: `e${i}`,

@@ -7,6 +7,7 @@ import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { operations, type Memory } from '@sensorium/contract'
 import type { Principal } from '../../src/auth/principal.ts'
+import { nextTurn } from '../../src/kernel/step-turns.ts'
 import { listMemories } from '../../src/memory/list.ts'
 import { makeAnalyse } from '../../src/memory/index/analyse.ts'
 import { fold } from '../../src/memory/index/fold.ts'
@@ -136,7 +137,7 @@ onBothEngines((engine) => {
     })
     assert.equal(found.headers.get('content-length'), null)
     assert.equal(found.body.total, 5)
-    const reached = await traverse(service.store, viewer(), made[0]!.id, {}, service.clock.now())
+    const reached = await traverse(service.store, viewer(), made[0]!.id, {}, service.clock.now(), nextTurn)
     assert.ok('pieces' in reached)
 
     // What is gone when its turn comes is left out: rows are read when they are wanted and not before.

@@ -4,9 +4,11 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { DIRECTIONS, RELATIONSHIP_TYPES, type Direction } from '@sensorium/contract'
+import { nextTurn } from '../../src/kernel/step-turns.ts'
 import { maySee, type Viewer } from '../../src/memory/see.ts'
 import { insertMemory, insertRelationship, type MemoryRow, type RelationshipRow } from '../../src/memory/sql.ts'
 import { reachedFrom, type Reached } from '../../src/memory/traverse.ts'
+import type { Db, Value } from '../../src/store/db.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { START } from '../support/fake-clock.ts'
@@ -42,20 +44,20 @@ function walk(
     ...(direction !== 'in' ? [{ id, strength, from: s, to: t }] : []),
     ...(direction !== 'out' ? [{ id, strength, from: t, to: s }] : []),
   ])
+  const stepsFrom = new Map<string, typeof steps>()
+  for (const step of steps) stepsFrom.set(step.from, [...(stepsFrom.get(step.from) ?? []), step])
   const items: Item[] = []
   const reached = new Set([start])
   let paths: Item[] = [{ memory: start, relationship: '', depth: 0, strength: 1 }]
   for (let level = 1; level <= depth; level++) {
     paths = paths
       .flatMap((path) =>
-        steps
-          .filter((step) => step.from === path.memory)
-          .map((step) => ({
-            memory: step.to,
-            relationship: step.id,
-            depth: level,
-            strength: path.strength * step.strength,
-          })),
+        (stepsFrom.get(path.memory) ?? []).map((step) => ({
+          memory: step.to,
+          relationship: step.id,
+          depth: level,
+          strength: path.strength * step.strength,
+        })),
       )
       .filter((path) => seen.has(path.memory) && !reached.has(path.memory))
       .sort(inOrder)
@@ -134,7 +136,7 @@ onBothEngines((engine) => {
       for (const row of edges) await insertRelationship(tx, row)
     })
   const reached = async (viewer: Viewer, start: string, depth: number, direction: Direction) =>
-    (await reachedFrom(opened.store, viewer, start, depth, direction, START)).map(shown)
+    (await reachedFrom(opened.store, viewer, start, depth, direction, START, nextTurn)).map(shown)
 
   test('[REL-8] [REL-9] [REL-10] [REL-11] [REL-13] [REL-15] the query agrees with a plain walk on every graph', async () => {
     // Mine, somebody's shared in three ways, and what nobody or not everybody sees.
@@ -255,5 +257,60 @@ onBothEngines((engine) => {
     const items = await reached({ ...VIEWER, tenantId: tenant }, name(0), 3, 'both')
     assert.equal(items.length, 2 * 89)
     assert.ok(items.every((item) => item.depth === 1))
+  })
+
+  test('[REL-16] a large graph is walked a page at a time, with a turn for the others after each', async () => {
+    // 0 → 1..60, and each of those in two ways to 50 others: 6,060 relationships.
+    const tenant = 'large'
+    const viewer = { ...VIEWER, tenantId: tenant }
+    const name = (i: number) => `mem_${String(i).padStart(5, '0')}`
+    const strengthOf = (i: number) => ((i * 7919) % 10_007) / 10_007
+    const memories = Array.from({ length: 3_061 }, (_, i) =>
+      memoryRow(tenant, name(i), i % 50 ? {} : { scope: 'team' }),
+    )
+    const edges = Array.from({ length: 60 }, (_, i) =>
+      edgeRow(tenant, `rel_a${i}`, name(0), name(i + 1), strengthOf(i)),
+    )
+    for (let i = 0; i < 6_000; i++)
+      edges.push(
+        edgeRow(
+          tenant,
+          `rel_b${i}`,
+          name(1 + (i % 60)),
+          name(61 + ((i * 7) % 3_000)),
+          strengthOf(i * 3),
+          RELATIONSHIP_TYPES[Math.floor(i / 3_000)],
+        ),
+      )
+    await save(memories, edges)
+    // And to 3 lead 1,500 more, for which one page is not enough.
+    for (let i = 0; i < 1_500; i++) edges.push(edgeRow(tenant, `rel_c${i}`, name(61 + i), name(3), strengthOf(i)))
+    await save([], edges.slice(6_060))
+    let longest = 0
+    let inTurn = 0
+    let turns = 0
+    const db: Db = {
+      ...opened.store,
+      async rows<R>(sql: string, values?: readonly Value[]) {
+        const rows = await opened.store.rows<R>(sql, values)
+        longest = Math.max(longest, (inTurn += rows.length))
+        return rows
+      },
+    }
+    const pause = async (): Promise<void> => {
+      turns++
+      inTurn = 0
+    }
+    for (const [start, direction, least] of [
+      [0, 'out', 9],
+      [3, 'in', 3],
+      [3, 'both', 3],
+    ] as const) {
+      turns = inTurn = 0
+      const items = (await reachedFrom(db, viewer, name(start), 3, direction, START, pause)).map(shown)
+      assert.deepEqual(items, walk(memories, edges, viewer, name(start), 3, direction))
+      assert.ok(turns >= least, `${direction}: ${turns} turns`)
+    }
+    assert.ok(longest <= 2_500, `${longest} rows in one turn`)
   })
 })
