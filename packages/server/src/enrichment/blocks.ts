@@ -10,6 +10,8 @@ import type { Db } from '../store/db.ts'
 import { listRelated, listWithSubject, readEarlierEvents, readRecalled, type RecalledRow } from './sql.ts'
 
 const EARLIER_EVENTS = 5
+/** Memories that are read in one step: a content may have 32 kB. */
+const READ_TOGETHER = 25
 /** Of each memory, the strongest: a block must not grow with what somebody else has related. */
 const RELATIONSHIPS = 100
 
@@ -31,7 +33,26 @@ const idsOf = (items: readonly ToShow[]): string[] => [
 
 type Shown = (RecalledRow & { score: number })[]
 
-/** Each block as JSON, in the order of the items. */
+/** Those of these memories that the viewer sees, a few in a step. */
+async function readInSteps(
+  db: Db,
+  viewer: Viewer,
+  items: readonly ToShow[],
+  withContent: boolean,
+  now: number,
+  pause: Pause,
+): Promise<Map<string, RecalledRow>> {
+  const ids = idsOf(items)
+  const rows = new Map<string, RecalledRow>()
+  for (let at = 0; at < ids.length; at += READ_TOGETHER) {
+    if (at > 0) await pause()
+    const some = await readRecalled(db, viewer, ids.slice(at, at + READ_TOGETHER), withContent, now)
+    for (const [id, row] of some) rows.set(id, row)
+  }
+  return rows
+}
+
+/** Each block as JSON, in the order of the items. It pauses before it reads, and before each block that is full. */
 export async function blocksOf(
   db: Db,
   viewer: Viewer,
@@ -39,10 +60,11 @@ export async function blocksOf(
   now: number,
   pause: Pause,
 ): Promise<(string | Promise<string>)[]> {
+  await pause()
   const full = items.filter(({ delivery }) => delivery.depth === 'full')
   const eventIds = full.map(({ delivery }) => delivery.eventId)
   const [rows, related, withSubject] = await Promise.all([
-    readRecalled(db, viewer, idsOf(items), full.length > 0, now),
+    readInSteps(db, viewer, items, full.length > 0, now, pause),
     listRelated(db, viewer.tenantId, idsOf(full)),
     listWithSubject(db, viewer.tenantId, eventIds),
   ])
@@ -59,6 +81,7 @@ export async function blocksOf(
   }
 
   async function fullBlock({ eventId }: ToEnrich, shown: Shown): Promise<string> {
+    await pause()
     const memories = await Promise.all(
       shown.map(async (memory) => ({ ...memory, relationships: await relationshipsOf(memory.id) })),
     )

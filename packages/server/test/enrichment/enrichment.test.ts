@@ -289,7 +289,8 @@ onBothEngines((engine) => {
       const recall: Recall = async () => {
         const turn = ++asked
         most = Math.max(most, ++now)
-        await new Promise(setImmediate)
+        // Longer than it takes to begin all that may be under way: one is begun in a turn.
+        for (let i = 0; i < 20; i++) await new Promise(setImmediate)
         now--
         if (turn === 3) throw new Error('late')
         return []

@@ -1,0 +1,79 @@
+// Enrichment of many polls at once leaves turns of the event loop to the others.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { makeEnrich } from '../../src/enrichment/enrich.ts'
+import { makeLogger } from '../../src/kernel/logger.ts'
+import { makeStepTurns } from '../../src/kernel/step-turns.ts'
+import type { Recall } from '../../src/memory/recall.ts'
+import type { Store, Value } from '../../src/store/db.ts'
+import { interest, publish } from '../events/tools.ts'
+import { onBothEngines } from '../support/engines.ts'
+import { startService, type Service } from '../support/service.ts'
+
+const POLLS = 10
+const DELIVERIES = 20
+
+onBothEngines((engine) => {
+  let service: Service
+  before(async () => {
+    service = await startService(engine)
+  })
+  after(() => service.stop())
+
+  test('[ENR-10] of many polls one search is begun and one full block is made in a turn, tenants in turn', async () => {
+    const [loud, quiet] = [await service.tenant(), await service.tenant()]
+    const polls: { tenantId: string; recipientId: string; eventId: string }[] = []
+    for (let i = 0; i <= POLLS; i++) {
+      const tenant = i < POLLS ? loud : quiet
+      const agent = await tenant.agent()
+      await interest(service, agent)
+      const { event_id } = (await publish(service, agent.token, { subject: 'thing/1', data: 'note' })).body
+      polls.push({ tenantId: tenant.id, recipientId: agent.id, eventId: event_id })
+    }
+    const noted = { searches: 0, earlier: 0 }
+    const most = { ...noted }
+    const order: string[] = []
+    const store: Store = {
+      ...service.store,
+      rows<R>(sql: string, values?: readonly Value[]) {
+        if (sql.includes('from events this')) noted.earlier++
+        return service.store.rows<R>(sql, values)
+      },
+    }
+    const recall: Recall = async ({ tenantId }) => {
+      noted.searches++
+      order.push(tenantId)
+      return []
+    }
+    const tools = { store, recall, clock: service.clock, log: makeLogger('silent'), steps: makeStepTurns() }
+    const enrich = makeEnrich(tools)
+    let isDone = false
+    const enriched = Promise.all(
+      polls.map(({ eventId, ...mailbox }) =>
+        enrich(
+          mailbox,
+          Array.from({ length: DELIVERIES }, (_, i) => ({
+            id: `dlv_${i}`,
+            eventId,
+            depth: 'full' as const,
+            envelope: JSON.stringify({ type: 'a.b', data: `note ${i}` }),
+          })),
+        ),
+      ),
+    ).finally(() => (isDone = true))
+    while (!isDone) {
+      await new Promise(setImmediate)
+      most.searches = Math.max(most.searches, noted.searches)
+      most.earlier = Math.max(most.earlier, noted.earlier)
+      noted.searches = noted.earlier = 0
+    }
+    assert.deepEqual(
+      (await enriched).map(({ size }) => size),
+      polls.map(() => DELIVERIES),
+    )
+    assert.equal(order.length, polls.length * DELIVERIES)
+    assert.deepEqual(most, { searches: 1, earlier: 1 })
+    const last = order.lastIndexOf(quiet.id)
+    assert.ok(last < order.length / 2, `the other tenant was searched for after ${last} of ${order.length} searches`)
+  })
+})
