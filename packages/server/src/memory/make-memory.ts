@@ -53,10 +53,11 @@ export function makeMemory(tools: MemoryPartsTools): MemoryParts {
   )
   const embedding = makeEmbedding({ store, index, embedder, clock, log, ...told })
   const turns = makeTurns({ what: 'searches waiting', atOnce: embedder.queries })
+  const steps = makeStepTurns()
   const rerank = config.rerank && makeRerank(config.rerank, store, clock, log)
   const embedQuery = makeEmbedQuery(embedder, turns, log)
   return {
-    recall: makeRecall({ index, embedQuery, model: embedder.model, embedding, clock, rerank }),
+    recall: makeRecall({ index, embedQuery, model: embedder.model, embedding, clock, rerank, steps }),
     async readAhead(viewer, text) {
       await embedQuery(viewer, asQuery(text))
     },
@@ -69,7 +70,7 @@ export function makeMemory(tools: MemoryPartsTools): MemoryParts {
     embedding,
     model: embedder.model,
     index,
-    steps: makeStepTurns(),
+    steps,
     async close() {
       await embedding.close()
       await index.close()

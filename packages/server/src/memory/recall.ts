@@ -3,6 +3,7 @@
 import type { MemorySearch, Static } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import type { Clock } from '../kernel/clock.ts'
+import type { StepTurns } from '../kernel/step-turns.ts'
 import { withinTime } from '../kernel/within-time.ts'
 import type { Db, Store } from '../store/db.ts'
 import { meter } from '../tenants/usage.ts'
@@ -39,7 +40,12 @@ export interface RecallTools {
   clock: Clock
   /** A better reader for the best; null where there is none. */
   rerank: Rerank | null
+  /** Where long queries wait until their words may be told. */
+  steps: StepTurns
 }
+
+/** Queries of more characters wait for a turn of their own: to tell the words of 4,096 takes a millisecond or more. */
+const LONG_QUERY = 512
 
 export const DEFAULT_LIMIT = 10
 
@@ -65,7 +71,7 @@ const filtersOf = ({ project_id, source_event_id, created_after, created_before,
   metadata,
 })
 
-export function makeRecall({ index, embedQuery, model, embedding, clock, rerank }: RecallTools): Recall {
+export function makeRecall({ index, embedQuery, model, embedding, clock, rerank, steps }: RecallTools): Recall {
   return async (
     viewer,
     asked,
@@ -79,6 +85,8 @@ export function makeRecall({ index, embedQuery, model, embedding, clock, rerank 
       Promise.all([embedQuery(viewer, query), embedding.soon(viewer.tenantId)]),
       () => [null, undefined],
     )
+    // Many that wait for the model, or ask for the same, come back from it in one turn.
+    if (query.length > LONG_QUERY) await steps.take(viewer.tenantId, viewer.id)
     const { words, languages } = askedWords(query)
     words.splice(MAX_WORDS)
     const found = index.find({

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Principal } from '../../src/auth/principal.ts'
+import { makeStepTurns, nextTurn, type StepTurns } from '../../src/kernel/step-turns.ts'
+import { makeRecall } from '../../src/memory/recall.ts'
 import { exportMemories } from '../../src/memory/transfer/export.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { START } from '../support/fake-clock.ts'
@@ -36,5 +38,41 @@ onBothEngines((engine) => {
     const lines: string[] = []
     for await (const line of exportMemories(db, adminOf(tenant.id), { since: null, now: START })) lines.push(line)
     assert.ok(lines.at(-1)!.includes(JSON.stringify(metadata)), 'it is there')
+  })
+
+  test('[RCL-56] of long queries that come together one is told its words in a turn; a short one waits for none', async () => {
+    const tenant = await service.tenant()
+    const { memory } = service.app
+    let inTurn = 0
+    const index: typeof memory.index = {
+      ...memory.index,
+      find(search) {
+        inTurn++
+        return memory.index.find(search)
+      },
+    }
+    const recallWith = (steps: StepTurns) =>
+      makeRecall({
+        ...memory,
+        index,
+        model: 'none',
+        embedQuery: async () => null,
+        clock: service.clock,
+        rerank: null,
+        steps,
+      })
+    const recall = recallWith(makeStepTurns())
+    let found = 0
+    let most = 0
+    for (let i = 0; i < 10; i++)
+      void recall(adminOf(tenant.id), `word${i} `.repeat(4_000)).then((ranked) => (found += 1 + ranked.length))
+    while (found < 10) {
+      await nextTurn()
+      most = Math.max(most, inTurn)
+      inTurn = 0
+    }
+    assert.equal(most, 1)
+    const short = recallWith({ take: () => assert.fail('it waited') })
+    assert.deepEqual(await short(adminOf(tenant.id), 'a few words'), [])
   })
 })
