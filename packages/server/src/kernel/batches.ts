@@ -1,5 +1,5 @@
 // Work that is cheaper together: what is added in the same turn of the event loop, or while every lane is busy, becomes
-// the next batch. A lone item waits for nothing but the end of its turn.
+// the next batch. A lone item waits for nothing but the end of its turn, unless `beside` lets it wait for company.
 //
 // 1. An item is in exactly one batch, and is settled when its batch is.
 // 2. At most `lanes` batches are under way at once, and one more of what is urgent.
