@@ -47,6 +47,18 @@ const SETTLED = `new Promise((done) => requestAnimationFrame(() => requestAnimat
   Promise.allSettled(document.getAnimations().filter((a) => a instanceof CSSTransition).map(({ finished }) => finished)))
   .then(() => null)`
 
+/** On a busy machine colours arrive late all the same. A fault that is there stays. */
+const LOOKS_AGAIN = 5
+
+async function lastingFaults(page: Page, which: Which): Promise<string[]> {
+  let found = await faults(page, which)
+  for (let again = 0; found.length > 0 && again < LOOKS_AGAIN; again++) {
+    await page.evaluate(SETTLED)
+    found = await faults(page, which)
+  }
+  return found
+}
+
 /** Nothing serious and nothing too wide, in both themes, on a screen and on a phone. */
 export async function assertSound(page: Page, at: string): Promise<void> {
   for (const { colorScheme, width, rules } of LOOKS) {
@@ -54,7 +66,7 @@ export async function assertSound(page: Page, at: string): Promise<void> {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
     await page.setViewportSize({ width, height: 800 })
     await page.evaluate(SETTLED)
-    if (rules !== null) assert.deepEqual(await faults(page, rules), [], where)
+    if (rules !== null) assert.deepEqual(await lastingFaults(page, rules), [], where)
     const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
     assert.ok(overflow <= 0, `${where}: ${overflow} px too wide`)
   }
