@@ -4,11 +4,19 @@ import type { Principal } from '../auth/principal.ts'
 import { notFound, ruleBroken } from '../kernel/failure.ts'
 import type { Db } from '../store/db.ts'
 import { mayAdminister } from './see.ts'
-import { findSeenMemory, lockSeenMemory, touchSeenMemory, type MemoryRow } from './sql.ts'
+import {
+  findSeenHead,
+  findSeenMemory,
+  lockSeenHead,
+  lockSeenMemory,
+  touchSeenMemory,
+  type MemoryHead,
+  type MemoryRow,
+} from './sql.ts'
 
-type Find = typeof findSeenMemory
+type Find<R> = (db: Db, principal: Principal, id: string, now: number) => Promise<R | undefined>
 
-async function find(db: Db, principal: Principal, id: string, now: number, by: Find): Promise<MemoryRow> {
+async function find<R>(db: Db, principal: Principal, id: string, now: number, by: Find<R>): Promise<R> {
   const row = isId('memory', id) ? await by(db, principal, id, now) : undefined
   if (!row) throw notFound('memory', id)
   return row
@@ -17,15 +25,26 @@ async function find(db: Db, principal: Principal, id: string, now: number, by: F
 export const requireMemory = (db: Db, principal: Principal, id: string, now: number): Promise<MemoryRow> =>
   find(db, principal, id, now, findSeenMemory)
 
+/** The same without reading its texts. */
+export const requireHead = (db: Db, principal: Principal, id: string, now: number): Promise<MemoryHead> =>
+  find(db, principal, id, now, findSeenHead)
+
 /** Fetching a memory is what moves its accessed_at, so this needs a transaction. */
 export const getMemory = (tx: Db, principal: Principal, id: string, now: number): Promise<MemoryRow> =>
   find(tx, principal, id, now, touchSeenMemory)
 
-/** The memory of a caller who may change it, held until the transaction ends. */
-export async function holdMemory(tx: Db, principal: Principal, id: string, now: number): Promise<MemoryRow> {
-  const row = await find(tx, principal, id, now, lockSeenMemory)
+async function hold<R extends MemoryHead>(tx: Db, principal: Principal, id: string, now: number, by: Find<R>) {
+  const row = await find(tx, principal, id, now, by)
   if (!mayAdminister(principal, row)) {
     throw ruleBroken('not_owner', 'Only its owner or an org-admin may do this with a memory', { memory_id: id })
   }
   return row
 }
+
+/** The memory of a caller who may change it, held until the transaction ends. */
+export const holdMemory = (tx: Db, principal: Principal, id: string, now: number): Promise<MemoryRow> =>
+  hold(tx, principal, id, now, lockSeenMemory)
+
+/** The same without reading its texts, for one that is only to be deleted. */
+export const holdHead = (tx: Db, principal: Principal, id: string, now: number): Promise<MemoryHead> =>
+  hold(tx, principal, id, now, lockSeenHead)

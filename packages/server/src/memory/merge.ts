@@ -4,9 +4,9 @@ import type { Principal } from '../auth/principal.ts'
 import { ruleBroken } from '../kernel/failure.ts'
 import type { Db } from '../store/db.ts'
 import { withDerived } from './derived-from.ts'
-import { holdMemory, requireMemory } from './get.ts'
+import { holdHead, requireHead, requireMemory } from './get.ts'
 import type { MemoryTools } from './remember.ts'
-import { saveMemory, type MemoryRow } from './sql.ts'
+import { markDeleted, saveMemory, type MemoryHead, type MemoryRow } from './sql.ts'
 import { countChange } from './stored-bytes.ts'
 import { keepVersion } from './versions.ts'
 
@@ -90,12 +90,13 @@ export async function mergeMemories(
   const now = tools.now()
   const merged = [...new Set(memoryIds)].filter((other) => other !== id)
   // The memory of the path before those of the body.
-  await requireMemory(tx, principal, id, now)
-  // In one order for all: two merges of the same memories never wait for each other.
-  const rows = new Map<string, MemoryRow>()
-  for (const each of [id, ...merged].sort()) rows.set(each, await holdMemory(tx, principal, each, now))
-  const row = rows.get(id)!
-  const others = merged.map((other) => rows.get(other)!)
+  await requireHead(tx, principal, id, now)
+  // In one order for all: two merges of the same memories never wait for each other. Of those that go nothing but the
+  // head is read: twenty with half a megabyte of metadata took 90 ms.
+  const heads = new Map<string, MemoryHead>()
+  for (const each of [id, ...merged].sort()) heads.set(each, await holdHead(tx, principal, each, now))
+  const row = await requireMemory(tx, principal, id, now)
+  const others = merged.map((other) => heads.get(other)!)
   const unlike = others.find(
     ({ agent_id, scope, team_id }) => agent_id !== row.agent_id || scope !== row.scope || team_id !== row.team_id,
   )
@@ -108,7 +109,7 @@ export async function mergeMemories(
   await countChange(tx, tools.quotas, row, kept, now)
   await moveEdges(tx, row, merged)
   for (const other of others.toSorted((a, b) => (a.id < b.id ? -1 : 1))) {
-    await saveMemory(tx, { ...other, status: 'deleted', updated_at: now })
+    await markDeleted(tx, other, now)
     await tools.index.remove(tx, other.tenant_id, other.id)
   }
   await saveMemory(tx, kept)

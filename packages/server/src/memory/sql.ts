@@ -154,6 +154,31 @@ export function lockSeenMemory(tx: Db, viewer: Viewer, id: string, now: number):
   )
 }
 
+/** Whose a memory is and who sees it, without its texts, which may have 10 MB. */
+export type MemoryHead = Pick<MemoryRow, 'tenant_id' | 'id' | 'agent_id' | 'team_id' | 'scope'>
+
+const HEAD = 'm.tenant_id, m.id, m.agent_id, m.team_id, m.scope'
+
+/** The head of a memory if the viewer sees it. */
+export function findSeenHead(db: Db, viewer: Viewer, id: string, now: number): Promise<MemoryHead | undefined> {
+  const seen = seenBy(viewer, now)
+  return one<MemoryHead>(db, `select ${HEAD} from memories m where ${seen.sql} and m.id = ?`, [...seen.values, id])
+}
+
+/** The same, the memory held against other writers until the transaction ends. */
+export function lockSeenHead(tx: Db, viewer: Viewer, id: string, now: number): Promise<MemoryHead | undefined> {
+  const seen = seenBy(viewer, now)
+  const { forUpdate } = tx.dialect
+  return one<MemoryHead>(tx, `select ${HEAD} from memories m where ${seen.sql} and m.id = ? ${forUpdate}`, [
+    ...seen.values,
+    id,
+  ])
+}
+
+/** Marks a memory that is held as deleted, and leaves its texts alone. */
+export const markDeleted = (tx: Db, { tenant_id, id }: MemoryHead, now: number): Promise<number> =>
+  tx.run("update memories set status = 'deleted', updated_at = ? where tenant_id = ? and id = ?", [now, tenant_id, id])
+
 /** The memory of an owner that has the external id, past its expiry or not; held until the transaction ends. */
 export const lockByExternalId = (
   tx: Db,

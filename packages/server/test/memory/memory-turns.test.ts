@@ -3,8 +3,13 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Principal } from '../../src/auth/principal.ts'
 import { makeStepTurns, nextTurn, type StepTurns } from '../../src/kernel/step-turns.ts'
+import { forgetMemory } from '../../src/memory/forget.ts'
+import { mergeMemories } from '../../src/memory/merge.ts'
 import { makeRecall } from '../../src/memory/recall.ts'
 import { exportMemories } from '../../src/memory/transfer/export.ts'
+import type { Db, Value } from '../../src/store/db.ts'
+import { makeQuotas } from '../../src/tenants/quotas.ts'
+import { NO_SETTINGS } from '../../src/tenants/settings.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { START } from '../support/fake-clock.ts'
 import { startService, type Service } from '../support/service.ts'
@@ -74,5 +79,40 @@ onBothEngines((engine) => {
     assert.equal(most, 1)
     const short = recallWith({ take: () => assert.fail('it waited') })
     assert.deepEqual(await short(adminOf(tenant.id), 'a few words'), [])
+  })
+
+  test('[KEP-15] of what is merged into another, or deleted, no text is read or written', async () => {
+    const tenant = await service.tenant()
+    const agent = await tenant.agent()
+    const long = 'x'.repeat(50_000)
+    const into = await calls.make(agent, { title: 'Into' })
+    const others: string[] = []
+    for (let i = 0; i < 3; i++) others.push((await calls.make(agent, { title: `One ${i}`, metadata: { long } })).id)
+    const [gone, ...merged] = others
+    let characters = 0
+    const note = (texts: readonly unknown[]): void => {
+      for (const text of texts) if (typeof text === 'string') characters += text.length
+    }
+    await service.store.tx(async (tx) => {
+      const db: Db = {
+        ...tx,
+        async rows<R>(sql: string, values?: readonly Value[]) {
+          const rows = await tx.rows<R>(sql, values)
+          for (const row of rows) note(Object.values(row as object))
+          return rows
+        },
+        run(sql, values) {
+          note(values ?? [])
+          return tx.run(sql, values)
+        },
+      }
+      const quotas = makeQuotas(service.store, service.clock, () => NO_SETTINGS)
+      const tools = { now: service.clock.now, index: service.app.memory.index, quotas }
+      await mergeMemories(db, tools, adminOf(tenant.id), into.id, merged)
+      await forgetMemory(db, tools, adminOf(tenant.id), gone!)
+    })
+    assert.ok(characters > 0 && characters < long.length, `${characters} characters`)
+    assert.deepEqual((await calls.get(agent, into.id)).body.metadata, { derived_from: merged })
+    for (const id of others) assert.equal((await calls.get(agent, id)).status, 404)
   })
 })
