@@ -13,7 +13,7 @@ import { MAX_TRAVERSAL_DEPTH, MAX_TRAVERSED, type Direction } from '@sensorium/c
 import type { Principal } from '../auth/principal.ts'
 import type { Pause } from '../kernel/step-turns.ts'
 import type { Db } from '../store/db.ts'
-import { requireMemory } from './get.ts'
+import { requireHead } from './get.ts'
 import { seenBy, type Viewer } from './see.ts'
 import { findRelationship, listMemoriesById, type ListedMemory, type RelationshipRow } from './sql.ts'
 import { makePace, PAGE, waysFrom, type Way } from './walk.ts'
@@ -166,7 +166,7 @@ export async function traverse(
   pause: Pause,
   isBrief = false,
 ): Promise<JsonBody> {
-  await requireMemory(db, principal, id, now)
+  await requireHead(db, principal, id, now)
   const depth = Math.min(MAX_TRAVERSAL_DEPTH, Math.max(1, query.depth ?? 1))
   const reached = await reachedFrom(db, principal, id, depth, query.direction ?? 'out', now, pause)
   const relationship = (one: Reached) => (isBrief ? relationshipJson(one.relationship) : wholeRelationship(db, one))

@@ -1,6 +1,7 @@
 // Long work with memories leaves turns of the event loop, and connections, to the others.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { operations } from '@sensorium/contract'
 import type { Principal } from '../../src/auth/principal.ts'
 import { makeStepTurns, nextTurn, type StepTurns } from '../../src/kernel/step-turns.ts'
 import { forgetMemory } from '../../src/memory/forget.ts'
@@ -13,7 +14,7 @@ import { NO_SETTINGS } from '../../src/tenants/settings.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { START } from '../support/fake-clock.ts'
 import { startService, type Service } from '../support/service.ts'
-import { memoryCalls } from './tools.ts'
+import { aMemory, memoryCalls } from './tools.ts'
 
 const adminOf = (tenantId: string): Principal => ({
   kind: 'org_admin',
@@ -114,5 +115,33 @@ onBothEngines((engine) => {
     assert.ok(characters > 0 && characters < long.length, `${characters} characters`)
     assert.deepEqual((await calls.get(agent, into.id)).body.metadata, { derived_from: merged })
     for (const id of others) assert.equal((await calls.get(agent, id)).status, 404)
+  })
+
+  test('[REL-16] traversals that come together share the turns between their pages', async () => {
+    const tenant = await service.tenant()
+    const agent = await tenant.agent()
+    // 60 memories, all related to all: 3,540 relationships, four pages.
+    const lines: object[] = Array.from({ length: 60 }, (_, i) => ({ ...aMemory, id: `m${i}`, title: `T ${i}` }))
+    for (let i = 0; i < 60; i++)
+      for (let j = 0; j < 60; j++)
+        if (i !== j) lines.push({ source_memory_id: `m${i}`, target_memory_id: `m${j}`, relationship_type: 'part_of' })
+    const imported = await service.call<{ created: number }>('POST /v1/memories/import', {
+      token: agent.token,
+      headers: { 'content-type': 'application/x-ndjson' },
+      raw: lines.map((line) => JSON.stringify(line)).join('\n'),
+    })
+    assert.equal(imported.body.created, 3_600, imported.text)
+    const { memories } = await calls.list(agent, { limit: '1' })
+    const input = { params: { id: memories[0]!.id }, query: { depth: '3' } }
+    const traversal = () => service.app.operations.perform(adminOf(tenant.id), operations.listRelationships, input)
+    let isDone = false
+    const both = Promise.all([traversal(), traversal()]).finally(() => (isDone = true))
+    let turns = 0
+    for (; !isDone; turns++) await nextTurn()
+    assert.deepEqual(
+      (await both).map(({ status }) => status),
+      [200, 200],
+    )
+    assert.ok(turns >= 8, `${turns} turns`)
   })
 })
