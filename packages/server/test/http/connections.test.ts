@@ -1,7 +1,6 @@
 // Connections against a client that does what it likes: places are given back, and nobody is kept out for long.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { systemClock } from '../../src/kernel/clock.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { rawConnection, type RawConnection } from '../support/raw-http.ts'
 import { startService, type Service, type TestTenant } from '../support/service.ts'
@@ -20,13 +19,15 @@ onBothEngines((engine) => {
   const inHand = async (): Promise<number> =>
     Number(/^sensorium_http_in_flight (-?\d+)$/m.exec((await service.call('GET /metrics')).text)![1])
   /** Who asks without a pause is somebody whom the service serves before those that it is asked about. */
-  const aMoment = (): Promise<void> => systemClock.sleep(5)
+  const othersHaveTheirTurns = async (): Promise<void> => {
+    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate)
+  }
   /** The request that asks counts too. */
   async function nothingInHand(): Promise<void> {
-    while ((await inHand()) > 1) await aMoment()
+    while ((await inHand()) > 1) await othersHaveTheirTurns()
   }
   async function untilInHand(count: number): Promise<void> {
-    while ((await inHand()) - 1 < count) await aMoment()
+    while ((await inHand()) - 1 < count) await othersHaveTheirTurns()
   }
   const connect = (): Promise<RawConnection> => rawConnection(service.url)
   /** At once: a connection that says nothing for long is closed, and on a busy machine the last of many comes late. */
