@@ -35,7 +35,7 @@ onBothEngines((engine) => {
     assert.equal((await service.call(`GET /v1/agents/${agent.id}`, { token: agent.token })).body.paused, true)
     const second = await calls.publish(agent)
     assert.deepEqual(await calls.poll(agent), [])
-    assert.equal((await calls.queue(tenant, agent))['pending'], 1)
+    assert.equal((await calls.queue(tenant, agent)).pending, 1)
     // What it holds it may acknowledge.
     assert.equal(held!.event_id, first)
     assert.equal(await calls.ack(agent, [held!.id]), 1)
@@ -73,7 +73,7 @@ onBothEngines((engine) => {
     const id = await calls.publish(agent)
     await service.clock.advance(2_000)
     assert.equal(back, false)
-    assert.equal((await calls.queue(tenant, agent))['pending'], 1)
+    assert.equal((await calls.queue(tenant, agent)).pending, 1)
     await set('resume')
     assert.deepEqual(
       (await result).body.deliveries.map(({ event_id }: { event_id: string }) => event_id),

@@ -159,7 +159,9 @@ onBothEngines((engine) => {
       })
       assert.equal(batch.status, 200)
       assert.deepEqual(
-        batch.body.results.map((result: any) => result.recipients ?? result.error.code),
+        batch.body.results.map(
+          (result: { recipients?: number; error: { code: string } }) => result.recipients ?? result.error.code,
+        ),
         [1, 'not_found', 0, 1],
       )
       const binary = await service.call('POST /v1/events', {

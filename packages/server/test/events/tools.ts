@@ -24,13 +24,9 @@ export const publish = (
   token: string,
   fields: Record<string, unknown> = {},
   headers: Record<string, string> = {},
-): Promise<Reply<any>> => service.call('POST /v1/events', { token, body: event(fields), headers })
+): Promise<Reply> => service.call('POST /v1/events', { token, body: event(fields), headers })
 
-export const interest = (
-  service: Service,
-  agent: TestAgent,
-  fields: Record<string, unknown> = {},
-): Promise<Reply<any>> =>
+export const interest = (service: Service, agent: TestAgent, fields: Record<string, unknown> = {}): Promise<Reply> =>
   service.call(`POST /v1/agents/${agent.id}/interests`, {
     token: agent.token,
     body: { event_type: 'com.test.*', priority: 0, enrichment_depth: 'none', ...fields },

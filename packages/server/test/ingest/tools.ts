@@ -2,7 +2,14 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import type { Connector, Delivery, Webhook } from '@sensorium/contract'
-import { OPERATOR_TOKEN, type Reply, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import {
+  OPERATOR_TOKEN,
+  type Reply,
+  type Service,
+  type TestAgent,
+  type TestTenant,
+  type Untyped,
+} from '../support/service.ts'
 
 export interface MadeWebhook {
   webhook: Webhook
@@ -14,7 +21,7 @@ export const hmac = (secret: string, body: string | Uint8Array): string =>
   createHmac('sha256', secret).update(body).digest('hex')
 
 export function operatorCalls({ call }: Pick<Service, 'call'>) {
-  const operator = <T = any>(request: string, body?: unknown): Promise<Reply<T>> =>
+  const operator = <T = Untyped>(request: string, body?: unknown): Promise<Reply<T>> =>
     call<T>(request, { token: OPERATOR_TOKEN, body })
   return {
     operator,

@@ -44,7 +44,7 @@ onBothEngines((engine) => {
   test('[LOAD-4] the record of a memory with long metadata is small, and its replay is the first response', async () => {
     const agent = await tenant.agent()
     const metadata = { blob: 'Grüße '.repeat(20_000) }
-    const call = (request: string, key: string, body: unknown): Promise<Reply<any>> =>
+    const call = (request: string, key: string, body: unknown): Promise<Reply> =>
       service.call(request, { token: agent.token, body, headers: { 'idempotency-key': key } })
     const body = { type: 'semantic', scope: 'agent', title: 'Long', content: 'Has much metadata', metadata }
     const made = await call('POST /v1/memories', 'long-1', body)
@@ -84,7 +84,7 @@ onBothEngines((engine) => {
     for (const n of [1, 2, 3]) {
       const body = { type: 'semantic', scope: 'agent', title: `Whale ${n}`, content: 'Large', metadata }
       assert.equal((await service.call('POST /v1/memories', { token: agent.token, body })).status, 201)
-      const search = (): Promise<Reply<any>> =>
+      const search = (): Promise<Reply> =>
         service.call('POST /v1/memories/search', {
           token: agent.token,
           body: { query: 'whale' },

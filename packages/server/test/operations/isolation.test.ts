@@ -17,9 +17,9 @@ interface World {
   tenant: TestTenant
   agent: TestAgent
   colleague: TestAgent
-  call(request: string, body?: unknown): Promise<Reply<any>>
+  call(request: string, body?: unknown): Promise<Reply>
   /** The same as the org-admin. */
-  callAsAdmin(request: string, body?: unknown): Promise<Reply<any>>
+  callAsAdmin(request: string, body?: unknown): Promise<Reply>
   /** The id that stands at this place of a path, made when it is first asked for. */
   id(place: string): Promise<string>
 }
@@ -151,7 +151,7 @@ onBothEngines((engine) => {
     return path.replace(/\{\w+\}/g, () => encodeURIComponent(ids[i++]!))
   }
 
-  async function ask(operation: Operation, ids: readonly string[], token: string): Promise<Reply<any>> {
+  async function ask(operation: Operation, ids: readonly string[], token: string): Promise<Reply> {
     const body = operation.body ? (BODIES[operation.id] ?? exampleOf(operation.body)) : undefined
     const reply = await service.call(`${operation.method} /v1${filled(operation.path, ids)}`, {
       token,

@@ -240,7 +240,7 @@ onBothEngines((engine) => {
   test('[POL-8] the breaker opens after failures in a row, lets nothing through, tries one a minute, and closes; it is seen in the queue and in metrics', async () => {
     const agent = await calls.pushed(tenant, receiver.url)
     receiver.answer = () => 500
-    const push = async (): Promise<Record<string, unknown>> => (await calls.queue(tenant, agent))['push']
+    const push = async (): Promise<Record<string, unknown>> => (await calls.queue(tenant, agent)).push
     assert.deepEqual(await push(), {
       state: 'closed',
       consecutive_failures: 0,
@@ -294,7 +294,7 @@ onBothEngines((engine) => {
     }
     await calls.publish(agent)
     await receiver.next()
-    await until(async () => (await calls.queue(tenant, agent))['push']['last_status'] === 500)
+    await until(async () => (await calls.queue(tenant, agent)).push['last_status'] === 500)
     assert.equal((await calls.rows(agent))[0]!.state, 'acknowledged')
   })
 })

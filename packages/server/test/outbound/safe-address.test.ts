@@ -219,7 +219,7 @@ onBothEngines((engine) => {
       await calls.publish(agent)
       const { dlq_reason } = await calls.state(agent, 'dead_lettered')
       assert.match(dlq_reason!, /^Push failed after 1 attempt over \d+ s; last error: not a public address$/)
-      assert.equal((await calls.queue(tenant, agent))['push'].last_error, 'not a public address')
+      assert.equal((await calls.queue(tenant, agent)).push['last_error'], 'not a public address')
     }
     assert.equal(receiver.connections(), 0)
     await service.stop()

@@ -8,6 +8,11 @@ import { systemClock } from '../../src/kernel/clock.ts'
 import type { Service, TestAgent, TestTenant } from '../support/service.ts'
 
 /** A line of things that come in; whoever asks for the next one waits for it. */
+interface QueueHealth {
+  pending: number
+  push: Record<string, unknown>
+}
+
 export function makeLine<T>() {
   const items: T[] = []
   const waiting: ((item: T) => void)[] = []
@@ -253,8 +258,8 @@ export function outboundCalls(service: Service) {
     state(agent: { id: string }, wanted: string) {
       return until(async () => (await this.rows(agent)).find((row) => row.state === wanted), `a delivery ${wanted}`)
     },
-    async queue(tenant: TestTenant, agent: { id: string }): Promise<Record<string, any>> {
-      return (await call<Record<string, unknown>>(`GET /v1/agents/${agent.id}/queue`, { token: tenant.admin })).body
+    async queue(tenant: TestTenant, agent: { id: string }): Promise<QueueHealth> {
+      return (await call<QueueHealth>(`GET /v1/agents/${agent.id}/queue`, { token: tenant.admin })).body
     },
   }
 }

@@ -15,10 +15,12 @@ import { watched } from './watched-store.ts'
 
 export const OPERATOR_TOKEN = 'operator-token-for-tests'
 
-export interface Reply<T = Record<string, never>> {
+/** JSON that no type describes: tests look at responses whose shape is what they test. */
+export type Untyped = any
+
+export interface Reply<T = Untyped> {
   status: number
   headers: Headers
-  // Tests look at answers whose shape is what they test.
   body: T
   text: string
 }
@@ -41,7 +43,7 @@ export interface Service {
   clock: FakeClock
   env: Record<string, string>
   /** `call('POST /v1/agents', { token, body })` */
-  call<T = any>(request: string, options?: CallOptions): Promise<Reply<T>>
+  call<T = Untyped>(request: string, options?: CallOptions): Promise<Reply<T>>
   tenant(slug?: string): Promise<TestTenant>
   /** Stops this one and starts another on the same store. */
   restart(env?: Record<string, string>): Promise<Service>
