@@ -235,29 +235,6 @@ onBothEngines((engine) => {
     assert.equal((await search(held)).total, 4)
     assert.equal((await search(held.toUpperCase())).total, 4)
   })
-
-  test('[RCL-3] an agent with too many searches waiting is refused, and its neighbour is not', async () => {
-    const neighbour = await (await service.tenant()).agent()
-    const search = (token: string) =>
-      service.call('POST /v1/memories/search', { token, body: { query: 'long '.repeat(100) } })
-    const flood = Array.from({ length: 80 }, () => search(agent.token))
-    const beside = await search(neighbour.token)
-    assert.equal(beside.status, 200, beside.text)
-    const statuses = new Set((await Promise.all(flood)).map(({ status }) => status))
-    assert.deepEqual([...statuses].sort(), [200, 429])
-  })
-
-  test('[RCL-3] looking for doubles takes turns with the searches', async () => {
-    const { id } = await calls.make(agent, { title: 'Long', content: 'long '.repeat(2_000) })
-    const neighbour = await (await service.tenant()).agent()
-    const similar = () => service.call(`GET /v1/memories/${id}/similar`, { token: agent.token })
-    const flood = Array.from({ length: 80 }, similar)
-    const beside = await service.call('POST /v1/memories/search', { token: neighbour.token, body: { query: 'a word' } })
-    assert.equal(beside.status, 200, beside.text)
-    const statuses = new Set((await Promise.all(flood)).map(({ status }) => status))
-    assert.deepEqual([...statuses].sort(), [200, 429])
-    await calls.forget(agent, id)
-  })
 })
 
 onBothEngines((engine) => {

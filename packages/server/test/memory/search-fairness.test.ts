@@ -6,12 +6,13 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service, type TestAgent } from '../support/service.ts'
+import { startService, type Reply, type Service, type TestAgent } from '../support/service.ts'
+import { memoryCalls } from './tools.ts'
 
 /** As many queries as are embedded at once. */
 const AT_ONCE = 16
-/** More of one agent than this are refused, here or when they are looked for. */
-const WAITING = 10
+/** As many of one agent may wait for them, here and when they are looked for. */
+const MAX_WAITING = 32
 
 /** A model that answers when it is told to. */
 async function patientModel() {
@@ -44,20 +45,61 @@ onBothEngines((engine) => {
     model.close()
   })
 
+  /** The model answers, one request after the other, until all of these have ended. */
+  async function answered<T>(calls: Promise<T>[]): Promise<T[]> {
+    let ended = false
+    const all = Promise.all(calls).finally(() => (ended = true))
+    while (!ended) {
+      model.held.shift()?.()
+      await new Promise(setImmediate)
+    }
+    return all
+  }
+
+  /** What of so many more than may wait has been refused before the model answers anything; a neighbour is not. */
+  async function refusesMoreThanWait(call: (i: number) => Promise<Reply>): Promise<void> {
+    const tooMany = 5
+    let refused = 0
+    const flood = Array.from({ length: AT_ONCE + MAX_WAITING + tooMany }, async (_, i) => {
+      const { status } = await call(i)
+      if (status === 429) refused++
+      return status
+    })
+    while (refused < tooMany) await new Promise(setImmediate)
+    assert.equal(refused, tooMany)
+    const { token } = await (await service.tenant()).agent()
+    const neighbour = service.call('POST /v1/memories/search', { token, body: { query: 'a word' } })
+    const statuses = answered(flood)
+    assert.equal((await neighbour).status, 200)
+    assert.ok((await statuses).includes(200))
+  }
+
+  test('[RCL-3] an agent with too many searches waiting is refused, and its neighbour is not', async () => {
+    const { token } = await (await service.tenant()).agent()
+    await refusesMoreThanWait((i) =>
+      service.call('POST /v1/memories/search', { token, body: { query: `too many ${i}` } }),
+    )
+  })
+
+  test('[RCL-3] looking for doubles takes turns with the searches', async () => {
+    const agent = await (await service.tenant()).agent()
+    const { id } = await memoryCalls(service).make(agent, { title: 'Long', content: 'long '.repeat(500) })
+    await answered([service.app.memory.embedding.idle()])
+    await refusesMoreThanWait(() => service.call(`GET /v1/memories/${id}/similar`, { token: agent.token }))
+  })
+
   test('[RCL-3] a search of another tenant is the next one, however many of one agent wait', async () => {
     const [loud, quiet] = [await (await service.tenant()).agent(), await (await service.tenant()).agent()]
     const search = async ({ token }: TestAgent, query: string): Promise<number> =>
       (await service.call('POST /v1/memories/search', { token, body: { query } })).status
-    const flood = Array.from({ length: AT_ONCE + WAITING }, (_, i) => search(loud, `loud ${i}`))
+    const waiting = 10
+    model.asked.length = 0
+    const flood = Array.from({ length: AT_ONCE + waiting }, (_, i) => search(loud, `loud ${i}`))
     while (model.asked.length < AT_ONCE) await new Promise(setImmediate)
     const neighbour = search(quiet, 'quiet')
     // It is among those that wait once another request of its own has been answered.
     assert.equal((await service.call('GET /v1/memories', { token: quiet.token })).status, 200)
-    for (let done = 0; done < AT_ONCE + WAITING + 1; done++) {
-      while (model.held.length === 0) await new Promise(setImmediate)
-      model.held.shift()!()
-    }
-    assert.deepEqual(new Set(await Promise.all([...flood, neighbour])), new Set([200]))
+    assert.deepEqual(new Set(await answered([...flood, neighbour])), new Set([200]))
     const place = model.asked.indexOf('quiet') - AT_ONCE
     assert.ok(place >= 0 && place <= 2, `it waited for ${place} of the flood's`)
   })
