@@ -1,6 +1,6 @@
 // Joining, adding, leaving and removing, by everybody, in every kind of channel.
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import type { Member } from '@sensorium/contract'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service, type TestTenant } from '../support/service.ts'
@@ -307,46 +307,6 @@ onBothEngines((engine) => {
       await calls.remove(owner, id, owner)
       await calls.add(outsider, id, target)
       assert.equal(await changes(), start + 2)
-    })
-  })
-
-  describe('direct', () => {
-    let id: string
-    beforeEach(async () => {
-      id = await staffed('direct')
-    })
-
-    test('[CHN-8] takes two members and refuses a third, whoever asks and for whom', async () => {
-      const { owner, target, target2, org_admin } = people
-      assert.equal((await calls.add(owner, id, target, 'admin')).status, 201)
-      const before = await routingChanges(service, tenant.id)
-      assertRule(await calls.add(owner, id, target2), 'direct_channel_full')
-      assertRule(await calls.add(target, id, target2), 'direct_channel_full')
-      assertRule(await calls.add(org_admin, id, org_admin), 'direct_channel_full')
-      assert.deepEqual(Object.keys(await rolesOf(id)).sort(), [owner.id, target.id].sort())
-      assert.deepEqual(await routingChanges(service, tenant.id), before)
-    })
-
-    test('[CHN-8] has room again when one has left', async () => {
-      const { owner, target, target2 } = people
-      await calls.add(owner, id, target)
-      assert.equal((await calls.remove(target, id, target)).status, 204)
-      assert.equal((await calls.add(owner, id, target2)).status, 201)
-    })
-
-    test('[CHN-6] its plain member manages nothing', async () => {
-      const { owner, target, target2 } = people
-      await calls.add(owner, id, target)
-      assertRule(await calls.add(target, id, target2), 'role_required')
-      assertRule(await calls.remove(target, id, owner), 'role_required')
-      assertRule(await calls.feed(target, id), 'role_required')
-    })
-
-    test('[CHN-4] its second member sees it, nobody else', async () => {
-      const { owner, target, outsider, org_admin } = people
-      await calls.add(owner, id, target)
-      for (const by of [owner, target, org_admin]) assert.equal((await calls.members(by, id)).length, 2)
-      assertNotFound(await service.call(`GET /v1/channels/${id}`, { token: outsider.token }), 'channel', id)
     })
   })
 })
