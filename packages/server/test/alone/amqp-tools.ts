@@ -141,3 +141,17 @@ export async function startLedger(env: Record<string, string>): Promise<Ledger> 
     stop: () => running.stop(),
   }
 }
+
+/** What the default tenant has published and delivered, over all days. */
+export async function usageOf(call: Service['call']): Promise<{ events: number; deliveries: number }> {
+  const { body } = await call<{ days: { events: number; deliveries: number }[] }>(
+    'GET /operator/usage?tenant=default',
+    {
+      token: OPERATOR_TOKEN,
+    },
+  )
+  return body.days.reduce(
+    (sum, day) => ({ events: sum.events + day.events, deliveries: sum.deliveries + day.deliveries }),
+    { events: 0, deliveries: 0 },
+  )
+}

@@ -11,7 +11,7 @@ import { noBroker, startRabbit, type RabbitServer } from '../support/rabbitmq.ts
 import { OPERATOR_TOKEN, startService, type Service, type TestTenant } from '../support/service.ts'
 import { listener, operatorCalls } from '../ingest/tools.ts'
 import { realClock } from '../support/fake-clock.ts'
-import { eventually, jsonMessage, orders, sendAll, startLedger, sumOf } from './amqp-tools.ts'
+import { eventually, jsonMessage, orders, sendAll, startLedger, sumOf, usageOf } from './amqp-tools.ts'
 
 const skip = noBroker
 let rabbit: RabbitServer
@@ -259,16 +259,7 @@ onBothEngines((engine) => {
     await sendAll(rabbit, queue, orders(0, COUNT))
     const { connector } = operatorCalls({ call } as Pick<Service, 'call'>)
     await connector({ tenant: 'default', source: 'erp', url: rabbit.url, address: `/amq/queue/${queue}` })
-    const usage = async () => {
-      const { body } = await call<{ days: { events: number; deliveries: number }[] }>(
-        'GET /operator/usage?tenant=default',
-        { token: OPERATOR_TOKEN },
-      )
-      return body.days.reduce(
-        (sum, day) => ({ events: sum.events + day.events, deliveries: sum.deliveries + day.deliveries }),
-        { events: 0, deliveries: 0 },
-      )
-    }
+    const usage = () => usageOf(call)
     const first = await eventually('a fifth is stored', async () => {
       const { events } = await usage()
       return events >= COUNT / 5 && events
