@@ -2,7 +2,6 @@
 // of itself, neither in what the search thread holds nor in what waits to be embedded.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { SearchResult } from '@sensorium/contract'
 import type { Principal } from '../../src/auth/principal.ts'
 import { changeMemory } from '../../src/memory/change.ts'
 import { forgetMemory } from '../../src/memory/forget.ts'
@@ -38,11 +37,8 @@ onBothEngines((engine) => {
   const unlimited = () => makeQuotas(service.store, service.clock, () => NO_SETTINGS)
 
   async function search(query: string): Promise<{ title: string; similarity: number; lexical: number }[]> {
-    const { body } = await service.call<{ results: SearchResult[] }>('POST /v1/memories/search', {
-      token: agent.token,
-      body: { query, explain: true },
-    })
-    return body.results.map(({ memory: { title }, signals }) => ({ title, ...signals! }))
+    const results = await calls.search(agent, query, { explain: true })
+    return results.map(({ memory: { title }, signals }) => ({ title, ...signals! }))
   }
   /** Titles of what holds a word of the query. */
   const holding = async (query: string): Promise<string[]> =>

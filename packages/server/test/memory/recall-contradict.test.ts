@@ -1,7 +1,7 @@
 // What was true and what is true: a memory that another one contradicts comes after it.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { Memory, SearchResult } from '@sensorium/contract'
+import type { Memory } from '@sensorium/contract'
 import { lowered } from '../../src/memory/index/contradict.ts'
 import type { Ranked } from '../../src/memory/rank.ts'
 import { onBothEngines } from '../support/engines.ts'
@@ -114,12 +114,9 @@ onBothEngines((engine) => {
     const places = async (explain = false) => {
       const found = []
       for (const { older, newer, question } of pairs) {
-        const { body } = await service.call<{ results: SearchResult[] }>('POST /v1/memories/search', {
-          token: agent.token,
-          body: { query: question, limit: 24, explain },
-        })
-        const place = (id: string) => body.results.findIndex(({ memory }) => memory.id === id)
-        found.push({ older: place(older.id), newer: place(newer.id), results: body.results })
+        const results = await calls.search(agent, question, { limit: 24, explain })
+        const place = (id: string) => results.findIndex(({ memory }) => memory.id === id)
+        found.push({ older: place(older.id), newer: place(newer.id), results })
       }
       return found
     }
@@ -137,10 +134,7 @@ onBothEngines((engine) => {
       assert.ok(results.every(({ score }, i) => i === 0 || score <= results[i - 1]!.score))
     }
     // Another kind of relationship, or one end alone, lowers nothing.
-    const only = await service.call<{ results: SearchResult[] }>('POST /v1/memories/search', {
-      token: agent.token,
-      body: { query: FACTS[0]![2], limit: 1, explain: true },
-    })
-    assert.equal('contradicted' in only.body.results[0]!.signals!, false)
+    const [only] = await calls.search(agent, FACTS[0]![2], { limit: 1, explain: true })
+    assert.equal('contradicted' in only!.signals!, false)
   })
 })

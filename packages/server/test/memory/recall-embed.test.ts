@@ -5,7 +5,6 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
-import type { SearchResult } from '@sensorium/contract'
 import { BUILTIN_MODEL } from '../../src/memory/embed/builtin.ts'
 import { cut, embeddingsAddress } from '../../src/memory/embed/service.ts'
 import { onBothEngines } from '../support/engines.ts'
@@ -95,14 +94,7 @@ onBothEngines((engine) => {
   })
 
   const make = (title: string, content: string) => memoryCalls(service).make(agent, { title, content })
-  async function search(query: string): Promise<SearchResult[]> {
-    const { status, body, text } = await service.call<{ results: SearchResult[] }>('POST /v1/memories/search', {
-      token: agent.token,
-      body: { query, explain: true },
-    })
-    assert.equal(status, 200, text)
-    return body.results
-  }
+  const search = (query: string) => memoryCalls(service).search(agent, query, { explain: true })
   const models = async (): Promise<string[]> =>
     (
       await service.store.rows<{ model: string }>(

@@ -1,7 +1,6 @@
 // Words are found in any language and script: by their stems, without their accents, and where nobody writes spaces.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { SearchResult } from '@sensorium/contract'
 import { languagesOf } from '../../src/memory/index/languages.ts'
 import { askedWords, countWords, wordsOf } from '../../src/memory/index/terms.ts'
 import { onBothEngines } from '../support/engines.ts'
@@ -114,13 +113,7 @@ onBothEngines((engine) => {
   })
   after(() => service.stop())
 
-  const search = async (query: string): Promise<SearchResult[]> =>
-    (
-      await service.call<{ results: SearchResult[] }>('POST /v1/memories/search', {
-        token: agent.token,
-        body: { query, limit: 3, explain: true },
-      })
-    ).body.results
+  const search = (query: string) => calls.search(agent, query, { limit: 3, explain: true })
 
   for (const [language, known] of Object.entries(KNOWN))
     test(`[RCL-41] ${language}: words are found in another form, without accents, without spaces`, async () => {

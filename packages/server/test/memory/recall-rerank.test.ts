@@ -110,14 +110,7 @@ onBothEngines((engine) => {
     far.close()
   })
 
-  async function search(more: object = {}): Promise<SearchResult[]> {
-    const { status, body, text } = await service.call<{ results: SearchResult[] }>('POST /v1/memories/search', {
-      token: agent.token,
-      body: { query: 'What is a recipe for bean soup?', ...more },
-    })
-    assert.equal(status, 200, text)
-    return body.results
-  }
+  const search = (more: object = {}) => memoryCalls(service).search(agent, 'What is a recipe for bean soup?', more)
   const titles = (results: SearchResult[]): string[] => results.map(({ memory }) => memory.title)
 
   test('[RCL-43] the best are read by the service, with the name of the model and the key', async () => {

@@ -1,7 +1,6 @@
 // Words that are misspelt, and times that a query names.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { SearchResult } from '@sensorium/contract'
 import { askedTime } from '../../src/memory/asked-time.ts'
 import { distance, isSpelt, likestWords } from '../../src/memory/index/spelling.ts'
 import { onBothEngines } from '../support/engines.ts'
@@ -67,11 +66,8 @@ onBothEngines((engine) => {
 
   async function search(query: string, who = agent): Promise<{ title: string; lexical: number }[]> {
     await service.app.memory.embedding.idle()
-    const { body } = await service.call<{ results: SearchResult[] }>('POST /v1/memories/search', {
-      token: who.token,
-      body: { query, explain: true },
-    })
-    return body.results.map(({ memory: { title }, signals }) => ({ title, lexical: signals!.lexical }))
+    const results = await calls.search(who, query, { explain: true })
+    return results.map(({ memory: { title }, signals }) => ({ title, lexical: signals!.lexical }))
   }
 
   test('[RCL-53] a misspelt word finds what the likest word finds, as soon as that word is there', async () => {
@@ -100,13 +96,8 @@ onBothEngines((engine) => {
     for (const day of ['05-14', '07-14'])
       await calls.make(agent, { ...text, freshness_date: `${year}-${day}T12:00:00.000Z` })
     await service.app.memory.embedding.idle()
-    async function first(query: string): Promise<string> {
-      const { body } = await service.call<{ results: SearchResult[] }>('POST /v1/memories/search', {
-        token: agent.token,
-        body: { query },
-      })
-      return body.results[0]!.memory.freshness_date!.slice(0, 10)
-    }
+    const first = async (query: string): Promise<string> =>
+      (await calls.search(agent, query))[0]!.memory.freshness_date!.slice(0, 10)
     assert.equal(await first('visit of the fire inspector'), `${year}-07-14`)
     assert.equal(await first(`visit of the fire inspector in May ${year}`), `${year}-05-14`)
     assert.equal(await first(`visit of the fire inspector in July ${year}`), `${year}-07-14`)

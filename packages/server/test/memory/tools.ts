@@ -1,6 +1,6 @@
 // What the memory tests say over and over.
 import assert from 'node:assert/strict'
-import type { CreatedMemory, Memory, RelatedMemory, Relationship } from '@sensorium/contract'
+import type { CreatedMemory, Memory, RelatedMemory, Relationship, SearchResult } from '@sensorium/contract'
 import type { Reply, Service, TestTenant } from '../support/service.ts'
 
 export interface Actor {
@@ -40,6 +40,16 @@ export function memoryCalls({ call }: Pick<Service, 'call'>) {
       )
       assert.equal(reply.status, 200, reply.text)
       return reply.body
+    },
+    async search(by: Actor, query: string, more: object = {}): Promise<SearchResult[]> {
+      const body = { query, ...more }
+      const reply = await call<{ results: SearchResult[]; total: number }>('POST /v1/memories/search', {
+        token: by.token,
+        body,
+      })
+      assert.equal(reply.status, 200, reply.text)
+      assert.equal(reply.body.total, reply.body.results.length)
+      return reply.body.results
     },
     relate: (by: Actor, from: string, to: string, more: object = {}): Promise<Reply<Relationship>> =>
       call(`POST /v1/memories/${from}/relationships`, {
