@@ -1,10 +1,11 @@
 // The long run of the fuzz: `node scripts/fuzz.ts [sqlite|postgres] [requests]`, a million by default, against a service in
 // a process of its own. It fails on a 5xx that is not 503, on anything else that the documents do not describe, on an
-// operation of the contract that never succeeded, and when memory keeps growing: in a run of 100,000 requests or more the
-// last tenth may use no more than 1.3 times what was used after the second; in a shorter one caches and threads are
-// still filling up. A million take about ten minutes of one core for the script, and as long for the service. FUZZ_SEED repeats a run, FUZZ_PER_SECOND slows it down.
+// operation of the contract that never succeeded, and when memory keeps growing: in a run of 100,000 requests or more no
+// more than 1.3 times what was held after the second tenth may be held after the last; in a shorter one caches and threads
+// are still filling up. A million take about ten minutes of one core for the script, and as long for the service.
+// FUZZ_SEED repeats a run, FUZZ_PER_SECOND slows it down.
 import { randomInt } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import {
@@ -19,6 +20,7 @@ import {
 import { makeWorld } from '../packages/server/test/fuzz/callers.ts'
 import { startPostgres } from '../packages/server/test/support/postgres-server.ts'
 import { startProcess } from '../packages/server/test/support/process.ts'
+import { heldMb, INSPECTED } from './collect-garbage.ts'
 
 const [engine = 'sqlite', requests = '1000000'] = process.argv.slice(2)
 const seed = Number(process.env['FUZZ_SEED'] ?? randomInt(2 ** 31))
@@ -33,9 +35,8 @@ const service = await startProcess({
   SENSORIUM_SECRET: 'a-secret-for-the-fuzz',
   ...(postgres ? { DATABASE_URL: postgres.url } : {}),
   ...ENVIRONMENT,
+  NODE_OPTIONS: INSPECTED,
 })
-const memoryMb = (): number =>
-  Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${service.pid}/status`, 'utf8'))?.[1] ?? 0) / 1024)
 
 console.log(`${engine}, ${requests} requests, FUZZ_SEED=${seed}`)
 const world = await makeWorld(service.url)
@@ -55,7 +56,7 @@ for (let part = 0; part < PARTS && problems.length === 0; part++) {
       isFine: (status) => status === 503,
     })),
   )
-  used.push(memoryMb())
+  used.push(await heldMb(service))
   const rate = Math.round(count / ((performance.now() - began) / 1000))
   console.log(`part ${part + 1} of ${PARTS}: ${used.at(-1)} MB, ${rate} a second; so far ${byStatus(counts)}`)
 }
