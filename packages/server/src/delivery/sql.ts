@@ -318,11 +318,14 @@ export interface MailboxOutlook {
   isPaused: boolean
 }
 
-/** What a mailbox in which nothing is due waits for. It goes through what is leased. */
-export async function readOutlook(db: Db, { tenantId, recipientId }: Mailbox): Promise<MailboxOutlook> {
+/**
+ * What a mailbox in which nothing was due at `since` waits for. It goes through what is leased; of what had run out by
+ * then, and still was not due, nothing is to be expected: its agent is paused, or a sweep has to see to it.
+ */
+export async function readOutlook(db: Db, { tenantId, recipientId }: Mailbox, since: number): Promise<MailboxOutlook> {
   const row = await db.lookUp<{ due: number | null; paused: number | null }>(
-    `select min(due_at) as due, (select paused from agents where tenant_id = ? and id = ?) as paused from ${openIn('due_at')}`,
-    [tenantId, recipientId, tenantId, recipientId],
+    `select min(case when due_at > ? then due_at end) as due, (select paused from agents where tenant_id = ? and id = ?) as paused from ${openIn('due_at')}`,
+    [since, tenantId, recipientId, tenantId, recipientId],
   )
   return { due: row?.due ?? null, isPaused: row?.paused === 1 }
 }

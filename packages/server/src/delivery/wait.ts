@@ -51,6 +51,7 @@ export function makeWaiting({
         stop()
       })
       gone.addEventListener('abort', stop)
+      const since = clock.now()
       try {
         const empty = look === 'skipped' ? null : notes.knownEmpty(mailbox, clock.elapsed(), clock.now())
         const found = empty ? noPoll(mailbox) : await take(mailbox, limit, look)
@@ -61,7 +62,7 @@ export function makeWaiting({
           return []
         }
         if (found.length > 0 || left <= 0 || gone.aborted) return found
-        const { due, isPaused } = empty ?? (await readOutlook(store, mailbox))
+        const { due, isPaused } = empty ?? (await readOutlook(store, mailbox, since))
         if (!empty && !isPaused && !woken.aborted) notes.foundEmpty(mailbox, due, clock.elapsed())
         const ms = Math.min(left, LOOK_AGAIN_MS, due === null ? Infinity : Math.max(1, due - clock.now()))
         const handed = isPaused ? await clock.sleep(ms, woken) : await sleepOffered(mailbox, limit, ms, woken)

@@ -1,9 +1,11 @@
 // A paused agent is handed nothing, whichever way, and loses nothing.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
+import type { Clock } from '../../src/kernel/clock.ts'
 import { asleep } from '../support/asleep.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
+import { fakeClock } from '../support/fake-clock.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
 import { openReader, outboundCalls, startReceiver, until } from '../outbound/tools.ts'
 
@@ -12,9 +14,16 @@ onBothEngines((engine) => {
   let tenant: TestTenant
   let agent: TestAgent
   let calls: ReturnType<typeof outboundCalls>
+  /** How long anybody has slept, in milliseconds. */
+  const slept: number[] = []
 
   before(async () => {
-    service = await startService(engine, { PUSH_ALLOW_PRIVATE: 'on' })
+    const clock = fakeClock()
+    const sleep: Clock['sleep'] = (ms, signal) => {
+      slept.push(ms)
+      return clock.sleep(ms, signal)
+    }
+    service = await startService(engine, { PUSH_ALLOW_PRIVATE: 'on' }, { ...clock, sleep })
     calls = outboundCalls(service)
   })
   after(() => service.stop())
@@ -57,6 +66,20 @@ onBothEngines((engine) => {
     void result.then(() => (back = true))
     await service.clock.advance(2_000)
     assert.equal(back, false)
+    await set('resume')
+    assert.equal((await result).body.count, 1)
+  })
+
+  test('[CON-15] a poll of a paused agent whose leases have lapsed does not keep looking', async () => {
+    await calls.publish(agent)
+    assert.equal((await calls.poll(agent)).length, 1)
+    await set('pause')
+    await service.clock.advance(31_000)
+    slept.length = 0
+    const { result } = await asleep(service.clock, () =>
+      service.call('GET /v1/delivery/poll?wait=20', { token: agent.token }),
+    )
+    assert.ok(slept.includes(1_000) && Math.min(...slept) > 1, String(slept))
     await set('resume')
     assert.equal((await result).body.count, 1)
   })
