@@ -55,8 +55,8 @@ export async function setAgentStatus(
 }
 
 /**
- * A paused agent is handed nothing: the statement that claims asks (delivery/sql.ts). Who waits is woken: then it knows
- * that nothing may be handed to it, or that there may be something.
+ * A paused agent is delivered nothing: the statement that claims asks (delivery/sql.ts), and a publish on any node knows
+ * it by its routing. Who waits is woken when it resumes.
  */
 export async function setAgentPaused(
   db: Db,
@@ -67,6 +67,7 @@ export async function setAgentPaused(
   paused: boolean,
 ): Promise<void> {
   await change(db, now, tenantId, id, { paused: paused ? 1 : 0 })
+  await recordRoutingChange(db, tenantId, 'agent', id, now)
   // It is pushed to no longer, or again.
   announce(db, 'agent', id)
   db.afterCommit(() => wakeups.wake([id]))

@@ -23,9 +23,6 @@ export interface MailboxPoll {
   policy: DeliveryPolicy
   /** Whether it is written down that the mailbox was polled. */
   isNoted: boolean
-  /** It is known that the mailbox is not paused, and later whether that may have changed. */
-  isOpen: boolean
-  isStillOpen(): boolean
 }
 
 export interface Leased {
@@ -77,8 +74,7 @@ export function makeClaimTogether(store: Store, clock: Clock, handover: Handover
       const leased = await store.tx(async (tx) => {
         const taken = await begin(tx, poll)()
         const room = poll.limit - taken.rows.length
-        // Nothing at all may also mean that the mailbox is paused.
-        if (taken.rows.length > 0 && room > 0) offer = handover.offer(poll.mailbox, room, NOBODY_SLEEPS)
+        if (room > 0) offer = handover.offer(poll.mailbox, room, NOBODY_SLEEPS)
         return taken
       }, forgettableOf(poll))
       const handed = await (offer as Offer | null)?.end()
@@ -105,17 +101,19 @@ export function makeClaimTogether(store: Store, clock: Clock, handover: Handover
 
   const batches = makeBatches<MailboxPoll, Leased>({ run, maxItems: MOST_POLLS })
 
-  /** Half of what it asks for may be handed to it meanwhile; what is too much then goes back. */
+  /**
+   * Half of what it asks for may be handed to it meanwhile; what is too much then goes back. Who asks for one has no room
+   * beside what it claims.
+   */
   return async (poll) => {
-    const room = poll.isOpen ? Math.floor(poll.limit / 2) : 0
+    const room = Math.floor(poll.limit / 2)
     if (room === 0) return batches.add(poll)
     const offer = handover.offer(poll.mailbox, room, NOBODY_SLEEPS)
     const [claimed] = await Promise.allSettled([batches.add(poll)])
     const handed = await offer.end()
     const leased = claimed.status === 'fulfilled' ? claimed.value : null
     if (handed) {
-      const most = poll.isStillOpen() ? poll.limit - (leased?.rows.length ?? 0) : 0
-      const tooMuch = handed.rows.splice(most)
+      const tooMuch = handed.rows.splice(poll.limit - (leased?.rows.length ?? 0))
       if (tooMuch.length > 0) await putBack(poll.mailbox, tooMuch)
       if (handed.rows.length > 0) return leased ? withHanded(leased, handed) : handed
     }

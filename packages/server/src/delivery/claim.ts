@@ -147,16 +147,9 @@ export function makeClaim({ store, clock, wakeups, handover, policyOf, enrich, a
       if (note) store.tx(async (tx) => notePoll(tx, mailbox, now), FORGETTABLE).catch(() => {})
       return []
     }
-    const { stirs, changes } = last
-    const { rows, until } = await claimTogether({
-      mailbox,
-      limit,
-      policy: policyOf(mailbox.tenantId),
-      isNoted: note,
-      isOpen: clock.elapsed() < last.openUntil,
-      isStillOpen: () => last.changes === changes,
-    })
-    if (rows.length > 0) notes.foundOpen(last, changes, clock.elapsed())
+    const { stirs } = last
+    const policy = policyOf(mailbox.tenantId)
+    const { rows, until } = await claimTogether({ mailbox, limit, policy, isNoted: note })
     if (rows.length < limit) notes.tookAll(last, stirs, until, clock.elapsed())
     else last.more = true
     return handOut(mailbox, rows, until)

@@ -2,8 +2,9 @@
 // leased, and goes out once that is on disk. Otherwise its receiver waits for two commits, the delivery's and the
 // lease's.
 //
-// 1. A poll is offered only while it sleeps: it has looked, and nothing was due.
-// 2. A poll that a transaction has taken is the transaction's until that has ended. Then it has deliveries, or looks
+// 1. A poll is offered while it sleeps, having looked and found nothing due, or while it claims (claim-together.ts).
+// 2. A paused agent is handed nothing: the publish knows by the routing of its transaction who is, on every node.
+// 3. A poll that a transaction has taken is the transaction's until that has ended. Then it has deliveries, or looks
 //    again.
 import type { ClaimedRow, LeasedDeliveryRow, Mailbox, NewDeliveryRow } from './sql.ts'
 import { SHORT_BYTES } from './long-payloads.ts'
@@ -36,8 +37,8 @@ export interface Handing {
 export interface Handover {
   /** A poll sleeps; `stir` ends its sleep. */
   offer(mailbox: Mailbox, limit: number, stir: () => void): Offer
-  /** Finds polls that wait for these deliveries. */
-  take(deliveries: readonly NewDelivery[], now: number): Handing
+  /** Finds polls that wait for these deliveries, of agents that are not paused. */
+  take(deliveries: readonly NewDelivery[], now: number, isPaused: (delivery: NewDelivery) => boolean): Handing
 }
 
 interface Waiting {
@@ -87,9 +88,12 @@ export function makeHandover(policyOf: PolicyOf): Handover {
       }
     },
 
-    take(deliveries, now) {
+    take(deliveries, now, isPaused) {
       if (waiting.size === 0) return { leased: [], ready: deliveries, settle: NOTHING_TO_SETTLE }
-      const wanted = Map.groupBy(deliveries, ({ recipient_id }) => waiting.has(recipient_id) && recipient_id)
+      const wanted = Map.groupBy(
+        deliveries,
+        (delivery) => waiting.has(delivery.recipient_id) && !isPaused(delivery) && delivery.recipient_id,
+      )
       const ready = wanted.get(false) ?? []
       const leased: LeasedDeliveryRow[] = []
       const handed: { poll: Waiting; rows: LeasedDeliveryRow[] }[] = []

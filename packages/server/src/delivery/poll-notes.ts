@@ -2,24 +2,21 @@
 // second at most. What a look has found is believed for half a second: a receiver that takes five hundred deliveries a
 // second looks twice. Meanwhile it is known without a look what is in the mailbox: what is published into it, and what
 // is taken out of it, goes through here.
-import type { Mailbox, MailboxOutlook } from './sql.ts'
+import type { Mailbox } from './sql.ts'
 
 interface PollNote {
   written: number
   polled: number
   /** Something was put into it, or the last poll got all it asked for: there may be more. */
   more: boolean
-  /** It is not paused, which is believed until then in elapsed time. */
-  openUntil: number
   /** Nothing is due in it, which holds until then in elapsed time. */
   emptyUntil: number
   /** What becomes due in it by itself is known until then, in elapsed time. */
   outlookUntil: number
   /** When something in it becomes due by itself. */
   due: number | null
-  /** How often something has stirred in it, and how often it was more than an addition: it may be paused. */
+  /** How often something has stirred in it. */
   stirs: number
-  changes: number
 }
 
 export interface PollNotes {
@@ -28,14 +25,12 @@ export interface PollNotes {
   lastPoll(mailbox: Mailbox): number | null
   /** Nothing was due in the mailbox, and nothing will be before `due`. */
   foundEmpty(mailbox: Mailbox, due: number | null, elapsed: number): void
-  /** A claim that began after `changes` has taken something: the mailbox is not paused. */
-  foundOpen(note: PollNote, changes: number, elapsed: number): void
   /** A claim that saw the mailbox after `stirs` has taken all that was due, until then. */
   tookAll(note: PollNote, stirs: number, until: number, elapsed: number): void
   /** Something in the mailbox is leased until then. */
   leased(mailbox: Mailbox, until: number): void
-  /** Whether a look would find nothing, and when something becomes due. */
-  knownEmpty(mailbox: Mailbox, elapsed: number, now: number): MailboxOutlook | null
+  /** Null unless a look would find nothing; then when something becomes due. */
+  knownEmpty(mailbox: Mailbox, elapsed: number, now: number): { due: number | null } | null
   /** Something may have come into these mailboxes; null is all of them. `isAdded`: it has, and nothing else changed. */
   stirred(recipientIds: readonly string[] | null, isAdded: boolean): void
 }
@@ -44,17 +39,13 @@ const NOTE_EVERY_MS = 1_000
 const BELIEVED_MS = 500
 const MAX_NOTED = 100_000
 
-const NOTHING_KNOWN = { more: false, openUntil: 0, emptyUntil: 0, outlookUntil: 0, due: null, stirs: 0, changes: 0 }
+const NOTHING_KNOWN = { more: false, emptyUntil: 0, outlookUntil: 0, due: null, stirs: 0 }
 
 function stir(note: PollNote, isAdded: boolean): void {
   note.stirs++
   note.emptyUntil = 0
-  if (isAdded) {
-    note.more = true
-    return
-  }
-  note.changes++
-  note.openUntil = note.outlookUntil = 0
+  if (isAdded) note.more = true
+  else note.outlookUntil = 0
 }
 
 export function makePollNotes(): PollNotes {
@@ -80,12 +71,9 @@ export function makePollNotes(): PollNotes {
     foundEmpty({ recipientId }, due, elapsed) {
       const note = notes.get(recipientId)
       if (!note) return
-      note.openUntil = note.emptyUntil = note.outlookUntil = elapsed + BELIEVED_MS
+      note.emptyUntil = note.outlookUntil = elapsed + BELIEVED_MS
       note.due = due
       note.more = false
-    },
-    foundOpen(note, changes, elapsed) {
-      if (note.changes === changes) note.openUntil = elapsed + BELIEVED_MS
     },
     tookAll(note, stirs, until, elapsed) {
       // What has come since may have been too late for the claim.
@@ -101,9 +89,7 @@ export function makePollNotes(): PollNotes {
     },
     knownEmpty({ recipientId }, elapsed, now) {
       const note = notes.get(recipientId)
-      return note && elapsed < note.emptyUntil && (note.due === null || now < note.due)
-        ? { due: note.due, isPaused: false }
-        : null
+      return note && elapsed < note.emptyUntil && (note.due === null || now < note.due) ? { due: note.due } : null
     },
     stirred(recipientIds, isAdded) {
       if (recipientIds === null) for (const note of notes.values()) stir(note, false)

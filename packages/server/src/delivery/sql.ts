@@ -312,22 +312,17 @@ export const extendRows = (db: Db, { tenantId, recipientId }: Mailbox, ids: stri
 export const moveEnds = (db: Db, ms: number, now: number) =>
   db.run('update deliveries set due_at = due_at + ?, wake_at = wake_at + ? where due_at > ?', [ms, ms, now])
 
-export interface MailboxOutlook {
-  /** When the next lease or wait runs out. */
-  due: number | null
-  isPaused: boolean
-}
-
 /**
- * What a mailbox in which nothing was due at `since` waits for. It goes through what is leased; of what had run out by
- * then, and still was not due, nothing is to be expected: its agent is paused, or a sweep has to see to it.
+ * When the next lease or wait runs out in a mailbox in which nothing was due at `since`. It goes through what is leased;
+ * of what had run out by then, and still was not due, nothing is to be expected: its agent is paused, or a sweep has to
+ * see to it.
  */
-export async function readOutlook(db: Db, { tenantId, recipientId }: Mailbox, since: number): Promise<MailboxOutlook> {
-  const row = await db.lookUp<{ due: number | null; paused: number | null }>(
-    `select min(case when due_at > ? then due_at end) as due, (select paused from agents where tenant_id = ? and id = ?) as paused from ${openIn('due_at')}`,
-    [since, tenantId, recipientId, tenantId, recipientId],
+export async function readNextDue(db: Db, { tenantId, recipientId }: Mailbox, since: number): Promise<number | null> {
+  const row = await db.lookUp<{ due: number | null }>(
+    `select min(case when due_at > ? then due_at end) as due from ${openIn('due_at')}`,
+    [since, tenantId, recipientId],
   )
-  return { due: row?.due ?? null, isPaused: row?.paused === 1 }
+  return row?.due ?? null
 }
 
 export const notePoll = (db: Db, { tenantId, recipientId }: Mailbox, now: number) =>

@@ -8,7 +8,7 @@ import type { ClaimedDelivery, Look, WaitForDeliveries } from './claimed.ts'
 import type { HandedOver, Handover } from './handover.ts'
 import type { PollNotes } from './poll-notes.ts'
 import type { PutBack } from './put-back.ts'
-import { notePoll, readOutlook, type ClaimedRow, type Mailbox } from './sql.ts'
+import { notePoll, readNextDue, type ClaimedRow, type Mailbox } from './sql.ts'
 import type { Wakeups } from './wake.ts'
 
 /** Without a wake-up a waiter looks again this often: polling is the truth, wake-ups only shorten it. */
@@ -62,10 +62,10 @@ export function makeWaiting({
           return []
         }
         if (found.length > 0 || left <= 0 || gone.aborted) return found
-        const { due, isPaused } = empty ?? (await readOutlook(store, mailbox, since))
-        if (!empty && !isPaused && !woken.aborted) notes.foundEmpty(mailbox, due, clock.elapsed())
+        const due = empty ? empty.due : await readNextDue(store, mailbox, since)
+        if (!empty && !woken.aborted) notes.foundEmpty(mailbox, due, clock.elapsed())
         const ms = Math.min(left, LOOK_AGAIN_MS, due === null ? Infinity : Math.max(1, due - clock.now()))
-        const handed = isPaused ? await clock.sleep(ms, woken) : await sleepOffered(mailbox, limit, ms, woken)
+        const handed = await sleepOffered(mailbox, limit, ms, woken)
         if (handed) return await deliver(mailbox, handed, gone, checkCaller)
         if (gone.aborted) return []
         // Of many who wait at one mailbox the first takes; the others look whether it left something.

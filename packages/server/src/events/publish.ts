@@ -136,9 +136,9 @@ export function makePublish(tools: PublishTools): Publish {
   async function commit(group: readonly Ready[]): Promise<PublishOutcome[][]> {
     for (let tries = 1; ; tries++) {
       let handing: Handing | null = null
-      const handOver: Handover['take'] = (deliveries, now) => {
+      const handOver: Handover['take'] = (...made) => {
         handing?.settle(false) // the store has begun anew
-        return (handing = handover.take(deliveries, now))
+        return (handing = handover.take(...made))
       }
       try {
         const { outcomes, recipients, added } = await store.tx((tx) =>

@@ -1,6 +1,6 @@
 // What a group of submissions writes, in one transaction: the events whose ids are new, their deliveries, the counters
 // and the records of the responses.
-import type { Handing, NewDelivery } from '../delivery/handover.ts'
+import type { Handover, NewDelivery } from '../delivery/handover.ts'
 import { insertDeliveries, insertLeasedDeliveries } from '../delivery/sql.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { MakeId } from '../kernel/ids.ts'
@@ -46,7 +46,7 @@ export type WriteGroup = (
   tx: Db,
   group: readonly RoutedSubmission[],
   mayReroute: boolean,
-  handOver: (deliveries: readonly NewDelivery[], now: number) => Handing,
+  handOver: Handover['take'],
 ) => Promise<WrittenGroup>
 
 export function makeWriteGroup(router: Router, makeId: MakeId, clock: Clock): WriteGroup {
@@ -89,7 +89,9 @@ export function makeWriteGroup(router: Router, makeId: MakeId, clock: Clock): Wr
       })
     })
     // A lease begins when a poll is found for the delivery: on a busy PostgreSQL the rows above may have taken a while.
-    const { ready, leased } = handOver(deliveries, clock.now())
+    const { ready, leased } = handOver(deliveries, clock.now(), ({ tenant_id, recipient_id }) =>
+      tables.get(tenant_id)!.paused.has(recipient_id),
+    )
     insertDeliveries(tx, ready)
     if (leased.length > 0) insertLeasedDeliveries(tx, leased)
     meter(tx, now, countsOf(submissions, outcomes))

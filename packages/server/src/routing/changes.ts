@@ -4,8 +4,8 @@ import { randomBytes } from 'node:crypto'
 import { one, type Db, type Insert } from '../store/db.ts'
 
 /**
- * `interest`, `feed` and `channel` (its members) are named by their id, `agent` (active or not) by the agent's,
- * `source` (a name that only a webhook or a connector publishes under) by its webhook's or connector's.
+ * `interest`, `feed` and `channel` (its members) are named by their id, `agent` (active or not, paused or not) by the
+ * agent's, `source` (a name that only a webhook or a connector publishes under) by its webhook's or connector's.
  */
 export type ChangeKind = 'interest' | 'feed' | 'channel' | 'agent' | 'source'
 

@@ -6,13 +6,14 @@ import {
   readAllMembers,
   readChanges,
   readFeeds,
-  readInactive,
-  readInactiveOf,
   readInterests,
   readMembers,
+  readResting,
+  readRestingOf,
   readSources,
   readVersions,
   type Change,
+  type RestingAgent,
 } from './sql.ts'
 import type { RoutingTable } from './table.ts'
 
@@ -26,6 +27,13 @@ function setMembers(table: RoutingTable, rows: { channel_id: string; participant
       channel,
       members.map((member) => member.participant_id),
     )
+  }
+}
+
+function setResting(table: RoutingTable, agents: readonly RestingAgent[]): void {
+  for (const { id, status, paused } of agents) {
+    if (status === 'inactive') table.inactive.add(id)
+    if (paused === 1) table.paused.add(id)
   }
 }
 
@@ -45,7 +53,7 @@ export async function fillTable(store: Store, tenantId: string, table: RoutingTa
   }
   for (const feed of await readAllFeeds(db, tenantId)) table.put(feed)
   setMembers(table, await readAllMembers(db, tenantId))
-  for (const { id } of await readInactive(db, tenantId)) table.inactive.add(id)
+  setResting(table, await readResting(db, tenantId))
   table.sources = new Set((await readSources(db, tenantId)).map(({ source }) => source))
   return table
 }
@@ -78,15 +86,18 @@ async function apply(store: Store, tenantId: string, table: RoutingTable, change
   const foundInterests = interests.length > 0 ? await readInterests(db, tenantId, interests) : []
   const foundFeeds = feeds.length > 0 ? await readFeeds(db, tenantId, feeds) : []
   const foundMembers = channels.length > 0 ? await readMembers(db, tenantId, channels) : []
-  const foundInactive = agents.length > 0 ? await readInactiveOf(db, tenantId, agents) : []
+  const foundResting = agents.length > 0 ? await readRestingOf(db, tenantId, agents) : []
   const foundSources = ids('source').length > 0 ? await readSources(db, tenantId) : null
   // Nothing is awaited from here: nobody sees a table that is half new.
   for (const id of [...interests, ...feeds]) table.remove(id)
   for (const subscription of [...foundInterests, ...foundFeeds]) table.put(subscription)
   for (const id of channels) table.members.delete(id)
   setMembers(table, foundMembers)
-  for (const id of agents) table.inactive.delete(id)
-  for (const { id } of foundInactive) table.inactive.add(id)
+  for (const id of agents) {
+    table.inactive.delete(id)
+    table.paused.delete(id)
+  }
+  setResting(table, foundResting)
   if (foundSources) table.sources = new Set(foundSources.map(({ source }) => source))
   const last = changes.at(-1)!
   table.version = last.version

@@ -114,14 +114,20 @@ export const readMembers = (db: Reads, tenantId: string, channelIds: string[]) =
     [tenantId, db.dialect.list(channelIds)],
   )
 
-export const readInactive = (db: Reads, tenantId: string) =>
-  db.rows<{ id: string }>("select id from agents where tenant_id = ? and status = 'inactive'", [tenantId])
+export interface RestingAgent {
+  id: string
+  status: 'active' | 'inactive'
+  paused: number
+}
 
-export const readInactiveOf = (db: Reads, tenantId: string, ids: string[]) =>
-  db.rows<{ id: string }>(
-    `select id from agents where tenant_id = ? and status = 'inactive' and ${db.dialect.inList('id')}`,
-    [tenantId, db.dialect.list(ids)],
-  )
+const RESTING = "select id, status, paused from agents where tenant_id = ? and (status = 'inactive' or paused = 1)"
+
+/** The agents that are inactive or paused. */
+export const readResting = (db: Reads, tenantId: string) => db.rows<RestingAgent>(RESTING, [tenantId])
+
+/** Those of these that are. */
+export const readRestingOf = (db: Reads, tenantId: string, ids: string[]) =>
+  db.rows<RestingAgent>(`${RESTING} and ${db.dialect.inList('id')}`, [tenantId, db.dialect.list(ids)])
 
 /** The names that webhooks and connectors of the tenant publish under. */
 export const readSources = (db: Reads, tenantId: string) =>

@@ -72,6 +72,8 @@ export class RoutingTable {
   /** Channel → ids of its members, agents and org-admins alike. */
   readonly members = new Map<string, readonly string[]>()
   readonly inactive = new Set<string>()
+  /** They receive what matches, but nothing may be handed to a poll of theirs. */
+  readonly paused = new Set<string>()
   readonly #globs = new Map<string, GlobGroup>()
   readonly #exact = new Map<string, GlobGroup>()
   readonly #prefixes: EndIndex = new Map()

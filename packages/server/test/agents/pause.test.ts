@@ -1,6 +1,7 @@
 // A paused agent is handed nothing, whichever way, and loses nothing.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
+import { setAgentPaused } from '../../src/agents/update.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { asleep } from '../support/asleep.ts'
 import { onBothEngines } from '../support/engines.ts'
@@ -102,6 +103,25 @@ onBothEngines((engine) => {
       (await result).body.deliveries.map(({ event_id }: { event_id: string }) => event_id),
       [id],
     )
+  })
+
+  test('[HND-10] a poll that has not heard of the pause is handed nothing either, on any node', async (t) => {
+    const other = engine.name === 'postgres' ? await service.another() : service
+    if (other !== service) t.after(() => other.stop())
+    // That node knows the routing of before.
+    const there = outboundCalls(other)
+    await there.publish(agent)
+    const [{ id } = { id: '' }] = await there.poll(agent)
+    await there.ack(agent, [id])
+    const { result } = await asleep(service.clock, () =>
+      other.call('GET /v1/delivery/poll?wait=5', { token: agent.token }),
+    )
+    const unheard = { announce() {}, wakeups: { wake() {} } }
+    await service.store.tx((tx) => setAgentPaused(tx, unheard, service.clock.now(), tenant.id, agent.id, true))
+    await there.publish(agent)
+    await service.clock.advance(5_000)
+    assert.equal((await result).body.count, 0)
+    assert.equal((await calls.queue(tenant, agent)).pending, 1)
   })
 
   test('[CON-15] a stream rests and goes on', async () => {

@@ -138,10 +138,13 @@ const delivery = (id: string, priority: number): NewDelivery => ({
   envelope: '{}',
 })
 
+/** Is paused. */
+const nobody = (): boolean => false
+
 test('[HND-2] the highest priority goes first, then the oldest', async () => {
   const handover = makeHandover(() => policy)
   const offer = handover.offer(mailbox, 2, () => {})
-  const handing = handover.take([delivery('dlv_1', 0), delivery('dlv_3', 5), delivery('dlv_2', 5)], 0)
+  const handing = handover.take([delivery('dlv_1', 0), delivery('dlv_3', 5), delivery('dlv_2', 5)], 0, nobody)
   assert.deepEqual(
     handing.leased.map(({ id }) => id),
     ['dlv_2', 'dlv_3'],
@@ -161,9 +164,9 @@ test('[HND-5] a transaction that failed hands nothing over, and its polls look a
   const handover = makeHandover(() => policy)
   let stirred = 0
   const offer = handover.offer(mailbox, 2, () => void stirred++)
-  const handing = handover.take([delivery('dlv_1', 0)], 0)
+  const handing = handover.take([delivery('dlv_1', 0)], 0, nobody)
   // Another transaction finds nobody: the poll is the first one's until that has ended.
-  assert.equal(handover.take([delivery('dlv_2', 0)], 0).leased.length, 0)
+  assert.equal(handover.take([delivery('dlv_2', 0)], 0, nobody).leased.length, 0)
   handing.settle(false)
   assert.equal(await offer.end(), null)
   assert.equal(stirred, 1)

@@ -19,7 +19,7 @@ function lookedInto() {
 
 test('[HND-6] a mailbox that was found empty needs no look for half a second, unless something stirs', () => {
   const { notes } = lookedInto()
-  assert.deepEqual(notes.knownEmpty(mailbox, 499, 499), { due: 9_000, isPaused: false })
+  assert.deepEqual(notes.knownEmpty(mailbox, 499, 499), { due: 9_000 })
   assert.equal(notes.knownEmpty(mailbox, 500, 500), null)
   notes.stirred(['r'], false)
   assert.equal(notes.knownEmpty(mailbox, 1, 1), null)
@@ -31,7 +31,7 @@ test('[HND-6] a claim that took all that was added leaves the mailbox empty, unt
   assert.equal(last.more, true)
   notes.tookAll(last, last.stirs, 300, 100)
   assert.equal(last.more, false)
-  assert.deepEqual(notes.knownEmpty(mailbox, 299, 299), { due: 300, isPaused: false })
+  assert.deepEqual(notes.knownEmpty(mailbox, 299, 299), { due: 300 })
   assert.equal(notes.knownEmpty(mailbox, 300, 300), null, 'the lease has lapsed')
 })
 
@@ -52,19 +52,6 @@ test('[HND-6] nor where anything else than an addition stirred it: what is due b
     notes.tookAll(last, last.stirs, 9_000, 100)
     assert.equal(notes.knownEmpty(mailbox, 100, 100), null)
   }
-})
-
-test('[HND-9] a mailbox that was found empty, or gave something, is not paused, unless it was changed since', () => {
-  const { notes, last } = lookedInto()
-  assert.equal(last.openUntil, 500)
-  notes.foundOpen(last, last.changes, 300)
-  notes.stirred(['r'], true)
-  assert.equal(last.openUntil, 800)
-  const { changes } = last
-  notes.stirred(['r'], false)
-  assert.equal(last.openUntil, 0)
-  notes.foundOpen(last, changes, 400)
-  assert.equal(last.openUntil, 0, 'that claim began before the change')
 })
 
 onBothEngines((engine) => {

@@ -10,7 +10,7 @@ import {
   acknowledgeRows,
   claimRows,
   extendRows,
-  readOutlook,
+  readNextDue,
   setDead,
   setReady,
   isSomethingDue,
@@ -132,7 +132,7 @@ onBothEngines((engine) => {
       'set ready': (db) => setReady(db, box, ['d2'], null),
       'set dead': (db) => setDead(db, box, 'd2', 'r', 5),
       extend: (db) => extendRows(db, box, ['d2'], 5, 5),
-      'next due': (db) => readOutlook(db, box, 0),
+      'next due': (db) => readNextDue(db, box, 0),
       'dead letters of an agent': (db) => listDeadLetters(db, { tenantId: 'ten_a', recipientId: 'agt_1' }, {}, 0, 50),
       'dead letters of a tenant': (db) => listDeadLetters(db, { tenantId: 'ten_a', recipientId: null }, {}, 0, 50),
       'dead letters that a filter finds': (db) =>
