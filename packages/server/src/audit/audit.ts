@@ -1,7 +1,7 @@
 // The audit log: who changed what in a tenant, and when. An operation of the contract says of itself that it leaves an
 // entry, and which fields of its body may be shown; perform.ts writes it in the transaction of the change.
 //
-// 1. An entry is there exactly when the change is.
+// 1. An entry is there exactly when the change is; of a change in several transactions, when any of them is.
 // 2. No secret is in it: of a body only the fields that the contract names are shown.
 // 3. What the operator does to a tenant stands in the log of that tenant.
 import type { Operation } from '@sensorium/contract'

@@ -29,8 +29,15 @@ export type SettleDeadLetters = (
   principal: Principal,
   scope: DeadLetterScope,
   choice: DeadLetterChoice,
-  record: ((tx: Db, settled: Settled) => Promise<void>) | null,
+  record: SettleRecord | null,
 ) => Promise<Settled>
+
+export interface SettleRecord {
+  /** A step that is not the last has done something. */
+  begun?(tx: Db): Promise<void>
+  /** The last step. */
+  ended(tx: Db, settled: Settled): Promise<void>
+}
 
 const DEFAULT_LIMIT = 1_000
 /** Dead letters that a filter looks at. */
@@ -103,7 +110,8 @@ export function makeSettleDeadLetters(tools: SettleDeadLettersTools): SettleDead
           letters.map(({ id }) => id),
         )
         const after = { ...settled, done: settled.done + done }
-        if (letters.length === left.length) await record?.(tx, after)
+        if (letters.length === left.length) await record?.ended(tx, after)
+        else if (done > 0) await record?.begun?.(tx)
         tx.afterCommit(() => (settled.done = after.done))
       })
     }

@@ -5,7 +5,7 @@
 //   browse is given what may be two seconds old: a replica of the store, where there is one
 //   write  is given a transaction; the record of its response commits with it
 //   own    does its own transaction (micro-batches, computing in between) and calls `record` inside it where one is
-//   given
+//          given; of several transactions in the last, and `record.begun` in the others that have done something
 import type { BodyOf, Operation } from '@sensorium/contract'
 import type { Db } from '../store/db.ts'
 import type { Call } from './call.ts'
@@ -14,11 +14,16 @@ import type { OperationResponse } from './response.ts'
 
 export type Handler<O, Given> = (call: Call<O>, given: Given) => Promise<OperationResponse>
 
+export interface RecordOwn extends RecordResponse {
+  /** Something was done that stays, whatever becomes of the rest. */
+  begun?(tx: Db): Promise<void>
+}
+
 interface Kinds {
   read: Db
   browse: Db
   write: Db
-  own: RecordResponse | null
+  own: RecordOwn | null
 }
 
 export type Binding = {

@@ -1,14 +1,19 @@
 // /delivery/dlq: many at once. One at a time stands in delivery.ts.
-import { operations } from '@sensorium/contract'
+import { operations, type DeadLetterChoice } from '@sensorium/contract'
 import type { Activity } from '../activity/activity.ts'
 import type { Principal } from '../auth/principal.ts'
 import { writeLapsed } from '../delivery/lapse.ts'
 import type { PolicyOf } from '../delivery/policy.ts'
 import { summarizeDeadLetters } from '../delivery/summarize-dead-letters.ts'
-import { makeSettleDeadLetters, type SettleDeadLettersTools } from '../events/settle-dead-letters.ts'
-import { own, type Binding } from './binding.ts'
+import {
+  makeSettleDeadLetters,
+  type SettleDeadLettersTools,
+  type SettleRecord,
+  type Settled,
+} from '../events/settle-dead-letters.ts'
+import { own, type Binding, type RecordOwn } from './binding.ts'
 import { deadLetterScope } from './delivery.ts'
-import { ok } from './response.ts'
+import { ok, type OperationResponse } from './response.ts'
 
 export interface DeadLetterOperationTools extends SettleDeadLettersTools {
   activity: Activity
@@ -25,24 +30,29 @@ export function deadLetterOperations(tools: DeadLetterOperationTools): Binding[]
     return deadLetterScope(principal)
   }
 
-  return [
-    own(operations.replayDeadLetters, async ({ principal, body }, record) => {
-      const respond = (replayed: { matched: number; done: number }) =>
-        ok({ matched: replayed.matched, replayed: replayed.done })
-      const scope = await scopeOf(principal)
-      return respond(
-        await settle('replay', principal, scope, body, record && ((tx, settled) => record(tx, respond(settled)))),
-      )
-    }),
+  async function settleAll(
+    what: 'replay' | 'discard',
+    principal: Principal,
+    choice: DeadLetterChoice,
+    record: RecordOwn | null,
+    respond: (settled: Settled) => OperationResponse,
+  ): Promise<OperationResponse> {
+    const scope = await scopeOf(principal)
+    const recording: SettleRecord | null = record && {
+      ...(record.begun ? { begun: record.begun } : {}),
+      ended: (tx, settled) => record(tx, respond(settled)),
+    }
+    return respond(await settle(what, principal, scope, choice, recording))
+  }
 
-    own(operations.discardDeadLetters, async ({ principal, body }, record) => {
-      const respond = (discarded: { matched: number; done: number }) =>
-        ok({ matched: discarded.matched, discarded: discarded.done })
-      const scope = await scopeOf(principal)
-      return respond(
-        await settle('discard', principal, scope, body, record && ((tx, settled) => record(tx, respond(settled)))),
-      )
-    }),
+  return [
+    own(operations.replayDeadLetters, ({ principal, body }, record) =>
+      settleAll('replay', principal, body, record, ({ matched, done }) => ok({ matched, replayed: done })),
+    ),
+
+    own(operations.discardDeadLetters, ({ principal, body }, record) =>
+      settleAll('discard', principal, body, record, ({ matched, done }) => ok({ matched, discarded: done })),
+    ),
 
     own(operations.getDeadLetterSummary, async ({ principal }) =>
       ok(await summarizeDeadLetters(store, await scopeOf(principal))),

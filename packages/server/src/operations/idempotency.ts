@@ -18,7 +18,7 @@ import { metadataAt } from '../memory/versions.ts'
 import { slices } from '../memory/wire.ts'
 import type { OperationResponse, Pieces, StoredMetadata } from './response.ts'
 
-export /** Records that nobody can ask for any more. */
+/** Records that nobody can ask for any more. */
 const RECORDS: Aging = {
   table: 'idempotency',
   key: ['principal_id', 'method', 'path', 'idempotency_key'],

@@ -9,7 +9,7 @@ import type { Principal } from '../auth/principal.ts'
 import { Failure, invalid } from '../kernel/failure.ts'
 import type { Db, Store } from '../store/db.ts'
 import { makeAdmit, makeSubjectsOf, type Admit, type AdmitTools } from './admit.ts'
-import type { Binding } from './binding.ts'
+import type { Binding, RecordOwn } from './binding.ts'
 import type { Call, CallOptions, Input, Payload } from './call.ts'
 import { hashBody, type Idempotency, type RecordResponse } from './idempotency.ts'
 import { makeReadTurns, type ReadTurn } from './read-turns.ts'
@@ -133,13 +133,23 @@ const auditedCall = (operation: Operation, { principal, params, body, options }:
   requestId: options.requestId,
 })
 
-/** For an operation that does its own transaction: in it the entry is written with the record of the response, if there is one. */
-const withAudit =
-  (audit: Audit, audited: AuditedCall, record: RecordResponse | null): RecordResponse =>
-  async (tx, response) => {
-    await audit.write(tx, audited, audited.principal.tenantId, response.resourceId)
+/**
+ * For an operation that does its own transactions: the entry is written once, with the first of them that has done
+ * something, or with the record of the response.
+ */
+function withAudit(audit: Audit, audited: AuditedCall, record: RecordResponse | null): RecordOwn {
+  let isWritten = false
+  async function write(tx: Db, resourceId?: string): Promise<void> {
+    if (isWritten) return
+    await audit.write(tx, audited, audited.principal.tenantId, resourceId)
+    tx.afterCommit(() => (isWritten = true))
+  }
+  async function recorded(tx: Db, response: OperationResponse): Promise<void> {
+    await write(tx, response.resourceId)
     if (record) await record(tx, response)
   }
+  return Object.assign(recorded, { begun: (tx: Db) => write(tx) })
+}
 
 function makeRun(
   binding: Binding,

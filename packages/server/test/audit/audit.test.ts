@@ -5,7 +5,7 @@ import { operations, type Operation } from '@sensorium/contract'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { OPERATOR_TOKEN, startService, type Service, type TestTenant } from '../support/service.ts'
-import { interest, publish } from '../events/tools.ts'
+import { ids, interest, poll, publish } from '../events/tools.ts'
 
 interface Entry {
   id: string
@@ -135,6 +135,45 @@ onBothEngines((engine) => {
     )
     assert.deepEqual(body.entries[5]!.details, { slug, max_attempts: 7 })
     assert.doesNotMatch(JSON.stringify(body), /whsec_|hunter2|ak_live_/)
+  })
+
+  /** From now on the store does not let this delivery go. */
+  async function refuseToDelete(id: string): Promise<void> {
+    const statements =
+      engine.name === 'sqlite'
+        ? [`create trigger kept before delete on deliveries when old.id = '${id}' begin select raise(abort, 'no'); end`]
+        : [
+            "create function refuse() returns trigger language plpgsql as 'begin raise exception ''no''; end'",
+            `create trigger kept before delete on deliveries for each row when (old.id = '${id}') execute function refuse()`,
+          ]
+    await service.store.tx(async (tx) => {
+      for (const statement of statements) await tx.run(statement)
+    })
+  }
+
+  test('[CON-18] a change that breaks off after a part of it leaves an entry, and one that ends leaves one', async () => {
+    const tenant = await service.tenant()
+    const agent = await tenant.agent()
+    await interest(service, agent, { event_type: 'long' })
+    // Two steps: each has as many bytes as a step may have.
+    for (const n of [1, 2, 3]) {
+      await publish(service, agent.token, { type: 'long', data: { n, text: 'x'.repeat(600_000) } })
+      const delivery_ids = ids(await poll(service, agent.token))
+      await service.call('POST /v1/delivery/nack', { token: agent.token, body: { delivery_ids, dead_letter: true } })
+      await service.clock.advance(1_000)
+    }
+    const discard = () =>
+      service.call('POST /v1/delivery/dlq/discard', { token: agent.token, body: { filter: {}, limit: 2 } })
+    const left = async (): Promise<{ id: string }[]> =>
+      (await service.call('GET /v1/delivery/dlq', { token: agent.token })).body.dlq_items
+    // The newest goes first.
+    await refuseToDelete((await left())[1]!.id)
+    assertError(await discard(), 'internal_error')
+    assert.equal((await left()).length, 2)
+    assert.deepEqual(await actions(tenant, '?action=discardDeadLetters'), ['discardDeadLetters'])
+    await service.store.tx((tx) => tx.run(`drop trigger kept ${engine.name === 'sqlite' ? '' : 'on deliveries'}`))
+    assert.equal((await discard()).body.discarded, 2)
+    assert.equal((await actions(tenant, '?action=discardDeadLetters')).length, 2)
   })
 
   test('[CON-18] a refused request leaves no entry, a repeated one no second, a dry run none', async () => {
