@@ -1,16 +1,25 @@
-// What a neighbour feels of an attack: it publishes and polls at a steady rate, quietly and then during each attack of
-// somebody else. The number is the p99 during the attack as a multiple of the quiet one in the same run.
-import { fork } from 'node:child_process'
+// What a neighbour feels of an attack: it publishes and polls at a steady rate, quietly, during each attack of somebody
+// else, and quietly again. The number is the p99 during the attack as a multiple of the quiet one in the same run.
+//
+// Attackers run on machines of their own. Here they share the cores, so they are given what nobody else wants
+// (support/as-outsider.ts): what is measured is what the service does to the neighbour, not what the scheduler does.
+// How hard the attack was is told by what it sent, and by the CPU that the service spent meanwhile.
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { performance } from 'node:perf_hooks'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { startAsOutsider } from './support/as-outsider.ts'
 import { ATTACKS, type Target } from './support/attacks.ts'
 import { steadily } from './support/far-ends.ts'
 import { Connection, quantile } from './support/load.ts'
 import { report } from './support/report.ts'
 import { startService, type Service } from './support/servers.ts'
 
-const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 4)
-const PER_SECOND = Number(process.env['BENCH_RATE'] ?? 100)
+const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 6)
+/** 1,200 requests in six seconds: twelve lie above the p99. */
+const PER_SECOND = Number(process.env['BENCH_RATE'] ?? 200)
 const ENGINES = (process.env['BENCH_ENGINES'] ?? 'sqlite,postgres').split(',') as ('sqlite' | 'postgres')[]
 /** A part of the name of the one that is wanted. */
 const ONLY = process.env['BENCH_ATTACK']
@@ -18,13 +27,34 @@ const OPERATOR_TOKEN = 'operator-token-of-the-bench'
 const GOAL = 3
 /** BENCH_LIMITS=off: the attacker is not stopped by the limit of requests, so that what is left is seen. */
 const LIMITS_OFF = process.env['BENCH_LIMITS'] === 'off' ? { RATE_LIMIT_AGENT: 'off', RATE_LIMIT_TENANT: 'off' } : {}
+/** What a node is given to come to rest before it is called quiet again. */
+const REST_MS = 3_000
+/** Of /proc/PID/stat, a second. */
+const TICKS_PER_SECOND = 100
 
-/** p99 of a neighbour's publish and poll, in milliseconds, and what it was refused. */
-async function neighbour(service: Service, token: string): Promise<{ p99: number; refused: number }> {
+interface Felt {
+  /** Milliseconds of each publish and poll. */
+  times: number[]
+  refused: number
+  /** Of the service meanwhile, as a share of one core. */
+  cpu: number
+}
+
+/** Seconds of CPU that the service has used, in all its threads; its database not counted. */
+function cpuSeconds({ pid }: Service): number {
+  if (process.platform !== 'linux') return NaN
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
+}
+
+/** A neighbour publishes and polls, in turns. */
+async function neighbour(service: Service, token: string): Promise<Felt> {
   const connections = Array.from({ length: 8 }, () => new Connection(service.port))
   const times: number[] = []
   let refused = 0
   const underWay: Promise<void>[] = []
+  const cpuBefore = cpuSeconds(service)
   await steadily(PER_SECOND, SECONDS, (i) => {
     const connection = connections[i % connections.length]!
     const began = performance.now()
@@ -44,16 +74,17 @@ async function neighbour(service: Service, token: string): Promise<{ p99: number
       }),
     )
   })
+  const cpu = (cpuSeconds(service) - cpuBefore) / SECONDS
   await Promise.all(underWay)
   for (const connection of connections) connection.close()
-  return {
-    p99: quantile(
-      times.toSorted((a, b) => a - b),
-      0.99,
-    ),
-    refused,
-  }
+  return { times, refused, cpu }
 }
+
+const p99 = (...all: readonly Felt[]): number =>
+  quantile(
+    all.flatMap(({ times }) => times).sort((a, b) => a - b),
+    0.99,
+  )
 
 /** An agent in a tenant of its own, whose limit of requests is unused. */
 async function attackerOf(service: Service, slug: string): Promise<Target> {
@@ -70,6 +101,19 @@ async function attackerOf(service: Service, slug: string): Promise<Target> {
   return { port: service.port, token: await exchange(key), agentId: id }
 }
 
+/** Attacks for as long as the neighbour works: what that felt, and the bytes that were sent. */
+async function under(name: string, target: Target, work: () => Promise<Felt>): Promise<Felt & { sent: number }> {
+  const attacker = startAsOutsider(fileURLToPath(import.meta.url), [name, JSON.stringify(target)])
+  const said = createInterface({ input: attacker.stdout! })
+  await once(said, 'line')
+  const felt = await work()
+  if (attacker.exitCode !== null) throw new Error(`the attacker ended by itself: ${attacker.exitCode}`)
+  attacker.kill('SIGTERM')
+  const [sent] = (await once(said, 'line')) as [string]
+  await once(attacker, 'exit')
+  return { ...felt, sent: Number(sent) }
+}
+
 async function measure(engine: 'sqlite' | 'postgres'): Promise<Record<string, unknown>[]> {
   // The limits of a node as it comes; only the neighbour's tenant may send as much as is measured here.
   const limits = { RATE_LIMIT_AGENT: '6000', RATE_LIMIT_TENANT: '60000' }
@@ -83,26 +127,29 @@ async function measure(engine: 'sqlite' | 'postgres'): Promise<Record<string, un
     if (ONLY && !name.includes(ONLY)) continue
     const target = await attackerOf(service, `attacker-${rows.length}`)
     await attack.prepare?.((method, path, body) => service.call(method, path, target.token, body), target)
-    const quiet = await neighbour(service, victim.token)
-    // In a process of its own: what the attack costs the attacker is not what the neighbour feels.
-    const attacker = fork(new URL(import.meta.url), [name, JSON.stringify(target)])
-    const during = await neighbour(service, victim.token)
-    if (attacker.exitCode !== null) throw new Error(`the attacker ended by itself: ${attacker.exitCode}`)
-    attacker.kill('SIGKILL')
-    await once(attacker, 'exit')
-    process.stderr.write(`${name}: ${quiet.p99.toFixed(1)} -> ${during.p99.toFixed(1)} ms\n`)
-    const health = await fetch(`http://127.0.0.1:${service.port}/healthz`)
-    rows.push({
+    await sleep(REST_MS)
+    const before = await neighbour(service, victim.token)
+    const during = await under(name, target, () => neighbour(service, victim.token))
+    await sleep(REST_MS)
+    const after = await neighbour(service, victim.token)
+    const row = {
       engine,
       attack: name,
-      quiet_p99_ms: quiet.p99,
-      during_p99_ms: during.p99,
-      ratio: during.p99 / quiet.p99,
+      quiet_p99_ms: p99(before, after),
+      during_p99_ms: p99(during),
+      ratio: p99(during) / p99(before, after),
       goal: `under ${GOAL}`,
       refused: during.refused,
-      healthy: health.status === 200,
+      sent_mb_per_s: during.sent / 1e6 / SECONDS,
+      quiet_cpu: before.cpu,
+      during_cpu: during.cpu,
+      healthy: (await fetch(`http://127.0.0.1:${service.port}/healthz`)).status === 200,
       rss_mb: service.rssMb(),
-    })
+    }
+    process.stderr.write(
+      `${name}: before ${p99(before).toFixed(1)}, during ${p99(during).toFixed(1)}, after ${p99(after).toFixed(1)} ms\n`,
+    )
+    rows.push(row)
   }
   await service.stop()
   return rows
@@ -110,7 +157,12 @@ async function measure(engine: 'sqlite' | 'postgres'): Promise<Record<string, un
 
 const [attack, target] = process.argv.slice(2)
 if (attack && target) {
-  ATTACKS[attack]!.run(JSON.parse(target) as Target)
+  console.log('attacks')
+  const sentBytes = ATTACKS[attack]!.run(JSON.parse(target) as Target)
+  process.once('SIGTERM', () => {
+    console.log(sentBytes())
+    process.exit()
+  })
   // Sockets that nobody reads keep no process alive.
   setInterval(() => {}, 1_000)
 } else {

@@ -17,7 +17,8 @@ export interface Target {
 export interface Attack {
   /** What it needs to be there: memories, interests. As its own agent, through the API. */
   prepare?(call: (method: string, path: string, body: unknown) => Promise<unknown>, target: Target): Promise<void>
-  run(target: Target): void
+  /** Goes on until its process ends; tells how many bytes were sent so far. */
+  run(target: Target): () => number
 }
 
 /** Connections that send what `bytes` says and read nothing unless told to; a new one for each that is closed. */
@@ -26,8 +27,9 @@ function flood(
   connections: number,
   bytes: () => string,
   options: { read?: boolean; every?: number } = {},
-): void {
+): () => number {
   const sockets = new Set<net.Socket>()
+  let sentByClosed = 0
   const open = (): void => {
     const socket = net.connect({ port, host: '127.0.0.1', localAddress: ATTACKERS })
     sockets.add(socket)
@@ -37,15 +39,17 @@ function flood(
     socket.on('error', () => {})
     socket.on('close', () => {
       sockets.delete(socket)
+      sentByClosed += socket.bytesWritten
       setTimeout(open, 50)
     })
   }
   for (let i = 0; i < connections; i++) open()
-  if (options.every === undefined) return
   // Who has not taken the last one is not sent the next: the attack is not to fill the attacker's own memory.
-  setInterval(() => {
+  const sendAgain = (): void => {
     for (const socket of sockets) if (!socket.destroyed && socket.writableLength === 0) socket.write(bytes())
-  }, options.every)
+  }
+  if (options.every !== undefined) setInterval(sendAgain, options.every)
+  return () => [...sockets].reduce((sum, socket) => sum + socket.bytesWritten, sentByClosed)
 }
 
 const get = (path: string, token?: string): string =>
@@ -96,7 +100,7 @@ export const ATTACKS: Record<string, Attack> = {
   'webhooks of a megabyte, wrongly signed': {
     run({ port }) {
       const sent = post('/ingest/w/default', null, 'x'.repeat(1_000_000), `X-Service-Signature: ${'0'.repeat(64)}\r\n`)
-      flood(port, 4, () => sent, { every: 200 })
+      return flood(port, 4, () => sent, { every: 200 })
     },
   },
   'wrong keys': {
@@ -141,7 +145,7 @@ export const ATTACKS: Record<string, Attack> = {
   'memories of ten megabytes': {
     run({ port, token }) {
       const sent = post('/v1/memories', token, memory('Large', `{"list":${repeated('[]', 9_000_000)}}`))
-      flood(port, 2, () => sent, { every: 1_000 })
+      return flood(port, 2, () => sent, { every: 1_000 })
     },
   },
   'four hundred costly filters': {
@@ -173,7 +177,7 @@ export const ATTACKS: Record<string, Attack> = {
     run({ port, token }) {
       const ids = Array.from({ length: 100 }, () => `"dlv_${randomBytes(13).toString('hex')}"`)
       const sent = post('/v1/delivery/ack', token, `{"delivery_ids":[${ids.join()}]}`)
-      flood(port, 64, () => sent, { every: 100 })
+      return flood(port, 64, () => sent, { every: 100 })
     },
   },
   'changes by four hundred clients': {
@@ -183,13 +187,13 @@ export const ATTACKS: Record<string, Attack> = {
     },
     run({ port, token, memoryId }) {
       const sent = post(`/v1/memories/${memoryId}`, token, '{"importance":0.4}').replace('POST', 'PATCH')
-      flood(port, 400, () => sent, { every: 100 })
+      return flood(port, 400, () => sent, { every: 100 })
     },
   },
   'searches of 32,000 characters': {
     run({ port, token }) {
       const sent = post('/v1/memories/search', token, JSON.stringify({ query: 'many words here '.repeat(2_000) }))
-      flood(port, 24, () => sent, { every: 500 })
+      return flood(port, 24, () => sent, { every: 500 })
     },
   },
 }
