@@ -213,6 +213,7 @@ function openServer(
   server.on('clientError', broken)
   server.on('connect', (_request: IncomingMessage, socket: Socket) => {
     socket.on('error', () => {}) // it is not Node's any more
+    readingTurns.left(socket)
     endAfterResponses(connectionOf(socket), methodNotAllowed('CONNECT', [...METHODS]))
   })
   server.on('connection', (socket: Socket) => {

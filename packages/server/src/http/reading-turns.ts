@@ -9,11 +9,15 @@
 //
 // 3. A read that brings much of a body in small pieces counts like one that brings many requests: Node calls us for each
 //    chunk, and 64 KiB of chunks of one byte are 11,000 of them.
+// 4. For a minute after an address has brought much at once, what its sockets bring is parsed in slices, each of which
+//    counts as a read (read-in-slices.ts).
 //
 // Clients that wait for a response before they send the next request, proxies among them, never meet this.
 import { performance } from 'node:perf_hooks'
 import type { Socket } from 'node:net'
 import { networkOf } from '../kernel/addresses.ts'
+import { makeLoudNetworks } from './loud-networks.ts'
+import { isHeldByNode, onceItIsRead, readInSlices, type Slices } from './read-in-slices.ts'
 
 /** Requests that one read may bring before its socket is one that pipelines. */
 const OF_ONE_READ = 16
@@ -27,6 +31,8 @@ const READ_AT_ONCE = 16
 const OF_AN_ADDRESS = 24_576
 /** What an address rests for, as a multiple of what it took. */
 const REST = 4
+/** Pieces of a body in a slice that are worth counting. */
+const FEW_PIECES = 16
 
 /** Sockets that are not read for now, in their order. */
 interface Resting {
@@ -56,6 +62,8 @@ interface Sender {
 interface Known {
   readonly sender: Sender
   isQuiet: boolean
+  /** Null while Node reads it. */
+  slices: Slices | null
 }
 
 export interface ReadingTurns {
@@ -66,6 +74,8 @@ export interface ReadingTurns {
   read(socket: Socket): void
   /** A piece of a body was read from it. */
   readPiece(socket: Socket): void
+  /** Nothing more is read from it. */
+  left(socket: Socket): void
 }
 
 const newSender = (name: string): Sender => ({
@@ -79,16 +89,19 @@ const newSender = (name: string): Sender => ({
   heard: 0,
 })
 
-function release(sender: Sender, from: Set<Socket>, most: number): void {
+const known = new WeakMap<Socket, Known>()
+
+/** `most` of those that rest may be read. */
+function release(sender: Sender, from: Set<Socket>, most: number, prepare: (socket: Socket) => void = () => {}): void {
   for (const socket of from) {
     from.delete(socket)
     sender.released.push(socket)
-    socket.resume()
+    prepare(socket)
+    known.get(socket)?.slices?.goOn()
+    if (!isHeldByNode(socket)) socket.resume()
     if (sender.released.length === most) return
   }
 }
-
-const known = new WeakMap<Socket, Known>()
 
 function pause(resting: Resting, socket: Socket): void {
   ;(known.get(socket)!.isQuiet ? resting.quiet : resting.others).add(socket)
@@ -112,65 +125,102 @@ function perRead() {
       }
       return ++count
     },
-    turnEnded: (): void => void (reading = null),
+    ended: (): void => void (reading = null),
   }
+}
+
+/** What the reads of a turn of the event loop bring. */
+function countReads(now: () => number) {
+  const requests = perRead()
+  const pieces = perRead()
+  let isTurnOpen = false
+
+  function openTurn(): void {
+    if (isTurnOpen) return
+    isTurnOpen = true
+    reads.turn++
+    reads.turnBegan = now()
+    setImmediate(() => {
+      isTurnOpen = false
+      reads.ended()
+    })
+  }
+
+  const reads = {
+    turn: 0,
+    turnBegan: 0,
+    /** A request came from it: the number it has in this read. */
+    request(socket: Socket): number {
+      openTurn()
+      return requests.count(socket)
+    },
+    piece(socket: Socket): number {
+      openTurn()
+      return pieces.count(socket)
+    },
+    /** What comes next is of another read. */
+    ended(): void {
+      requests.ended()
+      pieces.ended()
+    },
+  }
+  return reads
+}
+
+/** How many sockets of a sender were read in this turn, with this one. */
+function heardInTurn(sender: Sender, turn: number): number {
+  if (sender.turn !== turn) sender.heard = 0
+  sender.turn = turn
+  return ++sender.heard
 }
 
 export function makeReadingTurns(now: () => number = () => performance.now()): ReadingTurns {
   const senders = new Map<string, Sender>()
-  const requests = perRead()
-  const pieces = perRead()
-  let isTurnOpen = false
-  let turn = 0
-  let turnBegan = 0
+  const reads = countReads(now)
+  const loud = makeLoudNetworks(now)
+
+  function slice(socket: Socket): void {
+    const one = known.get(socket)!
+    if (socket.destroyed || one.slices) return
+    const wait = (): void => void begunToRest(one.sender).others.add(socket)
+    one.slices = readInSlices(socket, { begin: reads.ended, wait })
+  }
+
+  const sliceIfLoud = (socket: Socket): void => {
+    if (loud.has(known.get(socket)!.sender.name)) onceItIsRead(socket, () => slice(socket))
+  }
+
+  /** Those of its sockets that rest; from now on there are some. */
+  function begunToRest(sender: Sender): Resting {
+    if (sender.resting) return sender.resting
+    setImmediate(next, sender)
+    return (sender.resting = { quiet: new Set(), others: new Set() })
+  }
 
   function rest(sender: Sender, except: Socket): void {
-    const isResting = sender.resting !== null
-    const resting = (sender.resting ??= { quiet: new Set(), others: new Set() })
-    for (const socket of isResting ? sender.released : sender.sockets)
-      if (socket !== except && !socket.destroyed) pause(resting, socket)
+    const toPause = sender.resting ? sender.released : sender.sockets
+    const resting = begunToRest(sender)
+    for (const socket of toPause) if (socket !== except && !socket.destroyed) pause(resting, socket)
     sender.released = []
-    if (!isResting) setImmediate(next, sender)
   }
 
   /** After a turn: who is read in the one to come. */
   function next(sender: Sender): void {
     const time = now()
     // Alone it disturbs nobody.
-    if (sender.isLoud && senders.size > 1) sender.restUntil = time + REST * (time - turnBegan)
+    if (sender.isLoud && senders.size > 1) sender.restUntil = time + REST * (time - reads.turnBegan)
     sender.isLoud = false
     sender.released = []
     const resting = sender.resting!
     if (resting.quiet.size > 0) release(sender, resting.quiet, READ_AT_ONCE)
     else if (time < sender.restUntil) return void setTimeout(next, sender.restUntil - time, sender).unref()
-    else if (resting.others.size > 0) release(sender, resting.others, 1)
-    else return end(sender)
-    setImmediate(next, sender)
-  }
-
-  function end(sender: Sender): void {
-    sender.resting = null
-    if (sender.sockets.size === 0) senders.delete(sender.name)
-  }
-
-  function openTurn(): void {
-    isTurnOpen = true
-    turn++
-    turnBegan = now()
-    setImmediate(() => {
-      isTurnOpen = false
-      requests.turnEnded()
-      pieces.turnEnded()
-    })
-  }
-
-  /** Counts a socket that is read in this turn. */
-  function hear(sender: Sender, socket: Socket): void {
-    if (sender.turn !== turn) {
-      sender.turn = turn
-      sender.heard = 0
+    else if (resting.others.size > 0) release(sender, resting.others, 1, sliceIfLoud)
+    else {
+      sender.resting = null
+      if (sender.sockets.size === 0) senders.delete(sender.name)
+      return
     }
-    if (++sender.heard === OF_ONE_TURN && senders.size > 1) rest(sender, socket)
+    setImmediate(next, sender)
   }
 
   function isLoud(socket: Socket): void {
@@ -178,6 +228,9 @@ export function makeReadingTurns(now: () => number = () => performance.now()): R
     if (!one) return
     one.isQuiet = false
     one.sender.isLoud = true
+    loud.remember(one.sender.name)
+    // Not now: Node is in the middle of parsing it.
+    if (!one.slices) setImmediate(onceItIsRead, socket, () => slice(socket))
     rest(one.sender, socket)
   }
 
@@ -187,7 +240,8 @@ export function makeReadingTurns(now: () => number = () => performance.now()): R
       let sender = senders.get(name)
       if (!sender) senders.set(name, (sender = newSender(name)))
       sender.sockets.add(socket)
-      known.set(socket, { sender, isQuiet: false })
+      known.set(socket, { sender, isQuiet: false, slices: null })
+      if (loud.has(name)) slice(socket)
       // Not at once: Node has asked for the next tick to begin reading, and would.
       if (sender.resting) process.nextTick(pauseNew, sender, socket)
       return sender.sockets.size <= OF_AN_ADDRESS
@@ -201,18 +255,22 @@ export function makeReadingTurns(now: () => number = () => performance.now()): R
       if (sender.sockets.size === 0 && !sender.resting) senders.delete(sender.name)
     },
     read(socket) {
-      if (!isTurnOpen) openTurn()
-      const count = requests.count(socket)
+      const count = reads.request(socket)
       const one = count === 1 ? known.get(socket) : undefined
       if (one) {
         one.isQuiet = true
-        hear(one.sender, socket)
+        one.slices?.heard()
+        if (heardInTurn(one.sender, reads.turn) === OF_ONE_TURN && senders.size > 1) rest(one.sender, socket)
       }
       if (count === OF_ONE_READ + 1) isLoud(socket)
     },
     readPiece(socket) {
-      if (!isTurnOpen) openTurn()
-      if (pieces.count(socket) === PIECES_OF_ONE_READ + 1) isLoud(socket)
+      const count = reads.piece(socket)
+      if (count === FEW_PIECES) known.get(socket)?.slices?.heard()
+      if (count === PIECES_OF_ONE_READ + 1) isLoud(socket)
+    },
+    left(socket) {
+      known.get(socket)?.slices?.stop()
     },
   }
 }

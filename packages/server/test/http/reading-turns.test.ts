@@ -1,14 +1,16 @@
 // Whoever pipelines is read in turns: real sockets, and turns of the event loop counted.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import http from 'node:http'
+import http, { type IncomingMessage } from 'node:http'
 import net, { type AddressInfo, type Socket } from 'node:net'
 import { after, test } from 'node:test'
 import { makeReadingTurns } from '../../src/http/reading-turns.ts'
 
 /** Keeps, for each turn, the sockets that were read in it, and which addresses had sockets that rested. */
-async function server(now?: () => number) {
+async function server(now?: () => number, take: (request: IncomingMessage) => unknown = () => {}) {
   const turns: Set<Socket>[] = []
+  /** How many requests each turn had. */
+  const counts: number[] = []
   const sockets = new Set<Socket>()
   /** Every socket that was read, once for each request. */
   const read: Socket[] = []
@@ -18,15 +20,18 @@ async function server(now?: () => number) {
   let requests = 0
   let done: () => void = () => {}
   let wanted = Infinity
-  const listening = http.createServer((request, response) => {
+  const listening = http.createServer(async (request, response) => {
     if (!current) {
       turns.push((current = new Set()))
+      counts.push(0)
       setImmediate(() => (current = null))
     }
     current.add(request.socket)
+    counts[counts.length - 1]!++
     read.push(request.socket)
     reading.read(request.socket)
     for (const socket of sockets) if (socket.isPaused()) resting.add(socket.remoteAddress!)
+    await take(request)
     response.end()
     if (++requests === wanted) done()
   })
@@ -43,6 +48,7 @@ async function server(now?: () => number) {
   })
   return {
     turns,
+    counts,
     read,
     sockets,
     resting,
@@ -118,6 +124,64 @@ test('[SAFE-31] of two hundred sockets that ask at once sixteen are read in a tu
   if (rested !== -1) assert.ok(Math.max(0, ...sizes.slice(rested + 1)) <= 17, `then ${sizes.slice(rested + 1)}`)
 })
 
+/** A kibibyte of them; a turn as it is counted here may hold the end of one and the beginning of the next. */
+const OF_A_SLICE = Math.ceil(1_024 / REQUEST.length)
+
+test('[SAFE-50] what an address that pipelined sends next is parsed a kibibyte in a turn, all of it and in order', async () => {
+  const { port, read, count, counts } = await server()
+  const first = await connect(port, '127.0.0.2')
+  let all = count(100)
+  first.write(REQUEST.repeat(100))
+  await all
+  const second = await connect(port, '127.0.0.2')
+  for (const socket of [second, first]) {
+    const began = counts.length
+    all = count(read.length + 1_000)
+    socket.write(REQUEST.repeat(1_000))
+    await all
+    const most = Math.max(...counts.slice(began))
+    assert.ok(most <= 2 * OF_A_SLICE, `${most} requests were parsed in one turn`)
+  }
+})
+
+test('[SAFE-50] a long body behind pipelined requests arrives whole, and so does what comes after it', async () => {
+  const bodies: string[] = []
+  const { port, count } = await server(undefined, async (request) => {
+    let text = ''
+    for await (const chunk of request) text += chunk as string
+    if (text) bodies.push(text)
+  })
+  const socket = await connect(port, '127.0.0.2')
+  let all = count(100)
+  socket.write(REQUEST.repeat(100))
+  await all
+  const body = Array.from({ length: 60_000 }, (_, i) => i).join()
+  all = count(100 + 41)
+  socket.write(
+    `${REQUEST.repeat(20)}POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}${REQUEST.repeat(20)}`,
+  )
+  await all
+  assert.deepEqual(
+    bodies.map((text) => text === body),
+    [true],
+  )
+})
+
+test('[SAFE-50] who sends requests one by one is read by Node alone, also beside somebody who pipelines', async () => {
+  const { port, sockets, count, read } = await server()
+  const ask = async (socket: Socket, requests: number): Promise<void> => {
+    const answered = count(read.length + requests)
+    socket.write(REQUEST.repeat(requests))
+    await answered
+  }
+  const quiet = await connect(port, '127.0.0.2')
+  await ask(quiet, 1)
+  const parses = [...sockets][0]!.listeners('data')[0]
+  await ask(await connect(port, '127.0.0.2'), 100)
+  await ask(quiet, 1)
+  assert.deepEqual([...sockets][0]!.listeners('data'), [parses])
+})
+
 test('[SAFE-36] an address has 24,576 connections and no more, and gets room as they close', () => {
   const reading = makeReadingTurns()
   const socket = (remoteAddress: string): Socket => ({ remoteAddress }) as Socket
@@ -135,7 +199,14 @@ test('[SAFE-40] while a socket brings a body in crumbs, the others of its addres
   const reading = makeReadingTurns()
   const paused: unknown[] = []
   const socket = (remoteAddress: string): Socket => {
-    const one = { remoteAddress, destroyed: false, resume: () => {}, pause: () => paused.push(one) }
+    const one = {
+      remoteAddress,
+      destroyed: false,
+      resume: () => {},
+      pause: () => paused.push(one),
+      listeners: () => [],
+    }
+    Object.assign(one, { isPaused: () => paused.includes(one), once: () => one })
     return one as unknown as Socket
   }
   const [crumbling, beside, other] = [socket('192.0.2.1'), socket('192.0.2.1'), socket('192.0.2.2')]

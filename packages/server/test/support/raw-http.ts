@@ -16,9 +16,9 @@ export interface RawConnection {
   closed: Promise<void>
 }
 
-export async function rawConnection(url: string): Promise<RawConnection> {
+export async function rawConnection(url: string, localAddress?: string): Promise<RawConnection> {
   const { hostname, port } = new URL(url)
-  const socket = connect(Number(port), hostname)
+  const socket = connect({ port: Number(port), host: hostname, ...(localAddress ? { localAddress } : {}) })
   let pending = Buffer.alloc(0)
   let over = false
   let waiting: { resolve: (reply: RawReply) => void; reject: (error: Error) => void }[] = []
