@@ -180,7 +180,8 @@ function makeRun(
   function invoke(call: Call<never>, record: RecordResponse | null): Promise<OperationResponse> {
     if (binding.kind === 'read' || binding.kind === 'browse') {
       const { handle } = binding
-      const look = () => handle(call, binding.kind === 'read' ? store : store.behind)
+      const isOnCopy = binding.kind === 'browse' && store.behind !== store
+      const look = () => handle(call, isOnCopy ? store.behind : store.readFor(call.principal))
       const turn = readTurn(call.principal.tenantId, call.principal.id)
       return turn === undefined ? look() : turn.then(() => (call.options.isGone?.() ? gone() : look()))
     }

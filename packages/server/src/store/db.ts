@@ -180,6 +180,11 @@ export interface Store extends Db {
    */
   alongside(begin: () => void): void
   /**
+   * The store for what `caller` reads. Where reads take a connection each, those of a tenant take a few at a time, and
+   * wait in turns, tenants first and then callers inside a tenant.
+   */
+  readFor(caller: Caller): Db
+  /**
    * Reads what may be two seconds old, from a replica where there is one: for what people look through, never for what
    * an agent has just done.
    */

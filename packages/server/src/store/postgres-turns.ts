@@ -1,5 +1,6 @@
 // Who gets a connection when all are in use: tenants take turns, and callers inside a tenant. A pool serves whoever came
-// first, and a neighbour of four hundred clients that change something waited for all of them.
+// first, and a neighbour of four hundred clients that change something waited for all of them. A tenant may also be given
+// no more than a few of the places, whoever else is there.
 import { fairQueue } from '../kernel/fair-queue.ts'
 import { ITSELF, StoreUnavailable, type Caller } from './db.ts'
 
@@ -11,15 +12,42 @@ interface Waiter {
 export interface ConnectionTurns {
   /** Takes one of the places, or resolves when it has one. Rejects where too many wait, or one waits for too long. */
   take(caller: Caller | undefined): void | Promise<void>
-  /** Gives the place back. */
-  leave(): void
+  /** Gives the place of this caller back. */
+  leave(caller: Caller | undefined): void
   readonly waiting: number
 }
 
-export function makeConnectionTurns(places: number, mostWaiting: number, withinMs: number): ConnectionTurns {
+export function makeConnectionTurns(
+  places: number,
+  mostWaiting: number,
+  withinMs: number,
+  ofTenant = places,
+): ConnectionTurns {
   const queue = fairQueue<Waiter>()
+  const heldBy = new Map<string, number>()
   let free = places
   let gone = 0
+
+  const hasItsShare = (tenantId: string): boolean => (heldBy.get(tenantId) ?? 0) >= ofTenant
+
+  function hold(tenantId: string, by: 1 | -1): void {
+    const held = (heldBy.get(tenantId) ?? 0) + by
+    if (held > 0) heldBy.set(tenantId, held)
+    else heldBy.delete(tenantId)
+    free -= by
+  }
+
+  /** The places that are free go to those who wait and may have one. */
+  function giveOut(): void {
+    while (free > 0) {
+      // Those who have given up are still in their lines.
+      const taken = queue.take(({ isGone }) => !isGone, hasItsShare)
+      gone -= taken.filter(({ isGone }) => isGone).length
+      const next = taken.at(-1)
+      if (!next || next.isGone) return
+      next.begin()
+    }
+  }
 
   function wait({ tenantId, id }: Caller): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -27,6 +55,7 @@ export function makeConnectionTurns(places: number, mostWaiting: number, withinM
         isGone: false,
         begin() {
           clearTimeout(timer)
+          hold(tenantId, 1)
           resolve()
         },
       }
@@ -40,19 +69,15 @@ export function makeConnectionTurns(places: number, mostWaiting: number, withinM
   }
 
   return {
-    take(caller) {
-      if (free > 0) return void free--
+    take(caller = ITSELF) {
+      if (free > 0 && !hasItsShare(caller.tenantId)) return hold(caller.tenantId, 1)
       if (queue.size - gone >= mostWaiting)
         throw new StoreUnavailable('too many transactions are waiting', { trouble: 'busy' })
-      return wait(caller ?? ITSELF)
+      return wait(caller)
     },
-    leave() {
-      // Those who have given up are still in their lines.
-      for (const waiter of queue.take(({ isGone }) => !isGone)) {
-        if (!waiter.isGone) return waiter.begin()
-        gone--
-      }
-      free++
+    leave(caller = ITSELF) {
+      hold(caller.tenantId, -1)
+      if (queue.size > 0) giveOut()
     },
     get waiting() {
       return queue.size - gone

@@ -62,6 +62,13 @@ export function openPostgres(options: PostgresOptions): Store {
     },
     ...writesNeedTx,
     tx,
+    readFor: (caller) =>
+      Object.create(store, {
+        rows: {
+          value: <R>(sql: string, values: readonly Value[] = []) =>
+            connections.readFor(caller, async (client) => (await send(client, sql, values)).rows as R[]),
+        },
+      }) as Db,
     soon: (begin) => void setImmediate(begin),
     alongside: (begin) => void setImmediate(begin),
     requireSessions: () => requireSessions(withClient),

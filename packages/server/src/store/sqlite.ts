@@ -155,6 +155,7 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
     soon: writerQueue.soon,
     alongside: writerQueue.alongside,
     ...unchanging,
+    readFor: () => store as Db,
     async ping() {
       await rows('select 1')
       checkSpace(file)

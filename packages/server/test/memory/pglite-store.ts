@@ -93,6 +93,7 @@ export async function pgliteStore(): Promise<Store> {
       runEffects(effects)
       return result as T
     },
+    readFor: () => store as Db,
     requireSessions: async () => {},
     learn: async () => {},
     ping: async () => void (await pglite.query('select 1')),

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
+import { makeConnectionTurns } from '../../src/store/postgres-turns.ts'
 import { StoreUnavailable, type Store, type Trouble } from '../../src/store/db.ts'
 import { gatherStatistics } from '../../src/store/statistics.ts'
 import { postgres, POSTGRES_URL } from '../support/engines.ts'
@@ -231,4 +232,62 @@ test('[HTTP-24] [HTTP-28] a server that hangs is away: what is asked of it ends 
   ])
   await wire.cut()
   await hanging.close()
+})
+
+test('[SAFE-51] what one tenant reads takes three of ten connections, and others read and write beside it', {
+  skip,
+}, async () => {
+  const [loud, quiet] = [
+    { tenantId: 'loud', id: 'a' },
+    { tenantId: 'quiet', id: 'a' },
+  ]
+  const held = Promise.withResolvers<void>()
+  const letGo = Promise.withResolvers<void>()
+  const holding = store.tx(async (tx) => {
+    await tx.rows('select pg_advisory_xact_lock(51)')
+    held.resolve()
+    await letGo.promise
+  })
+  await held.promise
+  const reads = Array.from({ length: 100 }, () =>
+    store.readFor(loud).rows('select pg_advisory_xact_lock_shared(51) is null as it'),
+  )
+  // With all connections in the hands of the loud one these would wait until it is let go.
+  assert.deepEqual(await store.readFor(quiet).rows('select 1 as one'), [{ one: 1 }])
+  await store.tx((tx) => tx.rows('select 1'), { caller: loud })
+  const [waiting] = await store
+    .readFor(quiet)
+    .rows<{ n: number }>(
+      "select count(*) as n from pg_locks where locktype = 'advisory' and objid = 51 and not granted",
+    )
+  assert.ok(waiting!.n <= 3, `${waiting!.n} reads were at the database`)
+  letGo.resolve()
+  await holding
+  assert.equal((await Promise.all(reads)).length, 100)
+})
+
+test('[SAFE-51] a tenant that has its share waits for itself, and the next place goes to whoever may have it', async () => {
+  const turns = makeConnectionTurns(4, 100, 60_000, 2)
+  const begun: string[] = []
+  const ask = (tenantId: string, name: string): void => {
+    const turn = turns.take({ tenantId, id: 'a' })
+    if (turn) void turn.then(() => begun.push(name))
+    else begun.push(name)
+  }
+  for (const name of ['a1', 'a2', 'a3', 'a4']) ask('a', name)
+  assert.deepEqual(begun, ['a1', 'a2'])
+  for (const name of ['b1', 'b2', 'b3']) ask('b', name)
+  ask('c', 'c1')
+  assert.deepEqual(begun, ['a1', 'a2', 'b1', 'b2'])
+  assert.equal(turns.waiting, 4)
+  const leave = async (tenantId: string): Promise<string[]> => {
+    turns.leave({ tenantId, id: 'a' })
+    await Promise.resolve()
+    return begun.slice(4)
+  }
+  assert.deepEqual(await leave('b'), ['b3'], 'the line of a is first, and has its share')
+  assert.deepEqual(await leave('b'), ['b3', 'c1'])
+  assert.deepEqual(await leave('c'), ['b3', 'c1'], 'there is a place, and nobody who may have it')
+  assert.deepEqual(await leave('a'), ['b3', 'c1', 'a3'])
+  assert.deepEqual(await leave('a'), ['b3', 'c1', 'a3', 'a4'])
 })

@@ -95,6 +95,10 @@ const recordedStore = (store: Store, note: Note): Store => ({
   get behind() {
     return recordedDb(store.behind, note)
   },
+  readFor(caller) {
+    const db = store.readFor(caller)
+    return { ...recordedDb(store, note), rows: (sql, values) => (note(sql, values), db.rows(sql, values)) }
+  },
   tx: (work, options) => store.tx((tx) => work(recordedDb(tx, note)), options),
 })
 

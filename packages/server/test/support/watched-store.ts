@@ -36,6 +36,10 @@ export function watched(store: Store): WatchedStore {
     },
     beside: { dialect: store.dialect, rows: (sql, values) => count(store.beside.rows(sql, values)) },
     rows: (sql, values) => count(store.rows(sql, values)),
+    readFor(caller) {
+      const db = store.readFor(caller)
+      return { ...self, rows: (sql, values) => count(db.rows(sql, values)) }
+    },
     lookUp: (sql, values) => count(store.lookUp(sql, values)),
     tx: (work, options) => count(store.tx(work, options)),
     soon: later(store.soon),
