@@ -6,14 +6,13 @@
 // 3. What it computes on this thread it does in steps, one of all polls in a turn of the event loop: tenants take turns,
 //    and receivers inside a tenant. Thirty polls of a hundred deliveries took 149 ms in one.
 // 4. A failure leaves it out and is logged; the next attempt tries again.
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Enrich, ToEnrich } from '../delivery/claim.ts'
 import { readEnvelope } from '../delivery/long-payloads.ts'
 import { makeBatches } from '../kernel/batches.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { parseBody } from '../kernel/json-steps.ts'
 import type { Logger } from '../kernel/logger.ts'
-import type { Pause, StepTurns } from '../kernel/step-turns.ts'
+import { nextTurn, type Pause, type StepTurns } from '../kernel/step-turns.ts'
 import { withinTime } from '../kernel/within-time.ts'
 import type { Recalled } from '../memory/index/memory-index.ts'
 import type { Recall } from '../memory/recall.ts'

@@ -2,8 +2,7 @@
 // milliseconds: twenty traversals that came together held everybody up for half a second. One that comes alone is begun at
 // once, and so are those after it until they have taken a while together. Then one is begun in each turn of the event
 // loop; tenants take turns, and agents inside a tenant.
-import { performance } from 'node:perf_hooks'
-import { fairQueue } from '../kernel/fair-queue.ts'
+import { makeStepTurns } from '../kernel/step-turns.ts'
 
 /** What the reads of one turn may take together before the next one waits; most take 0.1 to 0.3 ms. */
 const TURN_MS = 2
@@ -11,25 +10,7 @@ const TURN_MS = 2
 /** Resolves when the read may begin; undefined: at once. */
 export type ReadTurn = (tenant: string, reader: string) => Promise<void> | undefined
 
-export function makeReadTurns(now: () => number = () => performance.now()): ReadTurn {
-  const queue = fairQueue<() => void>()
-  let turnBegan = 0
-  let isTurnOpen = false
-
-  function openTurn(): void {
-    isTurnOpen = true
-    turnBegan = now()
-    setImmediate(() => {
-      isTurnOpen = false
-      if (queue.size === 0) return
-      openTurn()
-      queue.take(() => true)[0]!()
-    })
-  }
-
-  return (tenant, reader) => {
-    if (!isTurnOpen) openTurn()
-    if (queue.size === 0 && now() - turnBegan < TURN_MS) return undefined
-    return new Promise((resolve) => queue.push(tenant, reader, resolve))
-  }
+export function makeReadTurns(now?: () => number): ReadTurn {
+  const turns = makeStepTurns(now)
+  return (tenant, reader) => (turns.isFree(TURN_MS) ? undefined : turns.take(tenant, reader))
 }
