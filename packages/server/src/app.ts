@@ -188,7 +188,7 @@ function bindings(parts: Parts, compileCheck: CompileCheck): Binding[] {
     ...outboundOperations({ secrets, streams: parts.streams, now: clock.now }),
     ...deadLetterOperations({ store, router, wakeups, activity, policyOf, now: clock.now }),
     ...auditOperations(),
-    ...liveOperations({ store, live: parts.live, activity, now: clock.now }),
+    ...liveOperations({ live: parts.live, activity, now: clock.now }),
     ...interestOperations({
       store,
       makeId: tools.makeId,

@@ -11,7 +11,7 @@ import {
   type SettleRecord,
   type Settled,
 } from '../events/settle-dead-letters.ts'
-import { own, type Binding, type RecordOwn } from './binding.ts'
+import { own, read, type Binding, type RecordOwn } from './binding.ts'
 import { deadLetterScope } from './delivery.ts'
 import { ok, type OperationResponse } from './response.ts'
 
@@ -54,8 +54,8 @@ export function deadLetterOperations(tools: DeadLetterOperationTools): Binding[]
       settleAll('discard', principal, body, record, ({ matched, done }) => ok({ matched, discarded: done })),
     ),
 
-    own(operations.getDeadLetterSummary, async ({ principal }) =>
-      ok(await summarizeDeadLetters(store, await scopeOf(principal))),
+    read(operations.getDeadLetterSummary, async ({ principal }, db) =>
+      ok(await summarizeDeadLetters(db, await scopeOf(principal))),
     ),
   ]
 }

@@ -111,12 +111,12 @@ export function deliveryOperations(tools: DeliveryOperationTools): Binding[] {
       ok({ extended: await extend(tx, wakeups, mailboxOf(principal), body.delivery_ids, body.seconds, now()) }),
     ),
 
-    own(operations.listDeadLetters, async ({ principal, query }) => {
+    read(operations.listDeadLetters, async ({ principal, query }, db) => {
       const scope = deadLetterScope(principal)
       // What the clock has already decided is shown as decided.
       await writeLapsed(store, activity, principal.tenantId, now(), policyOf(principal.tenantId))
       const { offset = 0, limit = 50, ...filter } = query
-      return { status: 200, ...(await listDeadLetters(store, scope, filter, offset, limit)) }
+      return { status: 200, ...(await listDeadLetters(db, scope, filter, offset, limit)) }
     }),
 
     // Its own transaction: what it matches today is found before.
@@ -136,12 +136,12 @@ export function deliveryOperations(tools: DeliveryOperationTools): Binding[] {
       return { status: 200, ...body }
     }),
 
-    own(operations.getQueue, async ({ principal, params }) => {
-      const agent = await requireAgent(store, principal.tenantId, params.id)
+    read(operations.getQueue, async ({ principal, params }, db) => {
+      const agent = await requireAgent(db, principal.tenantId, params.id)
       const at = now()
       await writeLapsed(store, activity, principal.tenantId, at, policyOf(principal.tenantId))
       const mailbox = { tenantId: principal.tenantId, recipientId: params.id }
-      const health = await queueHealth(store, mailbox, at, claim.lastPoll(mailbox))
+      const health = await queueHealth(db, mailbox, at, claim.lastPoll(mailbox))
       return ok(agent.delivery_mode === 'push' ? { ...health, push: pushHealth(params.id) } : health)
     }),
   ]

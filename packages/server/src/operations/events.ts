@@ -112,21 +112,19 @@ export function eventOperations({
       (envelope) => publishable(envelope, maxEventBytes) as never,
     ),
 
-    own(operations.listEventTypes, async ({ principal, query }) => {
+    read(operations.listEventTypes, async ({ principal, query }, db) => {
       await eventTypes.flush()
-      return ok(await listTypes(store, router, principal.tenantId, query, retainedSince(principal.tenantId)))
+      return ok(await listTypes(db, router, principal.tenantId, query, retainedSince(principal.tenantId)))
     }),
 
     browse(operations.listEvents, async ({ principal, query }, db) =>
       ok(await searchEvents(db, principal.tenantId, query)),
     ),
 
-    own(operations.getEvent, async ({ principal, params }) => {
+    read(operations.getEvent, async ({ principal, params }, db) => {
       const at = now()
       await writeLapsed(store, activity, principal.tenantId, at, policyOf(principal.tenantId))
-      const text = await readReceipts(store, principal, params.id, at, (channelId) =>
-        maySeeChannel(principal, channelId),
-      )
+      const text = await readReceipts(db, principal, params.id, at, (channelId) => maySeeChannel(principal, channelId))
       return { status: 200, text }
     }),
 

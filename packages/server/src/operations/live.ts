@@ -5,25 +5,23 @@ import { readHistory } from '../activity/history.ts'
 import { makeChoice } from '../live/choose.ts'
 import type { LiveStreams } from '../live/live-streams.ts'
 import { checkFilter } from '../routing/check-filter.ts'
-import type { Store } from '../store/db.ts'
-import { own, type Binding } from './binding.ts'
+import { own, read, type Binding } from './binding.ts'
 import { ok } from './response.ts'
 
 export interface LiveOperationTools {
-  store: Store
   live: LiveStreams
   activity: Activity
   now(): number
 }
 
-export const liveOperations = ({ store, live, activity, now }: LiveOperationTools): Binding[] => [
+export const liveOperations = ({ live, activity, now }: LiveOperationTools): Binding[] => [
   own(operations.streamLive, async ({ principal, query }) => {
     checkFilter('filter', query.filter)
     return { status: 200, stream: await live.watch(principal, makeChoice(query.type, query.filter)) }
   }),
 
-  own(operations.getStats, async ({ principal, query }) => {
+  read(operations.getStats, async ({ principal, query }, db) => {
     await activity.flush()
-    return ok({ minutes: await readHistory(store, principal.tenantId, query.minutes ?? 60, now()) })
+    return ok({ minutes: await readHistory(db, principal.tenantId, query.minutes ?? 60, now()) })
   }),
 ]
