@@ -1,7 +1,6 @@
 // Who may still join what waits to be published. What counts is the work, not the number of events: an event with three
 // hundred recipients is three hundred rows. What could not begin within two seconds is refused at once, so that a
 // caller hears it while it can still do something else, and memory holds two seconds of work and no more.
-import { performance } from 'node:perf_hooks'
 import { unavailable } from '../kernel/failure.ts'
 
 /** Who would wait longer than this is refused at once. */
@@ -47,7 +46,7 @@ interface Held {
   senders: Map<string, number>
 }
 
-export function makeAdmission(): Admission {
+export function makeAdmission(elapsed: () => number): Admission {
   const tenants = new Map<string, Held>()
   /** What an event of the tenant took of late beside its bytes: known before it is routed. */
   const typical = new Map<string, number>()
@@ -60,7 +59,7 @@ export function makeAdmission(): Admission {
 
   /** How long the oldest group has been under way: where the disk or the server stalls, everybody waits for it. */
   function stalledMs(): number {
-    for (const { since } of underWay) return performance.now() - since
+    for (const { since } of underWay) return elapsed() - since
     return 0
   }
 
@@ -123,12 +122,12 @@ export function makeAdmission(): Admission {
       }
     },
     begin(work) {
-      const since = performance.now()
+      const since = elapsed()
       const group = { since }
       underWay.add(group)
       return () => {
         underWay.delete(group)
-        const now = performance.now()
+        const now = elapsed()
         // Where several are under way at once, the time since the last one ended is what this one took.
         const span = now - Math.max(since, lastMeasured)
         lastMeasured = now

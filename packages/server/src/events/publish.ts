@@ -13,7 +13,6 @@
 //    a tenant of which nothing is under way does not even share the transaction of a flood, and has a lane when all
 //    others are busy.
 // 5. What waits is bounded by the work it makes and by time; what its client has given up on is not begun.
-import { performance } from 'node:perf_hooks'
 import { failedAlone, makeBatches } from '../kernel/batches.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { type Failure, unavailable } from '../kernel/failure.ts'
@@ -70,7 +69,7 @@ interface Ready extends RoutedSubmission {
 
 export function makePublish(tools: PublishTools): Publish {
   const { store, router, wakeups, handover, makeId, clock, added: tellAdded } = tools
-  const admission = makeAdmission()
+  const admission = makeAdmission(clock.elapsed)
   const route = makeRouteEvents(router, store)
   const writeGroup = makeWriteGroup(router, makeId, clock)
   const maxGroupMs = store.isShared ? MAX_GROUP_MS.shared : MAX_GROUP_MS.alone
@@ -88,7 +87,7 @@ export function makePublish(tools: PublishTools): Publish {
   })
 
   async function publishGroup(taken: readonly Ready[]): Promise<(PublishOutcome[] | Promise<PublishOutcome[]>)[]> {
-    const started = performance.now()
+    const started = clock.elapsed()
     const tooLate = taken.map(({ submission, since }): Failure | null => {
       if (submission.isGone?.()) return clientGone()
       return started - since > MAX_WAIT_MS ? unavailable('It could not be published in time') : null
@@ -161,7 +160,7 @@ export function makePublish(tools: PublishTools): Publish {
     const bytes = events.reduce((sum, event) => sum + event.text.length, 0)
     const place = admission.enter(tenantId, senderId, events.length, bytes)
     try {
-      const since = performance.now()
+      const since = clock.elapsed()
       const found = route(submission)
       const routed = found instanceof Promise ? await found : found
       const deliveries = routed.events.reduce((sum, { matches }) => sum + matches.length, 0)

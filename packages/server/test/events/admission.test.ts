@@ -21,19 +21,21 @@ const isRefused = (error: unknown): boolean => {
 }
 
 describe('admission', () => {
+  let passed = 0
+
   test('[RTE-14] counts deliveries to make, not events: a few events with many recipients fill it', () => {
-    const admission = makeAdmission()
+    const admission = makeAdmission(() => passed)
     let entered = 0
     assert.throws(() => {
       for (; entered < 10_000; entered++) admission.enter('ten', 'agt', 1, 300).revise(workOf(1, 300, 300, 0))
     }, isRefused)
     assert.ok(entered < 1_000, String(entered))
-    const light = makeAdmission()
+    const light = makeAdmission(() => passed)
     for (let i = 0; i < 5_000; i++) light.enter('ten', 'agt', 1, 300).revise(workOf(1, 1, 300, 0))
   })
 
   test('[RTE-14] refuses who floods, and neither another tenant nor another sender of the tenant', () => {
-    const admission = makeAdmission()
+    const admission = makeAdmission(() => passed)
     const places: Place[] = []
     const flood = () => admission.enter('loud', 'agt', 1, 300)
     assert.throws(() => {
@@ -52,8 +54,18 @@ describe('admission', () => {
     flood().leave()
   })
 
+  test('[RTE-14] refuses everybody while what was begun before does not end', () => {
+    const admission = makeAdmission(() => passed)
+    const ended = admission.begin(1)
+    admission.enter('ten', 'agt', 1, 300).leave()
+    passed += 5_000
+    assert.throws(() => admission.enter('ten', 'agt', 1, 300), isRefused)
+    ended()
+    admission.enter('ten', 'agt', 1, 300).leave()
+  })
+
   test('[RTE-14] bounds the bytes of all tenants together', () => {
-    const admission = makeAdmission()
+    const admission = makeAdmission(() => passed)
     assert.throws(() => {
       for (let i = 0; i < 100; i++) admission.enter(`ten_${i}`, 'agt', 1, 1_000_000)
     }, isRefused)
