@@ -140,7 +140,9 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
   function tx<T>(work: (tx: Db) => Promise<T>, { mayBeLost = false, caller = ITSELF }: TxOptions = {}): Promise<T> {
     const reason = trouble()
     if (reason) return Promise.reject(reason)
-    return new Promise<T>((resolve, reject) => writerQueue.add({ work, mayBeLost, resolve, reject }, caller))
+    return new Promise<T>((resolve, reject) =>
+      writerQueue.add({ tenantId: caller.tenantId, work, mayBeLost, resolve, reject }, caller),
+    )
   }
 
   const store: Omit<Store, 'behind'> = {

@@ -135,3 +135,54 @@ test('[HTTP-28] when the commit itself fails, all of the group are told so and n
   await impatient.close()
   assert.equal((await store.rows('select n from t where n < 0')).length, 1)
 })
+
+/** Longer than a group goes on where tenants share the writer, and shorter than one where they do not. */
+function spin(): void {
+  for (const until = performance.now() + 3.5; performance.now() < until; );
+}
+
+test('[SAFE-52] where two tenants write, a group of one ends after 3 ms, and what the other asks for comes next', async () => {
+  const begun: string[] = []
+  const ask = (tenantId: string, work: () => void = () => {}) =>
+    store.tx(
+      async (tx) => {
+        begun.push(tenantId)
+        await tx.rows('select 1')
+        work()
+      },
+      { caller: { tenantId, id: 'a' } },
+    )
+  await ask('quiet')
+  await ask('loud')
+  begun.length = 0
+  let neighbour: Promise<void> | undefined
+  const loud = Array.from({ length: 8 }, () =>
+    ask('loud', () => {
+      if (!neighbour) setImmediate(() => (neighbour = ask('quiet')))
+      spin()
+    }),
+  )
+  await Promise.all(loud)
+  await neighbour
+  // The one that was under way, and the one whose turn it was when the neighbour came.
+  assert.ok(begun.indexOf('quiet') <= 2, `the neighbour was number ${begun.indexOf('quiet')}`)
+})
+
+test('[SAFE-52] of a group of two hundred, 32 hear in one turn that they are on disk', async () => {
+  let turn = 0
+  let isOver = false
+  const count = (): void => {
+    turn++
+    if (!isOver) setImmediate(count)
+  }
+  count()
+  const heard = new Map<number, number>()
+  await Promise.all(
+    Array.from({ length: 200 }, async (_, i) => {
+      await insert(5_000 + i)
+      heard.set(turn, (heard.get(turn) ?? 0) + 1)
+    }),
+  )
+  isOver = true
+  assert.ok(Math.max(...heard.values()) <= 32, `${Math.max(...heard.values())} heard in one turn`)
+})
