@@ -45,8 +45,8 @@ export interface FoundAhead {
 
 /** What a poll has seen of its receiver. */
 export interface Seen {
-  /** It sees memories. */
-  hasMemories: boolean
+  /** Whether it sees memories; null when nothing was found out. */
+  hasMemories: boolean | null
   /** Whether they were as they had been ahead; null when nothing had been done ahead. */
   wereTheSame: boolean | null
 }
@@ -199,11 +199,12 @@ export function makeAhead(tools: AheadTools): Ahead {
       const ready = (await finding) ?? null
       return ready && clock.elapsed() - ready.at <= FOUND_FOR_MS ? ready : null
     },
-    polled(mailbox, { hasMemories, wereTheSame }) {
+    polled(mailbox, seen) {
       const name = nameOf(mailbox)
       const before = receivers.get(name)
-      const same = wereTheSame ?? before?.wereTheSame ?? null
-      keepLatest(receivers, name, { hasMemories, wereTheSame: same, at: clock.elapsed() }, MAX_RECEIVERS)
+      const hasMemories = seen.hasMemories ?? before?.hasMemories ?? null
+      const wereTheSame = seen.wereTheSame ?? before?.wereTheSame ?? null
+      keepLatest(receivers, name, { hasMemories, wereTheSame, at: clock.elapsed() }, MAX_RECEIVERS)
     },
     async idle() {
       await new Promise(setImmediate)

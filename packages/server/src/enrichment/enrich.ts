@@ -64,7 +64,7 @@ export interface SearchedAhead extends Pick<Ahead, 'take' | 'polled'> {
 /** What was found ahead for the deliveries of one poll, as far as it is still true. */
 function makeUse({ take, polled, standing, count }: SearchedAhead, viewer: Viewer, clock: Clock) {
   let now: Promise<string | null> | undefined
-  let hasMemories = false
+  let hasMemories: boolean | null = null
   let wereTheSame: boolean | null = null
 
   async function isTrue(found: FoundAhead): Promise<boolean> {
@@ -80,7 +80,7 @@ function makeUse({ take, polled, standing, count }: SearchedAhead, viewer: Viewe
       return found.recalled
     },
     note(recalled: readonly Recalled[], wasAhead: boolean): void {
-      hasMemories ||= recalled.length > 0
+      hasMemories = hasMemories === true || recalled.length > 0
       count(wasAhead)
     },
     end: (): void => polled({ tenantId: viewer.tenantId, recipientId: viewer.id }, { hasMemories, wereTheSame }),

@@ -1,13 +1,19 @@
 // What belongs to an event is searched for ahead of the poll that takes it, and is as true as if it had been searched
 // for by that poll.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { after, before, describe, test } from 'node:test'
+import { Worker } from 'node:worker_threads'
 import type { NewDelivery } from '../../src/delivery/handover.ts'
 import { makeAhead, type AheadTools } from '../../src/enrichment/ahead.ts'
+import { makeEnrich } from '../../src/enrichment/enrich.ts'
 import { makeLogger } from '../../src/kernel/logger.ts'
+import { makeStepTurns } from '../../src/kernel/step-turns.ts'
+import type { Recall } from '../../src/memory/recall.ts'
 import type { Recalled } from '../../src/memory/index/memory-index.ts'
 import { interest, poll, publish } from '../events/tools.ts'
 import { onBothEngines } from '../support/engines.ts'
+import { fakeClock } from '../support/fake-clock.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
 
 interface Block {
@@ -186,6 +192,39 @@ describe('the work ahead', () => {
     assert.equal(asked, 2)
     assert.deepEqual((await ahead.take('d2'))?.recalled, [RECALLED])
     assert.equal(await ahead.take('d2'), null, 'it is given out once')
+  })
+
+  test('[ENR-8] a poll that found out nothing changes nothing of what is known', async () => {
+    const ahead = makeAhead(tools({}))
+    const searched = async (id: string): Promise<boolean> => {
+      ahead.added([delivery('a1', id, 'hot')])
+      await ahead.idle()
+      return (await ahead.take(id)) !== null
+    }
+    const polled = async (recall: Recall): Promise<void> => {
+      const found = { ...ahead, standing: async () => null, count() {} }
+      const { store, clock, log } = { ...tools({}), clock: fakeClock() }
+      const enrich = makeEnrich({ store, recall, clock, log, steps: makeStepTurns(), ahead: found })
+      await enrich({ tenantId: 'ten_a', recipientId: 'a1' }, [
+        { id: 'now', eventId: 'now', depth: 'light', envelope: '{"type":"a.b","data":"hot"}' },
+      ])
+    }
+    ahead.polled({ tenantId: 'ten_a', recipientId: 'a1' }, expected)
+    await polled(async () => Promise.reject(new Error('too many searches')))
+    assert.equal(await searched('d1'), true)
+    await polled(async () => [])
+    assert.equal(await searched('d2'), false, 'it remembers nothing')
+  })
+
+  test('[ENR-7] what two threads have read of a tenant never counts as the same', async () => {
+    const url = new URL('../../src/memory/index/tenant-columns.ts', import.meta.url)
+    const nameInThread = async (): Promise<unknown> => {
+      const code = `import(${JSON.stringify(url)}).then(({ TenantColumns }) =>
+        require('node:worker_threads').parentPort.postMessage(new TenantColumns([]).name))`
+      const [name] = await once(new Worker(code, { eval: true }), 'message')
+      return name
+    }
+    assert.notEqual(await nameInThread(), await nameInThread())
   })
 
   test('[ENR-8] for whom memories keep changing texts are read by the model, and nothing is searched', async () => {

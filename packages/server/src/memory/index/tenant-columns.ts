@@ -7,6 +7,7 @@
 //
 // A memory keeps its place while the columns live. The windows of a changed text are left behind; when they are many
 // the columns are read anew (tenant-cache.ts).
+import { randomUUID } from 'node:crypto'
 import type { YieldCpu } from '../../kernel/yield-cpu.ts'
 import type { Weights } from '../rank.ts'
 import { Postings } from './postings.ts'
@@ -67,11 +68,9 @@ function grown<C extends Column>(column: C, size: number): C {
   return larger
 }
 
-let made = 0
-
 export class TenantColumns {
-  /** No others have it: those that are read anew may hold something else. */
-  readonly name = `${++made}`
+  /** No others have it: those that are read anew, by another thread too, may hold something else. */
+  readonly name = randomUUID()
   readonly ids: string[] = []
   readonly byDoc = new Map<number, number>()
   readonly postings = new Postings()
