@@ -77,7 +77,6 @@ interface Waiting {
   deliveryId: string
   depth: Depth
   envelope: string
-  isTaken: boolean
 }
 
 interface Receiver extends Seen {
@@ -113,17 +112,65 @@ function makeSearchAhead({ clock, recall, readAhead, standing }: AheadTools) {
   }
 }
 
-export function makeAhead(tools: AheadTools): Ahead {
-  const { store, clock, log } = tools
-  const search = makeSearchAhead(tools)
+/** Deliveries that wait to be searched for. What there is no room for is left out. */
+function makeLine() {
   const queue = fairQueue<Waiting>()
   const waiting = new Map<string, Waiting>()
   const waitingAt = new Map<string, number>()
+  let characters = 0
+
+  function leave({ mailbox, deliveryId, envelope }: Waiting): void {
+    waiting.delete(deliveryId)
+    characters -= envelope.length
+    const left = waitingAt.get(nameOf(mailbox))! - 1
+    if (left > 0) waitingAt.set(nameOf(mailbox), left)
+    else waitingAt.delete(nameOf(mailbox))
+  }
+
+  function add(one: Waiting): void {
+    const { mailbox, deliveryId, envelope } = one
+    const many = waitingAt.get(nameOf(mailbox)) ?? 0
+    if (many >= MAX_WAITING.mailbox || queue.size >= MAX_WAITING.all) return
+    if (characters + envelope.length > MAX_WAITING.characters) return
+    waitingAt.set(nameOf(mailbox), many + 1)
+    characters += envelope.length
+    waiting.set(deliveryId, one)
+    queue.push(mailbox.tenantId, mailbox.recipientId, one)
+  }
+
+  return {
+    add,
+    /** The next one whose turn it is; those that a poll has taken are passed over. */
+    next(): Waiting | undefined {
+      while (queue.size > 0) {
+        const [one] = queue.take(() => true)
+        if (!waiting.has(one!.deliveryId)) continue
+        leave(one!)
+        return one
+      }
+      return undefined
+    },
+    /** A poll has it; whether it was still waiting. */
+    take(deliveryId: string): boolean {
+      const one = waiting.get(deliveryId)
+      if (!one) return false
+      leave(one)
+      return true
+    },
+    get isEmpty() {
+      return queue.size === 0
+    },
+  }
+}
+
+export function makeAhead(tools: AheadTools): Ahead {
+  const { store, clock, log } = tools
+  const search = makeSearchAhead(tools)
+  const line = makeLine()
   const receivers = new Map<string, Receiver>()
   /** By delivery. */
   const found = new Map<string, Promise<FoundAhead | null>>()
   const underWay = new Set<Promise<unknown>>()
-  let characters = 0
   let closed = false
 
   function isExpected(mailbox: Mailbox): boolean {
@@ -131,26 +178,10 @@ export function makeAhead(tools: AheadTools): Ahead {
     return receiver?.hasMemories === true && clock.elapsed() - receiver.at <= LATELY_MS
   }
 
-  function leave({ mailbox, deliveryId, envelope }: Waiting): void {
-    if (!waiting.delete(deliveryId)) return
-    characters -= envelope.length
-    const left = waitingAt.get(nameOf(mailbox))! - 1
-    if (left > 0) waitingAt.set(nameOf(mailbox), left)
-    else waitingAt.delete(nameOf(mailbox))
-  }
-
   function add({ tenant_id, recipient_id, id, enrichment, envelope }: NewDelivery): void {
     const mailbox = { tenantId: tenant_id, recipientId: recipient_id }
     if ((enrichment !== 'light' && enrichment !== 'full') || envelope.length > SHORT_BYTES) return
-    if (!isExpected(mailbox)) return
-    const many = waitingAt.get(nameOf(mailbox)) ?? 0
-    if (many >= MAX_WAITING.mailbox || queue.size >= MAX_WAITING.all) return
-    if (characters + envelope.length > MAX_WAITING.characters) return
-    const one: Waiting = { mailbox, deliveryId: id, depth: enrichment, envelope, isTaken: false }
-    waitingAt.set(nameOf(mailbox), many + 1)
-    characters += envelope.length
-    waiting.set(id, one)
-    queue.push(tenant_id, recipient_id, one)
+    if (isExpected(mailbox)) line.add({ mailbox, deliveryId: id, depth: enrichment, envelope })
   }
 
   async function find({ mailbox, envelope, depth }: Waiting): Promise<FoundAhead | null> {
@@ -166,12 +197,11 @@ export function makeAhead(tools: AheadTools): Ahead {
   }
 
   function work(): void {
-    while (!closed && underWay.size < AT_ONCE && queue.size > 0) {
-      const [one] = queue.take(() => true)
-      leave(one!)
-      if (one!.isTaken) continue
-      const finding = find(one!)
-      keepLatest(found, one!.deliveryId, finding, MAX_FOUND)
+    while (!closed && underWay.size < AT_ONCE) {
+      const one = line.next()
+      if (!one) return
+      const finding = find(one)
+      keepLatest(found, one.deliveryId, finding, MAX_FOUND)
       const done = finding.then(() => {
         underWay.delete(done)
         work()
@@ -185,15 +215,10 @@ export function makeAhead(tools: AheadTools): Ahead {
       if (closed || deliveries.length === 0) return
       for (const delivery of deliveries) add(delivery)
       // The responses of the publishes go first.
-      if (queue.size > 0) setImmediate(work)
+      if (!line.isEmpty) setImmediate(work)
     },
     async take(deliveryId) {
-      const one = waiting.get(deliveryId)
-      if (one) {
-        one.isTaken = true
-        leave(one)
-        return null
-      }
+      if (line.take(deliveryId)) return null
       const finding = found.get(deliveryId)
       found.delete(deliveryId)
       const ready = (await finding) ?? null

@@ -22,7 +22,7 @@ import type { Handing, Handover, NewDelivery } from '../delivery/handover.ts'
 import type { Wakeups } from '../delivery/wake.ts'
 import { StoreUnavailable, type Store } from '../store/db.ts'
 import { makeAdmission, MAX_WAIT_MS, workOf } from './admission.ts'
-import { clientGone, makeRouteEvents } from './route-events.ts'
+import { clientGone, makeRouteEvents, type RouteEvents } from './route-events.ts'
 import type { PublishOutcome, Submission } from './submission.ts'
 import { makeWriteGroup, RoutingMoved, type RoutedSubmission } from './write-group.ts'
 
@@ -67,45 +67,15 @@ interface Ready extends RoutedSubmission {
   since: number
 }
 
-export function makePublish(tools: PublishTools): Publish {
-  const { store, router, wakeups, handover, makeId, clock, added: tellAdded } = tools
-  const admission = makeAdmission(clock.elapsed)
-  const route = makeRouteEvents(router, store)
-  const writeGroup = makeWriteGroup(router, makeId, clock)
-  const maxGroupMs = store.isShared ? MAX_GROUP_MS.shared : MAX_GROUP_MS.alone
-  const mostWork = (): number => Math.min(MAX_GROUP_WORK, admission.rate * maxGroupMs)
-  const batches = makeBatches<Ready, PublishOutcome[]>({
-    lanes: store.writers,
-    maxItems: MAX_GROUP_EVENTS,
-    maxWeight: () => 1,
-    weigh: ({ work, submission }) => Math.max(work / mostWork(), submission.events.length / MAX_GROUP_EVENTS),
-    beside: BESIDE,
-    gather: store.soon,
-    whose: ({ submission }) => submission,
-    apart: store.isShared,
-    run: publishGroup,
-  })
+type Outcomes = readonly (PublishOutcome[] | Promise<PublishOutcome[]>)[]
 
-  async function publishGroup(taken: readonly Ready[]): Promise<(PublishOutcome[] | Promise<PublishOutcome[]>)[]> {
-    const started = clock.elapsed()
-    const tooLate = taken.map(({ submission, since }): Failure | null => {
-      if (submission.isGone?.()) return clientGone()
-      return started - since > MAX_WAIT_MS ? unavailable('It could not be published in time') : null
-    })
-    const group = taken.filter((_, i) => tooLate[i] === null)
-    const ended = admission.begin(group.reduce((sum, { work }) => sum + work, 0))
-    try {
-      const outcomes = (group.length > 0 ? await publishTogether(group) : []).values()
-      return tooLate.map((failure) => (failure ? failedAlone(failure) : outcomes.next().value!))
-    } finally {
-      ended()
-    }
-  }
+/** Writes a group: its events, their deliveries and the records of its responses. */
+function makePublishTogether(tools: PublishTools, route: RouteEvents): (group: readonly Ready[]) => Promise<Outcomes> {
+  const { store, router, wakeups, handover, makeId, clock, added: tellAdded } = tools
+  const writeGroup = makeWriteGroup(router, makeId, clock)
 
   /** In one transaction; where tenants lie on several machines in one for each tenant, side by side. */
-  async function publishTogether(
-    group: readonly Ready[],
-  ): Promise<readonly (PublishOutcome[] | Promise<PublishOutcome[]>)[]> {
+  async function publishTogether(group: readonly Ready[]): Promise<Outcomes> {
     if (!store.isSharded) return publishInOne(group)
     const outcomes = new Map<Ready, PublishOutcome[] | Promise<PublishOutcome[]>>()
     const ofTenants = Map.groupBy(group, ({ submission }) => submission.tenantId)
@@ -118,9 +88,7 @@ export function makePublish(tools: PublishTools): Publish {
     return group.map((ready) => outcomes.get(ready)!)
   }
 
-  async function publishInOne(
-    group: readonly Ready[],
-  ): Promise<readonly (PublishOutcome[] | Promise<PublishOutcome[]>)[]> {
+  async function publishInOne(group: readonly Ready[]): Promise<Outcomes> {
     try {
       return await commit(group)
     } catch (error) {
@@ -152,6 +120,45 @@ export function makePublish(tools: PublishTools): Publish {
         if (!(error instanceof RoutingMoved)) throw error
         for (const ready of group) ready.routed = await route(ready.submission)
       }
+    }
+  }
+
+  return publishTogether
+}
+
+export function makePublish(tools: PublishTools): Publish {
+  const { store, router, clock } = tools
+  const admission = makeAdmission(clock.elapsed)
+  const route = makeRouteEvents(router, store)
+  const publishTogether = makePublishTogether(tools, route)
+  const maxGroupMs = store.isShared ? MAX_GROUP_MS.shared : MAX_GROUP_MS.alone
+  const mostWork = (): number => Math.min(MAX_GROUP_WORK, admission.rate * maxGroupMs)
+  const batches = makeBatches<Ready, PublishOutcome[]>({
+    lanes: store.writers,
+    maxItems: MAX_GROUP_EVENTS,
+    maxWeight: () => 1,
+    weigh: ({ work, submission }) => Math.max(work / mostWork(), submission.events.length / MAX_GROUP_EVENTS),
+    beside: BESIDE,
+    gather: store.soon,
+    whose: ({ submission }) => submission,
+    apart: store.isShared,
+    run: publishGroup,
+  })
+
+  /** Without those whose client has gone, or that have waited for too long. */
+  async function publishGroup(taken: readonly Ready[]): Promise<Outcomes> {
+    const started = clock.elapsed()
+    const tooLate = taken.map(({ submission, since }): Failure | null => {
+      if (submission.isGone?.()) return clientGone()
+      return started - since > MAX_WAIT_MS ? unavailable('It could not be published in time') : null
+    })
+    const group = taken.filter((_, i) => tooLate[i] === null)
+    const ended = admission.begin(group.reduce((sum, { work }) => sum + work, 0))
+    try {
+      const outcomes = (group.length > 0 ? await publishTogether(group) : []).values()
+      return tooLate.map((failure) => (failure ? failedAlone(failure) : outcomes.next().value!))
+    } finally {
+      ended()
     }
   }
 

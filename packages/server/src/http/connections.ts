@@ -52,13 +52,14 @@ const LINGER_MS = 100
 const brokenRequest = (): Failure =>
   invalid({ field: 'request', value: null, expected: 'a well-formed HTTP request', example: null })
 
-export function makeConnections(tools: ConnectionsTools): Connections {
-  const { clock, makeExchange, arrived, refuse } = tools
+/** Takes requests, begins those that may begin, and lets go of those that are over. `busy` have some in hand. */
+function makeTake(
+  tools: ConnectionsTools,
+  readingTurns: ReadingTurns,
+  busy: Set<Connection>,
+): (request: IncomingMessage, response: ServerResponse) => void {
+  const { makeExchange, arrived, refuse } = tools
   const start = makeFairStart(tools.begin)
-  const readingTurns = makeReadingTurns()
-  const sockets = new Set<Socket>()
-  const busy = new Set<Connection>()
-  const closing = new AbortController()
 
   function beginNext(connection: Connection): void {
     const { socket, waiting } = connection
@@ -115,6 +116,16 @@ export function makeConnections(tools: ConnectionsTools): Connections {
     exchange.seen = null // what holds now may not hold when its turn comes
   }
 
+  return take
+}
+
+export function makeConnections(tools: ConnectionsTools): Connections {
+  const { clock, refuse } = tools
+  const readingTurns = makeReadingTurns()
+  const sockets = new Set<Socket>()
+  const busy = new Set<Connection>()
+  const closing = new AbortController()
+
   /** What is not a request of ours. */
   function broken(error: Error & { code?: string }, socket: Socket): void {
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
@@ -135,7 +146,7 @@ export function makeConnections(tools: ConnectionsTools): Connections {
     }
   }
 
-  const server = openServer(take, broken, sockets, readingTurns)
+  const server = openServer(makeTake(tools, readingTurns, busy), broken, sockets, readingTurns)
 
   return {
     async listen(host, port) {
