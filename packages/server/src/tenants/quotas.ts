@@ -67,8 +67,32 @@ function add(to: Amount | undefined, events: number, bytes: number): void {
   to.bytes += bytes
 }
 
-export function makeQuotas(store: Store, clock: Clock, settingsOf: SettingsOf): Quotas {
+/** What is made one by one. */
+function makeShares(clock: Clock, settingsOf: SettingsOf): Quotas['makeRoom'] {
   const shares = new Map<string, Share>()
+  return async (tx, tenantId, what, count = 1) => {
+    const quota = `quota_${what}` as const
+    const limit = settingsOf(tenantId)[quota]
+    if (limit === null) return
+    const key = `${quota} ${tenantId}`
+    const share = shares.get(key)
+    if (share && share.limit === limit && share.left >= count && share.until > clock.elapsed()) {
+      share.left -= count
+      return
+    }
+    await tx.lock([key], 'exclusive')
+    const there = await countUpTo(tx, tenantId, what, limit)
+    if (there + count > limit) throw exceeded(quota, limit)
+    shares.set(key, {
+      limit,
+      left: Math.min(MAX_SHARE, Math.floor((limit - there) / SHARES)) - count,
+      until: clock.elapsed() + SHARE_LASTS_MS,
+    })
+  }
+}
+
+/** What metering counts: events of a day, and bytes. */
+function makeMetered(store: Store, clock: Clock, settingsOf: SettingsOf) {
   const readings = new Map<string, Reading>()
   /** Those under way: who comes meanwhile waits for the same one, else each would count from its own. */
   const reads = new Map<string, Promise<Reading>>()
@@ -80,9 +104,9 @@ export function makeQuotas(store: Store, clock: Clock, settingsOf: SettingsOf): 
     const day = dayOf(clock.now())
     const known = readings.get(tenantId)
     if (known && known.day === day && clock.elapsed() - known.readAt < READ_EVERY_MS) return known
-    let underWay = reads.get(tenantId)
-    if (!underWay) reads.set(tenantId, (underWay = readAgain(tenantId, day).finally(() => reads.delete(tenantId))))
-    return underWay
+    let reading = reads.get(tenantId)
+    if (!reading) reads.set(tenantId, (reading = readAgain(tenantId, day).finally(() => reads.delete(tenantId))))
+    return reading
   }
 
   async function readAgain(tenantId: string, day: string): Promise<Reading> {
@@ -97,14 +121,14 @@ export function makeQuotas(store: Store, clock: Clock, settingsOf: SettingsOf): 
     return reading
   }
 
-  function written(tenantId: string, events: number, bytes: number): void {
+  function count(tenantId: string, events: number, bytes: number): void {
     const since = readings.get(tenantId)?.since
     const during = writtenDuringRead.get(tenantId)
     add(since, events, bytes)
     if (during !== since) add(during, events, bytes)
   }
 
-  function endUnderWay(tenantId: string, events: number, bytes: number): void {
+  function release(tenantId: string, events: number, bytes: number): void {
     const left = underWay.get(tenantId)
     add(left, -events, -bytes)
     if (left && left.events <= 0 && left.bytes <= 0) underWay.delete(tenantId)
@@ -125,46 +149,35 @@ export function makeQuotas(store: Store, clock: Clock, settingsOf: SettingsOf): 
   }
 
   return {
+    take,
+    /** What was taken is stored. */
+    written(tenantId: string, events: number, bytes: number): void {
+      release(tenantId, events, bytes)
+      count(tenantId, events, bytes)
+    },
+    /** Nothing of what was taken is stored. */
+    release,
+    /** What counts as stored turned out not to be. */
+    undo: (tenantId: string, bytes: number): void => count(tenantId, 0, -bytes),
+  }
+}
+
+export function makeQuotas(store: Store, clock: Clock, settingsOf: SettingsOf): Quotas {
+  const { take, written, release, undo } = makeMetered(store, clock, settingsOf)
+  return {
+    take,
+    written,
+    release,
+    makeRoom: makeShares(clock, settingsOf),
     limitsPublishing(tenantId) {
       const { quota_events_per_day, quota_stored_bytes } = settingsOf(tenantId)
       return quota_events_per_day !== null || quota_stored_bytes !== null
     },
-
-    async makeRoom(tx, tenantId, what, count = 1) {
-      const quota = `quota_${what}` as const
-      const limit = settingsOf(tenantId)[quota]
-      if (limit === null) return
-      const key = `${quota} ${tenantId}`
-      const share = shares.get(key)
-      if (share && share.limit === limit && share.left >= count && share.until > clock.elapsed()) {
-        share.left -= count
-        return
-      }
-      await tx.lock([key], 'exclusive')
-      const there = await countUpTo(tx, tenantId, what, limit)
-      if (there + count > limit) throw exceeded(quota, limit)
-      shares.set(key, {
-        limit,
-        left: Math.min(MAX_SHARE, Math.floor((limit - there) / SHARES)) - count,
-        until: clock.elapsed() + SHARE_LASTS_MS,
-      })
-    },
-
-    take,
-
-    written(tenantId, events, bytes) {
-      endUnderWay(tenantId, events, bytes)
-      written(tenantId, events, bytes)
-    },
-
-    release: endUnderWay,
-
     async makeRoomForBytes(tenantId, bytes) {
       const failure = await take(tenantId, 0, bytes)
       if (failure) throw failure
-      endUnderWay(tenantId, 0, bytes)
       written(tenantId, 0, bytes)
-      return () => written(tenantId, 0, -bytes)
+      return () => undo(tenantId, bytes)
     },
   }
 }
