@@ -38,7 +38,7 @@ describe('agents', { skip: noBrowser }, () => {
     const scopes = await createClient({ url: console.url, apiKey: key }).scopes()
     assert.ok(scopes!.includes('admin'))
     await form.getByRole('button', { name: 'I have copied it' }).click()
-    assert.equal(await page.getByText(key).count(), 0)
+    await page.getByText(key).waitFor({ state: 'detached' })
     await page.getByRole('button', { name: `Revoke the key ${key.slice(0, 12)}` }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
     await page.getByText('The key is revoked').waitFor()

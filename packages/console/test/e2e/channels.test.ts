@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { noBrowser } from '../support/chromium.ts'
-import { consoleForSuite } from '../support/console.ts'
+import { consoleForSuite, pressPair } from '../support/console.ts'
 
 describe('channels', { skip: noBrowser }, () => {
   const console = consoleForSuite()
@@ -16,8 +16,7 @@ describe('channels', { skip: noBrowser }, () => {
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Night shift' }).waitFor()
     assert.match(page.url(), /\/console\/channels\/chn_/)
-    await page.keyboard.press('g')
-    await page.keyboard.press('c')
+    await pressPair(page, 'g', 'c')
     await page.getByLabel('Filter channels').fill('shift')
     await page.getByText('1 of 4 channels').waitFor()
     assert.match(page.url(), /search=shift/)

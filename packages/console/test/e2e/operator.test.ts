@@ -37,7 +37,7 @@ describe('the operator', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'I have copied it' }).click()
     await page.getByRole('heading', { name: 'acme' }).waitFor()
     assert.match(page.url(), /\/console\/tenants\/acme$/)
-    assert.equal(await page.getByText(key).count(), 0)
+    await page.getByText(key).waitFor({ state: 'detached' })
     assert.deepEqual(complaints, [])
   })
 
@@ -144,7 +144,7 @@ describe('the operator', { skip: noBrowser }, () => {
       await page.getByText(shows).first().waitFor()
       await assertSound(page, at)
       assert.deepEqual(complaints, [])
-      await page.close()
+      await console.closePages()
     }
   })
 

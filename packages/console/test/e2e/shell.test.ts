@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { assertSound } from '../support/axe.ts'
 import { noBrowser } from '../support/chromium.ts'
-import { consoleForSuite } from '../support/console.ts'
+import { consoleForSuite, pressPair } from '../support/console.ts'
 import { everyView } from '../support/views.ts'
 
 describe('the shell', { skip: noBrowser }, () => {
@@ -25,8 +25,7 @@ describe('the shell', { skip: noBrowser }, () => {
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
-    await page.keyboard.press('g')
-    await page.keyboard.press('a')
+    await pressPair(page, 'g', 'a')
     await page.getByRole('row', { name: /Dispatcher/ }).waitFor()
     await page.keyboard.press('/')
     await page.keyboard.type('disp')

@@ -13,6 +13,8 @@ import { buildPlant, type Plant } from './plant.ts'
 
 export const OPERATOR_TOKEN = 'operator-token-for-tests'
 
+const SCREEN = { width: 1280, height: 800 }
+
 export interface OpenPage {
   page: Page
   /** What the page said that it should not have: errors, and what its policy forbade. */
@@ -36,6 +38,11 @@ export interface ConsoleUnderTest extends Site {
   slug: string
   adminKey: string
   plant: Plant
+}
+
+/** Two keys that belong together if they come within a second, which a busy machine takes for the way to and fro. */
+export async function pressPair(page: Page, first: string, second: string): Promise<void> {
+  await Promise.all([page.keyboard.press(first), page.keyboard.press(second)])
 }
 
 let shared: Promise<Site> | undefined
@@ -87,7 +94,7 @@ async function startSite(): Promise<Site> {
   const newContext = async (options: BrowserContextOptions): Promise<BrowserContext> => {
     // What moves is painted sixty times a second, by a processor that tests need.
     const context = await browser.newContext({
-      viewport: { width: 1280, height: 800 },
+      viewport: SCREEN,
       reducedMotion: 'reduce',
       ...options,
     })
@@ -96,14 +103,30 @@ async function startSite(): Promise<Site> {
     return context
   }
   // A context of its own costs a page three times the CPU: a process, a connection and compiled code that others have.
-  // The process lives as long as some page of the site does, so one stays that does nothing.
+  // A tab of its own costs half again as much, so the first page of each test is the same tab. What the test before left
+  // in it goes with the address that the next one opens.
   const usual = await newContext({})
-  const idle = await usual.newPage()
-  await idle.goto(`${url}/healthz`)
+  const newTab = async (): Promise<Page> => {
+    const page = await usual.newPage()
+    await page.goto(`${url}/healthz`)
+    return page
+  }
+  let tab = await newTab()
+  let isTaken = false
+
+  const newPage = async (options?: BrowserContextOptions): Promise<Page> => {
+    if (options !== undefined) return (await newContext(options)).newPage()
+    if (isTaken) return usual.newPage()
+    isTaken = true
+    // One whose process broke down, or that a test has closed, fails no other test.
+    await tab.evaluate('sessionStorage.clear()').catch(async () => (tab = await newTab()))
+    await tab.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
+    await tab.setViewportSize(SCREEN)
+    return tab
+  }
 
   const open: Site['open'] = async (at = '', options) => {
-    const context = options === undefined ? usual : await newContext(options)
-    const page = await context.newPage()
+    const page = await newPage(options)
     const complaints: string[] = []
     page.on('pageerror', (error) => complaints.push(String(error)))
     page.on('console', (message) => {
@@ -132,8 +155,10 @@ async function startSite(): Promise<Site> {
     },
     async closePages() {
       const contexts = browser.contexts().filter((context) => context !== usual)
-      const pages = usual.pages().filter((page) => page !== idle)
+      const pages = usual.pages().filter((page) => page !== tab)
       await Promise.all([...contexts, ...pages].map((one) => one.close()))
+      tab.removeAllListeners()
+      isTaken = false
     },
     async stop() {
       await browser.close()
