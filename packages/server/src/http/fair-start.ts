@@ -13,6 +13,10 @@ const TURN_MS = 2
  * two to three times as much: with 2 ms a turn took 8.
  */
 const WAITING_MS = 0.5
+/** Where several call, half of both: a request takes five or six turns, and each holds some of somebody else's. */
+const SHARED = 0.5
+/** Who has not called for so many turns with requests in them is not there. */
+const RECENT_TURNS = 1_000
 
 export type Start<T> = (exchange: T) => void
 
@@ -27,10 +31,22 @@ export function makeFairStart<T extends Startable>(
   let turnBegan = 0
   let isTurnOpen = false
 
-  const hasTaken = (ms: number): boolean => now() - turnBegan >= ms
+  let turn = 0
+  /** Who called last, and when that was another one than before. */
+  let caller = ''
+  let changed = -Infinity
+
+  const hasTaken = (ms: number): boolean => now() - turnBegan >= (turn - changed < RECENT_TURNS ? ms * SHARED : ms)
+
+  function hear(key: string): void {
+    if (key === caller) return
+    if (caller !== '') changed = turn
+    caller = key
+  }
 
   function openTurn(): void {
     isTurnOpen = true
+    turn++
     turnBegan = now()
     setImmediate(nextTurn)
   }
@@ -49,8 +65,10 @@ export function makeFairStart<T extends Startable>(
 
   return (exchange) => {
     if (!isTurnOpen) openTurn()
-    if (queue.size === 0 && !hasTaken(TURN_MS)) return begin(exchange)
     const [own, wider] = exchange.place!
-    queue.push(wider!.key || own!.key, own!.key, exchange)
+    const key = wider!.key || own!.key
+    hear(key)
+    if (queue.size === 0 && !hasTaken(TURN_MS)) return begin(exchange)
+    queue.push(key, own!.key, exchange)
   }
 }

@@ -59,6 +59,8 @@ export interface GroupCommit {
    * state before it, so reads wait.
    */
   syncing(): Promise<void> | null
+  /** For how long the last group had the event loop to itself. */
+  tookMs(): number
   /** Set once the disk refused an fsync. What is on it nobody knows before the next start. */
   refused(): StoreUnavailable | null
 }
@@ -127,6 +129,7 @@ export function makeGroupCommit({ writer, log, snapshot, writes, observe }: Grou
   }
   let refused: StoreUnavailable | null = null
   let syncing: Promise<void> | null = null
+  let tookMs = 0
 
   async function run(line: Line): Promise<void> {
     const jobs: Job[] = []
@@ -170,6 +173,7 @@ export function makeGroupCommit({ writer, log, snapshot, writes, observe }: Grou
       // Also where nobody has read of late, though it costs 50 µs: a read that came then waited for the disk.
       if (isDurable) snapshot.hold()
       commit.run()
+      tookMs = performance.now() - started
     } catch (error) {
       // Neither begun nor committed: nobody's work is on disk.
       if (writer.isTransaction) writer.exec('rollback')
@@ -205,5 +209,5 @@ export function makeGroupCommit({ writer, log, snapshot, writes, observe }: Grou
     else await tell(settled)
   }
 
-  return { run, refused: () => refused, syncing: () => syncing }
+  return { run, tookMs: () => tookMs, refused: () => refused, syncing: () => syncing }
 }

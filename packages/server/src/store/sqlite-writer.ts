@@ -46,7 +46,7 @@ export function makeWriter(groupCommit: GroupCommit, log: WriteAheadLog): Writer
   async function drain(): Promise<void> {
     while (line.size > 0 || gathering.length > 0) {
       // Let the responses out and new requests in before the next commit; what is asked for in this turn shares it.
-      await letIn()
+      await letIn(groupCommit.tookMs())
       await log.rest()
       if (gathering.length > 0) lastGathered = performance.now()
       const gathered = [...gathering, ...riding]

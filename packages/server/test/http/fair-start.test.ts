@@ -62,6 +62,18 @@ test('[SAFE-30] behind five hundred of one agent, others wait for one of them ea
   assert.equal(begun.length, 603)
 })
 
+test('[SAFE-30] where somebody else has called of late, a turn begins half as many', async () => {
+  const alone = doorway()
+  for (let i = 0; i < 10; i++) alone.start(alone.ofAgent('loud', 'a'))
+  assert.equal(alone.begun.length, 2)
+  const { begun, start, ofAgent, emptied } = doorway()
+  start(ofAgent('quiet', 'b'))
+  await nextTurn()
+  for (let i = 0; i < 10; i++) start(ofAgent('loud', 'a'))
+  assert.equal(begun.length - 1, 1)
+  await emptied(11)
+})
+
 test('[SAFE-30] one whose client has gone is not begun, and holds nobody up', async () => {
   const { begun, start, ofAgent, emptied } = doorway()
   const requests = Array.from({ length: 50 }, (_, i) => ofAgent('t', `a${i}`))
