@@ -21,6 +21,7 @@ import type { Store } from '../store/db.ts'
 import { MEMORIES, type Ahead, type FoundAhead } from './ahead.ts'
 import { blocksOf, type ToShow } from './blocks.ts'
 import { queryOf } from './query.ts'
+import type { Mailbox } from '../delivery/sql.ts'
 import { keepEnrichment } from './sql.ts'
 import { viewerOf } from './viewer.ts'
 
@@ -43,6 +44,8 @@ const belongs = ({ score, signals: { similarity } }: Recalled): boolean =>
 const AT_ONCE = 4
 /** Blocks that are made together. */
 const TOGETHER = 100
+/** Blocks that are written in one transaction: with one writer everybody else's waits for it. */
+const KEPT_AT_ONCE = 25
 
 export interface EnrichTools {
   store: Store
@@ -160,6 +163,18 @@ export function makeEnrich({ store, recall, clock, log, steps, ahead = WITHOUT }
     used.end()
   }
 
+  /** In transactions of a few blocks, so that others have theirs in between. */
+  async function keep(mailbox: Mailbox, blocks: ReadonlyMap<string, string>): Promise<void> {
+    const caller = { tenantId: mailbox.tenantId, id: mailbox.recipientId }
+    const all = [...blocks]
+    const kept: Promise<void>[] = []
+    for (let at = 0; at < all.length; at += KEPT_AT_ONCE) {
+      const some = all.slice(at, at + KEPT_AT_ONCE)
+      kept.push(store.tx(async (tx) => keepEnrichment(tx, mailbox, some), { caller }))
+    }
+    await Promise.all(kept)
+  }
+
   return async (mailbox, deliveries) => {
     const blocks = new Map<string, string>()
     try {
@@ -169,7 +184,7 @@ export function makeEnrich({ store, recall, clock, log, steps, ahead = WITHOUT }
       await withinTime<unknown>(clock, BUDGET_MS, filled, () => {})
       over = true
       const ready = new Map(blocks)
-      if (ready.size > 0) await store.tx(async (tx) => keepEnrichment(tx, mailbox, ready))
+      await keep(mailbox, ready)
       return ready
     } catch (error) {
       log.warn({ err: error }, 'deliveries were not enriched')

@@ -84,7 +84,11 @@ export async function readEarlierEvents(
 }
 
 /** Keeps the blocks of deliveries that have none yet. */
-export function keepEnrichment(tx: Db, { tenantId, recipientId }: Mailbox, blocks: ReadonlyMap<string, string>): void {
+export function keepEnrichment(
+  tx: Db,
+  { tenantId, recipientId }: Mailbox,
+  blocks: readonly (readonly [string, string])[],
+): void {
   for (const [id, block] of blocks) {
     tx.runLater(`update deliveries set enriched = ? where tenant_id = ? and ${MINE} and id = ? and enriched is null`, [
       block,

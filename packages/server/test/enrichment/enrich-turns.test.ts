@@ -90,4 +90,42 @@ onBothEngines((engine) => {
     assert.deepEqual(most, { searches: 1, earlier: 1 })
     assert.equal(mostBefore, 1)
   })
+
+  test('[ENR-15] the blocks of a poll are kept 25 in a transaction, in the turn of its own tenant', async () => {
+    const tenant = await service.tenant()
+    const agent = await tenant.agent()
+    await interest(service, agent)
+    const { event_id: eventId } = (await publish(service, agent.token, { data: 'note' })).body
+    const kept: number[] = []
+    const callers = new Set<string | undefined>()
+    const store: Store = {
+      ...service.store,
+      tx(work, options) {
+        callers.add(options?.caller?.tenantId)
+        const at = kept.push(0) - 1
+        return service.store.tx(
+          (tx) => work({ ...tx, runLater: (sql, values) => (kept[at]!++, tx.runLater(sql, values)) }),
+          options,
+        )
+      },
+    }
+    const recall: Recall = async () => []
+    const enrich = makeEnrich({
+      store,
+      recall,
+      clock: service.clock,
+      log: makeLogger('silent'),
+      steps: makeStepTurns(),
+    })
+    const deliveries = Array.from({ length: 60 }, (_, i) => ({
+      id: `dlv_${i}`,
+      eventId,
+      depth: 'light' as const,
+      envelope: JSON.stringify({ type: 'a.b', data: `note ${i}` }),
+    }))
+    const blocks = await enrich({ tenantId: tenant.id, recipientId: agent.id }, deliveries)
+    assert.equal(blocks.size, 60)
+    assert.deepEqual(kept, [25, 25, 10])
+    assert.deepEqual([...callers], [tenant.id])
+  })
 })
