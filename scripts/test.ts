@@ -5,7 +5,11 @@ import { globSync } from 'node:fs'
 import { availableParallelism, constants } from 'node:os'
 import path from 'node:path'
 import { inspect, styleText } from 'node:util'
-import { startPostgres, type PostgresServer } from '../packages/server/test/support/postgres-server.ts'
+import {
+  startPostgres,
+  WITHOUT_POWER_CUTS,
+  type PostgresServer,
+} from '../packages/server/test/support/postgres-server.ts'
 import { checkLint, checkTypes } from './test/checks.ts'
 import { makeCoverage } from './test/coverage.ts'
 import { cpuSeconds } from './test/cpu-time.ts'
@@ -39,7 +43,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 // Tests must never meet a server that this run did not start.
 for (const name of ['TEST_POSTGRES_URL', 'TEST_POSTGRES_MIGRATED', 'TEST_POSTGRES_SHARDED', 'TEST_SQLITE_MIGRATED'])
   delete process.env[name]
-const starting = files.length > 0 ? startPostgres().catch((error: Error) => error) : undefined
+const starting = files.length > 0 ? startPostgres(WITHOUT_POWER_CUTS).catch((error: Error) => error) : undefined
 let postgres: PostgresServer | undefined
 let removeStores = (): void => {}
 // Compiling what a test imports takes twice as long as running it. Coverage needs to see it compiled.

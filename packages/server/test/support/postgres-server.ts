@@ -1,4 +1,5 @@
-// A throw-away PostgreSQL server for tests: real binaries, real fsync, own folder and port, gone afterwards.
+// A throw-away PostgreSQL server for tests: real binaries, own folder and port, gone afterwards. With real fsync, unless
+// somebody asks for less.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import {
   chownSync,
@@ -40,6 +41,13 @@ interface Installation {
   relocatable: boolean
 }
 type Settings = Readonly<Record<string, string | number>>
+
+/**
+ * For a server that no power cut can hit: the system still has what a killed server wrote. Making and dropping a database
+ * of 500 files takes 30 ms of CPU instead of 160, and no time of the disk. Nothing lives long enough to be vacuumed.
+ */
+export const WITHOUT_POWER_CUTS: Settings = { fsync: 'off', full_page_writes: 'off', autovacuum: 'off' }
+
 interface Running {
   guard: ChildProcess
   exited: Promise<void>
@@ -66,12 +74,12 @@ const guardScript = `
   wait $server
 `
 
-export async function startPostgres(): Promise<PostgresServer> {
+export async function startPostgres(settings: Settings = {}): Promise<PostgresServer> {
   const account = unprivilegedAccount()
   const base = makeFolder(account)
   try {
     const bin = await usableBinaries(base, account)
-    return await serveFolder(base, bin, account)
+    return await serveFolder(base, bin, account, settings)
   } catch (error) {
     rmSync(base, { recursive: true, force: true })
     throw error
@@ -79,7 +87,7 @@ export async function startPostgres(): Promise<PostgresServer> {
 }
 
 /** Starts a server in its folder, on a port that is free. */
-async function serveFolder(base: string, bin: string, account: Account, more: Settings = {}): Promise<PostgresServer> {
+async function serveFolder(base: string, bin: string, account: Account, more: Settings): Promise<PostgresServer> {
   for (let attempt = 1; ; attempt++) {
     const port = await freePort()
     try {
@@ -212,7 +220,6 @@ async function freePort(): Promise<number> {
 
 async function launch(base: string, bin: string, port: number, account: Account, more: Settings): Promise<Running> {
   const settings: Settings = {
-    ...more,
     listen_addresses: '127.0.0.1',
     port,
     unix_socket_directories: '',
@@ -225,6 +232,7 @@ async function launch(base: string, bin: string, port: number, account: Account,
     log_checkpoints: 'off',
     log_min_messages: 'fatal',
     log_min_error_statement: 'panic',
+    ...more,
   }
   const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const status = path.join(base, 'data', 'postmaster.pid')
