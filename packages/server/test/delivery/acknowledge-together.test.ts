@@ -1,8 +1,12 @@
 // Acknowledgements that come together.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { makeActivity } from '../../src/activity/activity.ts'
+import { makeAcknowledge } from '../../src/delivery/acknowledge-together.ts'
+import { makeWakeups } from '../../src/delivery/wake.ts'
 import { ids, interest, poll, publish } from '../events/tools.ts'
 import { onBothEngines } from '../support/engines.ts'
+import { heldStore } from '../support/held-store.ts'
 import { startService, type Service, type TestAgent } from '../support/service.ts'
 
 onBothEngines((engine) => {
@@ -48,6 +52,30 @@ onBothEngines((engine) => {
         await Promise.all([acknowledge(a, as), acknowledge(b, bs), acknowledge(c, cs), acknowledge(d, ds)]),
         [2, 2, 0, 0],
       )
+    })
+
+    test('[SAFE-38] [SAFE-39] one of another tenant waits for no more of a flood than is under way', {
+      timeout: 60_000,
+    }, async () => {
+      const { store, untilWaiting, begin, beginAll } = heldStore(service.store)
+      const tools = { wakeups: makeWakeups(service.store), activity: makeActivity(service.store, service.clock) }
+      const together = makeAcknowledge(store, tools, service.clock.now)
+      const hundred = Array.from({ length: 100 }, (_, i) => `dlv_${i}`)
+      const ask = (tenantId: string) => together({ tenantId, recipientId: 'agt_1' }, hundred)
+      // A group takes ten of these: all lanes have one, and as many wait behind them.
+      const floods = Array.from({ length: 20 * store.writers + 30 }, () => ask('ten_loud'))
+      await untilWaiting(store.writers)
+      const quiet = ask('ten_quiet')
+      if (store.isShared) {
+        await untilWaiting(store.writers + 1)
+        begin('last')
+      } else {
+        begin('first')
+        await untilWaiting(1)
+        begin('first')
+      }
+      assert.equal(await quiet, 0)
+      await beginAll(Promise.all(floods))
     })
   })
 })

@@ -1,10 +1,15 @@
 // A poll that waits is handed what is published, by the transaction that publishes it.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
+import { makeActivity } from '../../src/activity/activity.ts'
+import { makeClaim } from '../../src/delivery/claim.ts'
 import { makeHandover, type NewDelivery } from '../../src/delivery/handover.ts'
+import { makeWakeups } from '../../src/delivery/wake.ts'
+import { Stop } from '../../src/kernel/stop.ts'
 import { eventIds, ids, interest, poll, publish, type DeliveryBody } from '../events/tools.ts'
 import { asleep, type Asleep } from '../support/asleep.ts'
 import { onBothEngines } from '../support/engines.ts'
+import { heldStore } from '../support/held-store.ts'
 import { rawConnection } from '../support/raw-http.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
 
@@ -101,6 +106,30 @@ onBothEngines((engine) => {
       connection.socket.destroy()
       while (service.clock.sleepers() > others) await new Promise(setImmediate)
       const id = await send()
+      const [delivery] = await poll(service, agent.token)
+      assert.deepEqual([delivery!.event_id, delivery!.attempt_count], [id, 1])
+    })
+
+    test('[HND-4] what is claimed for who has gone meanwhile is there for the next, as if it had never left', async () => {
+      const id = await send()
+      const { store, untilWaiting, beginAll } = heldStore(service.store)
+      const { clock } = service
+      const claim = makeClaim({
+        store,
+        clock,
+        wakeups: makeWakeups(service.store),
+        handover: makeHandover(() => policy),
+        policyOf: () => policy,
+        enrich: async () => new Map(),
+        activity: makeActivity(service.store, clock),
+      })
+      const gone = new Stop()
+      const mailbox = { tenantId: tenant.id, recipientId: agent.id }
+      const claimed = claim.waiting(mailbox, 10, 5_000, gone, async () => {})
+      await untilWaiting(1)
+      gone.stop()
+      await beginAll(claimed)
+      assert.deepEqual(await claimed, [])
       const [delivery] = await poll(service, agent.token)
       assert.deepEqual([delivery!.event_id, delivery!.attempt_count], [id, 1])
     })

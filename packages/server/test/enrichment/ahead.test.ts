@@ -270,4 +270,15 @@ describe('the work ahead', () => {
     assert.equal(searched.filter((one) => one.startsWith('a1')).length, 200)
     assert.ok(!searched.includes('b1 taken'))
   })
+
+  test('[ENR-9] of all together 2,000 wait', async () => {
+    let searches = 0
+    const ahead = makeAhead(tools({ recall: async () => (searches++, [RECALLED]) }))
+    for (let i = 0; i < 11; i++) {
+      ahead.polled({ tenantId: 'ten_a', recipientId: `a${i}` }, expected)
+      ahead.added(Array.from({ length: 200 }, (_, n) => delivery(`a${i}`, `a${i}.${n}`, `n${i}.${n}`)))
+    }
+    await ahead.idle()
+    assert.equal(searches, 2_000)
+  })
 })

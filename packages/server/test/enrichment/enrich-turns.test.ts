@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test'
 import { makeEnrich } from '../../src/enrichment/enrich.ts'
 import { makeLogger } from '../../src/kernel/logger.ts'
 import { makeStepTurns, type StepTurns } from '../../src/kernel/step-turns.ts'
+import type { Recalled } from '../../src/memory/index/memory-index.ts'
 import type { Recall } from '../../src/memory/recall.ts'
 import type { Store, Value } from '../../src/store/db.ts'
 import { interest, publish } from '../events/tools.ts'
@@ -12,6 +13,14 @@ import { startService, type Service } from '../support/service.ts'
 
 const POLLS = 10
 const DELIVERIES = 20
+
+const RECALLED: Omit<Recalled, 'id'> = {
+  score: 0.5,
+  signals: { similarity: 0.6, lexical: 0.2, confidence: 1, recency: 1, importance: 0.5 },
+}
+
+/** Of a list of ids, as a statement is given it. */
+const lengthOf = (list: Value): number => (typeof list === 'string' ? JSON.parse(list) : (list as string[])).length
 
 onBothEngines((engine) => {
   let service: Service
@@ -33,17 +42,19 @@ onBothEngines((engine) => {
     const noted = { searches: 0, earlier: 0 }
     const most = { ...noted }
     let searches = 0
+    let mostRead = 0
     const store: Store = {
       ...service.store,
       rows<R>(sql: string, values?: readonly Value[]) {
         if (sql.includes('from events this')) noted.earlier++
+        if (sql.includes('select m.id, m.title')) mostRead = Math.max(mostRead, lengthOf(values!.at(-1)!))
         return service.store.rows<R>(sql, values)
       },
     }
     const recall: Recall = async () => {
       noted.searches++
       searches++
-      return []
+      return Array.from({ length: 30 }, (_, i) => ({ ...RECALLED, id: `mem_${searches}.${i}` }))
     }
     const turns = makeStepTurns()
     let quietWaits = 0
@@ -89,6 +100,7 @@ onBothEngines((engine) => {
     assert.equal(searches, polls.length * DELIVERIES)
     assert.deepEqual(most, { searches: 1, earlier: 1 })
     assert.equal(mostBefore, 1)
+    assert.equal(mostRead, 25)
   })
 
   test('[ENR-15] the blocks of a poll are kept 25 in a transaction, in the turn of its own tenant', async () => {

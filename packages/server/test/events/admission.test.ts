@@ -4,13 +4,16 @@ import { describe, test } from 'node:test'
 import { makeAdmission, workOf, type Place } from '../../src/events/admission.ts'
 import { Failure } from '../../src/kernel/failure.ts'
 import { onBothEngines } from '../support/engines.ts'
+import { heldStore } from '../support/held-store.ts'
 import { startService } from '../support/service.ts'
 import { prepareEvent } from '../../src/events/envelope.ts'
 import { makePublish } from '../../src/events/publish.ts'
 import { makeHandover } from '../../src/delivery/handover.ts'
 import { makeWakeups } from '../../src/delivery/wake.ts'
 import { makeRouter } from '../../src/routing/router.ts'
+import type { Clock } from '../../src/kernel/clock.ts'
 import { idMaker } from '../../src/kernel/ids.ts'
+import type { Store } from '../../src/store/db.ts'
 import { event } from './tools.ts'
 
 const isRefused = (error: unknown): boolean => {
@@ -72,27 +75,55 @@ describe('admission', () => {
   })
 })
 
+function submitTo(store: Store, clock: Clock) {
+  const publish = makePublish({
+    store,
+    clock,
+    router: makeRouter(store, () => {}),
+    wakeups: makeWakeups(store),
+    handover: makeHandover(() => ({ visibilityTimeoutMs: 30_000, maxAttempts: 5, pushRetryS: [5] })),
+    makeId: idMaker(clock.now),
+  })
+  return (tenantId: string, id: string, isGone?: () => boolean) => {
+    const envelope = event({ id })
+    const events = [prepareEvent(envelope, JSON.stringify(envelope))]
+    return publish({ tenantId, senderId: 'agt_1', events, ...(isGone ? { isGone } : {}) })
+  }
+}
+
 onBothEngines((engine) => {
+  if (engine.name === 'postgres')
+    test('[SAFE-38] a tenant of which nothing is published waits for no lane of a flood', {
+      timeout: 60_000,
+    }, async (t) => {
+      const service = await startService(engine)
+      t.after(() => service.stop())
+      const { store, untilWaiting, begin, beginAll } = heldStore(service.store)
+      const submit = submitTo(store, service.clock)
+      const [loud, quiet] = [await service.tenant(), await service.tenant()]
+      const floods: Promise<unknown>[] = []
+      for (let lane = 1; lane <= store.writers; lane++) {
+        floods.push(submit(loud.id, `loud ${lane}`))
+        await untilWaiting(lane)
+      }
+      floods.push(submit(loud.id, 'behind them'))
+      const one = submit(quiet.id, 'one')
+      await untilWaiting(store.writers + 1)
+      begin('last')
+      assert.equal((await one)[0]!.status, 'accepted')
+      await beginAll(Promise.all(floods))
+    })
+
   test('[RTE-14] what its client has given up on is not published', async (t) => {
     const service = await startService(engine)
     t.after(() => service.stop())
     const tenant = await service.tenant()
-    const agent = await tenant.agent()
     const { store, clock } = service
-    const publish = makePublish({
-      store,
-      clock,
-      router: makeRouter(store, () => {}),
-      wakeups: makeWakeups(store),
-      handover: makeHandover(() => ({ visibilityTimeoutMs: 30_000, maxAttempts: 5, pushRetryS: [5] })),
-      makeId: idMaker(clock.now),
-    })
-    const submit = (id: string, isGone: boolean) => {
-      const envelope = event({ id })
-      const events = [prepareEvent(envelope, JSON.stringify(envelope))]
-      return publish({ tenantId: tenant.id, senderId: agent.id, events, isGone: () => isGone })
-    }
-    const [gone, there] = await Promise.allSettled([submit('gone', true), submit('there', false)])
+    const submit = submitTo(store, clock)
+    const [gone, there] = await Promise.allSettled([
+      submit(tenant.id, 'gone', () => true),
+      submit(tenant.id, 'there', () => false),
+    ])
     assert.equal(gone!.status, 'rejected')
     assert.equal(there!.status, 'fulfilled')
     const ids = (await store.rows<{ id: string }>('select id from events where tenant_id = ?', [tenant.id])).map(

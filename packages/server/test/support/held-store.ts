@@ -1,0 +1,40 @@
+// A store whose transactions begin when the test says so.
+import type { Store } from '../../src/store/db.ts'
+
+export interface HeldStore {
+  store: Store
+  /** Resolves when so many wait to begin. */
+  untilWaiting(count: number): Promise<void>
+  /** Lets the first of those begin, or the last. */
+  begin(which: 'first' | 'last'): void
+  /** Lets them begin from now on, as long as `work` takes. */
+  beginAll(work: Promise<unknown>): Promise<void>
+}
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
+
+export function heldStore(store: Store): HeldStore {
+  const gates: (() => void)[] = []
+  return {
+    store: {
+      ...store,
+      async tx(work, options) {
+        await new Promise<void>((resolve) => gates.push(resolve))
+        return store.tx(work, options)
+      },
+    },
+    async untilWaiting(count) {
+      while (gates.length < count) await nextTurn()
+    },
+    begin: (which) => (which === 'first' ? gates.shift() : gates.pop())!(),
+    async beginAll(work) {
+      let isOver = false
+      const over = work.finally(() => (isOver = true))
+      while (!isOver) {
+        for (const begin of gates.splice(0)) begin()
+        await nextTurn()
+      }
+      await over
+    },
+  }
+}
