@@ -8,7 +8,7 @@
 import { failedAlone, makeBatches } from '../kernel/batches.ts'
 import { StoreUnavailable, type Store } from '../store/db.ts'
 import { acknowledge, acknowledgeAll, type Acknowledgement, type SettleTools } from './settle.ts'
-import type { Mailbox } from './sql.ts'
+import { ofMailbox, type Mailbox } from './sql.ts'
 
 type Acknowledge = (mailbox: Mailbox, ids: readonly string[]) => Promise<number>
 
@@ -48,7 +48,7 @@ export function makeAcknowledge(store: Store, tools: SettleTools, now: () => num
     // One writer does one after the other whatever is asked for: there a group is what came before its turn.
     lanes: store.writers,
     ...(store.writers === 1 ? {} : { beside: BESIDE }),
-    whose: ({ mailbox }) => ({ tenantId: mailbox.tenantId, senderId: mailbox.recipientId }),
+    whose: ofMailbox,
     apart: store.isShared,
     maxWeight: () => MOST_IDS,
     weigh: ({ ids }) => ids.length,

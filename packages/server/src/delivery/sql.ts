@@ -2,6 +2,7 @@
 //
 // `deliveries` holds what is open, and the dead letters; what is acknowledged moves to `acknowledged_deliveries`. What
 // a delivery is at a moment, standing.ts says.
+import type { Whose } from '../kernel/batches.ts'
 import { one, statement, type Db, type Insert, type Move, type Value } from '../store/db.ts'
 import { shortText } from './long-payloads.ts'
 import type { Attempted } from './rules.ts'
@@ -11,6 +12,12 @@ export interface Mailbox {
   tenantId: string
   recipientId: string
 }
+
+/** Who takes turns with others that wait: the tenant of a mailbox, and in it the recipient. */
+export const ofMailbox = ({ mailbox }: { mailbox: Mailbox }): Whose => ({
+  tenantId: mailbox.tenantId,
+  senderId: mailbox.recipientId,
+})
 
 // Deliveries that are named are found by their ids. Whose they are is asked of the rows found, in words that no index
 // knows: given the choice PostgreSQL may take the whole mailbox instead and look for the ids in it.

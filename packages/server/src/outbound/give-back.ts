@@ -2,7 +2,7 @@
 import type { Activity } from '../activity/activity.ts'
 import type { PolicyOf } from '../delivery/policy.ts'
 import { release, type Lease } from '../delivery/settle.ts'
-import type { Mailbox } from '../delivery/sql.ts'
+import { ofMailbox, type Mailbox } from '../delivery/sql.ts'
 import type { Wakeups } from '../delivery/wake.ts'
 import { makeBatches } from '../kernel/batches.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -55,7 +55,7 @@ export function makeGiveBack({ store, wakeups, activity, clock, log, policyOf }:
     run,
     lanes: 1,
     maxItems: MAX_GROUP,
-    whose: ({ mailbox }) => ({ tenantId: mailbox.tenantId, senderId: mailbox.recipientId }),
+    whose: ofMailbox,
   })
   const pending = new Set<Promise<void>>()
   const giveBack = ((ended) => {

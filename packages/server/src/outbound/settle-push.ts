@@ -5,7 +5,7 @@ import type { LeasedDelivery } from '../delivery/claim.ts'
 import { withPushSchedule, type DeliveryPolicy, type PolicyOf } from '../delivery/policy.ts'
 import { afterFailedPush, afterLapse } from '../delivery/rules.ts'
 import { acknowledge, release, type SettleTools } from '../delivery/settle.ts'
-import { leasedRows, setDead, setReady, setWaiting, type Mailbox } from '../delivery/sql.ts'
+import { leasedRows, ofMailbox, setDead, setReady, setWaiting, type Mailbox } from '../delivery/sql.ts'
 import { makeBatches } from '../kernel/batches.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
@@ -60,7 +60,7 @@ export function makeSettlePush(tools: SettlePushTools, stopping: AbortSignal): S
     run,
     lanes: store.writers,
     maxItems: MAX_GROUP,
-    whose: ({ mailbox }) => ({ tenantId: mailbox.tenantId, senderId: mailbox.recipientId }),
+    whose: ofMailbox,
   }).add
 }
 
