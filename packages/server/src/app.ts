@@ -53,7 +53,7 @@ export interface App {
   /** One run of each background work, for tests. */
   runOnce: { [Name in keyof BackgroundWork]: () => Promise<unknown> }
   /** Recall in process, and a way to wait until what was written is embedded. */
-  memory: Pick<MemoryParts, 'recall' | 'embedding' | 'index'>
+  memory: Pick<MemoryParts, 'recall' | 'readAhead' | 'embedding' | 'index'>
   /** A way to wait until what was published is searched ahead. */
   ahead: Pick<Ahead, 'idle'>
 }
