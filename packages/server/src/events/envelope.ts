@@ -45,6 +45,8 @@ const CHECKED_ATTRIBUTES: ReadonlySet<string> = new Set([
   'dataschema',
   'data_base64',
   'recipient',
+  'replyto',
+  'correlationid',
 ])
 
 /**
@@ -59,7 +61,8 @@ export function prepareEvent(envelope: unknown, text: string, isLong = false): P
   if (typeof envelope !== 'object' || envelope === null || Array.isArray(envelope))
     throw invalidEvent('body', envelope, 'a CloudEvents envelope, a JSON object')
   const event = envelope as Envelope
-  const { specversion, type, source, id, time, subject, datacontenttype, dataschema, causationid, recipient } = event
+  const { specversion, type, source, id, time, subject, datacontenttype, dataschema } = event
+  const { causationid, recipient, replyto, correlationid } = event
   if (specversion !== '1.0') throw invalidEvent('specversion', specversion, 'the string 1.0')
   if (typeof type !== 'string' || !TYPE.test(type))
     throw invalidEvent('type', type, 'a string of 1 to 255 printable characters without spaces')
@@ -75,6 +78,9 @@ export function prepareEvent(envelope: unknown, text: string, isLong = false): P
     throw invalidEvent('datacontenttype', datacontenttype, 'a media type')
   if (dataschema !== undefined && (typeof dataschema !== 'string' || !isUriReference(dataschema)))
     throw invalidEvent('dataschema', dataschema, 'a URI')
+  if (replyto !== undefined && typeof replyto !== 'string') throw invalidEvent('replyto', replyto, 'a string')
+  if (correlationid !== undefined && typeof correlationid !== 'string')
+    throw invalidEvent('correlationid', correlationid, 'a string')
   if (event['data_base64'] !== undefined) {
     const base64 = event['data_base64']
     if (typeof base64 !== 'string' || !/^[A-Za-z0-9+/]*={0,2}$/.test(base64) || base64.length % 4 !== 0)

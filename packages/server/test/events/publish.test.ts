@@ -81,6 +81,8 @@ onBothEngines((engine) => {
         ['datacontenttype', 7],
         ['subject', 7],
         ['subject', {}],
+        ['replyto', { agent: 'a' }],
+        ['correlationid', 7],
         ['id', 'half \ud800'],
         ['source', '/half\ud800'],
         ['subject', '\udfff half'],
