@@ -1,8 +1,8 @@
 // Thousands of requests, valid, nearly valid and hostile, against every route with every kind of caller.
 // Whatever comes: no 5xx but a rare 503, a request id on every answer, the exact error envelope, and no success that its own schema
-// does not describe. Every run has requests of its own: FUZZ_SEED repeats one, FUZZ_REQUESTS makes it longer.
+// does not describe. Every run sends the same, so that it fails for what was changed and nothing else; FUZZ_SEED and FUZZ_REQUESTS
+// make it another, and scripts/fuzz.ts looks for what nobody has thought of.
 import assert from 'node:assert/strict'
-import { randomInt } from 'node:crypto'
 import { test } from 'node:test'
 import { postgres, POSTGRES_URL, sqlite, type Engine } from '../support/engines.ts'
 import { startProcess } from '../support/process.ts'
@@ -11,9 +11,10 @@ import { makeWorld } from './callers.ts'
 
 /** A machine that is busy with other things sends fewer, rather than for ever. */
 const MOST_SECONDS = 40
+const SEED = 661_098_939
 
 async function fuzz(engine: Engine, count: number, say: (text: string) => void): Promise<void> {
-  const seed = Number(process.env['FUZZ_SEED'] ?? randomInt(2 ** 31))
+  const seed = Number(process.env['FUZZ_SEED'] ?? SEED)
   say(`FUZZ_SEED=${seed}`)
   const { env, drop } = await engine.fresh()
   const service = await startProcess({ ...env, ...ENVIRONMENT })
