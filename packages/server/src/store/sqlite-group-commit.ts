@@ -71,18 +71,20 @@ interface GroupCommitParts {
   snapshot: Snapshot
   writes: WriteWatch
   observe: Observe
+  /** In milliseconds: what a group takes is measured by it. */
+  now: () => number
 }
 
 /**
  * The jobs of one group, added to `taken` as they are. Those that may be lost come first: they see nothing that is not on
  * disk, and so need not wait for it. They have half of the time, so that the others have some.
  */
-function* jobsOf(line: Line, taken: Job[], mostMs: number): Generator<Job> {
-  const begun = performance.now()
+function* jobsOf(line: Line, taken: Job[], mostMs: number, now: () => number): Generator<Job> {
+  const begun = now()
   const most = Math.min(line.size, MAX_GROUP)
   for (const mayBeLost of [true, false]) {
     const until = begun + (mayBeLost ? mostMs / 2 : mostMs)
-    while (taken.length < most && (taken.length === 0 || performance.now() <= until)) {
+    while (taken.length < most && (taken.length === 0 || now() <= until)) {
       const job = line.next(mayBeLost)
       if (!job) break
       taken.push(job)
@@ -114,7 +116,7 @@ async function tell(settled: readonly (() => void)[]): Promise<void> {
   }
 }
 
-export function makeGroupCommit({ writer, log, snapshot, writes, observe }: GroupCommitParts): GroupCommit {
+export function makeGroupCommit({ writer, log, snapshot, writes, observe, now }: GroupCommitParts): GroupCommit {
   let failedLater: { error: unknown } | null = null
   const write = onConnection(writer, (error) => (failedLater ??= { error }))
   const company = makeCompany()
@@ -143,7 +145,7 @@ export function makeGroupCommit({ writer, log, snapshot, writes, observe }: Grou
       begin.run()
       // Who is alone undoes everything when it fails: a savepoint costs as much as two statements.
       const isShared = line.size > 1
-      for (const job of jobsOf(line, jobs, company.isShared() ? MAX_SHARED_MS : MAX_GROUP_MS)) {
+      for (const job of jobsOf(line, jobs, company.isShared() ? MAX_SHARED_MS : MAX_GROUP_MS, now)) {
         if (isShared) savepoint.run()
         try {
           failedLater = null
@@ -179,7 +181,7 @@ export function makeGroupCommit({ writer, log, snapshot, writes, observe }: Grou
       if (writer.isTransaction) writer.exec('rollback')
       snapshot.release()
       // Those who would have been in it are told too where it could not even begin.
-      if (jobs.length === 0) jobs.push(...jobsOf(line, [], MAX_GROUP_MS))
+      if (jobs.length === 0) jobs.push(...jobsOf(line, [], MAX_GROUP_MS, now))
       const outage = translate(error)
       writes.ended(outage)
       for (const job of jobs) job.reject(outage)

@@ -111,7 +111,11 @@ export function openReader(file: string): Reader {
   }
 }
 
-export function openSqlite(file: string, observe: Observe = () => {}): Store {
+export function openSqlite(
+  file: string,
+  observe: Observe = () => {},
+  now: () => number = () => performance.now(),
+): Store {
   makePrivate(file)
   const writer = openConnection(file, false)
   const reader = openConnection(file, true)
@@ -121,7 +125,7 @@ export function openSqlite(file: string, observe: Observe = () => {}): Store {
   const listeners = new Map<string, ((payload: string) => void)[]>()
   const writes = makeWriteWatch()
   let closed = false
-  const groupCommit = makeGroupCommit({ writer, log, snapshot, writes, observe })
+  const groupCommit = makeGroupCommit({ writer, log, snapshot, writes, observe, now })
 
   const trouble = (): StoreUnavailable | null =>
     closed ? new StoreUnavailable('the store is closed') : groupCommit.refused()
