@@ -35,7 +35,7 @@ function makeLine(): Line & { push(job: Job, caller: Caller): void } {
   }
 }
 
-export function makeWriter(groupCommit: GroupCommit, log: WriteAheadLog): Writer {
+export function makeWriter(groupCommit: GroupCommit, log: WriteAheadLog, now: () => number): Writer {
   const line = makeLine()
   let gathering: (() => void)[] = []
   let riding: (() => void)[] = []
@@ -46,7 +46,7 @@ export function makeWriter(groupCommit: GroupCommit, log: WriteAheadLog): Writer
   async function drain(): Promise<void> {
     while (line.size > 0 || gathering.length > 0) {
       // Let the responses out and new requests in before the next commit; what is asked for in this turn shares it.
-      await letIn(groupCommit.tookMs())
+      await letIn(groupCommit.tookMs(), now)
       await log.rest()
       if (gathering.length > 0) lastGathered = performance.now()
       const gathered = [...gathering, ...riding]

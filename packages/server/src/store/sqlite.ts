@@ -139,7 +139,7 @@ export function openSqlite(
     return read.rows<R>(sql, values)
   }
 
-  const writerQueue = makeWriter(groupCommit, log)
+  const writerQueue = makeWriter(groupCommit, log, now)
 
   function tx<T>(work: (tx: Db) => Promise<T>, { mayBeLost = false, caller = ITSELF }: TxOptions = {}): Promise<T> {
     const reason = trouble()
