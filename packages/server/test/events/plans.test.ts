@@ -33,7 +33,7 @@ import {
   storedAmong,
 } from '../../src/events/sql.ts'
 import { dueAmong, pagePushed } from '../../src/outbound/sql.ts'
-import { readChanges, readVersions } from '../../src/routing/sql.ts'
+import { readChanges, readResting, readVersions } from '../../src/routing/sql.ts'
 import { findKeyByHash, readStandings } from '../../src/auth/sql.ts'
 import type { Db, Value } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
@@ -160,6 +160,7 @@ onBothEngines((engine) => {
       'stored among': (db) => storedAmong(db, 'ten_a', ['e2']),
       'routing versions': (db) => readVersions(db, ['ten_a']),
       'routing changes': (db) => readChanges(db, 'ten_a', 5, 100),
+      'agents at rest': (db) => readResting(db, 'ten_a'),
       'key by hash': (db) => findKeyByHash(db, 'x', 5),
       standings: (db) => readStandings(db, ['ten_a'], ['key_x']),
     }
@@ -195,6 +196,15 @@ onBothEngines((engine) => {
           'it may scan',
         )
     })
+
+    if (engine.name === 'sqlite')
+      test('[HND-10] who is paused is found without going through all agents of the tenant', async () => {
+        const [{ sql, values }] = (await statementsOf(service.store, paths['agents at rest']!)) as [
+          { sql: string; values: readonly Value[] },
+        ]
+        const plan = await planOf(sql, values)
+        assert.match(plan, /agents_by_status \(tenant_id=\? AND status=\?\)[^]*agents_paused/, plan)
+      })
 
     // One tenant has most deliveries, and few recipients share them: PostgreSQL then took the tenant's key to look for
     // one mailbox, and a mailbox that had been emptied cost a walk through everything before the first delivery of
