@@ -8,6 +8,7 @@
 // 4. A failure leaves it out and is logged; the next attempt tries again.
 import type { Enrich, ToEnrich } from '../delivery/claim.ts'
 import { readEnvelope } from '../delivery/long-payloads.ts'
+import type { Mailbox } from '../delivery/sql.ts'
 import { makeBatches } from '../kernel/batches.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { parseBody } from '../kernel/json-steps.ts'
@@ -21,7 +22,6 @@ import type { Store } from '../store/db.ts'
 import { MEMORIES, type Ahead, type FoundAhead } from './ahead.ts'
 import { blocksOf, type ToShow } from './blocks.ts'
 import { queryOf } from './query.ts'
-import type { Mailbox } from '../delivery/sql.ts'
 import { keepEnrichment } from './sql.ts'
 import { viewerOf } from './viewer.ts'
 
