@@ -4,12 +4,11 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
-import type { SearchResult } from '@sensorium/contract'
 import { chances, inNewOrder, rerankAddress } from '../../src/memory/rerank.ts'
 import type { Recalled } from '../../src/memory/index/memory-index.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service, type TestAgent } from '../support/service.ts'
-import { memoryCalls } from './tools.ts'
+import { memoryCalls, titlesOf } from './tools.ts'
 
 interface Asked {
   model: string
@@ -111,11 +110,10 @@ onBothEngines((engine) => {
   })
 
   const search = (more: object = {}) => memoryCalls(service).search(agent, 'What is a recipe for bean soup?', more)
-  const titles = (results: SearchResult[]): string[] => results.map(({ memory }) => memory.title)
 
   test('[RCL-43] the best are read by the service, with the name of the model and the key', async () => {
     const results = await search({ limit: 2 })
-    assert.equal(titles(results)[0], 'Lentil stew')
+    assert.equal(titlesOf(results)[0], 'Lentil stew')
     assert.equal(results.length, 2)
     assert.ok(results.every(({ score }, i) => score <= (results[i - 1]?.score ?? 1)))
     const { documents, ...asked } = far.asked.at(-1)!
@@ -127,7 +125,7 @@ onBothEngines((engine) => {
       path: '/v1/rerank',
     })
     assert.equal(documents.length, 4, 'more are read than are asked for')
-    assert.deepEqual(titles(await search({ min_score: 0.5 })), ['Lentil stew'])
+    assert.deepEqual(titlesOf(await search({ min_score: 0.5 })), ['Lentil stew'])
   })
 
   test('[RCL-43] of a long memory the beginning is read, whole characters only, whatever its metadata has', async () => {
@@ -163,9 +161,9 @@ onBothEngines((engine) => {
       assert.equal((await search()).length, 4)
       assert.equal(far.asked.length, before + 1)
       far.answer = knowing
-      assert.notEqual(titles(await search())[0], 'Lentil stew')
+      assert.notEqual(titlesOf(await search())[0], 'Lentil stew')
       assert.equal(far.asked.length, before + 1, 'nobody waits for it')
       await service.clock.advance(5_000)
-      assert.equal(titles(await search())[0], 'Lentil stew')
+      assert.equal(titlesOf(await search())[0], 'Lentil stew')
     })
 })

@@ -5,7 +5,7 @@ import type { SearchResult } from '@sensorium/contract'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { startService, type Service, type TestTenant } from '../support/service.ts'
-import { memoryCalls, type Actor } from './tools.ts'
+import { memoryCalls, type Actor, titlesOf } from './tools.ts'
 
 interface Found {
   results: SearchResult[]
@@ -68,7 +68,6 @@ onBothEngines((engine) => {
 
   const reply = (by: Actor, body: object) => service.call<Found>('POST /v1/memories/search', { token: by.token, body })
   const search: (typeof memory)['search'] = (...asked) => memory.search(...asked)
-  const titles = (results: SearchResult[]): string[] => results.map(({ memory: { title } }) => title)
   const embedded = () => service.app.memory.embedding.idle()
 
   test('[SRCH-8] [SRCH-14] [EMB-1] a dozen memories are found by what they mean, the same on both stores', async () => {
@@ -78,7 +77,7 @@ onBothEngines((engine) => {
     let first = 0
     const mine: string[][] = []
     for (const [title, , question] of KNOWN) {
-      const found = titles(await search(agent, question))
+      const found = titlesOf(await search(agent, question))
       mine.push(found.slice(0, 3))
       assert.ok(found.slice(0, 3).includes(title), `${question}: ${found.slice(0, 3)}`)
       if (found[0] === title) first++
@@ -108,7 +107,7 @@ onBothEngines((engine) => {
     ])
       await memory.make(agent, { title, content })
     await embedded()
-    assert.equal(titles(await search(agent, 'What is a recipe for bean soup?'))[0], 'Lentil stew')
+    assert.equal(titlesOf(await search(agent, 'What is a recipe for bean soup?'))[0], 'Lentil stew')
   })
 
   test('[SRCH-7] a memory is found by its words at once, before its meaning is known', async () => {

@@ -1,10 +1,9 @@
 // What a search changes, and what it sees of changes: it keeps up with what is written, and is counted itself.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { SearchResult } from '@sensorium/contract'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service, type TestTenant } from '../support/service.ts'
-import { memoryCalls } from './tools.ts'
+import { memoryCalls, titlesOf } from './tools.ts'
 
 onBothEngines((engine) => {
   let service: Service
@@ -17,8 +16,6 @@ onBothEngines((engine) => {
     memory = memoryCalls(service)
   })
   after(() => service.stop())
-
-  const titles = (results: SearchResult[]): string[] => results.map(({ memory: { title } }) => title)
 
   test('[SRCH-12] a search moves accessed_at of what it returns, and of nothing else', async () => {
     const agent = await tenant.agent()
@@ -48,7 +45,7 @@ onBothEngines((engine) => {
     await memory.forget(agent, gone.id)
     await service.clock.advance(6_000)
     assert.deepEqual(
-      titles(await memory.search(agent, 'dog', { explain: true })).filter((title) => title !== 'Vessel'),
+      titlesOf(await memory.search(agent, 'dog', { explain: true })).filter((title) => title !== 'Vessel'),
       [],
     )
     const [vessel] = await memory.search(agent, 'yacht on the water', { explain: true })

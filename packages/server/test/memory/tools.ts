@@ -73,3 +73,5 @@ export function memoryCalls({ call }: Pick<Service, 'call'>) {
 }
 
 export const ids = (items: readonly { id: string }[]): string[] => items.map(({ id }) => id)
+
+export const titlesOf = (results: readonly SearchResult[]): string[] => results.map(({ memory }) => memory.title)
