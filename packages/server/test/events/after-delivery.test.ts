@@ -4,7 +4,7 @@ import { after, before, beforeEach, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
-import { ack, ids, interest, poll, publish, type DeliveryBody } from './tools.ts'
+import { ack, ids, interest, mailboxCalls, poll } from './tools.ts'
 
 onBothEngines((engine) => {
   let service: Service
@@ -21,11 +21,7 @@ onBothEngines((engine) => {
     await interest(service, agent, { event_type: `*.${agent.id}` })
   })
 
-  const send = async (fields: Record<string, unknown> = {}): Promise<string> =>
-    (await publish(service, agent.token, { type: `com.test.${agent.id}`, ...fields })).body.event_id
-  const post = (path: string, body: unknown) => service.call(`POST /v1/delivery/${path}`, { token: agent.token, body })
-  const dead = async (token = agent.token) => (await service.call('GET /v1/delivery/dlq', { token })).body
-  const first = async (): Promise<DeliveryBody> => (await poll(service, agent.token, 'limit=1'))[0]!
+  const { send, post, dead, first } = mailboxCalls(() => ({ service, agent }))
 
   test('[DLQ-1] [DLQ-2] dead letters: the agent’s own, the whole tenant for the org-admin, paged with a true total', async () => {
     const other = await tenant.agent()

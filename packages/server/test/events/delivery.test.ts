@@ -4,7 +4,7 @@ import { asleep, sleptOut } from '../support/asleep.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
-import { ack, eventIds, ids, interest, poll, publish, type DeliveryBody } from './tools.ts'
+import { ack, eventIds, ids, interest, mailboxCalls, poll, publish } from './tools.ts'
 
 onBothEngines((engine) => {
   describe('the mailbox', () => {
@@ -22,12 +22,7 @@ onBothEngines((engine) => {
       await interest(service, agent, { event_type: `*.${agent.id}` })
     })
 
-    const send = async (fields: Record<string, unknown> = {}): Promise<string> =>
-      (await publish(service, agent.token, { type: `com.test.${agent.id}`, ...fields })).body.event_id
-    const post = (path: string, body: unknown) =>
-      service.call(`POST /v1/delivery/${path}`, { token: agent.token, body })
-    const dead = async (token = agent.token) => (await service.call('GET /v1/delivery/dlq', { token })).body
-    const first = async (): Promise<DeliveryBody> => (await poll(service, agent.token, 'limit=1'))[0]!
+    const { send, post, dead, first } = mailboxCalls(() => ({ service, agent }))
 
     test('[DLV-1] limit is 10 by default, clamped at 100, refused below 1', async () => {
       for (let i = 0; i < 12; i++) await send()

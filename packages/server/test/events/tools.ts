@@ -49,3 +49,18 @@ export async function ack(service: Service, token: string, delivery_ids: string[
 
 export const ids = (deliveries: DeliveryBody[]): string[] => deliveries.map((delivery) => delivery.id)
 export const eventIds = (deliveries: DeliveryBody[]): string[] => deliveries.map((delivery) => delivery.event_id)
+
+/** What tests of a mailbox do, as the agent of the moment: one that hears of what names it in its type. */
+export function mailboxCalls(now: () => { service: Service; agent: TestAgent }) {
+  const call = (request: string, token = now().agent.token, body?: unknown) =>
+    now().service.call(request, { token, ...(body === undefined ? {} : { body }) })
+  return {
+    async send(fields: Record<string, unknown> = {}): Promise<string> {
+      const { service, agent } = now()
+      return (await publish(service, agent.token, { type: `com.test.${agent.id}`, ...fields })).body.event_id
+    },
+    post: (path: string, body: unknown) => call(`POST /v1/delivery/${path}`, undefined, body),
+    dead: async (token?: string) => (await call('GET /v1/delivery/dlq', token)).body,
+    first: async (): Promise<DeliveryBody> => (await poll(now().service, now().agent.token, 'limit=1'))[0]!,
+  }
+}
