@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ADMIN_KEY, startService } from '../start-service.ts'
-import { alerts } from './alerts.ts'
 
 test('[DOC-12] an alarm arrives with the lesson of the one before', async (t) => {
+  const { alerts } = await import('./alerts.ts')
   const { handled, receipts, found } = await alerts(await startService(t), ADMIN_KEY)
 
   assert.deepEqual(

@@ -3,12 +3,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { noBroker, startRabbit } from '../../packages/server/test/support/rabbitmq.ts'
 import { ADMIN_KEY, OPERATOR_TOKEN, startService } from '../start-service.ts'
-import { amqpBridge } from './amqp-bridge.ts'
 import { openQueue } from './queue.ts'
 
 test('[DOC-15] what is in a queue reaches an agent, and what it decides reaches another queue, once', {
   skip: noBroker,
 }, async (t) => {
+  const { amqpBridge } = await import('./amqp-bridge.ts')
   const rabbit = await startRabbit()
   t.after(() => rabbit.stop())
   const url = await startService(t)

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ADMIN_KEY, startService } from '../start-service.ts'
-import { mcpLoop } from './mcp-loop.ts'
 
 test('[DOC-14] a model handles an event with the tools alone: recalls, publishes, remembers, acknowledges', async (t) => {
+  const { mcpLoop } = await import('./mcp-loop.ts')
   const { tools, text, asked, handled, memories } = await mcpLoop(await startService(t), ADMIN_KEY)
   assert.deepEqual(tools, ['check_mailbox', 'recall', 'publish_event', 'remember', 'acknowledge'])
   assert.equal(text, 'Hansen will hear of order 17 by telephone.')

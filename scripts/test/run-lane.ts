@@ -12,6 +12,8 @@ const root = path.resolve(import.meta.dirname, '../..')
 const LANE = path.join(import.meta.dirname, 'lane.ts')
 /** A file that hangs must fail by name rather than hold the whole run: one of whose tests nothing comes for so long. */
 const SILENCE_MS = 10 * 60_000
+/** Sockets and processes are closed a moment after they were told to. */
+const PATIENCE_MS = 30_000
 
 export interface LaneOptions {
   /** The next file, or undefined when there is none for this lane. */
@@ -19,6 +21,8 @@ export interface LaneOptions {
   report(result: Result): void
   signal: AbortSignal
   coverage: Coverage | null
+  /** How long it may take until what a file opened is closed. */
+  patienceMs?: number
 }
 
 interface Taken {
@@ -28,7 +32,8 @@ interface Taken {
 }
 
 /** Ends when there is no file left, or with the process: then the file that it was at has failed. */
-export async function runLane({ take, report, signal, coverage }: LaneOptions): Promise<void> {
+export async function runLane(options: LaneOptions): Promise<void> {
+  const { take, report, signal, coverage, patienceMs = PATIENCE_MS } = options
   // Files are asked for on one way and their results come on another, so two of them may be open for a moment.
   const taken: Taken[] = []
   const stop = new AbortController()
@@ -58,7 +63,11 @@ export async function runLane({ take, report, signal, coverage }: LaneOptions): 
     files: [LANE],
     cwd: root,
     isolation: 'process',
-    env: { ...process.env, TEST_LANE: `http://127.0.0.1:${(server.address() as AddressInfo).port}` },
+    env: {
+      ...process.env,
+      TEST_LANE: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      TEST_LANE_PATIENCE_MS: String(patienceMs),
+    },
     signal: AbortSignal.any([signal, stop.signal]),
     ...(coverage ? { coverage: true, coverageIncludeGlobs: ['packages/*/src/**'] } : {}),
   })

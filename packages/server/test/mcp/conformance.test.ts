@@ -1,7 +1,7 @@
 // The official conformance suite against the service. It calls tools of its own that only a sample server has; those
 // scenarios, and those of parts that the service does not offer, stand in the baseline with the reason.
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -48,8 +48,8 @@ after(async () => {
   await service.stop()
 })
 
-const { stdout } = await suite('list', '--server')
-const scenarios = [...stdout.matchAll(/^ {2}- (\S+)/gm)].map(([, name]) => name!)
+const list = execFileSync(process.execPath, [SUITE, 'list', '--server'], { encoding: 'utf8' })
+const scenarios = [...list.matchAll(/^ {2}- (\S+)/gm)].map(([, name]) => name!)
 
 test('[MCP-9] the baseline names scenarios that there are, each with a reason', () => {
   assert.ok(scenarios.length > 20)
