@@ -23,24 +23,39 @@ export interface Planned {
   rounds: number
 }
 
-async function breakAll(plan: readonly Planned[], site: Site, workload: Workload): Promise<number> {
-  let slowest = 0
+export interface Options {
+  pushes: boolean
+  /** Called after each time that something broke. */
+  onRound?(scenario: Scenario, round: number): void
+  /** Asked before each: once it is true no more is broken, and the ledger judges what was. */
+  isOver?(): boolean
+}
+
+async function breakAll(
+  plan: readonly Planned[],
+  site: Site,
+  workload: Workload,
+  { onRound, isOver }: Options,
+): Promise<{ times: number; slowest: number }> {
+  let [times, slowest] = [0, 0]
   for (const { scenario, rounds } of plan) {
-    for (let round = 0; round < rounds; round++) {
+    for (let round = 1; round <= rounds && !isOver?.(); round++) {
       await scenario.breakOnce(site, workload)
       const mended = performance.now()
       await workload.progress(1)
       slowest = Math.max(slowest, performance.now() - mended)
+      times++
+      onRound?.(scenario, round)
     }
   }
-  return slowest
+  return { times, slowest }
 }
 
 /** A sentence instead where this machine cannot do it. */
 export async function carryOut(
   plan: readonly Planned[],
   engine: EngineName,
-  options: { pushes: boolean },
+  options: Options,
 ): Promise<{ row: Row; broken: string[] } | string> {
   const prepared: Prepared[] = []
   let site: Site | null = null
@@ -56,7 +71,7 @@ export async function carryOut(
       engine,
     })
     const workload = await startWorkload(site, options.pushes)
-    const slowest = await breakAll(plan, site, workload)
+    const { times, slowest } = await breakAll(plan, site, workload, options)
     await workload.stop()
     await workload.settle()
     const { sent, accepted, handed, acknowledged, dead_lettered, memories } = workload.ledger.totals()
@@ -64,7 +79,7 @@ export async function carryOut(
     const row = {
       fault: plan.map(({ scenario }) => scenario.name).join(', '),
       engine,
-      times: plan.reduce((sum, { rounds }) => sum + rounds, 0),
+      times,
       accepted,
       no_answer: sent - accepted,
       handed_out: handed,

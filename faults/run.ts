@@ -1,6 +1,7 @@
 // `npm run faults`: work goes on while things break, and the ledger at the end is exact. Arguments choose scenarios by a
 // part of their name. `--short` breaks each a few times on one site, `--rounds N` says how often, `--engine` on which
-// engine, `--json FILE` where the table goes.
+// engine, `--json FILE` where the table goes. After a SIGTERM nothing more is
+// broken, and the ledger judges what was.
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { SCENARIOS } from './scenarios/all.ts'
@@ -19,9 +20,18 @@ const { values, positionals } = parseArgs({
 const isChosen = (name: string): boolean => positionals.length === 0 || positionals.some((part) => name.includes(part))
 const rows: Row[] = []
 let isBroken = false
+let isOver = false
+/** A line for so many rounds: the long form takes an hour. */
+const LINE_EVERY = 10
+
+process.once('SIGTERM', () => (isOver = true))
 
 async function run(plan: readonly Planned[], engine: EngineName): Promise<void> {
-  const outcome = await carryOut(plan, engine, { pushes: !values.short })
+  const outcome = await carryOut(plan, engine, {
+    pushes: !values.short,
+    isOver: () => isOver,
+    onRound: ({ name }, round) => round % LINE_EVERY === 0 && console.error(`${name}, ${engine}: ${round} times`),
+  })
   if (typeof outcome === 'string')
     return console.log(`${plan.map(({ scenario }) => scenario.name).join(', ')}, ${engine}: left out, ${outcome}`)
   rows.push(outcome.row)
@@ -31,7 +41,7 @@ async function run(plan: readonly Planned[], engine: EngineName): Promise<void> 
 }
 
 for (const engine of ['sqlite', 'postgres'] as const) {
-  if (values.engine !== undefined && values.engine !== engine) continue
+  if (isOver || (values.engine !== undefined && values.engine !== engine)) continue
   const planned = SCENARIOS.filter(({ name, engines }) => isChosen(name) && engines.includes(engine))
     .map((scenario): Planned => {
       const { short, long } = scenario.rounds
@@ -40,7 +50,7 @@ for (const engine of ['sqlite', 'postgres'] as const) {
     .filter(({ rounds }) => rounds > 0)
   if (planned.length === 0) continue
   if (values.short) await run(planned, engine)
-  else for (const one of planned) await run([one], engine)
+  else for (const one of planned) if (!isOver) await run([one], engine)
 }
 console.table(rows)
 if (values.json) writeFileSync(values.json, `${JSON.stringify(rows, null, 2)}\n`)
