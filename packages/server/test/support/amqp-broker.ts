@@ -13,6 +13,8 @@ export interface AmqpPeer {
   /** The most credit a link had. */
   mostCredit(): number
   settled(): { accepted: number; released: number; rejected: number }
+  /** What became of each body, in the order in which it was told. */
+  outcomes(): readonly { body: unknown; outcome: 'accepted' | 'released' | 'rejected' }[]
   close(): Promise<void>
 }
 
@@ -20,7 +22,8 @@ export async function startPeer(): Promise<AmqpPeer> {
   const container = rhea.create_container()
   const senders = new Set<Sender>()
   const queue: unknown[] = []
-  const outcomes = { accepted: 0, released: 0, rejected: 0 }
+  const counts = { accepted: 0, released: 0, rejected: 0 }
+  const outcomes: { body: unknown; outcome: keyof typeof counts }[] = []
   let unsettled = 0
   let mostUnsettled = 0
   let mostCredit = 0
@@ -67,9 +70,11 @@ export async function startPeer(): Promise<AmqpPeer> {
   container.on('sendable', soon)
   for (const outcome of ['accepted', 'released', 'rejected'] as const) {
     container.on(outcome, ({ delivery }) => {
-      outcomes[outcome]++
+      const { body } = delivery as unknown as { body: unknown }
+      counts[outcome]++
+      outcomes.push({ body, outcome })
       unsettled--
-      if (outcome === 'released') queue.push((delivery as unknown as { body: unknown }).body)
+      if (outcome === 'released') queue.push(body)
       soon()
     })
   }
@@ -88,7 +93,8 @@ export async function startPeer(): Promise<AmqpPeer> {
     },
     mostUnsettled: () => mostUnsettled,
     mostCredit: () => mostCredit,
-    settled: () => ({ ...outcomes }),
+    settled: () => ({ ...counts }),
+    outcomes: () => outcomes,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())

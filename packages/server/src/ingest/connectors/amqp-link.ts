@@ -11,6 +11,7 @@ import rhea, { type Connection, type Delivery, type EventContext, type Receiver 
 import { connectionOptions } from './amqp-address.ts'
 import { makeCredit, type Credit } from './amqp-credit.ts'
 import { readMessage } from './amqp-message.ts'
+import { makeOutcomes } from './amqp-outcomes.ts'
 import { boundTransfers } from './amqp-transfers.ts'
 import { tooLarge } from '../../kernel/failure.ts'
 import type { ConnectorSettings, ConnectorTools } from './connector.ts'
@@ -116,14 +117,17 @@ function makeTake(
   ended: AbortSignal,
 ): (bytes: Buffer, refusedSize: number | null, delivery: Delivery) => void {
   const target = { publish, tenantId, connectorId: id, source }
+  const tell = makeOutcomes()
 
-  function settle(outcome: 'accepted' | 'released' | 'rejected', act: () => void): void {
-    // On a connection that is gone there is nothing to settle: the broker has taken the message back.
-    if (!ended.aborted) {
-      act()
-      progress.add(outcome)
-    }
-    credit.settled()
+  function settle(outcome: 'accepted' | 'released' | 'rejected', act: () => void, reason = ''): void {
+    tell(outcome + reason, () => {
+      // On a connection that is gone there is nothing to settle: the broker has taken the message back.
+      if (!ended.aborted) {
+        act()
+        progress.add(outcome)
+      }
+      credit.settled()
+    })
   }
 
   async function takeOne(bytes: Buffer, refusedSize: number | null, delivery: Delivery): Promise<void> {
@@ -138,7 +142,7 @@ function makeTake(
     } else if (outcome.kind === 'hopeless') {
       progress.lastError = `a message was rejected: ${outcome.why}`.slice(0, 500)
       const description = outcome.why.slice(0, 200)
-      settle('rejected', () => delivery.reject({ condition: 'amqp:decode-error', description }))
+      settle('rejected', () => delivery.reject({ condition: 'amqp:decode-error', description }), description)
     } else {
       progress.lastError = outcome.why
       void credit.storeIsAway()

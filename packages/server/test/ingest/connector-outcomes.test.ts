@@ -1,0 +1,61 @@
+// What a broker is told of messages whose fate is decided in the same turn, over a real socket.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Publish } from '../../src/events/publish.ts'
+import { amqp } from '../../src/ingest/connectors/amqp.ts'
+import { compileMapping, DEFAULT_MAPPING } from '../../src/ingest/mapping.ts'
+import { ruleBroken } from '../../src/kernel/failure.ts'
+import { StoreUnavailable } from '../../src/store/db.ts'
+import { startPeer } from '../support/amqp-broker.ts'
+import { fakeClock } from '../support/fake-clock.ts'
+
+const OUTCOMES = ['accepted', 'released', 'rejected'] as const
+type Fate = (typeof OUTCOMES)[number]
+
+/** The store's word on each message, all of it in the turn in which the last of them has come. */
+function decidedTogether(fates: readonly Fate[]): Publish {
+  const together = Promise.withResolvers<void>()
+  let come = 0
+  return async () => {
+    const fate = fates[come++]
+    if (come === fates.length) together.resolve()
+    await together.promise
+    if (fate === 'released') throw new StoreUnavailable('the store is away')
+    if (fate === 'rejected') throw ruleBroken('reserved_event_id', 'It belongs to another source', {})
+    return [{ status: 'accepted', id: 'e', recipients: 0 }] as unknown as Awaited<ReturnType<Publish>>
+  }
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise(setImmediate)
+}
+
+const three = OUTCOMES.flatMap((one) => OUTCOMES.flatMap((two) => OUTCOMES.map((last): Fate[] => [one, two, last])))
+for (const fates of three) {
+  test(`[AMQP-2] each message is told its own fate: ${fates.join(', ')}`, { timeout: 60_000 }, async (t) => {
+    const peer = await startPeer()
+    t.after(() => peer.close())
+    peer.offer(fates.map((_, id) => ({ entity: 'order', action: 'made', id })))
+    const connector = amqp.start(
+      {
+        tenantId: 'ten_1',
+        id: 'con_1',
+        source: 'erp',
+        url: peer.url,
+        address: 'q',
+        credit: fates.length,
+        tlsCa: null,
+        mapper: compileMapping('erp', DEFAULT_MAPPING),
+      },
+      { publish: decidedTogether(fates), clock: fakeClock(), maxEventBytes: 10_000, count: () => {} },
+    )
+    await until(() => peer.outcomes().length >= fates.length)
+    const told = new Map(peer.outcomes().map(({ body, outcome }) => [(body as { id: number }).id, outcome]))
+    assert.deepEqual(
+      fates.map((_, id) => told.get(id)),
+      fates,
+    )
+    await connector.stop()
+    await until(() => peer.receivers() === 0)
+  })
+}
