@@ -91,5 +91,6 @@ test('[SAFE-17] others have their turn while a megabyte of the smallest values i
   assert.equal(((await parse(text)) as unknown[]).length, 300_000)
   isOver = true
   await others
-  assert.ok(turns >= 20, `${turns} turns`)
+  // 4 KiB in each of them.
+  assert.ok(turns >= 200, `${turns} turns`)
 })
