@@ -16,6 +16,7 @@
 import { performance } from 'node:perf_hooks'
 import type { Socket } from 'node:net'
 import { networkOf } from '../kernel/addresses.ts'
+import { watchForFlood } from '../kernel/flood.ts'
 import { makeLoudNetworks } from './loud-networks.ts'
 import { isHeldByNode, onceItIsRead, readInSlices, type Slices } from './read-in-slices.ts'
 
@@ -27,6 +28,12 @@ const PIECES_OF_ONE_READ = 256
 const OF_ONE_TURN = 64
 /** Those that rest and did not pipeline are read so many in a turn: about a millisecond. */
 const READ_AT_ONCE = 16
+/**
+ * The same of an address that floods: sixty-four acknowledgements that came together were a turn of 5 ms. For everybody
+ * it would cost 10 % of what a node can do, since every socket is paused and resumed.
+ */
+const OF_ONE_TURN_OF_FLOOD = 16
+const READ_AT_ONCE_OF_FLOOD = 8
 /** Connections of an address. Each takes some 30 kB while the head of a request is on its way. */
 const OF_AN_ADDRESS = 24_576
 /** What an address rests for, as a multiple of what it took. */
@@ -178,6 +185,7 @@ export function makeReadingTurns(now: () => number = () => performance.now()): R
   const senders = new Map<string, Sender>()
   const reads = countReads(now)
   const loud = makeLoudNetworks(now)
+  const flood = watchForFlood<Sender>()
 
   function slice(socket: Socket): void {
     const one = known.get(socket)!
@@ -212,7 +220,8 @@ export function makeReadingTurns(now: () => number = () => performance.now()): R
     sender.isLoud = false
     sender.released = []
     const resting = sender.resting!
-    if (resting.quiet.size > 0) release(sender, resting.quiet, READ_AT_ONCE)
+    if (resting.quiet.size > 0)
+      release(sender, resting.quiet, flood.isBy(sender) ? READ_AT_ONCE_OF_FLOOD : READ_AT_ONCE)
     else if (time < sender.restUntil) return void setTimeout(next, sender.restUntil - time, sender).unref()
     else if (resting.others.size > 0) release(sender, resting.others, 1, sliceIfLoud)
     else {
@@ -260,7 +269,9 @@ export function makeReadingTurns(now: () => number = () => performance.now()): R
       if (one) {
         one.isQuiet = true
         one.slices?.heard()
-        if (heardInTurn(one.sender, reads.turn) === OF_ONE_TURN && senders.size > 1) rest(one.sender, socket)
+        flood.heard(one.sender)
+        const most = flood.isBy(one.sender) ? OF_ONE_TURN_OF_FLOOD : OF_ONE_TURN
+        if (heardInTurn(one.sender, reads.turn) === most && senders.size > 1) rest(one.sender, socket)
       }
       if (count === OF_ONE_READ + 1) isLoud(socket)
     },

@@ -10,15 +10,15 @@ interface Request extends Startable {
   name: string
 }
 
-/** Each request that is begun takes a millisecond of a clock that nothing else moves. */
-function doorway() {
+/** Each request that is begun takes a millisecond of a clock that nothing else moves, or another time. */
+function doorway(takesMs = 1) {
   const places = makePlaces()
   const begun: string[] = []
   let ms = 0
   const start = makeFairStart<Request>(
     ({ name }) => {
       begun.push(name)
-      ms++
+      ms += takesMs
     },
     () => ms,
   )
@@ -72,6 +72,26 @@ test('[SAFE-30] where somebody else has called of late, a turn begins half as ma
   for (let i = 0; i < 10; i++) start(ofAgent('loud', 'a'))
   assert.equal(begun.length - 1, 1)
   await emptied(11)
+})
+
+test('[SAFE-53] where one of them floods, a turn begins half as many again', async () => {
+  const { begun, start, ofAgent, emptied } = doorway(1 / 16)
+  const inOneTurn = (count: number): number => {
+    const before = begun.length
+    for (let i = 0; i < count; i++) start(ofAgent('loud', 'a'))
+    return begun.length - before
+  }
+  start(ofAgent('quiet', 'b'))
+  await nextTurn()
+  assert.equal(inOneTurn(100), 16)
+  await emptied(101)
+  // The rest of the first 256, most of which are of one.
+  for (let i = 0; i < 10; i++) start(ofAgent('quiet', 'b'))
+  inOneTurn(145)
+  await emptied(256)
+  await nextTurn()
+  assert.equal(inOneTurn(100), 8)
+  await emptied(356)
 })
 
 test('[SAFE-30] one whose client has gone is not begun, and holds nobody up', async () => {

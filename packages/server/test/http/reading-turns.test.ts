@@ -124,6 +124,27 @@ test('[SAFE-31] of two hundred sockets that ask at once sixteen are read in a tu
   if (rested !== -1) assert.ok(Math.max(0, ...sizes.slice(rested + 1)) <= 17, `then ${sizes.slice(rested + 1)}`)
 })
 
+test('[SAFE-53] of an address that floods sixteen are read in a turn, then eight, and all are answered', async () => {
+  const { port, turns, read, count } = await server()
+  const other = await connect(port, '127.0.0.3')
+  const many = await Promise.all(Array.from({ length: 50 }, () => connect(port, '127.0.0.2')))
+  const ask = async (socket: Socket): Promise<void> => {
+    const answered = count(read.length + 1)
+    socket.write(REQUEST)
+    await answered
+  }
+  for (let i = 0; i < 16; i++) await ask(other)
+  for (let i = 16; i < 256; i++) await ask(many[i % 50]!)
+  const before = turns.length
+  const all = count(256 + 50)
+  for (const socket of many) socket.write(REQUEST)
+  await all
+  const sizes = turns.slice(before).map((sockets) => sockets.size)
+  assert.ok(Math.max(...sizes) <= 16, `${sizes}`)
+  const rested = sizes.indexOf(16)
+  if (rested !== -1) assert.ok(Math.max(0, ...sizes.slice(rested + 1)) <= 9, `then ${sizes.slice(rested + 1)}`)
+})
+
 /** A kibibyte of them; a turn as it is counted here may hold the end of one and the beginning of the next. */
 const OF_A_SLICE = Math.ceil(1_024 / REQUEST.length)
 
