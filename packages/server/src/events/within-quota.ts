@@ -1,6 +1,6 @@
 // Publishing within the quotas of a tenant. Each event stands or falls alone: those there is room for are published,
-// the rest are refused. A retry of an event that was accepted needs no room: it is published, and found to be a
-// duplicate.
+// the rest are refused. An event whose id was accepted before, or stands earlier in the batch, needs no room: it is
+// published, and found to be a duplicate.
 import type { Failure } from '../kernel/failure.ts'
 import type { Quotas } from '../tenants/quotas.ts'
 import type { Store } from '../store/db.ts'
@@ -10,44 +10,58 @@ import { storedAmong } from './sql.ts'
 
 const bytesOf = (event: PreparedEvent): number => Buffer.byteLength(event.text)
 
+/** The bytes that each id may take: of events with one id at most one is stored. */
+function bytesById(events: readonly PreparedEvent[]): Map<string, number> {
+  const bytes = new Map<string, number>()
+  for (const event of events) bytes.set(event.id, Math.max(bytes.get(event.id) ?? 0, bytesOf(event)))
+  return bytes
+}
+
 export function withinQuota(store: Store, publish: Publish, quotas: Quotas): Publish {
-  /** Takes room for each event; gives back why there is none for those that have to be refused. */
+  /** Takes room for each id, and notes it in `taken`; gives back why there is none for those that have to be refused. */
   async function makeRoom(
     tenantId: string,
-    events: readonly PreparedEvent[],
-    counted: Set<PreparedEvent>,
-  ): Promise<Map<PreparedEvent, Failure>> {
-    const refused = new Map<PreparedEvent, Failure>()
-    for (const event of events) {
-      const failure = await quotas.take(tenantId, 1, bytesOf(event))
-      if (failure) refused.set(event, failure)
-      else counted.add(event)
+    wanted: ReadonlyMap<string, number>,
+    taken: Map<string, number>,
+  ): Promise<Map<string, Failure>> {
+    const refused = new Map<string, Failure>()
+    for (const [id, bytes] of wanted) {
+      const failure = await quotas.take(tenantId, 1, bytes)
+      if (failure) refused.set(id, failure)
+      else taken.set(id, bytes)
     }
-    if (refused.size === 0) return refused
-    const known = await storedAmong(
-      store,
-      tenantId,
-      [...refused.keys()].map(({ id }) => id),
-    )
-    for (const { id } of counted) known.add(id)
-    for (const event of refused.keys()) if (known.has(event.id)) refused.delete(event)
     return refused
+  }
+
+  /** The same, where what a retry took is left to the others once there is not enough for all. */
+  async function makeRoomForNew(
+    tenantId: string,
+    wanted: ReadonlyMap<string, number>,
+    taken: Map<string, number>,
+  ): Promise<Map<string, Failure>> {
+    const refused = await makeRoom(tenantId, wanted, taken)
+    if (refused.size === 0) return refused
+    const known = await storedAmong(store, tenantId, [...wanted.keys()])
+    for (const id of known) {
+      const bytes = taken.get(id)
+      if (bytes !== undefined) quotas.release(tenantId, 1, bytes)
+      taken.delete(id)
+      refused.delete(id)
+    }
+    return makeRoom(tenantId, new Map([...refused.keys()].map((id) => [id, wanted.get(id)!])), taken)
   }
 
   async function limited(submission: Submission): Promise<PublishOutcome[]> {
     const { tenantId, events, record } = submission
-    const counted = new Set<PreparedEvent>()
-    const giveBack = (): void => {
-      for (const event of counted) quotas.release(tenantId, 1, bytesOf(event))
-    }
+    const taken = new Map<string, number>()
     try {
-      const refused = await makeRoom(tenantId, events, counted)
-      const admitted = events.filter((event) => !refused.has(event))
+      const refused = await makeRoomForNew(tenantId, bytesById(events), taken)
+      const admitted = events.filter(({ id }) => !refused.has(id))
       /** What became of all of them, in order. */
       const together = (outcomes: readonly PublishOutcome[]): PublishOutcome[] => {
         const left = [...outcomes]
-        return events.map((event) => {
-          const failure = refused.get(event)
+        return events.map(({ id }) => {
+          const failure = refused.get(id)
           return failure ? { status: 'refused', failure } : left.shift()!
         })
       }
@@ -61,12 +75,15 @@ export function withinQuota(store: Store, publish: Publish, quotas: Quotas): Pub
         ...(record ? { record: (tx, made) => record(tx, together(made)) } : {}),
       })
       for (const [i, { status }] of outcomes.entries()) {
-        const event = admitted[i]!
-        if (status === 'accepted' && counted.delete(event)) quotas.written(tenantId, 1, bytesOf(event))
+        const { id } = admitted[i]!
+        const bytes = taken.get(id)
+        if (status !== 'accepted' || bytes === undefined) continue
+        taken.delete(id)
+        quotas.written(tenantId, 1, bytes)
       }
       return together(outcomes)
     } finally {
-      giveBack()
+      for (const bytes of taken.values()) quotas.release(tenantId, 1, bytes)
     }
   }
 

@@ -318,6 +318,39 @@ onBothEngines((engine) => {
       assert.deepEqual(told, ['accepted', 'duplicate', 'duplicate', 'quota_exceeded'])
     })
 
+    test('[POL-12] [PUB-2] duplicates in a batch take no room from the events beside them', async () => {
+      const agent = await tenant.agent()
+      await service.clock.jump(DAY)
+      await set({ quota_events_per_day: null })
+      const token = await tenant.token(agent.key)
+      for (const id of ['known-1', 'known-2']) assert.equal((await publish(service, token, { id })).status, 202)
+      await set({ quota_events_per_day: 4 })
+      const batch = await service.call('POST /v1/events', {
+        token,
+        raw: JSON.stringify(
+          ['known-1', 'fresh-1', 'fresh-1', 'known-2', 'fresh-2', 'fresh-3', 'known-1', 'fresh-2'].map((id) => ({
+            specversion: '1.0',
+            type: 't',
+            source: '/s',
+            id,
+          })),
+        ),
+        headers: { 'content-type': 'application/cloudevents-batch+json' },
+      })
+      const told = batch.body.results.map(({ status, error }: Told) => status ?? error?.details.rule)
+      assert.deepEqual(told, [
+        'duplicate',
+        'accepted',
+        'duplicate',
+        'duplicate',
+        'accepted',
+        'quota_exceeded',
+        'duplicate',
+        'duplicate',
+      ])
+      await set({ quota_events_per_day: null })
+    })
+
     test('[POL-12] stored bytes end at their quota, and retention makes room', async () => {
       const agent = await tenant.agent()
       await set({ quota_stored_bytes: 2_000, retention_days: 1 })
