@@ -43,5 +43,7 @@ export async function putAgent(
   const changed: AgentRow = { ...found, ...fields, updated_at: at }
   await saveAgent(tx, changed)
   announce(tx, 'agent', found.id)
+  // Its tokens see what its team sees.
+  if (changed.team_id !== found.team_id) announce(tx, 'keys', tenantId)
   return { agent: shownAgent(changed), made: false }
 }

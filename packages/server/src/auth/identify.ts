@@ -4,6 +4,8 @@
 // 1. A revoked key or a deactivated agent ends its tokens at once on the node that did it, and on every other within
 //    STANDING_MS plus one read. An announcement makes that sooner; nothing depends on its arrival.
 // 2. Reads that are due in the same turn of the event loop share one query.
+// 3. The team of an agent is the one that it is in, whatever it was in when the token was made: it is read with the
+//    standing, and a move counts as fast.
 import { makeBatches } from '../kernel/batches.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Announcements } from '../store/announce.ts'
@@ -17,6 +19,8 @@ const MAX_TOKENS = 50_000
 
 interface KeyStanding {
   live: boolean
+  /** The team that the key's agent is in. */
+  teamId: string | null
   /** In elapsed time. */
   readAt: number
 }
@@ -50,9 +54,9 @@ export function makeIdentify(store: Store, announcements: Announcements, tokenKe
     }
   }
 
-  const reads = makeBatches<Principal, boolean>({ run: readStandingsOf })
+  const reads = makeBatches<Principal, KeyStanding>({ run: readStandingsOf })
 
-  async function readStandingsOf(principals: readonly Principal[]): Promise<(boolean | Promise<boolean>)[]> {
+  async function readStandingsOf(principals: readonly Principal[]): Promise<(KeyStanding | Promise<KeyStanding>)[]> {
     const before = generation
     const tenants = [...new Set(principals.map(({ tenantId }) => tenantId))]
     const keys = [...new Set(principals.map(({ keyId }) => keyId))]
@@ -60,16 +64,25 @@ export function makeIdentify(store: Store, announcements: Announcements, tokenKe
     const rows = await readStandings(store, tenants, keys)
     // Something was revoked while the query ran: its result may be from before.
     if (generation !== before) return principals.map((principal) => reads.add(principal))
-    const live = new Set(rows.filter((row) => row.standing === 'live').map((row) => row.id))
-    for (const principal of principals) standings.set(nameOf(principal), { live: live.has(principal.keyId), readAt })
+    const found = new Map(
+      rows.map(({ id, standing, team_id }) => [id, { live: standing === 'live', teamId: team_id, readAt }]),
+    )
+    const unknown = { live: false, teamId: null, readAt }
+    const read = principals.map(({ keyId }): KeyStanding => found.get(keyId) ?? unknown)
+    for (const [i, principal] of principals.entries()) standings.set(nameOf(principal), read[i]!)
     bound(standings)
-    return principals.map(({ keyId }) => live.has(keyId))
+    return read
   }
 
   const nameOf = (principal: Principal): string => `${principal.tenantId} ${principal.keyId}`
 
   const isFresh = (standing: KeyStanding | null): standing is KeyStanding =>
     standing !== null && clock.elapsed() - standing.readAt < STANDING_MS
+
+  function standingOf(principal: Principal): KeyStanding | Promise<KeyStanding> {
+    const at = standings.get(nameOf(principal)) ?? null
+    return isFresh(at) ? at : reads.add(principal)
+  }
 
   const identify = (async (token) => {
     let known = tokens.get(token)
@@ -79,17 +92,18 @@ export function makeIdentify(store: Store, announcements: Announcements, tokenKe
       tokens.set(token, (known = { claims, standing: null, generation }))
       bound(tokens)
     }
-    const { claims } = known
-    const now = clock.now()
-    if (claims.expiresAt <= now) {
+    if (known.claims.expiresAt <= clock.now()) {
       tokens.delete(token)
       return null
     }
-    const at = standings.get(nameOf(claims.principal)) ?? null
-    const live = isFresh(at) ? at.live : await reads.add(claims.principal)
-    known.standing = standings.get(nameOf(claims.principal)) ?? null
+    const standing = await standingOf(known.claims.principal)
+    const { claims } = known
+    // What is kept with a principal stays with it as long as its agent stays where it is.
+    if (standing.live && standing.teamId !== claims.principal.teamId)
+      known.claims = { ...claims, principal: { ...claims.principal, teamId: standing.teamId } }
+    known.standing = standings.get(nameOf(claims.principal)) === standing ? standing : null
     known.generation = generation
-    return live ? claims.principal : null
+    return standing.live ? known.claims.principal : null
   }) as Identify
 
   identify.cached = (token) => {
@@ -101,10 +115,7 @@ export function makeIdentify(store: Store, announcements: Announcements, tokenKe
       : null
   }
 
-  identify.stands = async (principal) => {
-    const at = standings.get(nameOf(principal)) ?? null
-    return isFresh(at) ? at.live : reads.add(principal)
-  }
+  identify.stands = async (principal) => (await standingOf(principal)).live
 
   // Something about the tenant's keys changed: what is known of them may be from before.
   announcements.listen('keys', (tenantId) => {

@@ -58,6 +58,8 @@ export const revokeKeyRow = (db: Db, tenantId: string, ownerId: string, id: stri
 export interface StandingRow {
   id: string
   standing: 'live' | 'revoked' | 'inactive'
+  /** Of its agent. */
+  team_id: string | null
 }
 
 /** A key, and what stands of it and of its owner. */
@@ -69,7 +71,10 @@ interface KeyStandingRow {
   revoked_at: number | null
 }
 
-/** Which of these keys still stand: not revoked, and their agent active. Unknown keys are left out. Locks nothing. */
+/**
+ * Which of these keys still stand: not revoked, and their agent active; and the team that it is in. Unknown keys are left
+ * out. Locks nothing.
+ */
 export const readStandings = (db: Db, tenantIds: string[], keyIds: string[]): Promise<StandingRow[]> =>
   db.isSharded ? standingsByTenant(db, tenantIds, keyIds) : standingsAtOnce(db, tenantIds, keyIds)
 
@@ -77,7 +82,7 @@ const standingsAtOnce = (db: Db, tenantIds: string[], keyIds: string[]): Promise
   db.rows<StandingRow>(
     `select k.id, case when k.revoked_at is not null then 'revoked'
                        when k.owner_type = 'agent' and a.status <> 'active' then 'inactive'
-                       else 'live' end as standing
+                       else 'live' end as standing, a.team_id
        from api_keys k left join agents a on a.tenant_id = k.tenant_id and a.id = k.owner_id
       where ${db.dialect.inList('k.tenant_id')} and ${db.dialect.inList('k.id')}`,
     [db.dialect.list(tenantIds), db.dialect.list(keyIds)],
@@ -93,23 +98,24 @@ async function standingsByTenant(db: Db, tenantIds: string[], keyIds: string[]):
     Map.groupBy(keys, (key) => key.tenant_id),
     async ([tenantId, ofTenant]) => {
       const owners = ofTenant.filter(({ owner_type }) => owner_type === 'agent').map(({ owner_id }) => owner_id)
-      const inactive = new Set(owners.length > 0 ? await inactiveAmong(db, tenantId, owners) : [])
-      return ofTenant.map(
-        ({ id, owner_id, revoked_at }): StandingRow => ({
+      const agents = owners.length > 0 ? await readOwners(db, tenantId, owners) : []
+      const byId = new Map(agents.map((agent) => [agent.id, agent]))
+      return ofTenant.map(({ id, owner_id, revoked_at }): StandingRow => {
+        const { status = 'active', team_id = null } = byId.get(owner_id) ?? {}
+        return {
           id,
-          standing: revoked_at !== null ? 'revoked' : inactive.has(owner_id) ? 'inactive' : 'live',
-        }),
-      )
+          standing: revoked_at !== null ? 'revoked' : status === 'active' ? 'live' : 'inactive',
+          team_id,
+        }
+      })
     },
   )
   return (await Promise.all(ofTenants)).flat()
 }
 
-/** The agents among these that are not active. Locks nothing. */
-const inactiveAmong = async (db: Db, tenantId: string, ids: string[]): Promise<string[]> =>
-  (
-    await db.rows<{ id: string }>(
-      `select id from agents where tenant_id = ? and ${db.dialect.inList('id')} and status <> 'active'`,
-      [tenantId, db.dialect.list(ids)],
-    )
-  ).map(({ id }) => id)
+/** What stands of the agents that own keys. Locks nothing. */
+const readOwners = (db: Db, tenantId: string, ids: string[]) =>
+  db.rows<{ id: string; status: string; team_id: string | null }>(
+    `select id, status, team_id from agents where tenant_id = ? and ${db.dialect.inList('id')}`,
+    [tenantId, db.dialect.list(ids)],
+  )

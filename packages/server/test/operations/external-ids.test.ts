@@ -55,6 +55,39 @@ onBothEngines((engine) => {
     )
   })
 
+  test('[OPS-25] [MEM-9] an agent that moves to another team sees with its token what that team sees', async () => {
+    const { body: agent } = await put('agents', 'mover', { ...AGENT, team_id: 'red' })
+    const key = await service.call(`POST /v1/agents/${agent.id}/keys`, {
+      token: tenant.admin,
+      body: { scopes: ['memory:read', 'memory:write'] },
+    })
+    const token = await tenant.token(key.body.key)
+    const memory = { type: 'semantic', scope: 'team', title: 'Valve', content: 'It is stuck' }
+    const remember = (caller: string, team_id?: string) =>
+      service.call('POST /v1/memories', { token: caller, body: { ...memory, ...(team_id ? { team_id } : {}) } })
+    const ofTeams = {
+      red: (await remember(tenant.admin, 'red')).body.id,
+      blue: (await remember(tenant.admin, 'blue')).body.id,
+    }
+    const seenBy = async (at: Service): Promise<unknown> => {
+      const { body } = await at.call('GET /v1/memories?scope=team', { token })
+      return body.memories.map(({ id }: { id: string }) =>
+        id === ofTeams.red ? 'red' : id === ofTeams.blue ? 'blue' : id,
+      )
+    }
+    const other = service.store.isShared ? await service.another() : service
+    assert.deepEqual([await seenBy(service), await seenBy(other)], [['red'], ['red']])
+    await put('agents', 'mover', { ...AGENT, team_id: 'blue' })
+    assert.deepEqual(await seenBy(service), ['blue'])
+    assert.equal((await service.call(`GET /v1/memories/${ofTeams.red}`, { token })).status, 404)
+    await service.clock.advance(1_000)
+    assert.deepEqual(await seenBy(other), ['blue'])
+    assert.equal((await remember(token)).body.team_id, 'blue')
+    await put('agents', 'mover', AGENT)
+    assertError(await remember(token), 'validation_failed')
+    if (other !== service) await other.stop()
+  })
+
   test('[OPS-25] of many at once one makes it and the others find it', async () => {
     const replies = await Promise.all(Array.from({ length: 8 }, () => put('agents', 'at once', AGENT)))
     assert.deepEqual(
