@@ -2,8 +2,9 @@
 // metering counts (tenants/usage.ts).
 //
 // 1. Counting is an addition. Nothing waits for it, and a tenant in which nothing happens costs nothing.
-// 2. A node that is killed loses what it has not written: a few seconds.
-// 3. While somebody watches a tenant live, every node writes once a second: the watcher's node calls for it.
+// 2. It counts for the minute in which it happened, however late it is written: the store may have been away.
+// 3. A node that is killed loses what it has not written: a few seconds.
+// 4. While somebody watches a tenant live, every node writes once a second: the watcher's node calls for it.
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../kernel/clock.ts'
 import type { Db, Store } from '../store/db.ts'
@@ -34,25 +35,33 @@ export const minuteOf = (ms: number): number => Math.floor(ms / MINUTE_MS)
 
 export function makeActivity(store: Store, clock: Clock): Activity {
   const node = randomBytes(6).toString('hex')
-  let counted = new Map<string, Counts>()
+  /** By minute, and by tenant. */
+  let counted = new Map<number, Map<string, Counts>>()
   let flushing: Promise<void> | null = null
 
-  function count(tenantId: string, what: Counted, amount: number): void {
+  function countAt(minute: number, tenantId: string, what: Counted, amount: number): void {
     if (amount === 0) return
-    let counts = counted.get(tenantId)
-    if (!counts) counted.set(tenantId, (counts = nothing()))
+    let ofMinute = counted.get(minute)
+    if (!ofMinute) counted.set(minute, (ofMinute = new Map()))
+    let counts = ofMinute.get(tenantId)
+    if (!counts) ofMinute.set(tenantId, (counts = nothing()))
     counts[what] += amount
   }
+
+  const count: Activity['count'] = (tenantId, what, amount) => countAt(minuteOf(clock.now()), tenantId, what, amount)
 
   async function write(): Promise<void> {
     if (counted.size === 0) return
     const written = counted
     counted = new Map()
     try {
-      await store.tx(async (tx) => addActivity(tx, minuteOf(clock.now()), node, written))
+      await store.tx(async (tx) => {
+        for (const [minute, counts] of written) addActivity(tx, minute, node, counts)
+      })
     } catch (error) {
-      for (const [tenantId, counts] of written)
-        for (const [what, amount] of Object.entries(counts)) count(tenantId, what as Counted, amount)
+      for (const [minute, ofMinute] of written)
+        for (const [tenantId, counts] of ofMinute)
+          for (const [what, amount] of Object.entries(counts)) countAt(minute, tenantId, what as Counted, amount)
       throw error
     }
   }

@@ -1,8 +1,11 @@
 // What happened in a tenant, by the minute.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { makeActivity, minuteOf } from '../../src/activity/activity.ts'
+import { readMinutes } from '../../src/activity/sql.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
+import { fakeClock } from '../support/fake-clock.ts'
 import { startService, type Service } from '../support/service.ts'
 import { ack, ids, interest, poll, publish } from '../events/tools.ts'
 
@@ -48,6 +51,25 @@ onBothEngines((engine) => {
     assert.ok(theirs.body.minutes.every(({ events }: { events: number }) => events === 0))
     for (const minutes of ['0', '1441', 'x'])
       assertError(await service.call(`GET /v1/stats?minutes=${minutes}`, { token: tenant.admin }), 'validation_failed')
+  })
+
+  test('[CON-14] what is written late counts for the minute in which it happened', async () => {
+    const tenant = await service.tenant()
+    const clock = fakeClock()
+    const activity = makeActivity(service.store, clock)
+    activity.count(tenant.id, 'events', 3)
+    await clock.jump(60_000)
+    activity.count(tenant.id, 'events', 1)
+    await activity.flush()
+    const first = minuteOf(clock.now()) - 1
+    const rows = await readMinutes(service.store, tenant.id, first)
+    assert.deepEqual(
+      rows.map(({ minute, events }) => [minute, events]),
+      [
+        [first, 3],
+        [first + 1, 1],
+      ],
+    )
   })
 
   test('[CON-14] it is written down by itself, and kept for a day', async () => {
