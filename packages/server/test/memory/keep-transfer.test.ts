@@ -143,6 +143,32 @@ onBothEngines((engine) => {
     assert.equal(out.length, 1239)
   })
 
+  test('[KEP-7] relationships are exported in the order of their ends and types, on every store', async () => {
+    const tenant = await service.tenant()
+    const agent = await tenant.agent()
+    const [one, two, three] = ids([
+      await calls.make(agent, { title: 'One' }),
+      await calls.make(agent, { title: 'Two' }),
+      await calls.make(agent, { title: 'Three' }),
+    ])
+    const edges = [
+      [three, one, 'supports'],
+      [two, three, 'related_to'],
+      [three, two, 'caused_by'],
+      [one, three, 'part_of'],
+      [one, two, 'supports'],
+      [one, two, 'contradicts'],
+    ] as const
+    for (const [source, target, relationship_type] of edges)
+      await calls.relate(agent, source!, target!, { relationship_type })
+    const out = parsed(await exported(agent)).slice(3)
+    const shown = out.map((line) => [line.source_memory_id, line.target_memory_id, line.relationship_type])
+    assert.deepEqual(
+      shown,
+      edges.toSorted((a, b) => (a.join(' ') < b.join(' ') ? -1 : 1)),
+    )
+  })
+
   test('[KEP-8] [KEP-9] into another tenant: the caller owns it, ids are mapped, and again nothing changes', async () => {
     const { agent, made } = await filled()
     const text = await exported(agent)

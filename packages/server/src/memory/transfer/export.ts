@@ -59,6 +59,12 @@ function list(db: Db, { since, now }: ExportQuery, principal: Principal, which: 
   )
 }
 
+const placeOf = (row: ListedRelationship): string =>
+  `${row.source_memory_id} ${row.target_memory_id} ${row.relationship_type}`
+
+/** The order of those that are read one memory after the other: an export is the same text on every store. */
+const inOrder = (a: ListedRelationship, b: ListedRelationship): number => (placeOf(a) < placeOf(b) ? -1 : 1)
+
 async function* linesOf(db: Db, rows: readonly ListedRelationship[]): AsyncGenerator<string> {
   for (const row of rows) {
     if (row.long === 0) {
@@ -81,7 +87,7 @@ async function* relationshipLines(db: Db, principal: Principal, query: ExportQue
     const ofPage = { sql: inList('r.source_memory_id'), values: [listed(ids)] }
     const few = await list(db, query, principal, ofPage, '')
     if (few.length <= RELATIONSHIPS) {
-      yield* linesOf(db, few)
+      yield* linesOf(db, few.sort(inOrder))
       continue
     }
     // Too many at once: one memory after the other, in the order of an index.
