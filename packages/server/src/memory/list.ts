@@ -62,7 +62,8 @@ export async function listMemories(
   const { rows, total } = await page()
   const response = {
     open: '{"memories":[',
-    items: rows.map((memory) => ({ memory })),
+    // One that is past its expiry has expired, whether or not a sweep has written it down.
+    items: rows.map((memory) => ({ memory: { ...memory, status } })),
     close: () => `],"total":${total}}`,
   }
   return jsonBody(db, db, seen, response, isBrief)

@@ -109,13 +109,12 @@ async function readRows(
     `select ${isBrief ? briefColumns('m') : memoryColumns(db.dialect, 'm')} from memories m where ${seen.sql} and ${db.dialect.inList('m.id')}`,
     [...seen.values, db.dialect.list(long)],
   )
-  for (const row of rows)
-    whole.set(row.id, { ...row, accessed_at: Math.max(row.accessed_at, accessed(listed, row.id)) })
+  for (const row of rows) {
+    const { status, accessed_at } = listed.find(({ id }) => id === row.id)!
+    whole.set(row.id, { ...row, status, accessed_at: Math.max(row.accessed_at, accessed_at) })
+  }
   return whole
 }
-
-const accessed = (listed: readonly ListedMemory[], id: string): number =>
-  listed.find((row) => row.id === id)!.accessed_at
 
 /** Items in groups of at most LARGE bytes, or one. */
 function* groups(items: readonly Item[]): Generator<Item[]> {
