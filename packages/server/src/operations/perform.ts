@@ -151,33 +151,11 @@ function withAudit(audit: Audit, audited: AuditedCall, record: RecordResponse | 
   return Object.assign(recorded, { begun: (tx: Db) => write(tx) })
 }
 
-function makeRun(
-  binding: Binding,
-  { store, idempotency, compileCheck, audit }: PerformTools,
-  admit: ReturnType<typeof makeAdmit>,
-  readTurn: ReadTurn,
-): Run {
+/** Calls what the operation is bound to: on a reader, in a transaction, or in transactions of its own. */
+function makeInvoke(binding: Binding, { store, audit }: PerformTools, readTurn: ReadTurn) {
   const { operation } = binding
-  const readInput = makeReadInput(operation, compileCheck)
 
-  function handle(
-    principal: Principal,
-    input: Input,
-    payload: Payload,
-    options: CallOptions,
-    record: RecordResponse | null,
-  ): Promise<OperationResponse> {
-    const query = readInput.query(input) as never
-    const body = readInput.body(payload, options)
-    const call: Call<never> = { principal, params: (input.params ?? {}) as never, query, body: body as never, options }
-    if (!(body instanceof Promise)) return invoke(call, record)
-    return body.then((value) => {
-      call.body = value as never
-      return invoke(call, record)
-    })
-  }
-
-  function invoke(call: Call<never>, record: RecordResponse | null): Promise<OperationResponse> {
+  return (call: Call<never>, record: RecordResponse | null): Promise<OperationResponse> => {
     if (binding.kind === 'read' || binding.kind === 'browse') {
       const { handle } = binding
       const isOnCopy = binding.kind === 'browse' && store.behind !== store
@@ -196,6 +174,30 @@ function makeRun(
       return response
     }
     return store.tx(inTx, { caller: call.principal })
+  }
+}
+
+function makeRun(binding: Binding, tools: PerformTools, admit: ReturnType<typeof makeAdmit>, readTurn: ReadTurn): Run {
+  const { operation } = binding
+  const { idempotency } = tools
+  const readInput = makeReadInput(operation, tools.compileCheck)
+  const invoke = makeInvoke(binding, tools, readTurn)
+
+  function handle(
+    principal: Principal,
+    input: Input,
+    payload: Payload,
+    options: CallOptions,
+    record: RecordResponse | null,
+  ): Promise<OperationResponse> {
+    const query = readInput.query(input) as never
+    const body = readInput.body(payload, options)
+    const call: Call<never> = { principal, params: (input.params ?? {}) as never, query, body: body as never, options }
+    if (!(body instanceof Promise)) return invoke(call, record)
+    return body.then((value) => {
+      call.body = value as never
+      return invoke(call, record)
+    })
   }
 
   // A refusal that would come out the same again is recorded like any other response.
