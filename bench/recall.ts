@@ -2,7 +2,8 @@
 //
 //   node bench/recall.ts FOLDER [--postgres URL] [--json FILE] [--reliability SVG]
 //
-// FOLDER has a folder for each collection of judged queries, with docs.jsonl {id, title, content, collection?},
+// FOLDER (bench/collections has two small ones, about words that are held in passing and words that are the answer) has a
+// folder for each collection of judged queries, with docs.jsonl {id, title, content, collection?},
 // queries.jsonl {id, query, collection?} and qrels.jsonl {query, doc, relevance}. Each collection is an agent, each
 // document a memory of its own, each query a search for ten. Prints nDCG@10, recall@10 and the time of a search; how far
 // the scores lie from the share of relevant results; and what the floor of enrichment leaves of a query's own collection

@@ -5,7 +5,8 @@
 //   cos    cosine of the meaning of query and memory; of several windows the best
 //   tok    for each token of the query the cosine of the likest token of the memory, averaged by √idf of its word
 //   rel    lex, cos and tok weighted by how long memories are (blendFor); without token vectors 0.6 lex + 0.4 cos;
-//          of short memories lex counts by the share of the query's words that the memory holds
+//          of short memories lex counts by the share of the query's words that the memory holds, and a single word that
+//          is held in passing counts less or nothing, in lex and in tok (in-passing.ts)
 //          a memory that is not embedded yet is presumed to mean what the best one means, by the share of the query's
 //          words it holds: it is found by its words at once, however long it is, and by its own meaning as soon as that
 //          is known
@@ -19,6 +20,7 @@
 import { neverYield, type YieldCpu } from '../kernel/yield-cpu.ts'
 import type { AskedTime } from './asked-time.ts'
 import { coverage, lexical, type Words } from './bm25.ts'
+import { findPassing } from './in-passing.ts'
 import { tokenLikeness } from './token-likeness.ts'
 
 /** From 0 for messages to 1 for pages, by the average length in words of what the caller sees. */
@@ -28,7 +30,10 @@ export interface Blend {
   lex: number
   cos: number
   tok: number
-  /** How far a memory's words count by the share of the query's words that it holds: 0 not at all, 1 fully. */
+  /**
+   * How far a memory's words count by the share of the query's words that it holds, and less where one is held in
+   * passing: 0 not at all, 1 fully.
+   */
   passing: number
 }
 
@@ -144,6 +149,45 @@ export const recency = (freshAt: number, now: number): number =>
 export const factors = (confidence: number, fresh: number, importance: number): number =>
   (1 - CONFIDENCE * (1 - confidence)) * (1 - RECENCY * (1 - fresh)) * (1 - IMPORTANCE * (1 - importance))
 
+interface Scored {
+  candidate: Candidate
+  meaning: Meaning | null
+  lex: number
+  cos: number
+  /** What its words bring to `rel`. */
+  byWords: number
+  rel: number
+}
+
+/** All signals of each candidate, with the cosine as it is before the query moves. */
+function score(
+  words: Words,
+  query: Meaning | null,
+  blend: Blend,
+  candidates: readonly Candidate[],
+  yieldCpu: YieldCpu,
+): Scored[] {
+  const weights = query === null ? [] : tokenWeights(words, query)
+  const compared = candidates.map((candidate) => {
+    const meaning = query === null ? null : candidate.meaning
+    const cos = meaning ? Math.max(0, dot(query!.vector, meaning.vector)) : null
+    return { candidate, frequencies: candidate.frequencies, meaning, cos }
+  })
+  const inPassing = blend.passing === 0 ? () => 0 : findPassing(words, compared)
+  return compared.map((one) => {
+    yieldCpu()
+    const { candidate, frequencies, meaning, cos } = one
+    const lex = lexical(words, frequencies, candidate.length)
+    const counts = 1 - blend.passing * inPassing(one)
+    const shares = counts === 1 ? [] : query!.wordOfToken?.map((place) => (frequencies[place]! > 0 ? counts : 1))
+    const tok = meaning ? Math.max(0, tokenLikeness(query!.tokens, meaning.tokens, weights, shares)) : 0
+    // A query that is not embedded has nothing but its words.
+    const held = query === null || blend.passing === 0 ? 1 : coverage(words, frequencies) ** blend.passing
+    const byWords = blend.lex * lex * held * counts
+    return { candidate, meaning, lex, cos: cos ?? 0, byWords, rel: byWords + blend.cos * (cos ?? 0) + blend.tok * tok }
+  })
+}
+
 export function rank(
   words: Words,
   query: Meaning | null,
@@ -153,18 +197,7 @@ export function rank(
   time: AskedTime | null = null,
 ): Ranked[] {
   const blend = query && query.tokens.length > 0 ? blendFor(words.averageLength) : BLEND_WITHOUT_TOKENS
-  const weights = query === null ? [] : tokenWeights(words, query)
-  const scored = candidates.map((candidate) => {
-    yieldCpu()
-    const lex = lexical(words, candidate.frequencies, candidate.length)
-    const meaning = query === null ? null : candidate.meaning
-    const cos = meaning ? Math.max(0, dot(query!.vector, meaning.vector)) : 0
-    const tok = meaning ? Math.max(0, tokenLikeness(query!.tokens, meaning.tokens, weights)) : 0
-    // A query that is not embedded has nothing but its words.
-    const held = query === null || blend.passing === 0 ? 1 : coverage(words, candidate.frequencies) ** blend.passing
-    const byWords = blend.lex * lex * held
-    return { candidate, meaning, lex, cos, byWords, rel: byWords + blend.cos * cos + blend.tok * tok }
-  })
+  const scored = score(words, query, blend, candidates, yieldCpu)
   const best = scored
     .filter(({ meaning }) => meaning !== null)
     .sort((a, b) => b.rel - a.rel || (a.candidate.id < b.candidate.id ? -1 : 1))

@@ -92,9 +92,14 @@ const SAME = 16_129
 
 /**
  * For each token of the query its best likeness to a token of the memory, averaged by the tokens' weights; 0 when either
- * has none.
+ * has none. `shares` says how much of its likeness counts, all of it where nothing is said.
  */
-export function tokenLikeness(query: Int8Array, memory: Int8Array, weights: readonly number[] = []): number {
+export function tokenLikeness(
+  query: Int8Array,
+  memory: Int8Array,
+  weights: readonly number[] = [],
+  shares: readonly number[] = [],
+): number {
   if (query.length === 0 || memory.length === 0) return 0
   const asked = query.subarray(0, ROOM)
   const held = memory.subarray(0, ROOM)
@@ -105,7 +110,7 @@ export function tokenLikeness(query: Int8Array, memory: Int8Array, weights: read
   let weight = 0
   for (let token = 0; token < asked.length / TOKEN_SIZE; token++) {
     const counts = weights[token] ?? 1
-    sum += counts * best[token]!
+    sum += counts * best[token]! * (shares[token] ?? 1)
     weight += counts
   }
   return weight > 0 ? sum / weight / SAME : 0

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { stem } from '../../src/memory/index/stem.ts'
 import { askedWords, countWords, wordsOf } from '../../src/memory/index/terms.ts'
 import { idf, lexical, type Words } from '../../src/memory/bm25.ts'
+import { findPassing } from '../../src/memory/in-passing.ts'
 import { blendFor, rank, recency, SMALL, tokenWeights, type Candidate } from '../../src/memory/rank.ts'
 import { tokenLikeness } from '../../src/memory/token-likeness.ts'
 
@@ -156,6 +157,7 @@ test('[RCL-11] tokens: the average of the best likeness of each, 0 when there ar
   assert.equal(tokenLikeness(axis(0), new Int8Array(0)), 0)
   assert.equal(tokenLikeness(axis(0, 1), axis(1), [1, 3]), 0.75, 'a rare word weighs more')
   assert.equal(tokenLikeness(new Int8Array(0), axis(0)), 0)
+  assert.equal(tokenLikeness(axis(0, 1), axis(1, 0), [1, 3], [0.5, 1]), 0.875, 'half of what a token brings')
 })
 
 test('[RCL-11] tokens sixteen bytes at a time are likened as one by one, up to what a window holds', () => {
@@ -248,4 +250,46 @@ test('[RCL-14] of short memories a word in passing yields to meaning; of long on
   // Without a meaning there are only the words.
   const [byWords] = rank(rare, null, [passing, meant], NOW)
   assert.ok(Math.abs(byWords!.relevance - 0.6 * byWords!.signals.lexical * 0.985) < 1e-9)
+})
+
+test('[RCL-14] a single word is held in passing where a memory without any of the words is as near', () => {
+  const several: Words = { idf: [2, 2, 2], averageLength: 10, memories: 10 }
+  const kitchen = { frequencies: [1, 0, 0], cos: 0.42 }
+  const inPassing = (
+    near: number | null,
+    one: typeof kitchen | { frequencies: number[]; cos: null } = kitchen,
+    words = several,
+  ) => findPassing(words, [one, { frequencies: [0, 0, 0], cos: near }])(one)
+  assert.equal(inPassing(0.4), 1)
+  assert.equal(inPassing(0.45), 1)
+  assert.equal(inPassing(0.3), 0, 'it is clearly nearer: it is about the word')
+  const between = inPassing(0.355)
+  assert.ok(between > 0.4 && between < 0.6, `${between}`)
+  assert.equal(inPassing(null), 0, 'what is not embedded yet is no rival')
+  assert.equal(inPassing(0.4, { frequencies: [1, 0, 0], cos: null }), 0, 'nothing is known but its words')
+  assert.equal(inPassing(0.4, { frequencies: [1, 1, 0], cos: 0.42 }), 0, 'two words are no chance')
+  assert.equal(inPassing(0.4, { frequencies: [1, 0], cos: 0.42 }, { ...several, idf: [2, 2] }), 0, 'one of two')
+  const faint = { frequencies: [1, 0, 0], cos: 0.2 }
+  assert.equal(inPassing(0.19, faint), 0, 'nothing means what is asked')
+  assert.equal(inPassing(0.4, kitchen, { ...several, memories: 100_000 }), 0, 'so near lies something by chance')
+})
+
+test('[RCL-14] a word in passing counts neither as a word nor as the token that meets itself', () => {
+  const axis = (...at: number[]): Int8Array => {
+    const tokens = new Int8Array(64 * at.length)
+    at.forEach((direction, i) => (tokens[i * 64 + direction] = 127))
+    return tokens
+  }
+  const unit = (angle: number): Float32Array => Float32Array.from([Math.cos(angle), Math.sin(angle)])
+  const asked = { vector: unit(0), tokens: axis(0, 1, 2), wordOfToken: [0, 1, 2] }
+  const several: Words = { idf: [2, 2, 2], averageLength: 30, memories: 10 }
+  const kitchen = candidate('kitchen', { frequencies: [1, 0, 0], meaning: { vector: unit(1.1), tokens: axis(0, 9) } })
+  const stew = candidate('stew', { frequencies: [0, 0, 0], meaning: { vector: unit(1.12), tokens: axis(8, 9) } })
+  const far = candidate('far', { frequencies: [0, 0, 0], meaning: { vector: unit(1.5), tokens: axis(8, 9) } })
+  assert.equal(rank(several, asked, [kitchen, stew], NOW).length, 2)
+  const relevanceBeside = (other: Candidate): number =>
+    rank(several, asked, [kitchen, other], NOW).find(({ id }) => id === 'kitchen')!.relevance
+  // A third of tok and all of lex: what moves towards the other answer is less.
+  assert.ok(relevanceBeside(far) - relevanceBeside(stew) > 0.15)
+  assert.ok(relevanceBeside(stew) < 0.1)
 })

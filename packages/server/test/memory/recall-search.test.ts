@@ -102,12 +102,23 @@ onBothEngines((engine) => {
     const agent = await (await service.tenant()).agent()
     for (const [title, content] of [
       ['Coffee beans', 'We are out of coffee beans; the roaster delivers on Monday.'],
+      ['Soup kitchen', 'The soup kitchen on Main Street opens at noon and needs volunteers.'],
       ['Lentil stew', 'Boil lentils with carrots, celery and garlic in broth for forty minutes and season with cumin.'],
       ['VPN', 'My vpn is broken again.'],
     ])
       await memory.make(agent, { title, content })
     await embedded()
-    assert.equal(titlesOf(await search(agent, 'What is a recipe for bean soup?'))[0], 'Lentil stew')
+    for (const question of [
+      'What is a recipe for bean soup?',
+      'How do I cook a bean soup?',
+      'How is bean soup made?',
+      'What goes into a good bean soup?',
+      'I want to make a soup from pulses, how?',
+    ])
+      assert.equal(titlesOf(await search(agent, question))[0], 'Lentil stew', question)
+    // Who asks about the word itself finds what is about it.
+    for (const question of ['When does the soup kitchen open?', 'Where can I help out with soup for the poor?'])
+      assert.equal(titlesOf(await search(agent, question))[0], 'Soup kitchen', question)
   })
 
   test('[SRCH-7] a memory is found by its words at once, before its meaning is known', async () => {
