@@ -10,6 +10,8 @@ export interface FairQueue<T> {
   push(tenant: string, sender: string, item: T): void
   /** Takes items in turn until `full` says that the last one was enough; of tenants that are left out, none. */
   take(full: (item: T) => boolean, isLeftOut?: (tenant: string) => boolean): T[]
+  /** Whether something of this tenant waits. */
+  has(tenant: string): boolean
   /** Whether somebody waits who is not left out. */
   hasOther(isLeftOut: (tenant: string) => boolean): boolean
 }
@@ -62,6 +64,7 @@ export function fairQueue<T>(): FairQueue<T> {
       }
       return taken
     },
+    has: (tenant) => tenants.has(tenant),
     hasOther(isLeftOut) {
       for (const tenant of tenants.keys()) if (!isLeftOut(tenant)) return true
       return false

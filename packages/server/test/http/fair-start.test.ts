@@ -74,24 +74,54 @@ test('[SAFE-30] where somebody else has called of late, a turn begins half as ma
   await emptied(11)
 })
 
-test('[SAFE-53] where one of them floods, a turn begins half as many again', async () => {
-  const { begun, start, ofAgent, emptied } = doorway(1 / 16)
+/** Somebody has asked for most of the last requests, and somebody else for the others. */
+async function flooded(takesMs: number) {
+  const door = doorway(takesMs)
+  const { begun, start, ofAgent, emptied } = door
+  for (let i = 0; i < 256; i++) start(i % 16 === 0 ? ofAgent('quiet', 'b') : ofAgent('loud', 'a'))
+  await emptied(256)
+  await nextTurn()
+  /** How many of `count` are begun as they come. */
   const inOneTurn = (count: number): number => {
     const before = begun.length
     for (let i = 0; i < count; i++) start(ofAgent('loud', 'a'))
     return begun.length - before
   }
+  return { ...door, inOneTurn }
+}
+
+test('[SAFE-53] where one of them floods, a turn begins half as many again', async () => {
+  const { begun, start, ofAgent, emptied } = doorway(1 / 4)
   start(ofAgent('quiet', 'b'))
   await nextTurn()
-  assert.equal(inOneTurn(100), 16)
-  await emptied(101)
-  // The rest of the first 256, most of which are of one.
-  for (let i = 0; i < 10; i++) start(ofAgent('quiet', 'b'))
-  inOneTurn(145)
-  await emptied(256)
-  await nextTurn()
-  assert.equal(inOneTurn(100), 8)
-  await emptied(356)
+  for (let i = 0; i < 10; i++) start(ofAgent('loud', 'a'))
+  assert.equal(begun.length - 1, 4)
+  await emptied(11)
+  const { inOneTurn, emptied: over } = await flooded(1 / 4)
+  assert.equal(inOneTurn(10), 2)
+  await over(266)
+})
+
+test('[SAFE-53] of who floods four are begun in a turn, however quickly that is done', async () => {
+  const { begun, inOneTurn } = await flooded(0)
+  assert.equal(inOneTurn(100), 4)
+  for (let turns = 1; turns <= 24; turns++) {
+    await nextTurn()
+    assert.equal(begun.length, 256 + 4 * (turns + 1))
+  }
+})
+
+test('[SAFE-53] who does not flood is begun as it comes, past those of the flood that wait', async () => {
+  const { begun, start, ofAgent, inOneTurn, emptied } = await flooded(1 / 8)
+  inOneTurn(100)
+  const before = begun.length
+  start(ofAgent('quiet', 'b'))
+  assert.equal(begun.length, before + 1)
+  assert.equal(begun.at(-1), 'quiet b')
+  // Not however many they are: what others may take of a turn holds for all of them, and then they wait in turn.
+  for (let i = 0; i < 20; i++) start(ofAgent('quiet', 'b'))
+  assert.ok(begun.length - before < 8, `${begun.length - before} were begun`)
+  await emptied(256 + 100 + 21)
 })
 
 test('[SAFE-30] one whose client has gone is not begun, and holds nobody up', async () => {
