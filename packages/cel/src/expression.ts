@@ -1,12 +1,15 @@
 import { CelError } from './errors.ts'
-import { toJson } from './json.ts'
+import { toJson, type OfWhole } from './json.ts'
 import { compile, ERROR, OVER_BUDGET, type Budget } from './program.ts'
 
 export interface Expression {
   readonly source: string
   readonly bytes: number
-  /** The value as JSON, or a CelError. A variable without a binding is an error only where the expression reads it. */
-  evaluate(bindings: Readonly<Record<string, unknown>>, shared?: Budget): unknown
+  /**
+   * The value as JSON, or a CelError. A variable without a binding is an error only where the expression reads it.
+   * `ofWhole` says what a whole number beyond 2^53 becomes; a string, as CEL has it, where it is left out.
+   */
+  evaluate(bindings: Readonly<Record<string, unknown>>, ofWhole?: OfWhole, shared?: Budget): unknown
 }
 
 /** Compiles an expression over these variables and no other names, or throws a CelSyntaxError. */
@@ -15,12 +18,12 @@ export function compileExpression(source: string, variables: readonly string[]):
   return {
     source,
     bytes: program.bytes,
-    evaluate(bindings, shared) {
+    evaluate(bindings, ofWhole, shared) {
       const values = variables.map((name) => (Object.hasOwn(bindings, name) ? bindings[name] : undefined))
       const result = program.evaluate(values, shared)
       if (result === OVER_BUDGET) throw new CelError('the expression takes too much work', true)
       if (result === ERROR) throw new CelError(program.why())
-      return toJson(result)
+      return toJson(result, ofWhole)
     },
   }
 }

@@ -20,8 +20,11 @@ import {
 const MAX_RESULT_SIZE = 2_000_000
 const MAX_RESULT_DEPTH = 200
 
+/** What a whole number that a double does not hold becomes. */
+export type OfWhole = (whole: bigint) => unknown
+
 /** A result as JSON, by the rules that CEL gives: what JSON cannot say exactly becomes a string. */
-export function toJson(value: Value): unknown {
+export function toJson(value: Value, ofWhole: OfWhole = String): unknown {
   // The event itself or a part of it, untouched: already JSON and no larger than it came.
   if (isRecord(value)) return value
   let room = MAX_RESULT_SIZE
@@ -49,7 +52,7 @@ export function toJson(value: Value): unknown {
       measure(part, depth)
       return part
     }
-    return scalarToJson(part)
+    return typeof part === 'bigint' ? ofWhole(part) : scalarToJson(part)
   }
 
   return convert(value, 0)
@@ -57,7 +60,6 @@ export function toJson(value: Value): unknown {
 
 function scalarToJson(value: Value): unknown {
   if (typeof value === 'number') return Number.isFinite(value) ? value : String(value)
-  if (typeof value === 'bigint') return String(value)
   if (value instanceof Double) return value.whole
   if (value instanceof Uint) {
     return value.unsigned <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value.unsigned) : String(value.unsigned)

@@ -1,6 +1,7 @@
 // How a mailbox is doing, and what its owner acknowledged last.
 import { iso, isoOrNull } from '../kernel/clock.ts'
-import { parseBody } from '../kernel/json-steps.ts'
+import { memberTexts } from '../kernel/json-members.ts'
+import { nextTurn } from '../kernel/step-turns.ts'
 import { one, type Db } from '../store/db.ts'
 import { listBody, readEnvelope, shortText, type Item, type JsonBody } from './long-payloads.ts'
 import { openIn, type Mailbox } from './sql.ts'
@@ -62,27 +63,23 @@ export async function recentEvents(db: Db, { tenantId, recipientId }: Mailbox, l
     [tenantId, recipientId, limit],
   )
   const items = rows.map((row): Item => {
-    if (row.envelope !== null) return recentJson(row, JSON.parse(row.envelope) as Envelope)
+    if (row.envelope !== null) return recentJson(row, memberTexts(row.envelope, SHOWN_MEMBERS))
     return async () => {
       const text = await readEnvelope(db, tenantId, row.event_id)
-      const envelope = text === undefined ? null : await parseBody(Buffer.from(text))
-      return envelope?.ok ? recentJson(row, envelope.value as Envelope) : undefined
+      return text === undefined ? undefined : recentJson(row, await memberTexts(text, SHOWN_MEMBERS, nextTurn))
     }
   })
   return listBody('{"events":[', items, () => ']}')
 }
 
-type Envelope = Readonly<Record<string, unknown>>
+const SHOWN_MEMBERS: ReadonlySet<string> = new Set(['type', 'source', 'subject', 'time', 'data', 'data_base64'])
 
-function recentJson(row: RecentRow, { type, source, subject = null, time = null, ...rest }: Envelope): string {
-  return JSON.stringify({
-    event_id: row.event_id,
-    delivery_id: row.id,
-    type,
-    source,
-    subject,
-    time,
-    ...('data' in rest ? { data: rest['data'] } : 'data_base64' in rest ? { data_base64: rest['data_base64'] } : {}),
-    acknowledged_at: iso(row.acknowledged_at),
-  })
+/** The parts of the envelope are the text that came in, as they are in a delivery. */
+function recentJson(row: RecentRow, texts: ReadonlyMap<string, string>): string {
+  const part = (name: string): string => `,"${name}":${texts.get(name) ?? 'null'}`
+  const data = ['data', 'data_base64'].find((name) => texts.has(name))
+  return (
+    `{"event_id":${JSON.stringify(row.event_id)},"delivery_id":"${row.id}"${part('type')}${part('source')}` +
+    `${part('subject')}${part('time')}${data === undefined ? '' : part(data)},"acknowledged_at":"${iso(row.acknowledged_at)}"}`
+  )
 }

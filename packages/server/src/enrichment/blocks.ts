@@ -2,6 +2,7 @@
 // those that have some.
 import { iso } from '../kernel/clock.ts'
 import type { ToEnrich } from '../delivery/claim.ts'
+import { toText, withExactNumbers } from '../kernel/json.ts'
 import type { Pause } from '../kernel/step-turns.ts'
 import type { Recalled } from '../memory/index/memory-index.ts'
 import type { Viewer } from '../memory/see.ts'
@@ -23,7 +24,7 @@ export interface ToShow {
 /** As the contract has it; metadata that is long is left out. */
 const shownRelationship = ({ metadata, created_at, ...row }: Reached['relationship']): object => ({
   ...row,
-  metadata: metadata === null ? null : (JSON.parse(metadata) as object),
+  metadata: metadata === null ? null : (withExactNumbers(metadata, JSON.parse(metadata)) as object),
   created_at: iso(created_at),
 })
 
@@ -86,7 +87,7 @@ export async function blocksOf(
       shown.map(async (memory) => ({ ...memory, relationships: await relationshipsOf(memory.id) })),
     )
     const earlier = withSubject.has(eventId) ? await readEarlierEvents(db, viewer, eventId, EARLIER_EVENTS) : []
-    return JSON.stringify({ depth: 'full', memories, recent_events: earlier })
+    return toText({ depth: 'full', memories, recent_events: earlier })
   }
 
   return items.map(({ delivery, recalled }) => {

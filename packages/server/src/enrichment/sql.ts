@@ -1,6 +1,7 @@
 // What enrichment reads and keeps. Every query names the tenant; memories are read as the receiver sees them.
 import { shortText } from '../delivery/long-payloads.ts'
 import { MINE, type Mailbox } from '../delivery/sql.ts'
+import { withExactNumbers } from '../kernel/json.ts'
 import { seenBy, type Viewer } from '../memory/see.ts'
 import type { Db } from '../store/db.ts'
 
@@ -78,7 +79,8 @@ export async function readEarlierEvents(
     [viewer.tenantId, eventId, viewer.tenantId, viewer.id, viewer.tenantId, viewer.id, limit],
   )
   return rows.map(({ id, type, source, envelope }) => {
-    const { time = null, ...rest } = JSON.parse(envelope ?? '{}') as { time?: string; data?: unknown }
+    const text = envelope ?? '{}'
+    const { time = null, ...rest } = withExactNumbers(text, JSON.parse(text)) as { time?: string; data?: unknown }
     return { event_id: id, type, source, time, ...('data' in rest ? { data: rest.data } : {}) }
   })
 }

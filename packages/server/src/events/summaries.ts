@@ -2,6 +2,7 @@
 // recipients they had.
 import type { EventSummary } from '@sensorium/contract'
 import { iso } from '../kernel/clock.ts'
+import { toText, withExactNumbers } from '../kernel/json.ts'
 import type { Db } from '../store/db.ts'
 import { countDeliveries, readEnvelopes } from './sql.ts'
 
@@ -32,8 +33,8 @@ const cut = (text: string): string =>
 
 function shownParts(envelope: string | null | undefined): Pick<EventSummary, 'time' | 'snippet'> {
   if (!envelope) return { time: null, snippet: null }
-  const { time, data } = JSON.parse(envelope) as { time?: string; data?: unknown }
-  return { time: time ?? null, snippet: data === undefined ? null : cut(JSON.stringify(data)) }
+  const { time, data } = withExactNumbers(envelope, JSON.parse(envelope)) as { time?: string; data?: unknown }
+  return { time: time ?? null, snippet: data === undefined ? null : cut(toText(data)) }
 }
 
 /** The deliveries of each event; null of those beyond what is counted. */

@@ -11,6 +11,7 @@ import { MAX_EVENT_ID, type IngestMapping } from '@sensorium/contract'
 import { prepareEvent, type PreparedEvent } from '../events/envelope.ts'
 import { iso } from '../kernel/clock.ts'
 import { invalid } from '../kernel/failure.ts'
+import { toText } from '../kernel/json.ts'
 
 export const PARTS = ['entity', 'action', 'id', 'subject', 'data'] as const
 export type Part = (typeof PARTS)[number]
@@ -81,7 +82,7 @@ export function compileMapping(source: string, mapping: FullMapping, compact: Co
 
   function evaluate(part: Part, bindings: Record<string, unknown>): unknown {
     try {
-      return expressions[part].evaluate(bindings)
+      return expressions[part].evaluate(bindings, asItIs)
     } catch {
       // Whatever a body does to an expression, it is not lost: it is not mapped.
       return undefined
@@ -105,7 +106,7 @@ export function compileMapping(source: string, mapping: FullMapping, compact: Co
       const subject =
         id === null ? null : asSubject(evaluate('subject', { ...outside, ...given({ entity, action, id }) }))
       const type = entity === null || action === null ? '' : `com.${source}.${sanitised(entity)}.${sanitised(action)}`
-      const dataText = wholeBody || data === undefined ? undefined : JSON.stringify(data)
+      const dataText = wholeBody || data === undefined ? undefined : toText(data)
       const fits = wholeBody || (dataText !== undefined && dataText.length <= raw.length + MAX_ADDED)
       const mapped = type !== '' && type.length <= MAX_TYPE && fits
 
@@ -133,13 +134,20 @@ const given = (values: Record<string, string | null>): Record<string, string> =>
 
 const sanitised = (part: string): string => part.toLowerCase().replace(/[^a-z0-9_-]/gu, '_')
 
-const asName = (value: unknown): string | null =>
-  typeof value === 'string' && value !== '' ? value : typeof value === 'number' ? String(value) : null
+/** A whole number too long for JavaScript stays one: in data it goes out as it came. */
+const asItIs = (whole: bigint): bigint => whole
+
+const asName = (value: unknown): string | null => {
+  if (typeof value === 'number' || typeof value === 'bigint') return String(value)
+  return typeof value === 'string' && value !== '' ? value : null
+}
 
 /**
- * An id that can stand in an event's. A number that JavaScript rounds is none: its neighbours would round to the same.
+ * An id that can stand in an event's. A number that JavaScript rounds, one of more than 64 bits, is none: its neighbours
+ * would round to the same.
  */
 function asId(value: unknown, source: string): string | null {
+  if (typeof value === 'bigint') return String(value)
   if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : null
   if (typeof value !== 'string' || value === '' || value.includes('\0') || !value.isWellFormed()) return null
   return source.length + 1 + [...value].length <= MAX_EVENT_ID ? value : null

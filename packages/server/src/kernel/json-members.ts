@@ -68,9 +68,20 @@ function memberValue(bytes: Buffer, start: number, end: number, asText: boolean)
   return HALF_PAIR.test(text) ? wellFormed(value) : value
 }
 
-function* members(bytes: Buffer, { names, asText }: MemberChoice, depth: number): Generator<void, unknown> {
+type Span = readonly [start: number, end: number]
+
+interface Found {
+  /** Where the values of the members that were asked for stand. */
+  found: ReadonlyMap<string, Span>
+  /** The names of others. */
+  unknown: ReadonlySet<string>
+  whole: Span
+  isObject: boolean
+}
+
+function* findMembers(bytes: Buffer, names: ReadonlySet<string>, depth: number): Generator<void, Found> {
   const cursor = { at: 0, pauseAt: STRETCH }
-  const found = new Map<string, [start: number, end: number]>()
+  const found = new Map<string, Span>()
   const unknown = new Set<string>()
   skipSpace(bytes, cursor)
   const start = cursor.at
@@ -98,7 +109,12 @@ function* members(bytes: Buffer, { names, asText }: MemberChoice, depth: number)
   const end = cursor.at
   skipSpace(bytes, cursor)
   if (cursor.at < bytes.length) fail()
-  if (!isObject) return memberValue(bytes, start, end, false)
+  return { found, unknown, whole: [start, end], isObject }
+}
+
+function* members(bytes: Buffer, { names, asText }: MemberChoice, depth: number): Generator<void, unknown> {
+  const { found, unknown, whole, isObject } = yield* findMembers(bytes, names, depth)
+  if (!isObject) return memberValue(bytes, ...whole, false)
   return Object.fromEntries<unknown>([
     ...Array.from(unknown, (name): [string, unknown] => [name, null]),
     ...Array.from(found, ([name, [from, to]]): [string, unknown] => [
@@ -131,4 +147,30 @@ export async function readMembers(
     if (error instanceof Broken) return { ok: false, problem: error.message }
     throw error
   }
+}
+
+/**
+ * The texts of these members of a JSON object that is known to be valid, as they stand in it: numbers of any length
+ * stay what they are. With a pause it is read in steps.
+ */
+export function memberTexts(json: string, names: ReadonlySet<string>): Map<string, string>
+export function memberTexts(json: string, names: ReadonlySet<string>, pause: Pause): Promise<Map<string, string>>
+export function memberTexts(
+  json: string,
+  names: ReadonlySet<string>,
+  pause?: Pause,
+): Map<string, string> | Promise<Map<string, string>> {
+  const bytes = Buffer.from(json)
+  const steps = findMembers(bytes, names, 0)
+  const textsOf = ({ found }: Found) =>
+    new Map(Array.from(found, ([name, [from, to]]) => [name, bytes.toString('utf8', from, to)]))
+  let step = steps.next()
+  if (!pause) {
+    while (!step.done) step = steps.next()
+    return textsOf(step.value)
+  }
+  return (async () => {
+    for (; !step.done; step = steps.next()) await pause()
+    return textsOf(step.value)
+  })()
 }

@@ -105,9 +105,12 @@ export function withExactNumbers(text: string, value: unknown): unknown {
   return marked === null ? value : unmark(JSON.parse(marked))
 }
 
+// Not in the types of the language yet: a text that JSON.stringify writes as it is.
+const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown }
+
 /** As JSON, with whole numbers of any length. */
 export const toText = (value: unknown): string =>
-  JSON.stringify(value, (_key, part: unknown) => (typeof part === 'bigint' ? Number(part) : part)) ?? 'null'
+  JSON.stringify(value, (_key, part: unknown) => (typeof part === 'bigint' ? rawJSON(String(part)) : part)) ?? 'null'
 
 /**
  * The value with every text as UTF-8 can hold it. JSON can escape half a surrogate pair, which no store keeps: answered

@@ -141,6 +141,22 @@ onBothEngines((engine) => {
     )
   })
 
+  test('[REC-1] recent events show what came in, numbers of any length and all, short and long', async () => {
+    const pad = 'x'.repeat(100_000)
+    const data = [' { "n":9007199254740993, "m": [1e400, -0, 1.0] } ', '"ü"', `{"n":9007199254740993,"pad":"${pad}"}`]
+    for (const [i, text] of data.entries()) {
+      await service.clock.advance(1)
+      const raw = `{"specversion":"1.0","type":"com.test.${agent.id}","source":"/s","id":"exact-${agent.id}-${i}","data":${text}}`
+      const headers = { 'content-type': 'application/json' }
+      assert.equal((await service.call('POST /v1/events', { token: agent.token, raw, headers })).status, 202)
+      await ack(service, agent.token, ids(await poll(service, agent.token)))
+    }
+    const { text } = await service.call(`GET /v1/agents/${agent.id}/events`, { token: agent.token })
+    for (const [i, shown] of data.entries())
+      assert.ok(text.includes(`"source":"/s","subject":null,"time":null,"data":${shown.trim()},`), `event ${i}`)
+    assert.equal(JSON.parse(text).events.length, 3)
+  })
+
   test('[REC-8] the queue tells what it holds at that moment', async () => {
     const queue = async () => (await service.call(`GET /v1/agents/${agent.id}/queue`, { token: agent.token })).body
     assert.deepEqual(await queue(), {

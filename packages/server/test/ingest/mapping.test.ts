@@ -4,20 +4,23 @@ import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { Failure } from '../../src/kernel/failure.ts'
+import { withExactNumbers } from '../../src/kernel/json.ts'
 import { completeMapping, compileMapping, DEFAULT_MAPPING } from '../../src/ingest/mapping.ts'
 import type { IngestMapping } from '@sensorium/contract'
 
 const NOW = Date.parse('2030-01-01T00:00:00Z')
 
+const exactly = (text: string): unknown => withExactNumbers(text, JSON.parse(text))
+
 function map(body: unknown, given: IngestMapping = {}, headers: Record<string, string> = {}, source = 'shop') {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
   const event = compileMapping(source, completeMapping(given)).map({
-    body: JSON.parse(text),
+    body: exactly(text),
     raw: Buffer.from(text),
     headers,
     now: NOW,
   })
-  assert.deepEqual(JSON.parse(event.text), event.envelope, 'the text that is stored says what routing saw')
+  assert.deepEqual(exactly(event.text), event.envelope, 'the text that is stored says what routing saw')
   return event
 }
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex')
@@ -91,12 +94,12 @@ test('[HOOK-9] [HOOK-10] without an id there is no subject, and the id is a hash
   assert.deepEqual([event.id, event.subject, 'subject' in event.envelope], [`shop:${hash(text)}`, null, false])
 })
 
-test('[HOOK-10] an id may be a number, but none that JavaScript rounds, none with NUL and none too long', () => {
+test('[HOOK-10] [ING-12] an id may be a whole number of 64 bits, but none with NUL and none too long', () => {
   const id = (value: string) => map(`{"entity":"order","action":"created","id":${value}}`).id
-  assert.equal(id('17'), 'shop:17')
+  for (const whole of ['17', '1234567890123456788', '-9223372036854775808']) assert.equal(id(whole), `shop:${whole}`)
   const near = [
-    '1234567890123456788',
-    '1234567890123456789',
+    '9223372036854775808',
+    '9223372036854775809',
     '"a\\u0000b"',
     JSON.stringify('x'.repeat(508)),
     '""',

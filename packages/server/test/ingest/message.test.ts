@@ -97,6 +97,14 @@ for (const prefix of ['cloudEvents:', 'cloudEvents_']) {
   })
 }
 
+test('[ING-12] whole numbers of 64 bits are exact for filters, mapped and structured', () => {
+  const mapped = read({ body: data('{"entity":"order","action":"paid","id":9007199254740993}') })
+  assert.deepEqual([mapped.id, mapped.subject], ['erp:9007199254740993', 'order/9007199254740993'])
+  const text = '{"specversion":"1.0","type":"t","source":"/s","id":"i","data":{"n":9007199254740993}}'
+  const structured = read({ body: data(text), content_type: 'application/cloudevents+json' })
+  assert.deepEqual([structured.envelope['data'], structured.text], [{ n: 9007199254740993n }, text])
+})
+
 test('[AMQP-4] structured mode keeps the envelope as it came', () => {
   const text = '{ "specversion":"1.0","type":"com.example.made","id":"A-2","source":"/example","data":{"n":1.0} }'
   const event = read({ body: data(text), content_type: 'application/cloudevents+json; charset=utf-8' })

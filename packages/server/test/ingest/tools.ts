@@ -49,13 +49,14 @@ export function poster({ call }: Pick<Service, 'call'>) {
   }
 }
 
-/** An agent that hears everything. */
+/** An agent that hears everything, or what its interest says. */
 export async function listener(
   { call }: Pick<Service, 'call'>,
   tenant: TestTenant,
+  more: object = {},
 ): Promise<TestAgent & { poll(): Promise<Delivery[]> }> {
   const agent = await tenant.agent()
-  const interest = { event_type: '*', priority: 0, enrichment_depth: 'none' }
+  const interest = { event_type: '*', priority: 0, enrichment_depth: 'none', ...more }
   assert.equal(
     (await call(`POST /v1/agents/${agent.id}/interests`, { token: agent.token, body: interest })).status,
     201,

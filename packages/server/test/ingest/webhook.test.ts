@@ -54,6 +54,26 @@ onBothEngines((engine) => {
     assert.equal(row!.sender_id, shop.webhook.id, 'the webhook is the publisher')
   })
 
+  test('[ING-12] a whole number of 64 bits is the id, passes a filter and is in the mapped data as it came', async () => {
+    const bank = await service.tenant()
+    const agent = await listener(service, bank, { filter_expression: 'data.total == 9007199254740993' })
+    const raw = '{"entity":"order","action":"paid","id":9007199254740995,"total":9007199254740993}'
+    const send = (made: MadeWebhook) => post(bank.slug, made.signing_secret, raw)
+    const mapping = { data: '{"total": body.total, "more": body.total + 1, "list": [body.id]}' }
+    const plain = await calls.webhook({ tenant: bank.slug, source: 'plain' })
+    const mapped = await calls.webhook({ tenant: bank.slug, source: 'mapped', mapping })
+    assert.deepEqual((await send(plain)).body, {
+      event_id: 'plain:9007199254740995',
+      status: 'accepted',
+      recipients: 1,
+    })
+    assert.equal((await send(mapped)).body.recipients, 1)
+    const { text } = await service.call('GET /v1/delivery/poll', { token: agent.token })
+    assert.match(text, /"data":\{"total":9007199254740993,"more":9007199254740994,"list":\[9007199254740995\]\}/)
+    assert.equal(text.split(`"original":${raw}`).length, 3)
+    assert.match(text, /"subject":"order\/9007199254740995"/)
+  })
+
   test('[HOOK-2] the signature may have sha256= in front and capitals in it; it is over the bytes, not the value', async () => {
     const raw = '{ "entity":"order",  "action":"created","id":"spaced" }'
     const send = (signature: string) =>

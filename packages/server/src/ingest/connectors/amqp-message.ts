@@ -3,7 +3,7 @@
 import rhea, { type Message } from 'rhea'
 import { eventWithData, prepareEvent, withoutAdded, type PreparedEvent } from '../../events/envelope.ts'
 import { tooLarge } from '../../kernel/failure.ts'
-import { mediaType, parseJson } from '../../kernel/json.ts'
+import { mediaType, parseJson, withExactNumbers } from '../../kernel/json.ts'
 import type { Mapper } from '../mapping.ts'
 import { checkEncoding, Unreadable } from './amqp-encoding.ts'
 
@@ -26,7 +26,7 @@ export function readMessage(bytes: Buffer, mapper: Mapper, maxBytes: number, now
   const parsed = parseJson(raw, -1)
   if (!parsed.ok) throw new Unreadable(`not a CloudEvent, and not JSON: expected ${parsed.problem}`)
   return mapper.map({
-    body: parsed.value,
+    body: withExactNumbers(parsed.text, parsed.value),
     raw,
     headers: headersOf(message, properties),
     now,
@@ -50,7 +50,7 @@ function bodyBytes(body: unknown): Buffer {
 function structured(raw: Buffer): PreparedEvent {
   const parsed = parseJson(raw)
   if (!parsed.ok) throw new Unreadable(`a structured CloudEvent: expected ${parsed.problem}`)
-  return withoutAdded(prepareEvent(parsed.value, parsed.text))
+  return withoutAdded(prepareEvent(withExactNumbers(parsed.text, parsed.value), parsed.text))
 }
 
 function binary(message: Message, properties: Record<string, unknown>, type: string, raw: Buffer): PreparedEvent {

@@ -24,7 +24,7 @@ export async function readBody(headers: IncomingHttpHeaders, sent: Buffer, prese
   if (!supported.includes(type)) throw unsupportedMediaType(contentType ?? '', supported)
   const raw = type === FORM_TYPE ? fieldOf(sent, field!) : sent
   // One level less: the body stands inside an envelope.
-  const parsed = await parseBody(raw, { extraDepth: -1 })
+  const parsed = await parseBody(raw, { extraDepth: -1, exactNumbers: true })
   if (parsed.ok) return { body: parsed.value, raw }
   const value = raw.toString('utf8', 0, 1000)
   throw invalid({ field: 'body', value, expected: parsed.problem, example: EXAMPLE })
