@@ -19,9 +19,9 @@ import { storedAmong } from './sql.ts'
  * A turn of the event loop gives this much to routing that is not done at once, a slice as a rule. A request takes four
  * to six turns: with 4 ms of somebody's costly filters in each, a neighbour's publish took 20 ms longer.
  */
-const TURN_MS = 1
-/** About a millisecond. */
-const SLICE_STEPS = 100_000
+const TURN_MS = 0.25
+/** Some 0.2 ms. */
+const SLICE_STEPS = 20_000
 
 /** Long events whose data is parsed at the same time: a megabyte of `{}` takes 20 MB. */
 const LONG_AT_ONCE = 4
