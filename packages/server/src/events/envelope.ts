@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer'
 import { MAX_EVENT_ID } from '@sensorium/contract'
 import { invalidEvent } from '../kernel/failure.ts'
 import { isDateTime, isUriReference } from '../kernel/formats.ts'
-import { parseJson, withExactNumbers } from '../kernel/json.ts'
+import { parseJson, rawJson, withExactNumbers } from '../kernel/json.ts'
 import type { Envelope } from '../routing/filter.ts'
 
 /** An event that may be published. `text` is the envelope as JSON: as it came, where it came as JSON. */
@@ -113,9 +113,6 @@ export function withoutAdded(event: PreparedEvent): PreparedEvent {
   const exact = (JSON.parse as (text: string, reviver: typeof asWritten) => object)(event.text, asWritten)
   return { ...event, envelope: without(event.envelope) as Envelope, text: JSON.stringify(without(exact)) }
 }
-
-// Not in the types of the language yet: a text that JSON.stringify writes as it is.
-const { rawJSON: rawJson } = JSON as unknown as { rawJSON(text: string): unknown }
 
 /** Refuses what the service adds to a payload: no publisher may forge it. */
 export function withoutOurs(event: PreparedEvent): PreparedEvent {

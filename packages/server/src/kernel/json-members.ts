@@ -2,7 +2,7 @@
 // after each stretch, and only those that somebody asks for become values. JSON.parse of 10 MB of `[]` holds the event
 // loop for over a second and makes half a gigabyte of garbage; this makes none.
 import { isUtf8 } from 'node:buffer'
-import { wellFormed } from './json.ts'
+import { toText, wellFormed } from './json.ts'
 import { nextTurn, type Pause } from './step-turns.ts'
 import {
   Broken,
@@ -31,7 +31,7 @@ const LONG = 65_536
 
 /** The JSON text of what was sent: as it came, or of a value that a caller in process gave. */
 export const jsonText = (value: unknown): string =>
-  value instanceof JsonText ? value.bytes.toString('utf8') : JSON.stringify(value)
+  value instanceof JsonText ? value.bytes.toString('utf8') : toText(value)
 
 /** The same, as bytes where it is long. */
 export const jsonSource = (value: unknown): string | Buffer =>

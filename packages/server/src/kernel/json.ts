@@ -105,12 +105,29 @@ export function withExactNumbers(text: string, value: unknown): unknown {
   return marked === null ? value : unmark(JSON.parse(marked))
 }
 
+/**
+ * What `withExactNumbers` made of the text, in place, with those numbers as JSON.stringify writes them: for somebody who
+ * only passes it on, and writes it by itself.
+ */
+export const withRawNumbers = (text: string, value: unknown): unknown => (LONG_NUMBER.test(text) ? raw(value) : value)
+
+function raw(value: unknown): unknown {
+  if (typeof value === 'bigint') return rawJson(String(value))
+  if (typeof value !== 'object' || value === null) return value
+  const holder = value as Record<string, unknown>
+  for (const key in holder) {
+    const part = holder[key]
+    if (typeof part === 'bigint' || typeof part === 'object') holder[key] = raw(part)
+  }
+  return value
+}
+
 // Not in the types of the language yet: a text that JSON.stringify writes as it is.
-const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown }
+export const { rawJSON: rawJson } = JSON as unknown as { rawJSON(text: string): unknown }
 
 /** As JSON, with whole numbers of any length. */
 export const toText = (value: unknown): string =>
-  JSON.stringify(value, (_key, part: unknown) => (typeof part === 'bigint' ? rawJSON(String(part)) : part)) ?? 'null'
+  JSON.stringify(value, (_key, part: unknown) => (typeof part === 'bigint' ? rawJson(String(part)) : part)) ?? 'null'
 
 /**
  * The value with every text as UTF-8 can hold it. JSON can escape half a surrogate pair, which no store keeps: answered

@@ -54,9 +54,12 @@ export const noContent = (): OperationResponse => ({ status: 204 })
 export const refused = (failure: Failure): OperationResponse => ({ status: failure.status, failure })
 
 /** The body of a response as a value; null where there is none. */
-export async function resultOf<O>({ json, text, pieces }: OperationResponse): Promise<ResultOf<O>> {
+export async function resultOf<O>(
+  { json, text, pieces }: OperationResponse,
+  parse: (text: string) => unknown = JSON.parse,
+): Promise<ResultOf<O>> {
   if (json !== undefined) return json as ResultOf<O>
   let whole = text ?? ''
   for await (const piece of pieces ?? []) whole += typeof piece === 'string' ? piece : Buffer.from(piece).toString()
-  return (whole === '' ? null : JSON.parse(whole)) as ResultOf<O>
+  return (whole === '' ? null : parse(whole)) as ResultOf<O>
 }

@@ -109,6 +109,37 @@ onBothEngines((engine) => {
     await client.close()
   })
 
+  test('[MCP-15] whole numbers of 64 bits are published, delivered and remembered as they are', async () => {
+    const agent = await tenant.agent()
+    const interest = { event_type: 'com.long', priority: 0, enrichment_depth: 'none' }
+    await service.call(`POST /v1/agents/${agent.id}/interests`, {
+      token: agent.token,
+      body: { ...interest, filter_expression: 'data.n == 9007199254740993' },
+    })
+    // The official client would round them itself.
+    const tool = async (name: string, given: string): Promise<string> => {
+      const params = `{"name":"${name}","arguments":${given}}`
+      const { text } = await service.call('POST /mcp', {
+        token: agent.key,
+        raw: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`,
+        headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+      })
+      return text
+    }
+    const data = '{"n":9007199254740993,"half":0.5,"list":[-9223372036854775808,12]}'
+    const shownTwice = (text: string, json: string): void => {
+      assert.ok(text.includes(json), `structured: ${text}`)
+      assert.ok(text.includes(JSON.stringify(json).slice(1, -1)), `as text: ${text}`)
+    }
+    assert.match(await tool('publish_event', `{"type":"com.long","id":"long-1","data":${data}}`), /"recipients":1/)
+    shownTwice(await tool('check_mailbox', '{}'), `"data":${data}`)
+    shownTwice(await tool('trace_event', '{"event_id":"long-1"}'), `"data":${data}`)
+    const metadata = '{"order":9007199254740993}'
+    const made = await tool('remember', `{"title":"Order","content":"Was late","metadata":${metadata}}`)
+    const [id] = /mem_[0-9a-z]+/.exec(made)!
+    shownTwice(await tool('get_memory', `{"memory_id":"${id}"}`), `"metadata":${metadata}`)
+  })
+
   test('[MCP-14] a post reaches the other members of a channel, and a reply its sender', async () => {
     const [one, two, stranger] = [await tenant.agent(), await tenant.agent(), await tenant.agent()]
     const room = await service.call('POST /v1/channels', { token: one.token, body: { name: 'Room', type: 'open' } })
