@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { noBrowser } from '../support/chromium.ts'
-import { consoleForSuite } from '../support/console.ts'
+import { consoleWithMemories } from '../support/console.ts'
 
 describe('memory', { skip: noBrowser }, () => {
-  const console = consoleForSuite()
+  const console = consoleWithMemories()
 
   test('[UI-50] a question finds memories with their signals drawn, and the filters are in the address', async () => {
     const { page, complaints } = await console.signIn(console.adminKey, '/memory?scope=institutional')

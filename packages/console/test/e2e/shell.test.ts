@@ -3,11 +3,11 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { assertSound } from '../support/axe.ts'
 import { noBrowser } from '../support/chromium.ts'
-import { consoleForSuite, pressPair } from '../support/console.ts'
+import { consoleWithMemories, pressPair } from '../support/console.ts'
 import { everyView } from '../support/views.ts'
 
 describe('the shell', { skip: noBrowser }, () => {
-  const console = consoleForSuite()
+  const console = consoleWithMemories()
 
   test('[UI-14] without a mouse: sign in, find an agent in the palette, open it, and close what opened', async () => {
     const { page, complaints } = await console.open()

@@ -9,7 +9,7 @@ import { createClient } from '@sensorium/client'
 import { keep } from '../../../server/test/support/kept.ts'
 import { startProcess, type RunningProcess } from '../../../server/test/support/process.ts'
 import { startBrowser } from './chromium.ts'
-import { buildPlant, type Plant } from './plant.ts'
+import { buildPlant, buildPlantWithMemories, type Plant, type PlantWithMemories } from './plant.ts'
 
 export const OPERATOR_TOKEN = 'operator-token-for-tests'
 
@@ -33,12 +33,14 @@ interface Site {
   stop(): Promise<void>
 }
 
-export interface ConsoleUnderTest extends Site {
+export interface ConsoleUnderTest<P = Plant> extends Site {
   /** Of the tenant that has the plant. */
   slug: string
   adminKey: string
-  plant: Plant
+  plant: P
 }
+
+type Build<P> = (url: string, adminKey: string) => Promise<P>
 
 /** Two keys that belong together if they come within a second, which a busy machine takes for the way to and fro. */
 export async function pressPair(page: Page, first: string, second: string): Promise<void> {
@@ -66,24 +68,29 @@ async function sharedSite(): Promise<Site> {
 let plants = 0
 
 /** The site with a plant in a tenant of its own. */
-async function withPlant(site: Site): Promise<ConsoleUnderTest> {
+async function withPlant<P>(site: Site, build: Build<P>): Promise<ConsoleUnderTest<P>> {
   const slug = `plant-${++plants}`
   const operator = createClient({ url: site.url, token: OPERATOR_TOKEN })
   const { admin_key } = await operator.call('createTenant', { body: { slug } })
-  return { ...site, slug, adminKey: admin_key, plant: await buildPlant(site.url, admin_key) }
+  return { ...site, slug, adminKey: admin_key, plant: await build(site.url, admin_key) }
 }
 
-/** For a suite: a plant that is there before its tests; the pages of a test are closed when it ends. */
-export function consoleForSuite(): ConsoleUnderTest {
-  const console = {} as ConsoleUnderTest
+function forSuite<P>(build: Build<P>): ConsoleUnderTest<P> {
+  const console = {} as ConsoleUnderTest<P>
   before(async () => {
-    Object.assign(console, await withPlant(await sharedSite()))
+    Object.assign(console, await withPlant(await sharedSite(), build))
   })
   afterEach(() => console.closePages?.())
   return console
 }
 
-export const startConsole = async (): Promise<ConsoleUnderTest> => withPlant(await startSite())
+/** For a suite: a plant that is there before its tests; the pages of a test are closed when it ends. */
+export const consoleForSuite = (): ConsoleUnderTest => forSuite(buildPlant)
+
+export const consoleWithMemories = (): ConsoleUnderTest<PlantWithMemories> => forSuite(buildPlantWithMemories)
+
+export const startConsole = async (): Promise<ConsoleUnderTest<PlantWithMemories>> =>
+  withPlant(await startSite(), buildPlantWithMemories)
 
 async function startSite(): Promise<Site> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'sensorium-console-'))

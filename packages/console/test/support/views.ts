@@ -1,6 +1,6 @@
 // Every view of the console with the plant in it, and how one sees that it is there: for axe and for the screenshots.
 import type { Page } from 'playwright-core'
-import type { Plant } from './plant.ts'
+import type { PlantWithMemories } from './plant.ts'
 import { memoryViews } from './views-memory.ts'
 
 export interface View {
@@ -11,7 +11,7 @@ export interface View {
   ready(page: Page): Promise<unknown>
 }
 
-export const everyView = ({ agents, channels, memories }: Plant): View[] => [
+export const everyView = ({ agents, channels, memories }: PlantWithMemories): View[] => [
   {
     name: 'overview',
     at: '/',
