@@ -33,7 +33,7 @@ import { operatorOperations } from './operations/operator.ts'
 import { outboundOperations } from './operations/outbound.ts'
 import { makeOperations, type Operations } from './operations/perform.ts'
 import { searchOperations } from './operations/search.ts'
-import { makeCompileCheck, type CompileCheck } from './operations/validate.ts'
+import { compileCheckFor, type CompileCheck } from './operations/validate.ts'
 import { webhookOperations } from './operations/webhooks.ts'
 import { makeParts, type Foundation, type Parts } from './parts.ts'
 
@@ -70,7 +70,7 @@ export function makeApp({ metrics = makeMetrics(), mounts = [], ...given }: AppP
     ['loop'],
   )
   const health = makeLoopHealth(clock, log, (loop) => failedRounds.inc({ loop }))
-  const compileCheck = makeCompileCheck([...config.clientTypes, 'other'])
+  const compileCheck = compileCheckFor([...config.clientTypes, 'other'])
   const operations = makeOperations(bindings(parts, compileCheck), {
     store,
     idempotency: parts.idempotency,

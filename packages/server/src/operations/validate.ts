@@ -135,6 +135,16 @@ export function makeCompileCheck(clientTypes: readonly string[]): CompileCheck {
   }
 }
 
+const compilers = new Map<string, CompileCheck>()
+
+/** One for all services of a process with the same client types: a schema that one has met is compiled for all. */
+export function compileCheckFor(clientTypes: readonly string[]): CompileCheck {
+  const key = JSON.stringify(clientTypes)
+  const compileCheck = compilers.get(key) ?? makeCompileCheck(clientTypes)
+  compilers.set(key, compileCheck)
+  return compileCheck
+}
+
 /** Turns the texts of a query into what its schema asks for. What does not fit stays a text and fails the check. */
 export function readQuery(schema: TSchema, query: Record<string, unknown>): Record<string, unknown> {
   const properties = (schema as Described).properties ?? {}
