@@ -56,15 +56,15 @@ onBothEngines((engine) => {
       return head('POST /v1/events HTTP/1.1', 'Content-Type: application/json', `Content-Length: ${body.length}`) + body
     })
     connection.write(poll() + publishes.join(''))
-    while ((await leased()) < EVENTS) await new Promise(setImmediate)
+    while ((await leased()) < EVENTS) await service.clock.rest()
     const begun = async (): Promise<number> => {
       const all = publishes.map((_, i) => service.call(`GET /v1/events/behind-${i}`, { token: agent.token }))
       return (await Promise.all(all)).filter(({ status }) => status === 200).length
     }
-    while ((await begun()) < 7) await new Promise(setImmediate)
+    while ((await begun()) < 7) await service.clock.rest()
     assert.equal(await begun(), 7)
     connection.socket.resume()
-    while ((await begun()) < 20) await new Promise(setImmediate)
+    while ((await begun()) < 20) await service.clock.rest()
     connection.socket.destroy()
     await service.clock.advance(31_000)
   })
@@ -73,7 +73,7 @@ onBothEngines((engine) => {
     const connection = await rawConnection(service.url)
     connection.socket.pause()
     connection.write(poll())
-    while ((await leased()) < EVENTS) await new Promise(setImmediate)
+    while ((await leased()) < EVENTS) await service.clock.rest()
     const inHand = async (): Promise<number> =>
       Number(/^sensorium_http_in_flight (-?\d+)$/m.exec((await service.call('GET /metrics')).text)![1])
     await service.clock.advance(20_000)

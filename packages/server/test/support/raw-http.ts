@@ -20,6 +20,8 @@ export async function rawConnection(url: string, localAddress?: string): Promise
   const { hostname, port } = new URL(url)
   const socket = connect({ port: Number(port), host: hostname, ...(localAddress ? { localAddress } : {}) })
   let pending = Buffer.alloc(0)
+  // Put together when somebody wants to know what is in it: a large response is many pieces.
+  const unread: Buffer[] = []
   let over = false
   let waiting: { resolve: (reply: RawReply) => void; reject: (error: Error) => void }[] = []
 
@@ -39,6 +41,7 @@ export async function rawConnection(url: string, localAddress?: string): Promise
   }
 
   function serve(): void {
+    if (waiting.length > 0) pending = Buffer.concat([pending, ...unread.splice(0)])
     while (waiting.length > 0) {
       const reply = parse()
       if (reply) waiting.shift()!.resolve(reply)
@@ -48,7 +51,7 @@ export async function rawConnection(url: string, localAddress?: string): Promise
   }
 
   socket.on('data', (chunk) => {
-    pending = Buffer.concat([pending, chunk])
+    unread.push(chunk)
     serve()
   })
   socket.on('error', () => {})
