@@ -1,6 +1,10 @@
 // The rows of event types: one for each tenant, type and day.
 import { one, type Db, type Insert } from '../store/db.ts'
 
+const DAY_MS = 86_400_000
+
+export const dayNumber = (ms: number): number => Math.floor(ms / DAY_MS)
+
 export interface TypeCount {
   count: number
   lastAt: number
@@ -13,10 +17,13 @@ const ADDED: Insert = {
     last_at = case when excluded.last_at > event_types.last_at then excluded.last_at else event_types.last_at end`,
 }
 
-/** Adds to a day. One order of rows for all nodes: two can then wait for each other in one direction only. */
-export const addTypes = (db: Db, day: number, counted: ReadonlyMap<string, ReadonlyMap<string, TypeCount>>): void => {
+/**
+ * Adds to the day in which each type came last. One order of rows for all nodes: two can then wait for each other in one
+ * direction only.
+ */
+export const addTypes = (db: Db, counted: ReadonlyMap<string, ReadonlyMap<string, TypeCount>>): void => {
   const rows = [...counted].flatMap(([tenantId, types]) =>
-    [...types].map(([type, { count, lastAt }]) => [tenantId, type, day, count, lastAt] as const),
+    [...types].map(([type, { count, lastAt }]) => [tenantId, type, dayNumber(lastAt), count, lastAt] as const),
   )
   rows.sort((a, b) => (a[0] < b[0] || (a[0] === b[0] && a[1] < b[1]) ? -1 : 1))
   db.insertLater(ADDED, rows)

@@ -5,7 +5,7 @@
 // 2. A tenant that makes up a type for every event is counted for its first thousand of a day on this node.
 import type { Clock } from '../kernel/clock.ts'
 import type { Db, Store } from '../store/db.ts'
-import { addTypes, type TypeCount } from './event-types-sql.ts'
+import { addTypes, dayNumber, type TypeCount } from './event-types-sql.ts'
 
 export interface EventTypes {
   count(tenantId: string, type: string): void
@@ -13,12 +13,9 @@ export interface EventTypes {
   flush(): Promise<void>
 }
 
-const DAY_MS = 86_400_000
 const MAX_TYPES_A_DAY = 1_000
 /** Types remembered for that, over all tenants. */
 const MAX_REMEMBERED = 100_000
-
-export const dayNumber = (ms: number): number => Math.floor(ms / DAY_MS)
 
 export function makeEventTypes(store: Store, clock: Clock): EventTypes {
   let counted = new Map<string, Map<string, TypeCount>>()
@@ -62,7 +59,7 @@ export function makeEventTypes(store: Store, clock: Clock): EventTypes {
     const written = counted
     counted = new Map()
     try {
-      await store.tx(async (tx: Db) => addTypes(tx, dayNumber(clock.now()), written))
+      await store.tx(async (tx: Db) => addTypes(tx, written))
     } catch (error) {
       for (const [tenantId, types] of written) for (const [type, counts] of types) add(tenantId, type, counts)
       throw error

@@ -1,7 +1,6 @@
 // The types of events that a tenant has, and how many listen to each.
 import { performance } from 'node:perf_hooks'
-import { pageTypes } from '../activity/event-types-sql.ts'
-import { dayNumber } from '../activity/event-types.ts'
+import { dayNumber, pageTypes } from '../activity/event-types-sql.ts'
 import { iso } from '../kernel/clock.ts'
 import type { Router } from '../routing/router.ts'
 import type { RoutingTable } from '../routing/table.ts'

@@ -1,7 +1,10 @@
 // The types of events that a tenant has.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { dayNumber } from '../../src/activity/event-types-sql.ts'
+import { makeEventTypes } from '../../src/activity/event-types.ts'
 import { onBothEngines } from '../support/engines.ts'
+import { fakeClock } from '../support/fake-clock.ts'
 import { startService, type Service } from '../support/service.ts'
 import { interest, publish } from './tools.ts'
 
@@ -44,6 +47,18 @@ onBothEngines((engine) => {
     assert.deepEqual(await types((await service.tenant()).admin), { types: [], total: 0 })
     // An event may have that id all the same: it is published, and found by a search.
     assert.equal((await publish(service, agent.token, { id: 'types' })).status, 202)
+  })
+
+  test('[CON-16] what is written late counts for the day in which it came', async () => {
+    const tenant = await service.tenant()
+    const clock = fakeClock()
+    const counted = makeEventTypes(service.store, clock)
+    counted.count(tenant.id, 'late')
+    const day = dayNumber(clock.now())
+    await clock.jump(2 * 86_400_000)
+    await counted.flush()
+    const rows = await service.store.rows('select type, day from event_types where tenant_id = ?', [tenant.id])
+    assert.deepEqual(rows, [{ type: 'late', day }])
   })
 
   test('[CON-16] what is past the retention time no longer counts', async () => {
