@@ -42,7 +42,8 @@ export const InterestCreate = Type.Object(
   {
     event_type: globText(),
     filter_expression: Type.Optional(filterText()),
-    priority: Type.Integer({ minimum: 0, maximum: 1_000_000_000, examples: [0] }),
+    // Larger ones are no whole numbers of JSON any more.
+    priority: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, examples: [0] }),
     enrichment_depth: oneOf(ENRICHMENT_DEPTHS),
     backfill: Type.Optional(
       Type.Integer({

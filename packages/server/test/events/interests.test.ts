@@ -64,6 +64,22 @@ onBothEngines((engine) => {
         assertError(await interest(service, agent, { [field]: value }), 'validation_failed', { field })
     })
 
+    test('[INT-2] [DLV-3] any whole number that JSON holds is a priority, and the highest comes first', async () => {
+      const ranked = await tenant.agent()
+      const priorities = [0, 2 ** 31 - 1, 2 ** 31, 1e15, Number.MAX_SAFE_INTEGER]
+      for (const priority of priorities) {
+        const made = await interest(service, ranked, { event_type: `ranked.p${priority}`, priority })
+        assert.deepEqual([made.status, made.body.priority], [201, priority])
+        await publish(service, ranked.token, { type: `ranked.p${priority}` })
+      }
+      const polled = await poll(service, ranked.token)
+      assert.deepEqual(
+        polled.map(({ payload }) => payload['type']),
+        priorities.toReversed().map((priority) => `ranked.p${priority}`),
+      )
+      assertError(await interest(service, ranked, { priority: 2 ** 53 }), 'validation_failed', { field: 'priority' })
+    })
+
     test('[INT-3] only for the caller itself, even for an admin', async () => {
       const other = await tenant.agent()
       const stranger = await (await service.tenant()).agent()
