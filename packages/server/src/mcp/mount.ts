@@ -12,7 +12,7 @@ import type { Exchange } from '../http/exchange.ts'
 import { abortSignalOf } from '../http/gone-signal.ts'
 import type { Mount } from '../http/mount.ts'
 import type { Clock } from '../kernel/clock.ts'
-import { withExactNumbers, withRawNumbers } from '../kernel/json.ts'
+import { parseToPassOn } from '../kernel/json.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { CallOptions } from '../operations/call.ts'
 import type { Operations } from '../operations/perform.ts'
@@ -46,13 +46,10 @@ interface Extra extends Record<string, unknown> {
   options: CallOptions
 }
 
-/** The data of an event has whole numbers that are written as they came. */
-const exactly = (text: string): unknown => withRawNumbers(text, withExactNumbers(text, JSON.parse(text)))
-
 const callerOf = (operations: Operations, { principal, options }: Extra): Caller => ({
   id: principal.id,
   call: async (operation, input) =>
-    resultOf<typeof operation>(await operations.perform(principal, operation, input, options), exactly),
+    resultOf<typeof operation>(await operations.perform(principal, operation, input, options), parseToPassOn),
 })
 
 const LOCAL = /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/

@@ -73,6 +73,11 @@ onBothEngines((engine) => {
     assert.deepEqual((await json(...hot)).body, { event_id: 'hot', status: 'accepted', recipients: 1 })
     assert.match((await run(...hot)).stdout, /^hot was published before/)
 
+    const long = '{"order":9007199254740993}'
+    assert.equal((await run('publish', 'com.shop.paid', '--id', 'long', '--data', long)).code, 0)
+    const { text } = await service.call('GET /v1/events/long', { token: await tenant.token(key.key) })
+    assert.ok(text.includes(`"data":${long}`), text)
+
     const polled = await json('poll')
     assert.equal(polled.body.count, 1)
     assert.deepEqual(polled.body.deliveries[0].payload.data, { celsius: 93 })

@@ -1,4 +1,5 @@
 import type { NewEvent, Published } from '@sensorium/client'
+import { parseToPassOn } from '../../kernel/json.ts'
 import { Misused, type ClientInvocation, type ClientRun, type CommandResult } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { cleanLine } from '../terminal/clean.ts'
@@ -13,7 +14,7 @@ const BATCH = 100
 function eventsOf(text: string): NewEvent[] {
   const parsed = (piece: string, where: string): unknown => {
     try {
-      return JSON.parse(piece)
+      return parseToPassOn(piece)
     } catch (error) {
       throw new Misused(`${where} is not JSON: ${(error as Error).message}`, 'CloudEvents as JSON')
     }

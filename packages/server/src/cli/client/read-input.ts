@@ -1,6 +1,7 @@
 // Values that may be long: given as they are, as `@file`, or as `-` for standard input.
 import { readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
+import { parseToPassOn } from '../../kernel/json.ts'
 import { Misused } from '../command.ts'
 
 export async function readInput(given: string): Promise<string> {
@@ -15,7 +16,7 @@ export async function readInput(given: string): Promise<string> {
 
 export async function readJson(option: string, given: string): Promise<unknown> {
   try {
-    return JSON.parse(await readInput(given))
+    return parseToPassOn(await readInput(given))
   } catch (error) {
     if (error instanceof Misused) throw error
     throw new Misused(
