@@ -18,21 +18,19 @@ import { startPeer, type AmqpPeer } from '../support/amqp-broker.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { startService, type Service, type TestTenant } from '../support/service.ts'
+import { turnsUntil } from '../support/turns-until.ts'
 import { HOSTILE_MESSAGES } from './hostile-messages.ts'
 import { operatorCalls } from './tools.ts'
 
 let testsOver = 0
 
-/**
- * Looks again in every turn of the event loop, which is when sockets bring something. The deadline is the test's own:
- * one that is over looks no more.
- */
+/** The deadline is the test's own: one that is over looks no more. */
 async function until(look: () => boolean | Promise<boolean>): Promise<void> {
   const before = testsOver
-  while (!(await look())) {
+  await turnsUntil(() => {
     assert.equal(testsOver, before, 'the test is over')
-    await new Promise(setImmediate)
-  }
+    return look()
+  })
 }
 
 onBothEngines((engine) => {

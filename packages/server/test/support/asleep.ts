@@ -1,5 +1,6 @@
 // Requests that wait on the clock of a test: moving it before they sleep would pass them by.
 import type { FakeClock } from './fake-clock.ts'
+import { turnsUntil } from './turns-until.ts'
 
 export interface Asleep<T> {
   result: Promise<T>
@@ -14,7 +15,7 @@ export async function asleep<T>(clock: FakeClock, begin: () => Promise<T>): Prom
   const end = (): void => void (hasEnded = true)
   const result = begin()
   result.then(end, end)
-  while (!hasEnded && clock.sleepers() <= others) await new Promise(setImmediate)
+  await turnsUntil(() => hasEnded || clock.sleepers() > others)
   return { result, hasEnded: () => hasEnded }
 }
 
