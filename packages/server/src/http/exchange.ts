@@ -27,6 +27,9 @@ interface Discarding extends Reading {
   silentSeconds: number
 }
 
+/** Up to the path. */
+const ABSOLUTE = /^https?:\/\/[^/?]*/i
+
 export class Exchange implements Input, CallOptions {
   readonly started = performance.now()
   /** The route that was found, as metrics name it. */
@@ -88,8 +91,10 @@ export class Exchange implements Input, CallOptions {
   get path(): string {
     if (this.#path !== null) return this.#path
     const url = this.request.url!
-    const end = url.indexOf('?')
-    return (this.#path = end === -1 ? url : url.slice(0, end))
+    // A client may name the whole address (RFC 9112, 3.2.2); its host says nothing here.
+    const start = url.startsWith('/') ? 0 : (ABSOLUTE.exec(url)?.[0].length ?? 0)
+    const end = url.indexOf('?', start)
+    return (this.#path = (end === -1 ? url.slice(start) : url.slice(start, end)) || '/')
   }
 
   get isChunked(): boolean {

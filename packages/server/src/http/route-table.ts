@@ -71,7 +71,8 @@ export function makeRouteTable(isClosed: (path: string) => boolean): RouteTable 
         exchange.query = known.query
         return known.serve
       }
-      if (escapesUnreserved(path)) throw notFound('path', path)
+      // The router does not look at the first character: `*operator` would be `/operator`.
+      if (!path.startsWith('/') || escapesUnreserved(path)) throw notFound('path', path)
       const match = router.find(method as 'GET', request.url!)
       if (!match) throw noRoute(exchange)
       const { url, serve } = match.store as { url: string; serve: Serve }

@@ -227,6 +227,23 @@ onBothEngines((engine) => {
     assert.equal(found.body.event?.id, id)
   })
 
+  test('[SAFE-11] what does not begin with a slash is no path, and a whole address is its path', async () => {
+    for (const [target, status] of [
+      ['*', 404],
+      ['*healthz', 404],
+      ['*v1/agents', 404],
+      ['http://elsewhere/healthz', 200],
+      ['HTTP://elsewhere/v1/agents?limit=1', 401],
+      ['http://elsewhere/%68ealthz', 404],
+      ['http://elsewhere?a=/healthz', 200],
+    ] as const) {
+      const connection = await connect()
+      connection.write(get(target))
+      assert.equal((await connection.reply()).status, status, target)
+      connection.socket.destroy()
+    }
+  })
+
   test('[SAFE-16] of 300 requests in one segment 256 are answered, one is refused, and the connection ends', async () => {
     // From an address that has not pipelined before: it would be read in slices, and answered in between.
     const connection = await rawConnection(service.url, '127.0.0.16')
