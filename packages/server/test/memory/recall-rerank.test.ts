@@ -96,7 +96,7 @@ onBothEngines((engine) => {
     agent = await (await service.tenant()).agent()
     const calls = memoryCalls(service)
     for (const [title, content] of [
-      ['Soup kitchen', 'The soup kitchen on Main Street opens at noon and needs volunteers.'],
+      ['Soup kitchen', 'The soup kitchen on Main Street serves bean soup at noon and needs volunteers.'],
       ['Coffee beans', 'We are out of coffee beans; the roaster delivers on Monday.'],
       ['Lentil stew', 'Boil lentils with carrots, celery and garlic in broth for forty minutes.'],
       ['VPN', 'My vpn is broken again.'],
