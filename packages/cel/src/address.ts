@@ -43,8 +43,9 @@ function parseV6(text: string): bigint | null {
 }
 
 export function parseCidr(text: string): Cidr | null {
+  if (text.length > LONGEST + 4) return null
   const slash = text.lastIndexOf('/')
-  if (slash === -1 || text.length > LONGEST + 4) return null
+  if (slash === -1) return null
   const ip = parseIp(text.slice(0, slash))
   const length = text.slice(slash + 1)
   if (ip === null || !OCTET.test(length) || Number(length) > widthOf(ip)) return null

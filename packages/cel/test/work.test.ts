@@ -66,6 +66,8 @@ const attacks: readonly [name: string, source: string][] = [
   ['written with many digits', 'l.exists(x, "%.100f%.100f".format([0.1, 0.2]) == "")'],
   ['quoted', 'l.exists(x, strings.quote(s) == "")'],
   ['base64', 'l.exists(x, base64.encode(base64.decode(s)) == "")'],
+  ['addresses in a long text', 'l.exists(x, isCIDR(s) || isIP(s) || cidr(s) == cidr(t))'],
+  ['numbers and times in a long text', 'l.exists(x, int(s) == 0 || double(s) == 0.0 || duration(s) == duration(t))'],
   ['sets', 'sets.contains(l, l.map(x, x + 1)) || sets.equivalent(l, l)'],
   ['greatest', 'l.exists(x, math.greatest(l) < 0)'],
   ['optionals of large maps', 'l.exists(x, optional.ofNonZeroValue(m).hasValue() == false)'],
