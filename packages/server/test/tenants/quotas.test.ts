@@ -1,0 +1,255 @@
+// Where a tenant's quotas end what it makes, stores and publishes.
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import type { Memory } from '@sensorium/contract'
+import { makeQuotas } from '../../src/tenants/quotas.ts'
+import { onBothEngines } from '../support/engines.ts'
+import { assertError } from '../support/expect.ts'
+import { startService, type Reply, type Service, type TestTenant } from '../support/service.ts'
+import { interest, publish } from '../events/tools.ts'
+import { setSettings, tenantSettings } from './tools.ts'
+
+const DAY = 86_400_000
+
+/** What is said of one event of a batch. */
+type Told = { status?: string; error?: { details: { rule: string } } }
+
+onBothEngines((engine) => {
+  describe('the quotas of a tenant', () => {
+    let service: Service
+    let tenant: TestTenant
+
+    before(async () => {
+      service = await startService(engine, { RATE_LIMIT_AGENT: '1000', RATE_LIMIT_TENANT: '2000' })
+    })
+    after(() => service.stop())
+    beforeEach(async () => {
+      tenant = await service.tenant()
+    })
+
+    const set = (body: unknown): Promise<void> => setSettings(service, tenant, body)
+    const isExceeded = (reply: Reply<unknown>, quota: string, limit: number): void => {
+      const { rule, quota: named, limit: told } = assertError(reply, 'business_rule_violation')
+      assert.deepEqual({ rule, quota: named, limit: told }, { rule: 'quota_exceeded', quota, limit })
+    }
+
+    test('[POL-12] agents, interests and memories end at their quotas, also for many at once', async () => {
+      const agent = await tenant.agent()
+      await set({ quota_agents: 4, quota_interests: 3, quota_memories: 3 })
+      const many = <T>(make: (i: number) => Promise<T>): Promise<T[]> =>
+        Promise.all(Array.from({ length: 8 }, (_, i) => make(i)))
+      const kinds: [string, number, number, (i: number) => Promise<Reply<unknown>>][] = [
+        [
+          'quota_agents',
+          4,
+          3,
+          () =>
+            service.call('POST /v1/agents', {
+              token: tenant.admin,
+              body: { name: 'More', delivery_mode: 'poll', client_type: 'other' },
+            }),
+        ],
+        ['quota_interests', 3, 3, (i) => interest(service, agent, { event_type: `type.${i}` })],
+        [
+          'quota_memories',
+          3,
+          3,
+          (i) =>
+            service.call('POST /v1/memories', {
+              token: agent.token,
+              body: { type: 'semantic', scope: 'agent', title: `Note ${i}`, content: 'Something to remember' },
+            }),
+        ],
+      ]
+      for (const [quota, limit, room, make] of kinds) {
+        const replies = await many(make)
+        assert.equal(replies.filter(({ status }) => status === 201).length, room, `${quota} ${replies[0]!.text}`)
+        for (const reply of replies) if (reply.status !== 201) isExceeded(reply, quota, limit)
+      }
+      await set({ quota_memories: null })
+      assert.equal((await kinds[2]![3](9)).status, 201)
+    })
+
+    test('[POL-12] an agent that is put by its external id counts like any other; putting it again needs no room', async () => {
+      await set({ quota_agents: 2 })
+      const put = (externalId: string, name = 'Put'): Promise<Reply<unknown>> =>
+        service.call(`PUT /v1/agents/by-external-id/${externalId}`, {
+          token: tenant.admin,
+          body: { name, delivery_mode: 'poll', client_type: 'other' },
+        })
+      assert.deepEqual([(await put('one')).status, (await put('two')).status], [201, 201])
+      isExceeded(await put('three'), 'quota_agents', 2)
+      assert.equal((await put('two', 'Renamed')).status, 200)
+    })
+
+    test('[POL-12] bytes that a change adds to a memory are stored bytes, and what is erased gives back no more', async () => {
+      const agent = await tenant.agent()
+      const memory = (method: string, path: string, body: object): Promise<Reply<Memory>> =>
+        service.call(`${method} /v1/memories${path}`, { token: agent.token, body })
+      const note = { type: 'semantic', scope: 'agent', title: 'A note', content: 'short', metadata: {} }
+      const long = 'x'.repeat(3_000)
+      await set({ quota_stored_bytes: 5_000 })
+      const { id } = (await memory('POST', '', note)).body
+      assert.equal((await memory('PATCH', `/${id}`, { content: long })).status, 200)
+      isExceeded(await memory('PATCH', `/${id}`, { metadata: { long } }), 'quota_stored_bytes', 5_000)
+      isExceeded(await memory('PUT', '/by-external-id/a', { ...note, content: long }), 'quota_stored_bytes', 5_000)
+      assert.equal((await memory('PUT', '/by-external-id/a', note)).status, 201)
+      isExceeded(await memory('PUT', '/by-external-id/a', { ...note, content: long }), 'quota_stored_bytes', 5_000)
+      assert.equal((await memory('PATCH', `/${id}`, { content: 'short' })).status, 200)
+      await service.clock.jump(2_000)
+      assert.equal((await memory('POST', `/${id}/restore`, { version: 2 })).status, 200)
+      await service.clock.jump(2_000)
+      const raw = JSON.stringify({ ...note, external_id: 'a', content: long })
+      const imported = await service.call('POST /v1/memories/import', {
+        token: agent.token,
+        raw,
+        headers: { 'content-type': 'application/x-ndjson' },
+      })
+      assert.equal(imported.body.errors[0]?.error.details.quota, 'quota_stored_bytes', imported.text)
+      assert.equal((await memory('DELETE', `/${id}?erase=true`, {})).status, 403)
+      const erased = await service.call(`DELETE /v1/memories/${id}?erase=true`, { token: tenant.admin })
+      assert.equal(erased.status, 204)
+      const [counted] = await service.store.rows<{ bytes: number }>(
+        "select cast(sum(amount) as bigint) as bytes from usage_days where tenant_id = ? and metric = 'stored_bytes'",
+        [tenant.id],
+      )
+      assert.equal(counted!.bytes, Buffer.byteLength('A noteshort{}'))
+    })
+
+    test('[POL-12] a memory that is refused for its external id takes no bytes', async () => {
+      const agent = await tenant.agent()
+      const remember = (content: string): Promise<Reply<unknown>> =>
+        service.call('POST /v1/memories', {
+          token: agent.token,
+          body: { type: 'semantic', scope: 'agent', title: 'Taken', content, external_id: 'a' },
+        })
+      await set({ quota_stored_bytes: 1_000 })
+      assert.equal((await remember('short')).status, 201)
+      for (let i = 0; i < 3; i++) assertError(await remember('x'.repeat(600)), 'conflict')
+    })
+
+    test('[POL-12] events end at the quota of the day, and the next day begins anew', async () => {
+      const agent = await tenant.agent()
+      await publish(service, agent.token)
+      await set({ quota_events_per_day: 3 })
+      assert.deepEqual(
+        [(await publish(service, agent.token)).status, (await publish(service, agent.token)).status],
+        [202, 202],
+      )
+      isExceeded(await publish(service, agent.token), 'quota_events_per_day', 3)
+      await service.clock.jump(2_000)
+      isExceeded(await publish(service, agent.token), 'quota_events_per_day', 3)
+      await service.clock.jump(DAY)
+      const token = await tenant.token(agent.key)
+      const batch = await service.call('POST /v1/events', {
+        token,
+        raw: JSON.stringify(
+          ['a', 'b', 'c', 'd'].map((id) => ({ specversion: '1.0', type: 't', source: '/s', id: `batch-${id}` })),
+        ),
+        headers: { 'content-type': 'application/cloudevents-batch+json' },
+      })
+      const told = batch.body.results.map(({ status, error }: Told) => status ?? error?.details.rule)
+      assert.deepEqual(told, ['accepted', 'accepted', 'accepted', 'quota_exceeded'])
+    })
+
+    test('[POL-12] many publishes at once end at the quota all the same', async () => {
+      const agent = await tenant.agent()
+      await service.clock.jump(DAY)
+      await set({ quota_events_per_day: 5 })
+      const token = await tenant.token(agent.key)
+      const replies = await Promise.all(Array.from({ length: 30 }, () => publish(service, token)))
+      assert.equal(replies.filter(({ status }) => status === 202).length, 5)
+      await set({ quota_events_per_day: null })
+    })
+
+    test('[LOAD-6] what is under way counts toward a quota when the counters are read again', async () => {
+      const limits = {
+        ...(await tenantSettings(service, tenant.slug, 'GET')).body,
+        quota_events_per_day: 3,
+        quota_stored_bytes: 1_000,
+      }
+      const quotas = makeQuotas(service.store, service.clock, () => limits)
+      const take = async (bytes = 10): Promise<unknown> => (await quotas.take(tenant.id, 1, bytes))?.details['quota']
+      const { id } = tenant
+      for (let i = 0; i < 3; i++) assert.equal(await take(), undefined)
+      await service.clock.advance(2_000)
+      assert.equal(await take(), 'quota_events_per_day')
+      quotas.release(id, 1, 10)
+      assert.equal(await take(981), 'quota_stored_bytes')
+      assert.equal(await take(980), undefined)
+      // Written and not read yet, it counts as well; once it would have been read, the counters do.
+      quotas.written(id, 1, 980)
+      assert.notEqual(await take(0), undefined)
+      quotas.release(id, 2, 20)
+      await service.clock.advance(2_000)
+      for (let i = 0; i < 3; i++) assert.equal(await take(), undefined)
+    })
+
+    test('[POL-12] [PUB-2] a retry of an accepted id is a duplicate when the quota is used up, alone and in a batch', async () => {
+      const agent = await tenant.agent()
+      await set({ quota_events_per_day: null })
+      const before = await publish(service, agent.token, { id: 'retry-1' })
+      assert.equal(before.status, 202)
+      await set({ quota_events_per_day: 1 })
+      const again = await publish(service, agent.token, { id: 'retry-1' })
+      assert.deepEqual([again.status, again.body.status], [200, 'duplicate'])
+      isExceeded(await publish(service, agent.token, { id: 'retry-2' }), 'quota_events_per_day', 1)
+      // The next day has room for one: its second mention in the batch is a duplicate too, and takes nothing.
+      await service.clock.jump(DAY)
+      const batch = await service.call('POST /v1/events', {
+        token: await tenant.token(agent.key),
+        raw: JSON.stringify(
+          ['new', 'new', 'retry-1', 'other'].map((id) => ({ specversion: '1.0', type: 't', source: '/s', id })),
+        ),
+        headers: { 'content-type': 'application/cloudevents-batch+json' },
+      })
+      const told = batch.body.results.map(({ status, error }: Told) => status ?? error?.details.rule)
+      assert.deepEqual(told, ['accepted', 'duplicate', 'duplicate', 'quota_exceeded'])
+    })
+
+    test('[POL-12] [PUB-2] duplicates in a batch take no room from the events beside them', async () => {
+      const agent = await tenant.agent()
+      await service.clock.jump(DAY)
+      await set({ quota_events_per_day: null })
+      const token = await tenant.token(agent.key)
+      for (const id of ['known-1', 'known-2']) assert.equal((await publish(service, token, { id })).status, 202)
+      await set({ quota_events_per_day: 4 })
+      const batch = await service.call('POST /v1/events', {
+        token,
+        raw: JSON.stringify(
+          ['known-1', 'fresh-1', 'fresh-1', 'known-2', 'fresh-2', 'fresh-3', 'known-1', 'fresh-2'].map((id) => ({
+            specversion: '1.0',
+            type: 't',
+            source: '/s',
+            id,
+          })),
+        ),
+        headers: { 'content-type': 'application/cloudevents-batch+json' },
+      })
+      const told = batch.body.results.map(({ status, error }: Told) => status ?? error?.details.rule)
+      assert.deepEqual(told, [
+        'duplicate',
+        'accepted',
+        'duplicate',
+        'duplicate',
+        'accepted',
+        'quota_exceeded',
+        'duplicate',
+        'duplicate',
+      ])
+      await set({ quota_events_per_day: null })
+    })
+
+    test('[POL-12] stored bytes end at their quota, and retention makes room', async () => {
+      const agent = await tenant.agent()
+      await set({ quota_stored_bytes: 2_000, retention_days: 1 })
+      const large = { data: 'x'.repeat(1_500) }
+      assert.equal((await publish(service, agent.token, large)).status, 202)
+      isExceeded(await publish(service, agent.token, large), 'quota_stored_bytes', 2_000)
+      await service.clock.jump(2 * DAY)
+      await service.app.runOnce.retain()
+      const token = await tenant.token(agent.key)
+      assert.equal((await publish(service, token, large)).status, 202)
+    })
+  })
+})
