@@ -5,28 +5,9 @@ import { MAX_IMPORT, type ImportedMemories, type Memory, type Relationship } fro
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
-import { linesOf } from '../../src/memory/transfer/lines.ts'
 import { aMemory, ids, memoryCalls, orgAdmin, type Actor } from './tools.ts'
 
 const NDJSON = { 'content-type': 'application/x-ndjson' }
-
-test('[KEP-8] lines keep their numbers however the bytes are cut; one that is too long is not kept', async () => {
-  const text = Buffer.from('{"a":"ü"}\n\n  \r\nsecond\nthis one is too long\nlast')
-  for (const size of [1, 2, 3, 7, 100]) {
-    const pieces = Array.from({ length: Math.ceil(text.length / size) }, (_, i) =>
-      text.subarray(i * size, i * size + size),
-    )
-    const lines = []
-    for await (const line of linesOf(pieces, 12))
-      lines.push([line.number, line.bytes?.toString() ?? `${line.size} bytes`])
-    assert.deepEqual(lines, [
-      [1, '{"a":"ü"}'],
-      [4, 'second'],
-      [5, '20 bytes'],
-      [6, 'last'],
-    ])
-  }
-})
 
 onBothEngines((engine) => {
   let service: Service
