@@ -21,7 +21,7 @@ export interface ChannelTools {
 }
 
 /** Null where the external id is taken. */
-export async function createIfFree(
+async function createIfFree(
   tx: Db,
   { makeId, now }: ChannelTools,
   principal: Principal,
@@ -54,16 +54,32 @@ export async function createIfFree(
   return shownChannel(row)
 }
 
+/** Makes it, or finds the channel that has its external id, held against every other change. */
+export async function createOrFind(
+  tx: Db,
+  tools: ChannelTools,
+  principal: Principal,
+  wanted: Static<typeof ChannelCreate>,
+): Promise<{ made: Channel } | { found: ChannelRow }> {
+  for (;;) {
+    const made = await createIfFree(tx, tools, principal, wanted)
+    if (made) return { made }
+    const found = await lockChannelByExternalId(tx, principal.tenantId, wanted.external_id!)
+    if (found) return { found }
+    // It was deleted in between: the id is free again.
+  }
+}
+
 export async function createChannel(
   tx: Db,
   tools: ChannelTools,
   principal: Principal,
   wanted: Static<typeof ChannelCreate>,
 ): Promise<Channel> {
-  const made = await createIfFree(tx, tools, principal, wanted)
-  if (made) return made
+  const outcome = await createOrFind(tx, tools, principal, wanted)
+  if ('made' in outcome) return outcome.made
+  const { found } = outcome
   const { tenantId, kind, id } = principal
-  const found = (await lockChannelByExternalId(tx, tenantId, wanted.external_id!))!
   const member = await findMember(tx, tenantId, found.id, { type: kind, id })
   const isSeen = maySee(found.type, { type: kind, id, role: member?.role ?? null })
   throw taken('This external id', isSeen ? found.id : null)

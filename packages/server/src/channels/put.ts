@@ -5,10 +5,10 @@ import type { Principal } from '../auth/principal.ts'
 import { externalIdOf } from '../kernel/external-id.ts'
 import { ruleBroken, taken } from '../kernel/failure.ts'
 import type { Db } from '../store/db.ts'
-import { createIfFree, type ChannelTools } from './create.ts'
+import { createOrFind, type ChannelTools } from './create.ts'
 import { throwIfRefused } from './get.ts'
 import { maySee, refuseChanging, type Caller } from './rules.ts'
-import { findMember, lockChannelByExternalId, saveChannel, shownChannel } from './sql.ts'
+import { findMember, saveChannel, shownChannel } from './sql.ts'
 
 export interface PutChannel {
   channel: Channel
@@ -23,10 +23,10 @@ export async function putChannel(
   wanted: Static<typeof ChannelCreate>,
 ): Promise<PutChannel> {
   const external_id = externalIdOf(externalId, wanted)
-  const made = await createIfFree(tx, tools, principal, { ...wanted, external_id })
-  if (made) return { channel: made, made: true }
+  const outcome = await createOrFind(tx, tools, principal, { ...wanted, external_id })
+  if ('made' in outcome) return { channel: outcome.made, made: true }
+  const { found } = outcome
   const { tenantId, kind, id } = principal
-  const found = (await lockChannelByExternalId(tx, tenantId, external_id))!
   const member = await findMember(tx, tenantId, found.id, { type: kind, id })
   const caller: Caller = { type: kind, id, role: member?.role ?? null }
   // Which channel has it is nobody's business who does not see that channel.

@@ -1,11 +1,19 @@
 // Requests that arrive together, on one node and, where the store can be shared, on two.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import type { Principal } from '../../src/auth/principal.ts'
+import { createChannel } from '../../src/channels/create.ts'
+import { putChannel } from '../../src/channels/put.ts'
+import { idMaker } from '../../src/kernel/ids.ts'
+import type { Db } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service } from '../support/service.ts'
 import { channelCalls, orgAdmin, someAgent, type Actor } from './tools.ts'
 
 const ROUNDS = 12
+
+const putNew: typeof createChannel = async (tx, tools, principal, wanted) =>
+  (await putChannel(tx, tools, principal, wanted.external_id!, wanted)).channel
 
 onBothEngines((engine) => {
   let service: Service
@@ -14,11 +22,13 @@ onBothEngines((engine) => {
   let admin: Actor
   let agents: Actor[]
   let calls: ReturnType<typeof channelCalls>
+  let tenantId: string
 
   before(async () => {
     service = await startService(engine)
     nodes = engine.name === 'postgres' ? [service, await service.another()] : [service]
     const tenant = await service.tenant()
+    tenantId = tenant.id
     calls = channelCalls(service)
     owner = await someAgent(tenant)
     admin = await orgAdmin(service, tenant)
@@ -118,4 +128,31 @@ onBothEngines((engine) => {
       versions.map((_, i) => i + 1),
     )
   })
+
+  if (engine.name === 'postgres')
+    for (const verb of [createChannel, putNew])
+      test(`[OPS-25] an external id that is freed while ${verb.name} looks who has it is taken`, async () => {
+        const wanted = { name: 'Incidents', type: 'open', external_id: `freed-${verb.name}` } as const
+        const old = await service.call('POST /v1/channels', { token: admin.token, body: wanted })
+        const principal: Principal = {
+          kind: 'org_admin',
+          tenantId,
+          id: admin.id,
+          keyId: 'k',
+          scopes: new Set(),
+          teamId: null,
+        }
+        const tools = { makeId: idMaker(service.clock.now), now: service.clock.now }
+        const made = await service.store.tx((tx) => {
+          // Deleted over another connection, after the insert has met it and before anybody looks for it.
+          const lookLate = async (...args: Parameters<Db['rows']>): Promise<never> => {
+            if (args[0].includes('external_id = ?'))
+              await service.call(`DELETE /v1/channels/${old.body.id}`, { token: admin.token })
+            return tx.rows(...args) as Promise<never>
+          }
+          return verb(Object.assign(Object.create(tx) as Db, { rows: lookLate }), tools, principal, wanted)
+        })
+        assert.notEqual(made.id, old.body.id)
+        assert.equal((await service.call(`GET /v1/channels/${made.id}`, { token: admin.token })).status, 200)
+      })
 })
