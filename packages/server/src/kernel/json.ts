@@ -45,6 +45,7 @@ export function parseJson(bytes: Buffer, extraDepth = 0): ParsedJson {
 // A whole number that a double cannot hold has sixteen digits at least; the rare text that has so many in a row pays
 // for looking, no other does.
 const LONG_NUMBER = /\d{16}/
+export const mayHoldLongNumber = (bytes: Buffer): boolean => LONG_NUMBER.test(bytes.toString('latin1'))
 const WHOLE = /^-?\d+$/
 /** Stands before a number that is kept as text on its way through the parser. Nobody outside can know it. */
 const MARK = randomBytes(16).toString('base64url')

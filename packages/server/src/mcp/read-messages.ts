@@ -2,6 +2,7 @@
 import { readBody } from '../http/body.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { BodyTurns } from '../http/body-turns.ts'
+import { mayHoldLongNumber } from '../kernel/json.ts'
 import { isLong, parseBody } from '../kernel/json-steps.ts'
 
 /** Around the arguments of a tool stand the message and its parameters. */
@@ -21,21 +22,9 @@ const wrongUri = (message: unknown): boolean => {
   return typeof uri === 'string' && uri.length > MAX_URI_LENGTH
 }
 
-/** As JSON.parse has it, in place: the library knows no other numbers. */
-function rounded(value: unknown, isKept: (name: string) => boolean = () => false): unknown {
-  if (typeof value === 'bigint') return Number(value)
-  if (typeof value !== 'object' || value === null) return value
-  const holder = value as Record<string, unknown>
-  for (const name in holder) if (!isKept(name)) holder[name] = rounded(holder[name])
-  return value
-}
-
-/** Only what a tool is given keeps its long numbers. */
-function roundAround(message: unknown): unknown {
+const callsTool = (message: unknown): message is { params: { arguments?: unknown } } => {
   const { method, params } = (message ?? {}) as Message
-  if (method !== 'tools/call' || typeof params !== 'object') return rounded(message)
-  rounded(params, (name) => name === 'arguments')
-  return rounded(message, (name) => name === 'params')
+  return method === 'tools/call' && typeof params === 'object' && params !== null
 }
 
 /** Undefined where nothing was sent. */
@@ -47,12 +36,23 @@ export async function readMessages(
   if (!exchange.hasBody) return undefined
   const bytes = await readBody(exchange, maxBytes)
   if (exchange.method !== 'POST' || bytes.length === 0) return undefined
-  // The arguments of a tool may be an event, whose numbers stay what they are.
-  const parse = () => parseBody(bytes, { extraDepth: ENVELOPE_DEPTH, exactNumbers: true }, turns.pauseOf(exchange))
-  const parsed = await (isLong(bytes) ? turns.inTurnOf(exchange)(parse) : parse())
+  const parse = (exactNumbers: boolean) => {
+    const now = () => parseBody(bytes, { extraDepth: ENVELOPE_DEPTH, exactNumbers }, turns.pauseOf(exchange))
+    return isLong(bytes) ? turns.inTurnOf(exchange)(now) : now()
+  }
+  const parsed = await parse(false)
   if (!parsed.ok) return { ok: false, code: -32700, problem: `Parse error: expected ${parsed.problem}` }
-  const value = Array.isArray(parsed.value) ? parsed.value.map(roundAround) : roundAround(parsed.value)
+  const { value } = parsed
   const messages: unknown[] = Array.isArray(value) ? value : [value]
+  // The arguments of a tool may be an event, whose numbers stay what they are. The library knows no others than
+  // JavaScript's, so all around them is as JSON.parse has it.
+  if (messages.some(callsTool) && mayHoldLongNumber(bytes)) {
+    const exact = await parse(true)
+    const exactly = exact.ok ? (Array.isArray(exact.value) ? exact.value : [exact.value]) : []
+    for (const [i, message] of messages.entries())
+      if (callsTool(message) && 'arguments' in message.params)
+        message.params.arguments = (exactly[i] as typeof message).params.arguments
+  }
   if (messages.some(wrongUri))
     return { ok: false, code: -32602, problem: `Invalid params: a uri has at most ${MAX_URI_LENGTH} characters` }
   return { ok: true, value, count: messages.length }
