@@ -34,13 +34,17 @@ export interface TargetRow {
   sealed: string | null
 }
 
-/** Where to push and what to sign with, newest secret first; no row when the agent is not pushed to (any more). */
+/**
+ * Where to push and what to sign with, newest secret first; no row when the agent is not pushed to (any more). Holds
+ * the agent's row, so that what the transaction claims goes where the agent wanted it at that moment: without it, what
+ * was published after the response to a change still went to the endpoint from before.
+ */
 export const targetRows = (db: Db, tenantId: string, agentId: string, now: number) =>
   db.rows<TargetRow>(
     `select a.delivery_endpoint, a.retry_schedule, s.sealed from agents a
        left join push_secrets s on s.tenant_id = a.tenant_id and s.agent_id = a.id and (s.valid_until is null or s.valid_until > ?)
       where a.tenant_id = ? and a.id = ? and a.delivery_mode = 'push' and a.status = 'active' and a.paused = 0 and a.delivery_endpoint is not null
-      order by s.number desc`,
+      order by s.number desc ${db.dialect.forShareOf('a')}`,
     [now, tenantId, agentId],
   )
 

@@ -58,6 +58,8 @@ export interface Dialect {
   forUpdate: string
   /** The same for many at once: those who only need the rows to stay do not wait for each other. */
   forShare: string
+  /** The same for one table of a join. */
+  forShareOf(alias: string): string
 }
 
 /**

@@ -15,6 +15,7 @@ export const dialect: Dialect = {
   skipLocked: 'for update skip locked',
   forUpdate: 'for update',
   forShare: 'for share',
+  forShareOf: (alias) => `for share of ${alias}`,
 }
 
 /** Four writers overlap their round trips and the disk's; more of them only wait for each other. */

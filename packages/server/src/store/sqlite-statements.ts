@@ -28,6 +28,7 @@ export const dialect: Dialect = {
   skipLocked: '',
   forUpdate: '',
   forShare: '',
+  forShareOf: () => '',
 }
 
 /** One process owns the file, and one connection of it writes. */

@@ -14,6 +14,7 @@ const dialect: Dialect = {
   skipLocked: 'for update skip locked',
   forUpdate: 'for update',
   forShare: 'for share',
+  forShareOf: (alias) => `for share of ${alias}`,
 }
 
 const parsers = { [types.INT8]: Number }

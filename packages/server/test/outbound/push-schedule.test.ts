@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { ConfigError, readConfig } from '../../src/config.ts'
+import { makeOpenSecret, pushTarget } from '../../src/outbound/push-secret.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { startService, type Service, type TestTenant } from '../support/service.ts'
@@ -107,6 +108,34 @@ onBothEngines((engine) => {
         const wait = await waits()
         assert.ok(wait >= seconds * 800 && wait <= seconds * 1200, `${wait} for ${JSON.stringify(schedule)}`)
       }
+    })
+
+    test('[PUSH-15] an agent does not change between being read and being claimed for', async (t) => {
+      const { service, receiver, calls, tenant } = await start(t)
+      const { store, secrets, clock } = service
+      const agent = await calls.pushed(tenant, receiver.url)
+      // The first push makes the secret, which is not what is looked at here.
+      await calls.publish(agent)
+      await receiver.next()
+      const mailbox = { tenantId: tenant.id, recipientId: agent.id }
+      const body = { delivery_endpoint: `${receiver.url}/moved` }
+      let isChanged = false
+      const changed = await store.tx(async (tx) => {
+        const target = await pushTarget(tx, secrets, makeOpenSecret(secrets), mailbox, clock.now())
+        assert.equal(target?.endpoint, receiver.url)
+        const changing = service
+          .call(`PATCH /v1/agents/${agent.id}`, { token: tenant.admin, body })
+          .finally(() => (isChanged = true))
+        // With one writer it waits for its turn; else until it is done, or waits for what the claim holds.
+        const waiting =
+          "select 1 as one from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+        while (store.isShared && !isChanged && (await store.rows(waiting)).length === 0);
+        assert.equal(isChanged, false, 'the change waits for the claim')
+        return { changing }
+      })
+      assert.equal((await changed.changing).status, 200)
+      await calls.publish(agent)
+      assert.equal((await receiver.next()).path, '/inbox/moved')
     })
 
     test('[POL-6] a schedule that is none is refused, and nothing is changed', async (t) => {
