@@ -26,8 +26,8 @@ export const isHeldByNode = (socket: Socket): boolean => (socket as Socket & { _
 export interface SlicesTools {
   /** A slice is about to be parsed. */
   begin(): void
-  /** Something is left, and waits to go on. */
-  wait(): void
+  /** Something is left, and waits to go on; whether what was parsed brought a request, or a body in pieces. */
+  wait(hasHeard: boolean): void
 }
 
 /** From now on `socket` is parsed in slices. Null where somebody else than Node's server listens to it. */
@@ -56,7 +56,7 @@ export function readInSlices(socket: Socket, { begin, wait }: SlicesTools): Slic
     if (rest.length === 0 || isStopped || socket.destroyed) return
     keep(rest)
     isWaiting = true
-    wait()
+    wait(hasHeard)
   }
 
   // A listener more, and Node no longer reads the socket past it.

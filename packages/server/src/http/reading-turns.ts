@@ -6,19 +6,20 @@
 //    They are read again some in a turn, and one that has brought many in a read alone.
 // 2. Where somebody else is connected too, an address rests for four times what such a read took. A request takes five
 //    or six turns: with 5 ms of somebody's requests in each, a neighbour's publish took 60 ms.
-//
 // 3. A read that brings much of a body in small pieces counts like one that brings many requests: Node calls us for each
 //    chunk, and 64 KiB of chunks of one byte are 11,000 of them.
 // 4. For a minute after an address has brought much at once, what its sockets bring is parsed in slices, each of which
-//    counts as a read (read-in-slices.ts).
+//    counts as a read that brought many while more are left (read-in-slices.ts).
 //
 // Clients that wait for a response before they send the next request, proxies among them, never meet this.
 import { performance } from 'node:perf_hooks'
 import type { Socket } from 'node:net'
 import { networkOf } from '../kernel/addresses.ts'
 import { watchForFlood } from '../kernel/flood.ts'
+import { countReads } from './count-reads.ts'
 import { makeLoudNetworks } from './loud-networks.ts'
-import { isHeldByNode, onceItIsRead, readInSlices, type Slices } from './read-in-slices.ts'
+import { onceItIsRead, readInSlices } from './read-in-slices.ts'
+import { known, makeRests, newSender, pauseNew, type Sender } from './rests.ts'
 
 /** Requests that one read may bring before its socket is one that pipelines. */
 const OF_ONE_READ = 16
@@ -36,42 +37,8 @@ const OF_ONE_TURN_OF_FLOOD = 16
 const READ_AT_ONCE_OF_FLOOD = 8
 /** Connections of an address. Each takes some 30 kB while the head of a request is on its way. */
 const OF_AN_ADDRESS = 24_576
-/** What an address rests for, as a multiple of what it took. */
-const REST = 4
 /** Pieces of a body in a slice that are worth counting. */
 const FEW_PIECES = 16
-
-/** Sockets that are not read for now, in their order. */
-interface Resting {
-  /** Those that have sent requests one by one so far. */
-  readonly quiet: Set<Socket>
-  /** Those that have pipelined, or were never read. */
-  readonly others: Set<Socket>
-}
-
-interface Sender {
-  readonly name: string
-  readonly sockets: Set<Socket>
-  /** Null while nobody of this address rests. */
-  resting: Resting | null
-  /** Those that rested and may be read in this turn. */
-  released: Socket[]
-  /** Whether a read of this turn brought many requests. */
-  isLoud: boolean
-  /** Until then `others` are not read. */
-  restUntil: number
-  /** The turn that `heard` counts for. */
-  turn: number
-  heard: number
-}
-
-/** A socket: whose it is, and whether it has sent its requests one by one so far. */
-interface Known {
-  readonly sender: Sender
-  isQuiet: boolean
-  /** Null while Node reads it. */
-  slices: Slices | null
-}
 
 export interface ReadingTurns {
   /** False: its address has as many as it may have, and this one is to be closed. */
@@ -83,95 +50,6 @@ export interface ReadingTurns {
   readPiece(socket: Socket): void
   /** Nothing more is read from it. */
   left(socket: Socket): void
-}
-
-const newSender = (name: string): Sender => ({
-  name,
-  sockets: new Set(),
-  resting: null,
-  released: [],
-  isLoud: false,
-  restUntil: 0,
-  turn: 0,
-  heard: 0,
-})
-
-const known = new WeakMap<Socket, Known>()
-
-/** `most` of those that rest may be read. */
-function release(sender: Sender, from: Set<Socket>, most: number, prepare: (socket: Socket) => void = () => {}): void {
-  for (const socket of from) {
-    from.delete(socket)
-    sender.released.push(socket)
-    prepare(socket)
-    known.get(socket)?.slices?.goOn()
-    if (!isHeldByNode(socket)) socket.resume()
-    if (sender.released.length === most) return
-  }
-}
-
-function pause(resting: Resting, socket: Socket): void {
-  ;(known.get(socket)!.isQuiet ? resting.quiet : resting.others).add(socket)
-  socket.pause()
-}
-
-function pauseNew({ resting }: Sender, socket: Socket): void {
-  if (resting && !socket.destroyed) pause(resting, socket)
-}
-
-/** Counts what one read of a socket brings. */
-function perRead() {
-  let reading: Socket | null = null
-  let count = 0
-  return {
-    /** One more of it. */
-    count(socket: Socket): number {
-      if (reading !== socket) {
-        reading = socket
-        count = 0
-      }
-      return ++count
-    },
-    ended: (): void => void (reading = null),
-  }
-}
-
-/** What the reads of a turn of the event loop bring. */
-function countReads(now: () => number) {
-  const requests = perRead()
-  const pieces = perRead()
-  let isTurnOpen = false
-
-  function openTurn(): void {
-    if (isTurnOpen) return
-    isTurnOpen = true
-    reads.turn++
-    reads.turnBegan = now()
-    setImmediate(() => {
-      isTurnOpen = false
-      reads.ended()
-    })
-  }
-
-  const reads = {
-    turn: 0,
-    turnBegan: 0,
-    /** A request came from it: the number it has in this read. */
-    request(socket: Socket): number {
-      openTurn()
-      return requests.count(socket)
-    },
-    piece(socket: Socket): number {
-      openTurn()
-      return pieces.count(socket)
-    },
-    /** What comes next is of another read. */
-    ended(): void {
-      requests.ended()
-      pieces.ended()
-    },
-  }
-  return reads
 }
 
 /** How many sockets of a sender were read in this turn, with this one. */
@@ -186,50 +64,29 @@ export function makeReadingTurns(now: () => number = () => performance.now()): R
   const reads = countReads(now)
   const loud = makeLoudNetworks(now)
   const flood = watchForFlood<Sender>()
+  const rests = makeRests({
+    now,
+    turnBegan: () => reads.turnBegan,
+    hasNeighbours: () => senders.size > 1,
+    readAtOnce: (sender) => (flood.isBy(sender) ? READ_AT_ONCE_OF_FLOOD : READ_AT_ONCE),
+    isRead: sliceIfLoud,
+    isOver(sender) {
+      if (sender.sockets.size === 0) senders.delete(sender.name)
+    },
+  })
 
   function slice(socket: Socket): void {
     const one = known.get(socket)!
     if (socket.destroyed || one.slices) return
-    const wait = (): void => void begunToRest(one.sender).others.add(socket)
+    const wait = (hasHeard: boolean): void => {
+      rests.begun(one.sender).others.add(socket)
+      if (hasHeard) one.sender.isLoud = true
+    }
     one.slices = readInSlices(socket, { begin: reads.ended, wait })
   }
 
-  const sliceIfLoud = (socket: Socket): void => {
+  function sliceIfLoud(socket: Socket): void {
     if (loud.has(known.get(socket)!.sender.name)) onceItIsRead(socket, () => slice(socket))
-  }
-
-  /** Those of its sockets that rest; from now on there are some. */
-  function begunToRest(sender: Sender): Resting {
-    if (sender.resting) return sender.resting
-    setImmediate(next, sender)
-    return (sender.resting = { quiet: new Set(), others: new Set() })
-  }
-
-  function rest(sender: Sender, except: Socket): void {
-    const toPause = sender.resting ? sender.released : sender.sockets
-    const resting = begunToRest(sender)
-    for (const socket of toPause) if (socket !== except && !socket.destroyed) pause(resting, socket)
-    sender.released = []
-  }
-
-  /** After a turn: who is read in the one to come. */
-  function next(sender: Sender): void {
-    const time = now()
-    // Alone it disturbs nobody.
-    if (sender.isLoud && senders.size > 1) sender.restUntil = time + REST * (time - reads.turnBegan)
-    sender.isLoud = false
-    sender.released = []
-    const resting = sender.resting!
-    if (resting.quiet.size > 0)
-      release(sender, resting.quiet, flood.isBy(sender) ? READ_AT_ONCE_OF_FLOOD : READ_AT_ONCE)
-    else if (time < sender.restUntil) return void setTimeout(next, sender.restUntil - time, sender).unref()
-    else if (resting.others.size > 0) release(sender, resting.others, 1, sliceIfLoud)
-    else {
-      sender.resting = null
-      if (sender.sockets.size === 0) senders.delete(sender.name)
-      return
-    }
-    setImmediate(next, sender)
   }
 
   function isLoud(socket: Socket): void {
@@ -240,7 +97,7 @@ export function makeReadingTurns(now: () => number = () => performance.now()): R
     loud.remember(one.sender.name)
     // Not now: Node is in the middle of parsing it.
     if (!one.slices) setImmediate(onceItIsRead, socket, () => slice(socket))
-    rest(one.sender, socket)
+    rests.rest(one.sender, socket)
   }
 
   return {
@@ -271,7 +128,7 @@ export function makeReadingTurns(now: () => number = () => performance.now()): R
         one.slices?.heard()
         flood.heard(one.sender)
         const most = flood.isBy(one.sender) ? OF_ONE_TURN_OF_FLOOD : OF_ONE_TURN
-        if (heardInTurn(one.sender, reads.turn) === most && senders.size > 1) rest(one.sender, socket)
+        if (heardInTurn(one.sender, reads.turn) === most && senders.size > 1) rests.rest(one.sender, socket)
       }
       if (count === OF_ONE_READ + 1) isLoud(socket)
     },

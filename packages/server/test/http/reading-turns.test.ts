@@ -111,6 +111,27 @@ test('[SAFE-31] who pipelines rests for four times as long where others are, and
   assert.equal(read.length - before, 40, 'the second one that pipelines was read')
 })
 
+test('[SAFE-31] a slice with few requests that leaves some behind is followed by the same rest', async () => {
+  const { port, read, count } = await server(() => read.length * 100)
+  const long = `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(100)}\r\n\r\n`
+  const ofSlice = Math.floor(1_024 / long.length)
+  // Alone it is known to pipeline, and does not rest.
+  let answered = count(100)
+  ;(await connect(port, '127.0.0.2')).write(REQUEST.repeat(100))
+  await answered
+  const other = await connect(port, '127.0.0.3')
+  answered = count(read.length + ofSlice)
+  ;(await connect(port, '127.0.0.2')).write(long.repeat(100))
+  await answered
+  const before = read.length
+  for (let i = 0; i < 3 * ofSlice; i++) {
+    answered = count(read.length + 1)
+    other.write(REQUEST)
+    await answered
+  }
+  assert.equal(read.length - before, 3 * ofSlice, 'the next slice was read')
+})
+
 test('[SAFE-31] of two hundred sockets that ask at once sixteen are read in a turn, and all are answered', async () => {
   const { port, turns, count } = await server()
   await connect(port, '127.0.0.3')
