@@ -50,7 +50,7 @@ async function fuzz(engine: Engine, count: number, say: (text: string) => void):
 const requests = (fallback: number): number => Number(process.env['FUZZ_REQUESTS'] ?? fallback)
 
 test('[HTTP-1][HTTP-3][STO-3] whatever is sent, the embedded service answers as documented', async (t) => {
-  await fuzz(sqlite, requests(12_000), (text) => t.diagnostic(text))
+  await fuzz(sqlite, requests(6_000), (text) => t.diagnostic(text))
 })
 
 test('[HTTP-1][HTTP-3][STO-3] and so it does on PostgreSQL', {
