@@ -27,22 +27,25 @@ export type SettingsOf = (tenantId: string) => TenantSettings
 
 export interface SettingsCache {
   of: SettingsOf
-  /** What this process has just changed. */
-  keep(tenantId: string, settings: TenantSettings): void
+  /** What this process has just changed, and the version of that. */
+  keep(tenantId: string, settings: TenantSettings, version: number): void
   /** Looks for what other processes changed. */
   runOnce(): Promise<void>
 }
 
 export function makeSettingsCache(store: Store): SettingsCache {
-  const known = new Map<string, TenantSettings>()
-  let version = 0
+  const known = new Map<string, { settings: TenantSettings; version: number }>()
+  let seenUpTo = 0
+
   return {
-    of: (tenantId) => known.get(tenantId) ?? NO_SETTINGS,
-    keep: (tenantId, settings) => void known.set(tenantId, settings),
+    of: (tenantId) => known.get(tenantId)?.settings ?? NO_SETTINGS,
+    keep: (tenantId, settings, version) => void known.set(tenantId, { settings, version }),
     async runOnce() {
-      for (const row of await readSettingsAfter(store, version)) {
-        known.set(row.tenant_id, readText(row.settings))
-        version = row.version
+      for (const { tenant_id, settings, version } of await readSettingsAfter(store, seenUpTo)) {
+        seenUpTo = version
+        // What this process changed while the look was under way is newer.
+        if (version < (known.get(tenant_id)?.version ?? 0)) continue
+        known.set(tenant_id, { settings: readText(settings), version })
       }
     },
   }
@@ -69,6 +72,6 @@ export async function changeSettings(
   const given = TENANT_SETTINGS.filter((name) => changes[name] !== undefined).map((name) => [name, changes[name]])
   const settings: TenantSettings = { ...(row ? readText(row.settings) : NO_SETTINGS), ...Object.fromEntries(given) }
   await saveSettings(tx, tenant_id, JSON.stringify(settings), version)
-  tx.afterCommit(() => cache?.keep(tenant_id, settings))
+  tx.afterCommit(() => cache?.keep(tenant_id, settings, version))
   return settings
 }

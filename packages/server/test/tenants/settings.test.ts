@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import type { TenantSettings } from '@sensorium/contract'
+import type { Store, Value } from '../../src/store/db.ts'
+import { changeSettings, makeSettingsCache } from '../../src/tenants/settings.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { startService, type Reply, type Service, type TestTenant } from '../support/service.ts'
@@ -128,6 +130,28 @@ onBothEngines((engine) => {
         )[0]?.envelope ?? null
       assert.equal(await envelopes(tenant), null)
       assert.notEqual(await envelopes(other), null)
+    })
+
+    test('[RACE-1] a look for settings that was under way does not bring back what held before a change', async () => {
+      const { store } = service
+      const [asked, shown] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      const slow: Store = {
+        ...store,
+        async rows<R>(sql: string, values?: readonly Value[]) {
+          const rows = await store.rows<R>(sql, values)
+          asked.resolve()
+          await shown.promise
+          return rows
+        },
+      }
+      const cache = makeSettingsCache(slow)
+      await set({ max_attempts: 3 })
+      const looking = cache.runOnce()
+      await asked.promise
+      await store.tx((tx) => changeSettings(tx, cache, tenant.slug, { max_attempts: 4 }))
+      shown.resolve()
+      await looking
+      assert.equal(cache.of(tenant.id).max_attempts, 4)
     })
 
     if (engine.name === 'postgres') {
