@@ -142,9 +142,14 @@ export const deleteAcknowledged = (db: Db, tenantId: string, eventIds: string[],
     [tenantId, db.dialect.list(eventIds), before],
   )
 
+/** That no delivery needs an event any more. */
+const UNNEEDED = `not exists (select 1 from deliveries d where d.tenant_id = events.tenant_id and d.event_id = events.id)
+        and not exists (select 1 from acknowledged_deliveries d where d.tenant_id = events.tenant_id and d.event_id = events.id)`
+
 /**
  * Empties those of these events that no delivery needs any more; their ids stay known. Returns how many, and how many
- * bytes they had.
+ * bytes they had. Holds the events, in the order of their ids: who delivers one once more (`holdRetained`) comes before
+ * or after all of this.
  */
 export async function emptyEvents(
   db: Db,
@@ -152,17 +157,34 @@ export async function emptyEvents(
   ids: string[],
   now: number,
 ): Promise<{ emptied: number; bytes: number }> {
-  const unneeded = `tenant_id = ? and ${db.dialect.inList('id')} and purged_at is null
-        and not exists (select 1 from deliveries d where d.tenant_id = events.tenant_id and d.event_id = events.id)
-        and not exists (select 1 from acknowledged_deliveries d where d.tenant_id = events.tenant_id and d.event_id = events.id)`
-  const values = [tenantId, db.dialect.list(ids)]
-  const size = await one<{ bytes: number | null }>(
-    db,
-    `select cast(sum(octet_length(envelope)) as bigint) as bytes from events where ${unneeded}`,
-    values,
+  const { inList, list, forUpdate } = db.dialect
+  const held = await db.rows<{ id: string }>(
+    `select id from events where tenant_id = ? and ${inList('id')} and purged_at is null and ${UNNEEDED} order by id ${forUpdate}`,
+    [tenantId, list(ids)],
   )
-  const emptied = await db.run(`update events set envelope = null, purged_at = ? where ${unneeded}`, [now, ...values])
-  return { emptied, bytes: size?.bytes ?? 0 }
+  if (held.length === 0) return { emptied: 0, bytes: 0 }
+  // A statement of its own: it sees what was delivered until they were held.
+  const unneeded = await db.rows<{ id: string; bytes: number }>(
+    `select id, octet_length(envelope) as bytes from events where tenant_id = ? and ${inList('id')} and ${UNNEEDED}`,
+    [tenantId, list(held.map(({ id }) => id))],
+  )
+  const emptied = await db.run(
+    `update events set envelope = null, purged_at = ? where tenant_id = ? and ${inList('id')}`,
+    [now, tenantId, list(unneeded.map(({ id }) => id))],
+  )
+  return { emptied, bytes: unneeded.reduce((sum, { bytes }) => sum + bytes, 0) }
+}
+
+/**
+ * The ids among these of events that are retained. They stay so until the transaction ends: held in the order of their
+ * ids, by many at once.
+ */
+export async function holdRetained(db: Db, tenantId: string, ids: string[]): Promise<Set<string>> {
+  const rows = await db.rows<{ id: string }>(
+    `select id from events where tenant_id = ? and ${db.dialect.inList('id')} and purged_at is null order by id ${db.dialect.forShare}`,
+    [tenantId, db.dialect.list(ids)],
+  )
+  return new Set(rows.map(({ id }) => id))
 }
 
 /** Forgets emptied events of a tenant, a few at a time. */

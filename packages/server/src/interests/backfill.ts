@@ -6,7 +6,7 @@ import type { Activity } from '../activity/activity.ts'
 import type { Db, Store } from '../store/db.ts'
 import { eventsSentTo, insertDeliveries, type NewDeliveryRow } from '../delivery/sql.ts'
 import type { Wakeups } from '../delivery/wake.ts'
-import { pageNewestEvents, readEnvelopes, type ListedEvent, type Place } from '../events/sql.ts'
+import { holdRetained, pageNewestEvents, readEnvelopes, type ListedEvent, type Place } from '../events/sql.ts'
 import type { MakeId } from '../kernel/ids.ts'
 import { parseBody } from '../kernel/json-steps.ts'
 import { compileFilter, type Envelope } from '../routing/filter.ts'
@@ -114,9 +114,11 @@ export async function backfill(
       tenantId,
       recipientId,
     ])
+    // Retention may have emptied some since they were read.
+    const retained = await holdRetained(tx, tenantId, history)
     const sent = await eventsSentTo(tx, { tenantId, recipientId }, history)
     const deliveries = history
-      .filter((id) => !sent.has(id))
+      .filter((id) => retained.has(id) && !sent.has(id))
       .reverse()
       .map(
         (eventId): NewDeliveryRow => ({

@@ -1,0 +1,72 @@
+// A backfill and retention meet at the same events.
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import { makeActivity } from '../../src/activity/activity.ts'
+import { makeWakeups } from '../../src/delivery/wake.ts'
+import { backfill } from '../../src/interests/backfill.ts'
+import { interestIds, readInterests, type InterestRow } from '../../src/interests/sql.ts'
+import { idMaker } from '../../src/kernel/ids.ts'
+import type { Store } from '../../src/store/db.ts'
+import { onBothEngines } from '../support/engines.ts'
+import { heldStore } from '../support/held-store.ts'
+import { overOrWaiting } from '../support/over-or-waiting.ts'
+import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { eventIds, interest, poll, publish } from './tools.ts'
+
+const DAY = 86_400_000
+
+onBothEngines((engine) => {
+  describe('a backfill beside retention', () => {
+    let service: Service
+    let tenant: TestTenant
+    let late: TestAgent
+    let row: InterestRow
+
+    before(async () => {
+      service = await startService(engine, { RETENTION_DAYS: '10' })
+    })
+    after(() => service.stop())
+    // Two events that are past retention and not emptied yet, and an interest in them.
+    beforeEach(async () => {
+      tenant = await service.tenant()
+      const sender = await tenant.agent()
+      for (const id of ['old-1', 'old-2']) assert.equal((await publish(service, sender.token, { id })).status, 202)
+      // Not by the clock, which would let retention run by itself.
+      const long = service.clock.now() - 11 * DAY
+      await service.store.tx((tx) => tx.run('update events set received_at = ? where tenant_id = ?', [long, tenant.id]))
+      late = await tenant.agent()
+      assert.equal((await interest(service, late)).status, 201)
+      const { store } = service
+      row = (await readInterests(store, tenant.id, await interestIds(store, tenant.id, late.id)))[0]!
+    })
+
+    const toolsOn = (store: Store) => ({
+      store,
+      makeId: idMaker(service.clock.now),
+      wakeups: makeWakeups(service.store),
+      activity: makeActivity(service.store, service.clock),
+      now: service.clock.now,
+    })
+
+    test('[RACE-2] what is emptied between being read and being delivered is not delivered', async () => {
+      const held = heldStore(service.store)
+      const filling = backfill(toolsOn(held.store), row, 10, async () => {})
+      await held.untilWaiting(1)
+      await service.app.runOnce.retain()
+      held.begin('first')
+      await filling
+      const left = await service.store.rows('select id from deliveries where tenant_id = ?', [tenant.id])
+      assert.deepEqual(left, [], 'a delivery without an event')
+    })
+
+    test('[RACE-2] what is about to be delivered is not emptied', async () => {
+      let retaining: Promise<unknown> | undefined
+      await backfill(toolsOn(service.store), row, 10, async () => {
+        retaining = service.app.runOnce.retain()
+        await overOrWaiting(service.store, retaining)
+      })
+      await retaining
+      assert.deepEqual(eventIds(await poll(service, late.token)), ['old-1', 'old-2'])
+    })
+  })
+})

@@ -1,0 +1,15 @@
+// Two transactions meet: a test holds one of them open and waits here until the other has come as far as it can.
+import type { Store } from '../../src/store/db.ts'
+
+/**
+ * Resolves when the work is over, or when a transaction waits for what another holds. With one writer at once: there it
+ * waits for its turn.
+ */
+export async function overOrWaiting(store: Store, work: Promise<unknown>): Promise<void> {
+  let isOver = false
+  const over = () => (isOver = true)
+  work.then(over, over)
+  const waiting =
+    "select 1 as one from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+  while (store.isShared && !isOver && (await store.rows(waiting)).length === 0);
+}
