@@ -10,8 +10,9 @@ const MAILBOXES_AT_ONCE = 500
 export async function lookAtLeases(store: Store, stream: Stream, now: () => number, log: Logger): Promise<void> {
   const { tenantId, recipientId } = stream.mailbox
   try {
-    const ids = stream.held().map(({ id }) => id)
-    stream.refresh(await readLeases(store, tenantId, recipientId, ids), now())
+    const held = stream.held()
+    const ids = held.map(({ id }) => id)
+    stream.refresh(held, await readLeases(store, tenantId, recipientId, ids), now())
   } catch (error) {
     log.debug({ err: error }, 'a stream will look again')
   }

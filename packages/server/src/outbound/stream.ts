@@ -33,8 +33,8 @@ export interface Stream {
   drained(): void
   /** These deliveries are settled: their places are free. */
   settled(ids: readonly string[]): void
-  /** What the store says about those it holds; others are in other hands. */
-  refresh(rows: readonly LeaseRow[], now: number): void
+  /** What the store says about leases that it was asked about; those it does not name are in other hands. */
+  refresh(asked: readonly Lease[], rows: readonly LeaseRow[], now: number): void
   comment(): void
   /**
    * Ends it, with a last text where there is still somebody to read it; resolves when nothing is being claimed for it
@@ -131,12 +131,15 @@ export function openStream(mailbox: Mailbox, max: number, sink: Sink, tools: Str
       for (const id of ids) freed = leases.delete(id) || freed
       if (freed) pump()
     },
-    refresh(rows, at) {
+    refresh(asked, rows, at) {
       const still = new Map(rows.map((row) => [row.id, row]))
-      for (const [id, lease] of leases) {
+      for (const { id, lease } of asked) {
+        const known = leases.get(id)
+        // What was claimed while the store was asked is nothing that it was asked about.
+        if (known?.lease !== lease) continue
         const row = still.get(id)
-        if (row?.leases !== lease.lease || row.due_at <= at) leases.delete(id)
-        else lease.until = row.due_at
+        if (row?.leases !== lease || row.due_at <= at) leases.delete(id)
+        else known.until = row.due_at
       }
       pump()
     },
