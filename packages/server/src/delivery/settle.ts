@@ -6,7 +6,7 @@ import type { Db } from '../store/db.ts'
 import { meter } from '../tenants/usage.ts'
 import type { DeliveryPolicy } from './policy.ts'
 import { afterLapse, afterNack } from './rules.ts'
-import type { Wakeups } from './wake.ts'
+import type { HeldLease, Wakeups } from './wake.ts'
 import { acknowledgeRows, extendRows, leasedRows, setDead, setReady, setWaiting, type Mailbox } from './sql.ts'
 
 /** An id counts once, however often it is named; what is no id of ours is nobody's delivery. */
@@ -91,7 +91,10 @@ export async function giveBack(
   if (ready.length > 0) await setReady(tx, mailbox, ready, wanted.reason)
   if (waiting.length > 0) await setWaiting(tx, mailbox, waiting, now + wanted.retryAfterMs, wanted.reason)
   tx.afterCommit(() => {
-    wakeups.settled(mailbox.recipientId, nack.delivery_ids)
+    wakeups.released(
+      mailbox.recipientId,
+      rows.map(({ id, leases: lease }) => ({ id, lease })),
+    )
     wakeups.wake([mailbox.recipientId])
   })
   return rows.length
@@ -109,12 +112,6 @@ export function extend(
   return extendRows(tx, mailbox, distinct(ids), now + seconds * 1000, now)
 }
 
-/** A lease by what identifies it: the delivery, and which attempt of it, counted over replays. */
-export interface Lease {
-  id: string
-  lease: number
-}
-
 /**
  * Gives back leases whose holder is gone, at once instead of when they lapse; the attempt counts. A lease that is no
  * longer held is left alone: the delivery may be in other hands by now.
@@ -123,7 +120,7 @@ export async function release(
   tx: Db,
   activity: Activity,
   mailbox: Mailbox,
-  leases: readonly Lease[],
+  leases: readonly HeldLease[],
   now: number,
   policy: DeliveryPolicy,
 ): Promise<number> {

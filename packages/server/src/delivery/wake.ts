@@ -17,18 +17,26 @@ export interface Wakeups {
   wait(mailbox: Mailbox, woken: (first: boolean) => void): () => void
   /** Calls back with every mailbox that is woken, here or on another node; null when all of them may be meant. */
   watch(hear: WakeHeard): void
-  /** These deliveries were settled on this node: who holds their leases has room again. */
+  /** These deliveries were acknowledged on this node: who holds their leases has room again. */
   settled(recipientId: string, ids: readonly string[]): void
+  /** These leases were ended on this node. By their numbers: their deliveries may be leased again by now. */
+  released(recipientId: string, leases: readonly HeldLease[]): void
   /** Leases of this recipient last longer or shorter from now on. */
   extended(recipientId: string): void
-  /** Tells a holder of leases of both. */
+  /** Tells a holder of leases of all three. */
   watchLeases(holder: LeaseHolder): void
   waiting(): number
 }
 
 type WakeHeard = (recipientIds: readonly string[] | null, isAdded: boolean) => void
 
-export type LeaseHolder = Pick<Wakeups, 'settled' | 'extended'>
+/** A lease by what identifies it: the delivery, and which attempt of it, counted over replays. */
+export interface HeldLease {
+  id: string
+  lease: number
+}
+
+export type LeaseHolder = Pick<Wakeups, 'settled' | 'released' | 'extended'>
 
 export function makeWakeups(store: Store): Wakeups {
   const waiters = new Map<string, Set<(first: boolean) => void>>()
@@ -96,6 +104,9 @@ export function makeWakeups(store: Store): Wakeups {
     watch: (hear) => void watchers.push(hear),
     settled(recipientId, ids) {
       for (const holder of holders) holder.settled(recipientId, ids)
+    },
+    released(recipientId, leases) {
+      for (const holder of holders) holder.released(recipientId, leases)
     },
     extended(recipientId) {
       for (const holder of holders) holder.extended(recipientId)

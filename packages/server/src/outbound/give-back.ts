@@ -1,9 +1,9 @@
 // Leases of streams that ended go back to their mailboxes, those that end in the same turn in one transaction.
 import type { Activity } from '../activity/activity.ts'
 import type { PolicyOf } from '../delivery/policy.ts'
-import { release, type Lease } from '../delivery/settle.ts'
+import { release } from '../delivery/settle.ts'
 import { ofMailbox, type Mailbox } from '../delivery/sql.ts'
-import type { Wakeups } from '../delivery/wake.ts'
+import type { HeldLease, Wakeups } from '../delivery/wake.ts'
 import { makeBatches } from '../kernel/batches.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
@@ -11,7 +11,7 @@ import type { Store } from '../store/db.ts'
 
 interface Ended {
   mailbox: Mailbox
-  leases: Lease[]
+  leases: HeldLease[]
 }
 
 export interface GiveBack {

@@ -6,10 +6,11 @@
 // 3. A long delivery is read when its turn comes, and keeps the turn until its reader has taken it: five thousand
 //    readers that take nothing would otherwise hold five gigabytes.
 import type { Claim, ClaimedDelivery, LeasedDelivery } from '../delivery/claim.ts'
-import type { Lease } from '../delivery/settle.ts'
 import type { Mailbox } from '../delivery/sql.ts'
+import type { HeldLease } from '../delivery/wake.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { InTurn } from '../kernel/in-turn.ts'
+import { makeHeldLeases } from './held-leases.ts'
 import type { LeaseRow } from './sql.ts'
 
 /** The far end, as little of it as is needed. */
@@ -31,17 +32,19 @@ export interface Stream {
   /** Looks for what is due and hands it out while there is room. */
   pump(): void
   drained(): void
-  /** These deliveries are settled: their places are free. */
+  /** These deliveries are acknowledged: their places are free. */
   settled(ids: readonly string[]): void
+  /** These leases are over. */
+  released(ended: readonly HeldLease[]): void
   /** What the store says about leases that it was asked about; those it does not name are in other hands. */
-  refresh(asked: readonly Lease[], rows: readonly LeaseRow[], now: number): void
+  refresh(asked: readonly HeldLease[], rows: readonly LeaseRow[], now: number): void
   comment(): void
   /**
    * Ends it, with a last text where there is still somebody to read it; resolves when nothing is being claimed for it
    * any more.
    */
   close(last?: string): Promise<void>
-  held(): Lease[]
+  held(): HeldLease[]
   isFull(): boolean
   isIdle(): boolean
   /** Since when, in elapsed time, the reader has taken nothing; null while it takes. */
@@ -67,7 +70,7 @@ export interface StreamTools {
 export function openStream(mailbox: Mailbox, max: number, sink: Sink, tools: StreamTools): Stream {
   const { claim, clock, longInTurn, failed } = tools
   const who = { tenantId: mailbox.tenantId, id: mailbox.recipientId }
-  const leases = new Map<string, { lease: number; until: number }>()
+  const leases = makeHeldLeases()
   let again = false
   let full: number | null = null
   let closed = false
@@ -88,7 +91,7 @@ export function openStream(mailbox: Mailbox, max: number, sink: Sink, tools: Str
       // Its lease may have run out, or been settled, before its turn came.
       if (closed || !leases.has(id)) return
       const text = await json()
-      if (text === undefined) leases.delete(id)
+      if (text === undefined) leases.settled([id])
       if (text === undefined || closed) return
       taken = new AbortController()
       write(deliveryEvent({ id, json: text }))
@@ -105,7 +108,7 @@ export function openStream(mailbox: Mailbox, max: number, sink: Sink, tools: Str
       const claimed = claim(mailbox, limit)
       claiming = claimed.catch(() => {})
       const deliveries = await claimed
-      for (const { id, lease, until } of deliveries) leases.set(id, { lease, until })
+      leases.add(deliveries)
       for (const delivery of deliveries) if (!closed) await writeOut(delivery)
       if (deliveries.length === limit) again = true
     } while (again)
@@ -127,20 +130,13 @@ export function openStream(mailbox: Mailbox, max: number, sink: Sink, tools: Str
       pump()
     },
     settled(ids) {
-      let freed = false
-      for (const id of ids) freed = leases.delete(id) || freed
-      if (freed) pump()
+      if (leases.settled(ids)) pump()
+    },
+    released(ended) {
+      if (leases.released(ended)) pump()
     },
     refresh(asked, rows, at) {
-      const still = new Map(rows.map((row) => [row.id, row]))
-      for (const { id, lease } of asked) {
-        const known = leases.get(id)
-        // What was claimed while the store was asked is nothing that it was asked about.
-        if (known?.lease !== lease) continue
-        const row = still.get(id)
-        if (row?.leases !== lease || row.due_at <= at) leases.delete(id)
-        else known.until = row.due_at
-      }
+      leases.refresh(asked, rows, at)
       pump()
     },
     comment() {
@@ -155,14 +151,10 @@ export function openStream(mailbox: Mailbox, max: number, sink: Sink, tools: Str
       }
       await claiming
     },
-    held: () => [...leases].map(([id, { lease }]) => ({ id, lease })),
+    held: leases.list,
     isFull: () => leases.size >= max,
     isIdle: () => !closed && full === null && pumping === null && leases.size < max,
     stuckSince: () => full,
-    lapsesAt() {
-      let first = Infinity
-      for (const { until } of leases.values()) first = Math.min(first, until)
-      return first
-    },
+    lapsesAt: leases.lapsesAt,
   }
 }

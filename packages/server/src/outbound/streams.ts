@@ -123,6 +123,9 @@ export function makeStreams(tools: StreamsTools): Streams {
     settled(recipientId, ids) {
       for (const { stream } of byRecipient.get(recipientId) ?? []) stream.settled(ids)
     },
+    released(recipientId, leases) {
+      for (const { stream } of byRecipient.get(recipientId) ?? []) stream.released(leases)
+    },
     extended(recipientId) {
       for (const entry of byRecipient.get(recipientId) ?? []) void look(entry)
     },

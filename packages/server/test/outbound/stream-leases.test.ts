@@ -1,65 +1,101 @@
-// A stream looks how its leases stand, and claims meanwhile.
+// A stream holds leases, and others end them or ask about them meanwhile.
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { afterEach, beforeEach, describe, test } from 'node:test'
+import { giveBack } from '../../src/delivery/settle.ts'
+import type { Mailbox } from '../../src/delivery/sql.ts'
 import { makeMetrics } from '../../src/http/metrics.ts'
 import { makeLogger } from '../../src/kernel/logger.ts'
-import { makeParts } from '../../src/parts.ts'
+import { makeParts, type Parts } from '../../src/parts.ts'
 import type { Store, Value } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
-import { startService } from '../support/service.ts'
+import { startService, type Service, type TestAgent } from '../support/service.ts'
 import { outboundCalls, until } from './tools.ts'
 
 onBothEngines((engine) => {
-  test('[RACE-3] a stream forgets nothing that it claims while it looks how its leases stand', async (t) => {
-    const service = await startService(engine)
-    t.after(() => service.stop())
-    const tenant = await service.tenant()
-    const agent = await tenant.agent()
-    const calls = outboundCalls(service)
-    await calls.interest(agent)
-    const { config, store, secrets, clock } = service
-    const [asked, shown] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    const slow: Store = {
-      ...store,
-      async rows<R>(sql: string, values?: readonly Value[]) {
-        const rows = await store.rows<R>(sql, values)
-        if (!sql.startsWith('select id, leases, due_at')) return rows
-        asked.resolve()
-        await shown.promise
-        return rows
-      },
-    }
-    const parts = makeParts({
-      config,
-      store: slow,
-      secrets,
-      clock,
-      log: makeLogger('silent'),
-      metrics: makeMetrics(),
+  describe('the leases of a stream', () => {
+    let service: Service
+    let calls: ReturnType<typeof outboundCalls>
+    let agent: TestAgent
+    let mailbox: Mailbox
+    beforeEach(async () => {
+      service = await startService(engine)
+      calls = outboundCalls(service)
+      const tenant = await service.tenant()
+      agent = await tenant.agent()
+      mailbox = { tenantId: tenant.id, recipientId: agent.id }
+      await calls.interest(agent)
     })
-    const written: string[] = []
-    const sink = { write: (text: string) => written.push(text) > 0, end: () => {}, destroy: () => {} }
-    await calls.publish(agent)
-    const stream = parts.streams.open({ tenantId: tenant.id, recipientId: agent.id }, agent.token, 2, sink)
-    await until(async () => written.length === 1)
-    parts.wakeups.extended(agent.id)
-    await asked.promise
-    await calls.publish(agent)
-    stream.drained()
-    await until(async () => written.length === 2)
-    await calls.publish(agent)
-    shown.resolve()
-    await new Promise(setImmediate)
-    await parts.streams.close()
-    const rows = await calls.rows(agent)
-    assert.deepEqual(
-      rows.map(({ state, attempts }) => [state, attempts]),
-      [
+    afterEach(() => service.stop())
+
+    function partsOn(store: Store): Parts {
+      const { config, secrets, clock } = service
+      return makeParts({ config, store, secrets, clock, log: makeLogger('silent'), metrics: makeMetrics() })
+    }
+
+    /** A stream of at most two, and what it has written. */
+    function open(parts: Parts) {
+      const written: string[] = []
+      const sink = { write: (text: string) => written.push(text) > 0, end: () => {}, destroy: () => {} }
+      return { written, stream: parts.streams.open(mailbox, agent.token, 2, sink) }
+    }
+
+    const stands = async () => (await calls.rows(agent)).map(({ state, attempts }) => [state, attempts])
+
+    test('[RACE-3] a stream forgets nothing that it claims while it looks how its leases stand', async () => {
+      const { store } = service
+      const [asked, shown] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      const parts = partsOn({
+        ...store,
+        async rows<R>(sql: string, values?: readonly Value[]) {
+          const rows = await store.rows<R>(sql, values)
+          if (!sql.startsWith('select id, leases, due_at')) return rows
+          asked.resolve()
+          await shown.promise
+          return rows
+        },
+      })
+      await calls.publish(agent)
+      const { written, stream } = open(parts)
+      await until(async () => written.length === 1)
+      parts.wakeups.extended(agent.id)
+      await asked.promise
+      await calls.publish(agent)
+      stream.drained()
+      await until(async () => written.length === 2)
+      await calls.publish(agent)
+      shown.resolve()
+      await new Promise(setImmediate)
+      await parts.streams.close()
+      const both = [
         ['ready', 1],
         ['ready', 1],
-        ['ready', 0],
-      ],
-      'both leases go back, and a third delivery was never taken',
-    )
+      ]
+      assert.deepEqual(await stands(), [...both, ['ready', 0]], 'both go back, and a third one was never taken')
+    })
+
+    test('[RACE-3] a stream that claims again what was given back holds the new lease', async () => {
+      const parts = partsOn(service.store)
+      await calls.publish(agent)
+      const { written, stream } = open(parts)
+      await until(async () => written.length === 1)
+      const [delivery] = await calls.rows(agent)
+      // Given back, on disk, and not heard of here yet.
+      const effects: (() => void)[] = []
+      await service.store.tx((tx) =>
+        giveBack(
+          { ...tx, afterCommit: (effect) => void effects.push(effect) },
+          parts,
+          mailbox,
+          { delivery_ids: [delivery!.id] },
+          service.clock.now(),
+          parts.policyOf(mailbox.tenantId),
+        ),
+      )
+      stream.drained()
+      await until(async () => written.length === 2)
+      for (const effect of effects) effect()
+      await parts.streams.close()
+      assert.deepEqual(await stands(), [['ready', 2]])
+    })
   })
 })
