@@ -64,12 +64,14 @@ export function makeWriteGroup(router: Router, makeId: MakeId, clock: Clock): Wr
     const tenantIds = [...new Set(submissions.map(({ tenantId }) => tenantId))]
     joinRouting(tx, tenantIds)
     const ancestors = await ancestorsOf(tx, submissions)
-    const [tables, inserted] = await Promise.all([
-      router.tables(tx, tenantIds),
+    // Both go out together, and the insert first: it may wait for another publish of the same id, and what was changed
+    // meanwhile, and answered, holds for these events too.
+    const [inserted, tables] = await Promise.all([
       insertEvents(
         tx,
         eventRows(group, ancestors, now, () => placeAt(now)),
       ),
+      router.tables(tx, tenantIds),
     ])
     const fresh = new Set(inserted.map((row) => `${row.tenant_id} ${row.id}`))
 

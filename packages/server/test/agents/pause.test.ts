@@ -2,12 +2,15 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { setAgentPaused } from '../../src/agents/update.ts'
+import { insertEvents } from '../../src/events/sql.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { asleep } from '../support/asleep.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { fakeClock } from '../support/fake-clock.ts'
+import { overOrWaiting } from '../support/over-or-waiting.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { turnsUntil } from '../support/turns-until.ts'
 import { openReader, outboundCalls, startReceiver, until } from '../outbound/tools.ts'
 
 onBothEngines((engine) => {
@@ -168,6 +171,34 @@ onBothEngines((engine) => {
       assert.equal(there.body.count, 0)
       await set('resume')
       assert.equal((await other.call('GET /v1/delivery/poll', { token: agent.token })).body.count, 1)
+    })
+  }
+
+  // With one writer nothing happens beside a publish.
+  if (engine.name === 'postgres') {
+    test('[RACE-4] a publish that was under way hands nothing to a poll that came after the pause', async () => {
+      const { store, clock } = service
+      const row = { tenant_id: tenant.id, id: 'held', type: 't', source: '/', subject: null, sender_id: agent.id }
+      const undone = new Error('undone')
+      let publishing!: Promise<{ status: number }>
+      let polling!: Promise<{ body: { count: number } }>
+      const holding = store.tx(async (tx) => {
+        // The publish of the same id waits for what becomes of this one.
+        await insertEvents(tx, [{ ...row, envelope: '{}', causation_id: null, received_at: clock.now(), place: 0 }])
+        const body = { specversion: '1.0', type: 'com.example.held', source: '/tests', id: 'held' }
+        publishing = service.call('POST /v1/events', { token: agent.token, body })
+        await overOrWaiting(store, publishing)
+        assert.equal((await set('pause')).status, 200)
+        const others = clock.sleepers()
+        polling = service.call('GET /v1/delivery/poll?wait=20', { token: agent.token })
+        await turnsUntil(() => clock.sleepers() > others)
+        throw undone
+      })
+      await assert.rejects(holding, undone)
+      assert.equal((await publishing).status, 202)
+      await clock.advance(20_000)
+      assert.equal((await polling).body.count, 0)
+      assert.equal((await calls.queue(tenant, agent)).pending, 1)
     })
   }
 })
