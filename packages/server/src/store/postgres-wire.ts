@@ -85,9 +85,15 @@ export function isOutage(error: unknown): boolean {
   )
 }
 
-/** A race between writers that this one lost, a deadlock, or a lock that was not free: nothing was written. */
+/** Somebody has the value already that only one may have. */
+export const isTaken = (error: unknown): boolean => (error as { code?: string }).code === '23505'
+
+/**
+ * A race between writers that this one lost, a deadlock, or a lock that was not free: nothing was written. A value that
+ * is taken counts too: every verb looks whether it is, so somebody has taken it since, and the second time finds it.
+ */
 export const isCollision = (error: unknown): boolean =>
-  ['40001', '40P01', '55P03'].includes((error as { code?: string }).code ?? '')
+  isTaken(error) || ['40001', '40P01', '55P03'].includes((error as { code?: string }).code ?? '')
 
 /** All connections were in use for as long as a transaction waits for one. */
 export const isQueueTimeout = (error: unknown): boolean =>

@@ -8,7 +8,7 @@ import { isDistributed } from './distribution.ts'
 import { makeConnections, type Connections, type PostgresOptions } from './postgres-connections.ts'
 import { requireSessions } from './postgres-sessions.ts'
 import { transact } from './postgres-transaction.ts'
-import { capabilities, dialect, isCollision, send } from './postgres-wire.ts'
+import { capabilities, dialect, isCollision, isTaken, send } from './postgres-wire.ts'
 import { followReplica } from './replica.ts'
 import { makeWriteWatch } from './write-watch.ts'
 
@@ -39,6 +39,8 @@ export function openPostgres(options: PostgresOptions): Store {
         writes.ended(error)
         // Writers were in each other's way: nothing was written, the same work may simply be done again.
         if (!isCollision(error)) throw error
+        // Taken every time: that is no race.
+        if (tries >= MAX_RETRIES && isTaken(error)) throw error
         if (tries >= MAX_RETRIES)
           throw new StoreUnavailable((error as Error).message, { trouble: 'busy', cause: error })
         // The database's time and not the product's: a clock that a test holds still must not hold this.

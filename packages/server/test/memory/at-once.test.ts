@@ -1,0 +1,94 @@
+// Two verbs on the same memories at once: on PostgreSQL both are under way, with one writer they follow each other.
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import type { ImportedMemories, Memory } from '@sensorium/contract'
+import type { Principal } from '../../src/auth/principal.ts'
+import { idMaker } from '../../src/kernel/ids.ts'
+import { mergeMemories } from '../../src/memory/merge.ts'
+import { putMemory } from '../../src/memory/put.ts'
+import type { MemoryTools } from '../../src/memory/remember.ts'
+import type { Db } from '../../src/store/db.ts'
+import { makeQuotas } from '../../src/tenants/quotas.ts'
+import { NO_SETTINGS } from '../../src/tenants/settings.ts'
+import { onBothEngines } from '../support/engines.ts'
+import { overOrWaiting } from '../support/over-or-waiting.ts'
+import { startService, type Reply, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { aMemory, memoryCalls } from './tools.ts'
+
+onBothEngines((engine) => {
+  describe('memories that two change at once', () => {
+    let service: Service
+    let tenant: TestTenant
+    let agent: TestAgent
+    let calls: ReturnType<typeof memoryCalls>
+    let tools: MemoryTools
+    let principal: Principal
+    before(async () => {
+      service = await startService(engine)
+      calls = memoryCalls(service)
+    })
+    after(() => service.stop())
+    beforeEach(async () => {
+      const { store, clock, app } = service
+      tenant = await service.tenant()
+      agent = await tenant.agent()
+      const quotas = makeQuotas(store, clock, () => NO_SETTINGS)
+      tools = { quotas, makeId: idMaker(clock.now), now: clock.now, index: app.memory.index }
+      principal = { kind: 'agent', id: agent.id, tenantId: tenant.id, teamId: null } as Principal
+    })
+
+    /** Does the one in a transaction that commits when the other has come as far as it can; the other's response. */
+    async function beside<R>(one: (tx: Db) => Promise<unknown>, other: () => Promise<Reply<R>>): Promise<Reply<R>> {
+      let responding!: Promise<Reply<R>>
+      await service.store.tx(async (tx) => {
+        await one(tx)
+        responding = other()
+        await overOrWaiting(service.store, responding)
+      })
+      return responding
+    }
+
+    const send = (lines: object[]) =>
+      service.call<ImportedMemories>('POST /v1/memories/import', {
+        token: agent.token,
+        headers: { 'content-type': 'application/x-ndjson' },
+        raw: lines.map((line) => JSON.stringify(line)).join('\n'),
+      })
+
+    test('[RACE-5] two merges whose memories are related leave one relationship of a type', async () => {
+      const [a, b, x, y] = [
+        await calls.make(agent),
+        await calls.make(agent),
+        await calls.make(agent),
+        await calls.make(agent),
+      ]
+      assert.equal((await calls.relate(agent, a.id, b.id)).status, 201)
+      assert.equal((await calls.relate(agent, x.id, y.id)).status, 201)
+      const reply = await beside<Memory>(
+        (tx) => mergeMemories(tx, tools, principal, a.id, [x.id]),
+        () => service.call(`POST /v1/memories/${b.id}/merge`, { token: agent.token, body: { memory_ids: [y.id] } }),
+      )
+      assert.equal(reply.status, 200, reply.text)
+      const related = await calls.related(agent, a.id)
+      assert.deepEqual(
+        related.map(({ relationship }) => relationship.target_memory_id),
+        [b.id],
+      )
+    })
+
+    test('[RACE-5] an import that brings a memory back finds its external id taken in that moment', async () => {
+      const gone = await calls.make(agent, { external_id: 'taken' })
+      await calls.forget(agent, gone.id)
+      const reply = await beside<ImportedMemories>(
+        (tx) => putMemory(tx, tools, principal, 'taken', { ...aMemory, title: 'The new one' }),
+        () => send([{ ...aMemory, id: gone.id }]),
+      )
+      assert.equal(reply.status, 200, reply.text)
+      assert.deepEqual([reply.body.failed, reply.body.errors[0]?.error.code], [1, 'conflict'])
+      assert.deepEqual(
+        (await calls.list(agent)).memories.map(({ title }) => title),
+        ['The new one'],
+      )
+    })
+  })
+})
