@@ -2,6 +2,7 @@
 // says. What the body leaves out is as a new agent would have it; its status and its endpoint stay.
 import type { Agent, AgentCreate, Static } from '@sensorium/contract'
 import { externalIdOf } from '../kernel/external-id.ts'
+import { Failure } from '../kernel/failure.ts'
 import type { Announce } from '../store/announce.ts'
 import type { Db } from '../store/db.ts'
 import type { MakeId } from '../kernel/ids.ts'
@@ -20,6 +21,11 @@ export interface PutAgent {
   made: boolean
 }
 
+function onlyFailure(error: unknown): Failure {
+  if (error instanceof Failure) return error
+  throw error
+}
+
 export async function putAgent(
   tx: Db,
   { makeId, announce, quotas, now }: PutAgentTools,
@@ -32,10 +38,11 @@ export async function putAgent(
   const row = newAgent(makeId, at, tenantId, { ...wanted, external_id })
   let found = await lockAgentByExternalId(tx, tenantId, external_id)
   if (!found) {
-    await quotas.makeRoom(tx, tenantId, 'agents')
-    // Of two that put at once one makes it, and the other finds it.
-    if ((await insertAgent(tx, row)) > 0) return { agent: shownAgent(row), made: true }
-    found = (await lockAgentByExternalId(tx, tenantId, external_id))!
+    // Of two that put at once one makes it, and the other finds it: also where it took the last room of the quota.
+    const refusal = await quotas.makeRoom(tx, tenantId, 'agents').catch(onlyFailure)
+    if (!refusal && (await insertAgent(tx, row)) > 0) return { agent: shownAgent(row), made: true }
+    found = await lockAgentByExternalId(tx, tenantId, external_id)
+    if (!found) throw refusal!
   }
   const fields = agentFields(wanted)
   const isSame = Object.entries(fields).every(([name, value]) => found[name as keyof AgentRow] === value)

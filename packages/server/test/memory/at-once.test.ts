@@ -2,14 +2,17 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import type { ImportedMemories, Memory } from '@sensorium/contract'
+import { putAgent } from '../../src/agents/put.ts'
 import type { Principal } from '../../src/auth/principal.ts'
 import { idMaker } from '../../src/kernel/ids.ts'
 import { mergeMemories } from '../../src/memory/merge.ts'
 import { putMemory } from '../../src/memory/put.ts'
 import type { MemoryTools } from '../../src/memory/remember.ts'
+import { importMemory } from '../../src/memory/transfer/import-memory.ts'
 import type { Db } from '../../src/store/db.ts'
 import { makeQuotas } from '../../src/tenants/quotas.ts'
 import { NO_SETTINGS } from '../../src/tenants/settings.ts'
+import { setSettings } from '../tenants/tools.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { overOrWaiting } from '../support/over-or-waiting.ts'
 import { startService, type Reply, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
@@ -89,6 +92,37 @@ onBothEngines((engine) => {
         (await calls.list(agent)).memories.map(({ title }) => title),
         ['The new one'],
       )
+    })
+
+    test('[RACE-6] a line that is imported twice at once becomes one memory', async () => {
+      const line = { ...aMemory, title: 'Once' }
+      const reply = await beside<ImportedMemories>(
+        (tx) => importMemory(tx, tools, principal, line),
+        () => send([line]),
+      )
+      assert.partialDeepStrictEqual(reply.body, { created: 0, skipped: 1 })
+      assert.equal((await calls.list(agent)).total, 1)
+    })
+
+    test('[RACE-7] two that put one memory at once are not refused the room that it takes', async () => {
+      await setSettings(service, tenant, { quota_memories: 1 })
+      const quotas = makeQuotas(service.store, service.clock, () => ({ ...NO_SETTINGS, quota_memories: 1 }))
+      const reply = await beside<Memory>(
+        (tx) => putMemory(tx, { ...tools, quotas }, principal, 'one', aMemory),
+        () => service.call('PUT /v1/memories/by-external-id/one', { token: agent.token, body: aMemory }),
+      )
+      assert.equal(reply.status, 200, reply.text)
+    })
+
+    test('[RACE-7] two that put one agent at once are not refused the room that it takes', async () => {
+      await setSettings(service, tenant, { quota_agents: 2 })
+      const quotas = makeQuotas(service.store, service.clock, () => ({ ...NO_SETTINGS, quota_agents: 2 }))
+      const wanted = { name: 'Put', delivery_mode: 'poll', client_type: 'other' } as const
+      const reply = await beside(
+        (tx) => putAgent(tx, { ...tools, quotas, announce: () => {} }, tenant.id, 'one', wanted),
+        () => service.call('PUT /v1/agents/by-external-id/one', { token: tenant.admin, body: wanted }),
+      )
+      assert.equal(reply.status, 200, reply.text)
     })
   })
 })

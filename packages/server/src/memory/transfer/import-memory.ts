@@ -42,9 +42,20 @@ async function find(tx: Db, principal: Principal, wanted: ImportedMemory, origin
     if (row && mayAdminister(principal, row)) return { row, by: 'id' }
     if (row && maySee(principal, row, now)) return 'seen'
   }
+  return findImported(tx, principal, origin)
+}
+
+async function findImported(tx: Db, principal: Principal, origin: string): Promise<Found> {
   const imported = await importedAs(tx, principal, origin)
   const row = imported === undefined ? undefined : await lockMemory(tx, principal.tenantId, imported)
   return row ? { row, by: 'import' } : null
+}
+
+/** Of two imports of one line at once the second waits for the first, and finds what that has made. */
+async function findMadeMeanwhile(tx: Db, principal: Principal, origin: string): Promise<Found> {
+  if (!tx.isShared) return null
+  void tx.lock([`import ${principal.tenantId} ${principal.id} ${origin}`], 'exclusive')
+  return findImported(tx, principal, origin)
 }
 
 /** When a new memory was made, by its line; never later than now. */
@@ -94,7 +105,7 @@ export async function importMemory(
   const now = tools.now()
   const row = newMemory(principal, tools.makeId, now, wanted)
   const origin = originOf(wanted, row)
-  const found = await find(tx, principal, wanted, origin, now)
+  const found = (await find(tx, principal, wanted, origin, now)) ?? (await findMadeMeanwhile(tx, principal, origin))
   if (found === 'seen') return 'skipped'
   if (found) {
     const outcome = await change(tx, tools, principal, found.row, row)
