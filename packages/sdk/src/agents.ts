@@ -1,5 +1,6 @@
 // Agents, their keys and their interests.
 import type { Agent, AgentCreate, AgentUpdate, InterestCreate, KeyMint, Operations } from './contract.ts'
+import { given } from './given.ts'
 import { eachOf } from './pages.ts'
 import type { Call, CallOptions } from './request.ts'
 
@@ -52,7 +53,7 @@ export type NewInterest = Pick<InterestCreate, 'event_type'> & Partial<InterestC
 export const interestOf = (interest: NewInterest): InterestCreate => ({
   priority: 0,
   enrichment_depth: 'none',
-  ...interest,
+  ...given(interest),
 })
 
 export function interestCalls(call: Call) {

@@ -21,7 +21,7 @@ export interface ClientOptions {
   token?: string
   /** How often a call is tried in all before its error is thrown. */
   attempts?: number
-  /** How long one attempt may take. A waiting poll takes up to 20 s by itself. */
+  /** How long one attempt may take; what a poll waits comes on top. */
   timeoutMs?: number
   /** Attributes for every event that is published; `source` is the usual one. */
   events?: EventDefaults

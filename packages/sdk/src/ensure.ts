@@ -10,6 +10,7 @@ import type { Agent, AgentCreate, Channel, ChannelCreate, Feed, FeedCreate, Inte
 import { interestOf, type NewInterest } from './agents.ts'
 import { SensoriumError } from './errors.ts'
 import type { Call, CallOptions } from './request.ts'
+import { orAborted } from './wait.ts'
 
 export interface Description {
   agents?: readonly (AgentCreate & { external_id: string })[]
@@ -106,7 +107,7 @@ async function asAgent(
   { mintKeys, options }: Manner,
   work: (call: Call) => Promise<void>,
 ): Promise<void> {
-  if (id === (await ownId())) return work(call)
+  if (id === (await orAborted(ownId(), options.signal))) return work(call)
   if (!mintKeys)
     throw new TypeError(`Only ${id} itself creates its interests: run ensure with its key, or with mintKeys: true`)
   // Without an expiry, which the clocks of two machines may disagree about. If the process dies before the key is
@@ -182,7 +183,7 @@ export async function ensure(
       await unless(call('addMember', { params: { id }, body: participant }, options), 409)
     }
   }
-  const own = await tools.ownId()
+  const own = await orAborted(tools.ownId(), options.signal)
   if (own === undefined && interests.some(({ agent }) => agent === undefined))
     throw new TypeError('An interest names no agent, and this client has no key of one')
   for (const [id, wanted] of grouped(interests, ({ agent }) => (agent === undefined ? own! : agentId(agent)))) {

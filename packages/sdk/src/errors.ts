@@ -16,6 +16,22 @@ export type ErrorCode =
   | 'internal_error'
   | 'service_unavailable'
 
+/** For a gateway that answers in the place of the service, and in its own words. */
+const CODES: Readonly<Record<number, ErrorCode>> = {
+  401: 'authentication_failed',
+  403: 'insufficient_scope',
+  404: 'not_found',
+  405: 'method_not_allowed',
+  409: 'conflict',
+  413: 'payload_too_large',
+  415: 'unsupported_media_type',
+  422: 'business_rule_violation',
+  429: 'rate_limited',
+}
+
+const codeOf = (status: number): string =>
+  CODES[status] ?? (status >= 500 ? 'service_unavailable' : status < 400 ? 'redirected' : 'validation_failed')
+
 /** The service refused the call, or could not carry it out. */
 export class SensoriumError extends Error {
   override readonly name = 'SensoriumError'
@@ -32,7 +48,7 @@ export class SensoriumError extends Error {
     const isRedirect = status < 400
     super(error.message ?? `the service responded with ${isRedirect ? `a redirect (${status})` : status}`)
     this.status = status
-    this.code = error.code ?? (status >= 500 ? 'service_unavailable' : isRedirect ? 'redirected' : 'validation_failed')
+    this.code = error.code ?? codeOf(status)
     this.details = error.details ?? {}
     this.requestId = error.request_id ?? requestId
     this.retryAfter = retryAfter

@@ -1,7 +1,9 @@
 // Publishing, receipts, and who would receive an event.
 import type { Event, EventList, EventTypeList, ExplainRequest, Explanation, Operations, Published } from './contract.ts'
 import type { ErrorBody } from './errors.ts'
+import { given } from './given.ts'
 import type { Call, CallOptions } from './request.ts'
+import { orAborted } from './wait.ts'
 
 /** An event as a caller gives it: what can be filled in may be left out. */
 export type NewEvent = Pick<Event, 'type'> & Partial<Event> & { [extension: string]: unknown }
@@ -35,8 +37,8 @@ export function envelopeOf(event: NewEvent, defaults: EventDefaults, agentId: st
     id: crypto.randomUUID(),
     source: agentId === undefined ? '/client' : `/agents/${agentId}`,
     time: new Date().toISOString(),
-    ...defaults,
-    ...event,
+    ...given(defaults),
+    ...given(event),
   }
 }
 
@@ -45,10 +47,14 @@ export function eventCalls(
   defaults: EventDefaults,
   agentId: () => Promise<string | undefined>,
 ): EventCalls {
-  const envelope = async (event: NewEvent): Promise<Event> =>
-    envelopeOf(event, defaults, (event.source ?? defaults.source) ? undefined : await agentId())
+  const envelope = async (event: NewEvent, options?: CallOptions): Promise<Event> =>
+    envelopeOf(
+      event,
+      defaults,
+      (event.source ?? defaults.source) ? undefined : await orAborted(agentId(), options?.signal),
+    )
   const publish: EventCalls['publish'] = async (event, options) =>
-    (await call('publishEvent', { body: await envelope(event) }, options)) as Published
+    (await call('publishEvent', { body: await envelope(event, options) }, options)) as Published
   return {
     publish,
     async reply(question, event, options) {
@@ -58,7 +64,7 @@ export function eventCalls(
     },
     async publishBatch(events, options) {
       // The contract shows the body of one; a batch is a list of them under a media type of its own.
-      const body = (await Promise.all(events.map(envelope))) as unknown as Event
+      const body = (await Promise.all(events.map((event) => envelope(event, options)))) as unknown as Event
       const headers = { ...options?.headers, 'content-type': 'application/cloudevents-batch+json' }
       const { results } = (await call('publishEvent', { body }, { ...options, headers })) as { results: unknown[] }
       return results as (Published | { error: ErrorBody })[]
@@ -68,7 +74,7 @@ export function eventCalls(
     get: (id, options) => call('getEvent', { params: { id } }, options),
     async explain(event, agentId, options) {
       const body: ExplainRequest = {
-        event: await envelope(event),
+        event: await envelope(event, options),
         ...(agentId === undefined ? {} : { agent_id: agentId }),
       }
       return call('explainEvent', { body }, options)

@@ -12,6 +12,7 @@ import type {
   RelationshipCreate,
   SearchResult,
 } from './contract.ts'
+import { given } from './given.ts'
 import { eachOf } from './pages.ts'
 import type { Call, CallOptions } from './request.ts'
 
@@ -25,12 +26,12 @@ export function memoryCalls(call: Call) {
   return {
     /** `similar` in what comes back names memories that say nearly the same. */
     remember: (memory: NewMemory, options?: CallOptions): Promise<CreatedMemory> =>
-      call('createMemory', { body: { type: 'semantic', scope: 'agent', ...memory } }, options),
+      call('createMemory', { body: { type: 'semantic', scope: 'agent', ...given(memory) } }, options),
     /** Makes the memory of the caller with this external id, or makes it what is given. */
     put: (externalId: string, memory: NewMemory, options?: CallOptions): Promise<Memory> =>
       call(
         'putMemory',
-        { params: { external_id: externalId }, body: { type: 'semantic', scope: 'agent', ...memory } },
+        { params: { external_id: externalId }, body: { type: 'semantic', scope: 'agent', ...given(memory) } },
         options,
       ),
     /** The best matches for a question in natural language, best first. */

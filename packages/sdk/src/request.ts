@@ -42,7 +42,7 @@ export interface Connection {
   fetch: typeof fetch
   /** How often a call is tried in all. */
   attempts: number
-  /** How long one attempt may take before it counts as lost. */
+  /** How long one attempt may take before it counts as lost; what a poll waits comes on top. */
   timeoutMs: number
 }
 
@@ -52,10 +52,22 @@ interface Parts {
   body?: unknown
 }
 
+/** An address takes dots for steps up, however they are written, and would be that of something else. */
+function segmentOf(name: string, value: string): string {
+  if (value === '.' || value === '..')
+    throw new SensoriumError(
+      404,
+      { code: 'not_found', message: `No address can name the ${name} ${value}`, details: { resource_id: value } },
+      null,
+      null,
+    )
+  return encodeURIComponent(value)
+}
+
 /** The address of an operation: parameters filled in, and the query behind it. */
 export function addressOf(url: string, operation: OperationId, { params = {}, query = {} }: Parts): URL {
   const template = OPERATIONS[operation].split(' ')[1]!
-  const path = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name]!))
+  const path = template.replace(/\{(\w+)\}/g, (_, name: string) => segmentOf(name, params[name]!))
   const address = new URL(url + path)
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined) address.searchParams.set(name, String(value))
@@ -72,9 +84,10 @@ async function attempt(
   connection: Connection,
   address: URL,
   init: RequestInit,
+  timeoutMs: number,
   signal?: AbortSignal,
 ): Promise<unknown> {
-  const limit = AbortSignal.timeout(connection.timeoutMs)
+  const limit = AbortSignal.timeout(timeoutMs)
   let response: Response
   let text: string
   try {
@@ -86,13 +99,13 @@ async function attempt(
     text = await response.text()
   } catch (error) {
     if (signal?.aborted) throw signal.reason
-    const what = limit.aborted ? `no response within ${connection.timeoutMs / 1000} s` : 'the connection failed'
+    const what = limit.aborted ? `no response within ${timeoutMs / 1000} s` : 'the connection failed'
     throw new ConnectionError(`${init.method} ${address.pathname}: ${what}`, { cause: error })
   }
   let body: unknown
   try {
     const isLines = response.headers.get('content-type')?.startsWith(LINES) ?? false
-    body = text === '' && !isLines ? undefined : isLines ? text : JSON.parse(text)
+    body = isLines || response.status === NO_CONTENT ? text || undefined : JSON.parse(text)
   } catch (error) {
     // A gateway in between may answer in its own words; a success that is not whole JSON broke off on its way.
     if (response.ok)
@@ -106,19 +119,24 @@ async function attempt(
 export const isFinal = (error: unknown): boolean =>
   error instanceof SensoriumError && [400, 401, 403, 404].includes(error.status)
 
+/** Seconds; a gateway may name a date instead. */
+function retryAfterOf(value: string | null): number | null {
+  const seconds = Number(value || Number.NaN)
+  if (Number.isFinite(seconds)) return seconds
+  const date = Date.parse(value ?? '')
+  return Number.isNaN(date) ? null : Math.max(0, (date - Date.now()) / 1000)
+}
+
 export function failureOf(response: Response, body: unknown): SensoriumError {
   const error = (body as { error?: Partial<ErrorBody> } | undefined)?.error ?? {}
-  const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN)
-  return new SensoriumError(
-    response.status,
-    error,
-    response.headers.get('x-request-id'),
-    Number.isFinite(retryAfter) ? retryAfter : null,
-  )
+  const { headers, status } = response
+  return new SensoriumError(status, error, headers.get('x-request-id'), retryAfterOf(headers.get('retry-after')))
 }
 
 /** Lines of JSON are sent and taken as text. */
-const LINES = 'application/x-ndjson'
+export const LINES = 'application/x-ndjson'
+/** The one success that has no body. */
+const NO_CONTENT = 204
 
 export function headersOf(method: string, body: unknown, options: CallOptions): Record<string, string> {
   return {
@@ -142,12 +160,13 @@ export function makeCall(connection: Connection, tokens: Tokens | null): Call {
     const headers = headersOf(method, parts.body, options)
     const text = typeof parts.body === 'string' ? parts.body : JSON.stringify(parts.body)
     const init: RequestInit = { method, ...(text === undefined ? {} : { body: text }) }
+    const timeoutMs = connection.timeoutMs + (Number(parts.query?.['wait']) || 0) * 1000
     let renewed = false
     for (let tried = 1; ; tried++) {
       const token = tokens === null ? null : await orAborted(tokens.get(), signal)
       const authorized = token === null ? headers : { ...headers, authorization: `Bearer ${token}` }
       try {
-        return (await attempt(connection, address, { ...init, headers: authorized }, signal)) as never
+        return (await attempt(connection, address, { ...init, headers: authorized }, timeoutMs, signal)) as never
       } catch (error) {
         const status = error instanceof SensoriumError ? error.status : null
         if (status === 404 && method === 'DELETE' && tried > 1) return undefined as never

@@ -71,7 +71,7 @@ export function pollSource({ deliveries: calls, start, room, report }: SourcePar
   }
 }
 
-export function streamSource({ connection, tokens, concurrency, start, report }: SourceParts): Source {
+export function streamSource({ connection, tokens, concurrency, start, room, report }: SourceParts): Source {
   const closing = new AbortController()
   const { signal } = closing
   let paused = false
@@ -81,8 +81,11 @@ export function streamSource({ connection, tokens, concurrency, start, report }:
     for await (const { event, data } of readStream(
       await openStream(connection, tokens, 'streamDeliveries', query, signal),
     )) {
+      if (event !== 'delivery') continue
+      // The service counts by stream: handlers of the one before may still run.
+      await room()
       // What is not started goes back to the mailbox when the stream is closed.
-      if (event === 'delivery' && !paused) start(JSON.parse(data) as Delivery)
+      if (!paused) start(JSON.parse(data) as Delivery)
     }
     // The service ends a stream when it drains or when the key is revoked; the next one says which.
     if (!signal.aborted) await sleep(backoff(0, null), signal).catch(() => {})

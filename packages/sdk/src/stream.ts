@@ -1,34 +1,20 @@
 // Server-sent events: opened with a token, and read as they arrive.
 import { ConnectionError } from './errors.ts'
-import { addressOf, failureOf, type Connection, type OperationId } from './request.ts'
+import { openBody } from './open.ts'
+import type { Connection, OperationId } from './request.ts'
 import type { Tokens } from './tokens.ts'
 
-/** The body of a stream. A token that ended meanwhile is exchanged once. */
-export async function openStream(
+const EVENTS = 'text/event-stream'
+
+/** The body of a stream. Whoever reads it opens it again. */
+export const openStream = (
   connection: Connection,
   tokens: Tokens,
   operation: OperationId,
   query: Record<string, unknown>,
   signal?: AbortSignal,
-): Promise<ReadableStream<Uint8Array>> {
-  const address = addressOf(connection.url, operation, { query })
-  for (let renewed = false; ; renewed = true) {
-    const token = await tokens.get()
-    let response: Response
-    try {
-      response = await connection.fetch(address, {
-        headers: { authorization: `Bearer ${token}`, accept: 'text/event-stream' },
-        redirect: 'manual',
-        ...(signal ? { signal } : {}),
-      })
-    } catch (error) {
-      throw new ConnectionError('the stream could not be opened', { cause: error })
-    }
-    if (response.ok) return response.body!
-    const failure = failureOf(response, await response.json().catch(() => undefined))
-    if (failure.status !== 401 || renewed || !tokens.refused(token)) throw failure
-  }
-}
+): Promise<ReadableStream<Uint8Array>> =>
+  openBody(connection, tokens, { operation, query, headers: { accept: EVENTS }, type: EVENTS, attempts: 1, signal })
 
 /** The service sends something every 15 s: after so long a silence nobody is there any more. */
 const SILENCE_MS = 60_000

@@ -1,11 +1,11 @@
 // All memories at once: out as they are read, and in a piece at a time.
 import type { ImportedMemories, Memory, MemoryCreate, Operations, Relationship } from './contract.ts'
 import { ConnectionError } from './errors.ts'
+import { openBody } from './open.ts'
 import {
-  addressOf,
-  failureOf,
   headersOf,
   isWorthAnother,
+  LINES as LINES_TYPE,
   type Call,
   type CallOptions,
   type Connection,
@@ -52,29 +52,13 @@ async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string
 }
 
 export function transferCalls(call: Call, connection: Connection, tokens: Tokens) {
-  async function open(query: ExportQuery, options: CallOptions): Promise<Response> {
-    const address = addressOf(connection.url, 'exportMemories', { query })
-    for (let renewed = false; ; renewed = true) {
-      const token = await tokens.get()
-      const headers = { ...headersOf('GET', undefined, options), authorization: `Bearer ${token}` }
-      const response = await connection
-        .fetch(address, { headers, ...(options.signal ? { signal: options.signal } : {}) })
-        .catch((error: unknown) => {
-          if (options.signal?.aborted) throw options.signal.reason
-          throw new ConnectionError('GET /v1/memories/export: the connection failed', { cause: error })
-        })
-      if (response.ok) return response
-      const failure = failureOf(response, await response.json().catch(() => undefined))
-      if (response.status !== 401 || renewed || !tokens.refused(token)) throw failure
-    }
-  }
-
   async function* exportLines(
     query: ExportQuery = {},
     options: CallOptions = {},
   ): AsyncGenerator<string, void, undefined> {
-    const response = await open(query, options)
-    const lines = linesOf(response.body!)
+    const opening = { query, headers: headersOf('GET', undefined, options), type: LINES_TYPE, signal: options.signal }
+    const { attempts } = connection
+    const lines = linesOf(await openBody(connection, tokens, { operation: 'exportMemories', attempts, ...opening }))
     try {
       for (;;) {
         const { done, value } = await lines.next().catch((error: unknown) => {

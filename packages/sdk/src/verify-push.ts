@@ -8,10 +8,14 @@ export class InvalidPush extends Error {
   override readonly name = 'InvalidPush'
 }
 
-type HeaderSource = Headers | Readonly<Record<string, string | readonly string[] | undefined>>
+type HeaderSource = Pick<Headers, 'get'> | Readonly<Record<string, string | readonly string[] | undefined>>
 
+/** `get` of any Headers, a framework's own too. Some functions-as-a-service keep the letters of a name as they came. */
 function header(headers: HeaderSource, name: string): string {
-  const found = headers instanceof Headers ? headers.get(name) : headers[name]
+  const found =
+    typeof headers.get === 'function'
+      ? (headers as Pick<Headers, 'get'>).get(name)
+      : Object.entries(headers).find(([given]) => given.toLowerCase() === name)?.[1]
   if (typeof found !== 'string' || found === '') throw new InvalidPush(`the header ${name} is missing`)
   return found
 }

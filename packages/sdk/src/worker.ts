@@ -50,7 +50,10 @@ export interface WorkerOptionsOf<Client, D> {
   mode?: 'poll' | 'sse'
   /** The visibility timeout of the service; a handler that takes longer than a third of it has its lease extended. */
   leaseSeconds?: number
-  /** Told of what the worker itself lives through: a handler that threw, a service that is away. */
+  /**
+   * Told of what the worker itself lives through: a handler that threw, a service that is away. Where it is left out,
+   * the console is told.
+   */
   onError?(error: unknown, delivery?: Delivery): void
   /** Aborting it stops the worker. */
   signal?: AbortSignal
@@ -59,7 +62,7 @@ export interface WorkerOptionsOf<Client, D> {
 export interface Worker {
   /**
    * Starts nothing new and resolves when what runs is finished and acknowledged. After `graceMs` the handlers' signal
-   * is aborted and what still runs is given back.
+   * is aborted and what still runs is given back; a second stop may say so after a first one that did not.
    */
   stop(graceMs?: number): Promise<void>
   /** Resolves once it has stopped; rejects when it cannot go on: its key was revoked, or lacks the scope. */
@@ -81,7 +84,9 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
   options: WorkerOptionsOf<Client, D>,
 ): Worker {
   const { handle, concurrency = DEFAULT_CONCURRENCY, leaseSeconds = DEFAULT_LEASE_S } = options
-  const report = (error: unknown, delivery?: Delivery): void => options.onError?.(error, delivery)
+  if (!Number.isInteger(concurrency) || concurrency < 1)
+    throw new RangeError('concurrency takes a whole number from 1 on')
+  const report = (error: unknown, delivery?: Delivery): void => (options.onError ?? tellConsole)(error, delivery)
   const running = new Map<string, Running>()
   const handled = new RecentIds(REMEMBERED)
   const acknowledge = makeAcknowledge((ids) => client.deliveries.ack(ids))
@@ -139,22 +144,26 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
   const parts = { deliveries: client.deliveries, connection, tokens, concurrency, start, room, report }
   const source: Source = options.mode === 'sse' ? streamSource(parts) : pollSource(parts)
 
-  async function finish(graceMs?: number): Promise<void> {
-    const timer = graceMs === undefined ? undefined : setTimeout(() => outOfTime.abort(new Error(STOPPED)), graceMs)
+  async function finish(): Promise<void> {
     while (running.size > 0) await Promise.all([...running.values()].map(({ finished }) => finished))
-    clearTimeout(timer)
   }
 
-  const stop = (graceMs?: number): Promise<void> =>
+  /** Once; what is asked for later may only shorten the wait. */
+  const begin = (): Promise<void> =>
     (stopping ??= (async () => {
       source.pause()
-      await finish(graceMs)
+      await finish()
       await source.close()
       // A poll may have brought something in while it was being closed.
-      await finish(graceMs)
+      await finish()
       clearInterval(heartbeat)
       options.signal?.removeEventListener('abort', stopNow)
     })())
+
+  async function stop(graceMs?: number): Promise<void> {
+    const timer = graceMs === undefined ? undefined : setTimeout(() => outOfTime.abort(new Error(STOPPED)), graceMs)
+    await begin().finally(() => clearTimeout(timer))
+  }
 
   const stopNow = (): void => void stop()
   if (options.signal?.aborted) stopNow()
@@ -169,6 +178,10 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
   // Whoever does not look at `stopped` has `onError`.
   stopped.catch((error: unknown) => report(error))
   return { stop, stopped }
+}
+
+function tellConsole(error: unknown, delivery?: Delivery): void {
+  console.error(`worker${delivery ? ` (event ${delivery.event_id})` : ''}: ${String(error)}`)
 }
 
 /** As the service takes it: whole seconds of a day at most, and a reason without the one character no store keeps. */

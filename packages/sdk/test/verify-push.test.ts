@@ -20,6 +20,13 @@ test('[SDK-15] a genuine push is the delivery it carries, from plain headers and
   assert.equal((await verifyPush(new Headers(signed()), bytes, SECRET, () => NOW)).event_id, 'e')
 })
 
+test('[SDK-15] the Headers of another library do, and names in any letters', async () => {
+  const headers = new Headers(signed())
+  assert.equal((await verifyPush({ get: (name) => headers.get(name) }, BODY, SECRET, () => NOW)).id, 'dlv_1')
+  const capital = Object.fromEntries(Object.entries(signed()).map(([name, value]) => [name.toUpperCase(), value]))
+  assert.equal((await verifyPush(capital, BODY, SECRET, () => NOW)).id, 'dlv_1')
+})
+
 test('[SDK-15] of several signatures one has to fit: a rotated secret signs along', async () => {
   const other = `whsec_${Buffer.from('another secret, thirty-two bytes!').toString('base64')}`
   const both = `${signed(other)['webhook-signature']} ${signed()['webhook-signature']}`

@@ -165,7 +165,7 @@ onBothEngines((engine) => {
     test(`[SDK-3] ${mode}: a worker whose key lacks the scope says so and ends`, async () => {
       const agent = await tenant.agent({ scopes: ['send'] })
       const client = createClient({ url: service.url, apiKey: agent.key })
-      const worker = client.worker({ mode, handle: () => {} })
+      const worker = client.worker({ mode, handle: () => {}, onError: () => {} })
       await assert.rejects(
         worker.stopped,
         (error) => error instanceof SensoriumError && error.code === 'insufficient_scope',
@@ -221,6 +221,7 @@ onBothEngines((engine) => {
     }
     const handled: string[] = []
     const worker = createClient({ url: service.url, apiKey: agent.key, fetch: flaky }).worker({
+      onError: () => {},
       handle: ({ event }) => handled.push(event.id),
     })
     await client.publish({ type: 'e.again', id: 'e-1' })

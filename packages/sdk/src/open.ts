@@ -1,0 +1,68 @@
+// Responses that are read as they arrive: streams of events, and exports.
+import { ConnectionError } from './errors.ts'
+import { addressOf, failureOf, isWorthAnother, type Connection, type OperationId } from './request.ts'
+import type { Tokens } from './tokens.ts'
+import { backoff, orAborted, sleep } from './wait.ts'
+
+export interface Opening {
+  operation: OperationId
+  query: Record<string, unknown>
+  headers: Record<string, string>
+  /** The media type of what is expected: a page of a gateway is not. */
+  type: string
+  attempts: number
+  signal: AbortSignal | undefined
+}
+
+/** The response begins within the time of an attempt; its body may take any. */
+async function begin(connection: Connection, { signal, ...opening }: Opening, token: string): Promise<Response> {
+  const late = new AbortController()
+  const timer = setTimeout(() => late.abort(new Error('it did not begin in time')), connection.timeoutMs)
+  const { pathname } = addressOf(connection.url, opening.operation, {})
+  try {
+    const response = await connection.fetch(addressOf(connection.url, opening.operation, opening), {
+      headers: { ...opening.headers, authorization: `Bearer ${token}` },
+      redirect: 'manual',
+      signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
+    })
+    if (!response.ok || (response.body && response.headers.get('content-type')?.startsWith(opening.type)))
+      return response
+    await response.body?.cancel()
+    throw new Error(`it is no ${opening.type}`)
+  } catch (error) {
+    if (signal?.aborted) throw signal.reason
+    throw new ConnectionError(`GET ${pathname}: the stream could not be opened`, { cause: error })
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** The body of a response that is of the expected type. A token that ended meanwhile is exchanged once. */
+export async function openBody(
+  connection: Connection,
+  tokens: Tokens,
+  opening: Opening,
+): Promise<ReadableStream<Uint8Array>> {
+  const { attempts, signal } = opening
+  let renewed = false
+  for (let tried = 1; ; tried++) {
+    const token = await orAborted(tokens.get(), signal)
+    let failure: unknown
+    let retryAfter: number | null = null
+    try {
+      const response = await begin(connection, opening, token)
+      if (response.ok) return response.body!
+      const refusal = failureOf(response, await response.json().catch(() => undefined))
+      if (refusal.status === 401 && !renewed && tokens.refused(token)) {
+        renewed = true
+        continue
+      }
+      failure = refusal
+      retryAfter = refusal.retryAfter
+    } catch (error) {
+      failure = error
+    }
+    if (!isWorthAnother(failure) || tried >= attempts) throw failure
+    await sleep(backoff(tried - 1, retryAfter), signal)
+  }
+}

@@ -1,0 +1,104 @@
+// What proxies and gateways between the client and the service do to a response.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ConnectionError, createClient, SensoriumError } from '@sensorium/client'
+
+const html = (status: number, headers: Record<string, string> = {}): Response =>
+  new Response('<html>gateway</html>', { status, headers: { 'content-type': 'text/html', ...headers } })
+
+/** Responds from a list, and keeps the addresses it was asked for. */
+function scripted(...responses: (() => Response)[]): { fetch: typeof fetch; asked: Request[] } {
+  const asked: Request[] = []
+  return {
+    asked,
+    fetch: async (input, init) => {
+      asked.push(new Request(input as string, init))
+      return responses[asked.length - 1]!()
+    },
+  }
+}
+
+const clientOf = (given: typeof fetch, attempts = 2) =>
+  createClient({ url: 'http://service', token: 't', fetch: given, attempts })
+
+test('[SDK-20] a success without its body broke off, and is tried again', async () => {
+  const { fetch, asked } = scripted(
+    () => new Response('', { status: 200 }),
+    () => Response.json({ acknowledged: 1 }),
+  )
+  assert.equal(await clientOf(fetch).deliveries.ack(['dlv_1']), 1)
+  assert.equal(asked.length, 2)
+  const empty = scripted(() => new Response('', { status: 200 }))
+  await assert.rejects(clientOf(empty.fetch, 1).agents.list(), ConnectionError)
+})
+
+test('[SDK-3] an error page of a gateway has the code of its status', async () => {
+  const codes = { 401: 'authentication_failed', 404: 'not_found', 413: 'payload_too_large', 429: 'rate_limited' }
+  for (const [status, code] of Object.entries(codes)) {
+    const { fetch } = scripted(() => html(Number(status)))
+    await assert.rejects(clientOf(fetch, 1).agents.get('agt_1'), (error: unknown) => {
+      assert.ok(error instanceof SensoriumError)
+      return error.code === code
+    })
+  }
+})
+
+test('[SDK-8] a Retry-After that is a date is waited for', async () => {
+  const { fetch } = scripted(() => html(503, { 'retry-after': new Date(Date.now() + 3_600_000).toUTCString() }))
+  await assert.rejects(
+    clientOf(fetch, 1).agents.list(),
+    (error: unknown) => error instanceof SensoriumError && error.retryAfter! > 3_000 && error.retryAfter! <= 3_600,
+  )
+  const past = scripted(() => html(503, { 'retry-after': 'Mon, 01 Jan 2001 00:00:00 GMT' }))
+  await assert.rejects(
+    clientOf(past.fetch, 1).agents.list(),
+    (error: unknown) => error instanceof SensoriumError && error.retryAfter === 0,
+  )
+})
+
+test('[SDK-20] a page in the place of a stream is an error, not a stream that ended', async () => {
+  const signal = AbortSignal.timeout(30_000)
+  const found = Promise.withResolvers<unknown>()
+  const client = clientOf(async () => html(200))
+  const worker = client.worker({ mode: 'sse', handle: () => {}, onError: found.resolve, signal })
+  assert.ok((await found.promise) instanceof ConnectionError)
+  await worker.stop()
+  const told = Promise.withResolvers<unknown>()
+  const ended = new AbortController()
+  const live = client.live({}, { signal: ended.signal, onError: told.resolve })
+  const first = live.next()
+  assert.ok((await told.promise) instanceof ConnectionError)
+  ended.abort()
+  assert.equal((await first).done, true)
+})
+
+test('[SDK-8] an export is tried again where it could not begin', async () => {
+  const { fetch, asked } = scripted(
+    () => html(503),
+    () => html(200),
+    () => new Response('{"id":"mem_1"}\n', { headers: { 'content-type': 'application/x-ndjson' } }),
+  )
+  const lines = []
+  for await (const line of clientOf(fetch, 3).memory.exportLines()) lines.push(line)
+  assert.deepEqual(lines, ['{"id":"mem_1"}'])
+  assert.equal(asked.length, 3)
+})
+
+test('[SDK-20] an export follows no redirect', async () => {
+  const { fetch, asked } = scripted(() => new Response(null, { status: 307, headers: { location: 'http://other/' } }))
+  await assert.rejects(clientOf(fetch).memory.exportLines().next(), (error: unknown) => {
+    assert.ok(error instanceof SensoriumError)
+    return error.status === 307
+  })
+  assert.equal(asked[0]!.redirect, 'manual')
+})
+
+test('[SDK-3] an id of dots, which no address can hold, is not found and asks for nothing else', async () => {
+  const { fetch, asked } = scripted()
+  for (const id of ['.', '..'])
+    await assert.rejects(
+      clientOf(fetch).memory.forget(id),
+      (error: unknown) => error instanceof SensoriumError && error.code === 'not_found',
+    )
+  assert.equal(asked.length, 0)
+})

@@ -1,0 +1,211 @@
+// Calls and workers that are told to end, at every point where they may be.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createClient, type Client, type Delivery } from '@sensorium/client'
+
+const KEY = `ak_live_${'k'.repeat(32)}`
+
+/** A far end that never responds to what `held` names; the rest it responds to with `{}`. */
+function farEnd(held: (request: Request) => boolean): { fetch: typeof fetch; asked(path: string): Promise<void> } {
+  const waiting = new Map<string, PromiseWithResolvers<void>>()
+  const askedFor = (path: string): PromiseWithResolvers<void> => {
+    const found = waiting.get(path) ?? Promise.withResolvers<void>()
+    waiting.set(path, found)
+    return found
+  }
+  return {
+    asked: (path) => askedFor(path).promise,
+    fetch: async (input, init) => {
+      const request = new Request(input as string, init)
+      askedFor(new URL(request.url).pathname).resolve()
+      if (!held(request)) return Response.json({})
+      return new Promise((_, reject) =>
+        request.signal.addEventListener('abort', () => reject(request.signal.reason as Error), { once: true }),
+      )
+    },
+  }
+}
+
+test('[SDK-5] whatever waits for the first token ends with its signal', async () => {
+  const { fetch, asked } = farEnd(() => true)
+  const client = createClient({ url: 'http://service', apiKey: KEY, fetch })
+  const calls: Record<string, (client: Client, signal: AbortSignal) => Promise<unknown>> = {
+    publish: (client, signal) => client.publish({ type: 'a.b' }, { signal }),
+    publishBatch: (client, signal) => client.events.publishBatch([{ type: 'a.b' }], { signal }),
+    explain: (client, signal) => client.events.explain({ type: 'a.b' }, undefined, { signal }),
+    ensure: (client, signal) => client.ensure({ interests: [{ event_type: 'a.b' }] }, { signal }),
+    export: (client, signal) => client.memory.exportLines({}, { signal }).next(),
+  }
+  for (const [name, call] of Object.entries(calls)) {
+    const ended = new AbortController()
+    const result = call(client, ended.signal)
+    await asked('/v1/auth/token')
+    const reason = new Error(`${name} was given up`)
+    ended.abort(reason)
+    await assert.rejects(result, reason)
+  }
+})
+
+for (const mode of ['poll', 'sse'] as const)
+  test(`[SDK-13] a worker (${mode}) that waits for its first token stops at once`, async () => {
+    const { fetch, asked } = farEnd(() => true)
+    const worker = createClient({ url: 'http://service', apiKey: KEY, fetch }).worker({ mode, handle: () => {} })
+    await asked('/v1/auth/token')
+    await worker.stop()
+    await worker.stopped
+  })
+
+test('[SDK-5] live ends with its signal while it waits for the first token', async () => {
+  const { fetch, asked } = farEnd(() => true)
+  const ended = new AbortController()
+  const client = createClient({ url: 'http://service', apiKey: KEY, fetch })
+  const next = client.live({}, { signal: ended.signal }).next()
+  await asked('/v1/auth/token')
+  ended.abort()
+  assert.equal((await next).done, true)
+})
+
+test('[SDK-20] a stream that is not opened in time is given up', async () => {
+  const { fetch } = farEnd(({ url }) => url.includes('/stream'))
+  const told = Promise.withResolvers<unknown>()
+  const client = createClient({ url: 'http://service', token: 't', timeoutMs: 1, fetch })
+  const worker = client.worker({ mode: 'sse', handle: () => {}, onError: told.resolve })
+  assert.match(String(await told.promise), /ConnectionError/)
+  await worker.stop()
+})
+
+test('[SDK-8] the time that a poll waits comes on top of what an attempt may take', async (t) => {
+  // No socket keeps the process alive here, and the timer of an attempt does not either.
+  const alive = setInterval(() => {}, 60_000)
+  t.after(() => clearInterval(alive))
+  const { fetch } = farEnd(() => true)
+  const client = createClient({ url: 'http://service', token: 't', timeoutMs: 1, attempts: 1, fetch })
+  const ended = new AbortController()
+  const poll = client.deliveries.poll({ wait: 20 }, { signal: ended.signal })
+  await assert.rejects(client.deliveries.poll({}), /no response within/)
+  const reason = new Error('enough')
+  ended.abort(reason)
+  await assert.rejects(poll, reason)
+})
+
+const delivery = (id: string): Delivery =>
+  ({ id: `dlv_${id}`, event_id: id, attempt_count: 1, payload: { type: 'a.b', id } }) as unknown as Delivery
+
+/** `taken` is called when the reader asks for what it brings. */
+const streamOf = (deliveries: readonly Delivery[], stays: boolean, signal: AbortSignal, taken: () => void): Response =>
+  new Response(
+    new ReadableStream(
+      {
+        pull(control) {
+          const text = deliveries.map((one) => `event: delivery\ndata: ${JSON.stringify(one)}\n\n`).join('')
+          control.enqueue(new TextEncoder().encode(`: hello\n\n${text}`))
+          if (!stays) control.close()
+          taken()
+          if (stays) signal.addEventListener('abort', () => control.error(signal.reason), { once: true })
+          return stays ? new Promise(() => {}) : undefined
+        },
+      },
+      new CountQueuingStrategy({ highWaterMark: 0 }),
+    ),
+    { headers: { 'content-type': 'text/event-stream' } },
+  )
+
+/** A service whose streams each bring one list and end, the last one excepted. It notes what it is told. */
+function streams(...lists: Delivery[][]): { client: Client; told: string[]; taken: Promise<void>[] } {
+  const told: string[] = []
+  const takings = lists.map(() => Promise.withResolvers<void>())
+  let opened = 0
+  const given: typeof fetch = async (input, init) => {
+    const request = new Request(input as string, init)
+    const { pathname } = new URL(request.url)
+    if (pathname.endsWith('/stream')) {
+      const at = opened++
+      return streamOf(lists[at] ?? [], at >= lists.length - 1, request.signal, () => takings[at]?.resolve())
+    }
+    told.push(`${pathname.split('/').at(-1)} ${((await request.json()) as { delivery_ids: string[] }).delivery_ids}`)
+    return Response.json({ acknowledged: 1, nacked: 1, extended: 1 })
+  }
+  const client = createClient({ url: 'http://service', token: 't', fetch: given })
+  return { client, told, taken: takings.map(({ promise }) => promise) }
+}
+
+test('[SDK-10] a stream that is opened again runs no more handlers at once than it may', async () => {
+  const { client, told, taken } = streams([delivery('one')], [delivery('two')])
+  const first = Promise.withResolvers<void>()
+  const second = Promise.withResolvers<void>()
+  const begun: string[] = []
+  const worker = client.worker({
+    mode: 'sse',
+    concurrency: 1,
+    async handle({ event }) {
+      begun.push(event.id)
+      if (event.id === 'one') await first.promise
+      else second.resolve()
+    },
+  })
+  await taken[1]
+  // What is read is handled in the same turn.
+  await new Promise((resolve) => setImmediate(resolve))
+  assert.deepEqual(begun, ['one'])
+  first.resolve()
+  await second.promise
+  await worker.stop()
+  assert.deepEqual(told, ['ack dlv_one', 'ack dlv_two'])
+})
+
+test('[SDK-13] a second stop with a grace ends what the first one waited for', async () => {
+  const { client, told } = streams([delivery('slow')])
+  const begun = Promise.withResolvers<void>()
+  const worker = client.worker({
+    mode: 'sse',
+    handle() {
+      begun.resolve()
+      return new Promise(() => {})
+    },
+  })
+  await begun.promise
+  const patient = worker.stop()
+  await worker.stop(0)
+  await patient
+  assert.deepEqual(told, ['nack dlv_slow'])
+})
+
+test('[SDK-10] a worker without onError says on the console what went wrong', async (t) => {
+  const said = t.mock.method(console, 'error', () => {})
+  const { client } = streams([delivery('bad')])
+  const failed = Promise.withResolvers<void>()
+  const worker = client.worker({
+    mode: 'sse',
+    handle() {
+      failed.resolve()
+      throw new Error('no such pump')
+    },
+  })
+  await failed.promise
+  await worker.stop()
+  assert.match(said.mock.calls.map(({ arguments: [text] }) => String(text)).join('\n'), /no such pump/)
+})
+
+test('[SDK-10] a concurrency that is no whole number from 1 on is refused', () => {
+  const client = createClient({ url: 'http://service', token: 't' })
+  for (const concurrency of [0, -1, 0.5, Number.NaN])
+    assert.throws(() => client.worker({ concurrency, handle: () => {} }), RangeError)
+})
+
+test('[SDK-7] an attribute that is undefined is as if it were left out', async () => {
+  const bodies: unknown[] = []
+  const given: typeof fetch = async (input, init) => {
+    bodies.push(await new Request(input as string, init).json())
+    return Response.json({ event_id: 'e', status: 'accepted' })
+  }
+  const client = createClient({ url: 'http://service', token: 't', fetch: given, events: { source: '/mine' } })
+  const left: undefined = undefined
+  await client.publish({ type: 'a.b', id: left, source: left, time: left } as never)
+  const [event] = bodies as Record<string, unknown>[]
+  assert.equal(event!['source'], '/mine')
+  assert.match(String(event!['id']), /^[0-9a-f-]{36}$/)
+  await client.interests.create('agt_1', { event_type: 'a', priority: left, enrichment_depth: left } as never)
+  assert.deepEqual(bodies[1], { event_type: 'a', priority: 0, enrichment_depth: 'none' })
+  await client.memory.remember({ title: 't', content: 'c', type: left, scope: left } as never)
+  assert.deepEqual(bodies[2], { title: 't', content: 'c', type: 'semantic', scope: 'agent' })
+})
