@@ -46,100 +46,119 @@ interface Held {
   senders: Map<string, number>
 }
 
-export function makeAdmission(elapsed: () => number): Admission {
+/** The work that waits or is under way, by tenant and sender. */
+function countWork() {
   const tenants = new Map<string, Held>()
-  /** What an event of the tenant took of late beside its bytes: known before it is routed. */
-  const typical = new Map<string, number>()
-  let total = 0
-  let bytesHeld = 0
-  let rate = FIRST_GUESS
-  let lastMeasured = 0
+  const counted = {
+    total: 0,
+    // Tenants take turns, and senders inside a tenant: who has little waiting waits for little of the others'.
+    before(tenantId: string, senderId: string): number {
+      const held = tenants.get(tenantId)
+      if (!held) return 0
+      const ofTenant = held.work * tenants.size
+      const ofSender = (held.senders.get(senderId) ?? 0) * held.senders.size * tenants.size
+      return Math.min(counted.total, ofTenant, ofSender)
+    },
+    add(tenantId: string, senderId: string, work: number): void {
+      let held = tenants.get(tenantId)
+      if (!held) tenants.set(tenantId, (held = { work: 0, senders: new Map() }))
+      held.work += work
+      held.senders.set(senderId, (held.senders.get(senderId) ?? 0) + work)
+      counted.total += work
+    },
+    remove(tenantId: string, senderId: string, work: number): void {
+      const held = tenants.get(tenantId)!
+      held.work -= work
+      counted.total -= work
+      const left = held.senders.get(senderId)! - work
+      // Sums of fractions: what is left of nothing is not quite nothing.
+      if (left < 0.001) held.senders.delete(senderId)
+      else held.senders.set(senderId, left)
+      if (held.senders.size === 0) tenants.delete(tenantId)
+    },
+  }
+  return counted
+}
+
+/** How much is done in a millisecond, by the groups that have ended of late. */
+function measureRate(elapsed: () => number) {
   /** The groups under way, the oldest first. */
   const underWay = new Set<{ since: number }>()
-
-  /** How long the oldest group has been under way: where the disk or the server stalls, everybody waits for it. */
-  function stalledMs(): number {
-    for (const { since } of underWay) return elapsed() - since
-    return 0
-  }
-
-  // Tenants take turns, and senders inside a tenant: who has little waiting waits for little of the others'.
-  function waitMs(tenantId: string, senderId: string): number {
-    const held = tenants.get(tenantId)
-    if (!held) return 0
-    const ofTenant = held.work * tenants.size
-    const ofSender = (held.senders.get(senderId) ?? 0) * held.senders.size * tenants.size
-    return Math.min(total, ofTenant, ofSender) / rate
-  }
-
-  function hold(tenantId: string, senderId: string, work: number): void {
-    let held = tenants.get(tenantId)
-    if (!held) tenants.set(tenantId, (held = { work: 0, senders: new Map() }))
-    held.work += work
-    held.senders.set(senderId, (held.senders.get(senderId) ?? 0) + work)
-    total += work
-  }
-
-  function release(tenantId: string, senderId: string, work: number): void {
-    const held = tenants.get(tenantId)!
-    held.work -= work
-    total -= work
-    const left = held.senders.get(senderId)! - work
-    // Sums of fractions: what is left of nothing is not quite nothing.
-    if (left < 0.001) held.senders.delete(senderId)
-    else held.senders.set(senderId, left)
-    if (held.senders.size === 0) tenants.delete(tenantId)
-  }
-
-  function learnTypical(tenantId: string, work: number): void {
-    const known = typical.get(tenantId)
-    if (known === undefined && typical.size >= MAX_TYPICAL) typical.delete(typical.keys().next().value!)
-    typical.set(tenantId, known === undefined ? work : known + (work - known) * 0.1)
-  }
-
-  return {
-    enter(tenantId, senderId, events, bytes) {
-      const wait = waitMs(tenantId, senderId)
-      if (wait > ADMITTED_WAIT_MS || stalledMs() > ADMITTED_WAIT_MS || bytesHeld + bytes > MAX_BYTES)
-        throw unavailable(
-          'More is waiting to be published than can be done in time',
-          Math.ceil(Math.max(1_000, wait) / 1_000),
-        )
-      let work = workOf(events, 0, bytes, 0) + events * (typical.get(tenantId) ?? 0)
-      hold(tenantId, senderId, work)
-      bytesHeld += bytes
-      return {
-        revise(known) {
-          release(tenantId, senderId, work)
-          hold(tenantId, senderId, known)
-          learnTypical(tenantId, Math.max(0, known - workOf(events, 0, bytes, 0)) / events)
-          work = known
-        },
-        leave() {
-          release(tenantId, senderId, work)
-          bytesHeld -= bytes
-        },
-      }
+  let lastEnded = 0
+  const measured = {
+    rate: FIRST_GUESS,
+    /** How long the oldest group has been under way: where the disk or the server stalls, everybody waits for it. */
+    stalledMs(): number {
+      for (const { since } of underWay) return elapsed() - since
+      return 0
     },
-    begin(work) {
-      const since = elapsed()
-      const group = { since }
+    begin(work: number): () => void {
+      const group = { since: elapsed() }
       underWay.add(group)
       return () => {
         underWay.delete(group)
         const now = elapsed()
         // Where several are under way at once, the time since the last one ended is what this one took.
-        const span = now - Math.max(since, lastMeasured)
-        lastMeasured = now
+        const span = now - Math.max(group.since, lastEnded)
+        lastEnded = now
         if (work < WORTH_MEASURING || span <= 0) return
-        rate = Math.max(LEAST, rate + (work / span - rate) * Math.min(1, span / MEASURED_OVER_MS))
+        const { rate } = measured
+        measured.rate = Math.max(LEAST, rate + (work / span - rate) * Math.min(1, span / MEASURED_OVER_MS))
       }
     },
+  }
+  return measured
+}
+
+/** What an event of a tenant took of late beside its bytes: known before it is routed. */
+function rememberTypical() {
+  const typical = new Map<string, number>()
+  return {
+    of: (tenantId: string): number => typical.get(tenantId) ?? 0,
+    learn(tenantId: string, work: number): void {
+      const known = typical.get(tenantId)
+      if (known === undefined && typical.size >= MAX_TYPICAL) typical.delete(typical.keys().next().value!)
+      typical.set(tenantId, known === undefined ? work : known + (work - known) * 0.1)
+    },
+  }
+}
+
+export function makeAdmission(elapsed: () => number): Admission {
+  const waiting = countWork()
+  const groups = measureRate(elapsed)
+  const typical = rememberTypical()
+  let bytesHeld = 0
+
+  return {
+    enter(tenantId, senderId, events, bytes) {
+      const wait = waiting.before(tenantId, senderId) / groups.rate
+      if (wait > ADMITTED_WAIT_MS || groups.stalledMs() > ADMITTED_WAIT_MS || bytesHeld + bytes > MAX_BYTES)
+        throw unavailable(
+          'More is waiting to be published than can be done in time',
+          Math.ceil(Math.max(1_000, wait) / 1_000),
+        )
+      let work = workOf(events, 0, bytes, 0) + events * typical.of(tenantId)
+      waiting.add(tenantId, senderId, work)
+      bytesHeld += bytes
+      return {
+        revise(known) {
+          waiting.remove(tenantId, senderId, work)
+          waiting.add(tenantId, senderId, known)
+          typical.learn(tenantId, Math.max(0, known - workOf(events, 0, bytes, 0)) / events)
+          work = known
+        },
+        leave() {
+          waiting.remove(tenantId, senderId, work)
+          bytesHeld -= bytes
+        },
+      }
+    },
+    begin: groups.begin,
     get work() {
-      return total
+      return waiting.total
     },
     get rate() {
-      return rate
+      return groups.rate
     },
   }
 }
