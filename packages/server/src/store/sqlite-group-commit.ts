@@ -1,7 +1,7 @@
 // A group of transactions on SQLite: run one after the other, each in a savepoint of its own, and committed together.
 // What holds for each of them is said in sqlite.ts.
 import { performance } from 'node:perf_hooks'
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { nextTurn } from '../kernel/step-turns.ts'
 import { runEffects, StoreUnavailable, type Db, type Observe, type Value } from './db.ts'
 import type { Snapshot } from './sqlite-snapshot.ts'
@@ -27,9 +27,6 @@ const RECENT_GROUPS = 256
  */
 const TOLD_AT_ONCE = 12
 
-const STEPS = ['begin immediate', 'savepoint job', 'release job', 'commit'] as const
-type Steps = [StatementSync, StatementSync, StatementSync, StatementSync]
-
 /** A transaction that waits for its turn. */
 export interface Job {
   tenantId: string
@@ -50,6 +47,20 @@ interface Last {
   sql: string
   values: readonly Value[] | undefined
 }
+
+/** Transactions that share a commit. */
+interface Group {
+  readonly jobs: Job[]
+  /** Tells the caller of each how it went. */
+  readonly settled: (() => void)[]
+  /** So many of them need not wait for the disk: up to the last one that may be lost. */
+  settledAtOnce: number
+  readonly atTheEnd: Last[]
+  /** Why the first that failed did. */
+  refusal: unknown
+}
+
+const mustReachDisk = ({ settled, settledAtOnce }: Group): boolean => settledAtOnce < settled.length
 
 export interface GroupCommit {
   /**
@@ -119,11 +130,12 @@ async function tell(settled: readonly (() => void)[]): Promise<void> {
   }
 }
 
-export function makeGroupCommit({ writer, log, snapshot, writes, observe, now }: GroupCommitParts): GroupCommit {
+/** Runs the transactions of a group on the connection that writes. */
+function makeRunJob(writer: DatabaseSync) {
   let failedLater: { error: unknown } | null = null
   const write = onConnection(writer, (error) => (failedLater ??= { error }))
-  const company = makeCompany()
-  const [begin, savepoint, releaseSavepoint, commit] = STEPS.map((sql) => writer.prepare(sql)) as Steps
+  const savepoint = writer.prepare('savepoint job')
+  const release = writer.prepare('release job')
   /** What the transaction under way leaves for the end of its group, and for when that is on disk. */
   let last: Last[] = []
   let effects: (() => void)[] = []
@@ -132,86 +144,104 @@ export function makeGroupCommit({ writer, log, snapshot, writes, observe, now }:
     runLast: (sql, values) => void last.push({ sql, values }),
     afterCommit: (effect) => void effects.push(effect),
   }
+
+  /** In a savepoint where it has company: alone it undoes everything when it fails. */
+  async function runJob(job: Job, group: Group, isShared: boolean): Promise<void> {
+    // It costs as much as two statements.
+    if (isShared) savepoint.run()
+    try {
+      failedLater = null
+      last = []
+      effects = []
+      const value = await job.work(inGroup)
+      if (failedLater) throw (failedLater as { error: unknown }).error
+      if (isShared) release.run()
+      group.atTheEnd.push(...last)
+      const committed = effects
+      group.settled.push(() => {
+        runEffects(committed)
+        job.resolve(value as never)
+      })
+      if (job.mayBeLost) group.settledAtOnce = group.settled.length
+    } catch (error) {
+      // A full disk makes SQLite undo the whole transaction, with all that shares it.
+      if (!writer.isTransaction) throw translate(error)
+      writer.exec(isShared ? 'rollback to job; release job' : 'rollback; begin')
+      group.refusal ??= error
+      group.settled.push(() => job.reject(error))
+    }
+  }
+
+  return { runJob, runLast: write.runLast }
+}
+
+export function makeGroupCommit({ writer, log, snapshot, writes, observe, now }: GroupCommitParts): GroupCommit {
+  const { runJob, runLast } = makeRunJob(writer)
+  const company = makeCompany()
+  const begin = writer.prepare('begin immediate')
+  const commit = writer.prepare('commit')
   let refused: StoreUnavailable | null = null
   let syncing: Promise<void> | null = null
   let tookMs = 0
 
-  async function run(line: Line): Promise<void> {
-    const jobs: Job[] = []
-    const settled: (() => void)[] = []
-    let settledAtOnce = 0
-    const atTheEnd: Last[] = []
-    const started = performance.now()
-    let refusal: unknown
-    let isDurable = true
+  async function runJobs(line: Line, group: Group): Promise<void> {
+    begin.run()
+    const isShared = line.size > 1
+    for (const job of jobsOf(line, group.jobs, company.isShared() ? MAX_SHARED_MS : MAX_GROUP_MS, now))
+      await runJob(job, group, isShared)
+    company.heard(group.jobs)
+    for (const { sql, values } of group.atTheEnd) runLast(sql, values)
+    // Also where nobody has read of late, though it costs 50 µs: a read that came then waited for the disk.
+    if (mustReachDisk(group)) snapshot.hold()
+    commit.run()
+  }
+
+  /** Neither begun nor committed: nobody's work is on disk. */
+  function failAll(line: Line, { jobs }: Group, error: unknown): void {
+    if (writer.isTransaction) writer.exec('rollback')
+    snapshot.release()
+    // Those who would have been in it are told too where it could not even begin.
+    if (jobs.length === 0) jobs.push(...jobsOf(line, [], MAX_GROUP_MS, now))
+    const outage = translate(error)
+    writes.ended(outage)
+    for (const job of jobs) job.reject(outage)
+  }
+
+  /** Waits until the commit is on disk. False where the disk refused. */
+  async function reachedDisk({ jobs, settledAtOnce }: Group): Promise<boolean> {
     try {
-      begin.run()
-      // Who is alone undoes everything when it fails: a savepoint costs as much as two statements.
-      const isShared = line.size > 1
-      for (const job of jobsOf(line, jobs, company.isShared() ? MAX_SHARED_MS : MAX_GROUP_MS, now)) {
-        if (isShared) savepoint.run()
-        try {
-          failedLater = null
-          last = []
-          effects = []
-          const value = await job.work(inGroup)
-          if (failedLater) throw (failedLater as { error: unknown }).error
-          if (isShared) releaseSavepoint.run()
-          atTheEnd.push(...last)
-          const committed = effects
-          settled.push(() => {
-            runEffects(committed)
-            job.resolve(value as never)
-          })
-          if (job.mayBeLost) settledAtOnce = settled.length
-        } catch (error) {
-          // A full disk makes SQLite undo the whole transaction, with all that shares it.
-          if (!writer.isTransaction) throw translate(error)
-          writer.exec(isShared ? 'rollback to job; release job' : 'rollback; begin')
-          refusal ??= error
-          settled.push(() => job.reject(error))
-        }
-      }
-      company.heard(jobs)
-      for (const { sql, values } of atTheEnd) write.runLast(sql, values)
-      isDurable = settledAtOnce < settled.length
-      // Also where nobody has read of late, though it costs 50 µs: a read that came then waited for the disk.
-      if (isDurable) snapshot.hold()
-      commit.run()
-      tookMs = performance.now() - started
-    } catch (error) {
-      // Neither begun nor committed: nobody's work is on disk.
-      if (writer.isTransaction) writer.exec('rollback')
-      snapshot.release()
-      // Those who would have been in it are told too where it could not even begin.
-      if (jobs.length === 0) jobs.push(...jobsOf(line, [], MAX_GROUP_MS, now))
-      const outage = translate(error)
-      writes.ended(outage)
-      for (const job of jobs) job.reject(outage)
-      return
-    }
-    for (const settle of settled.splice(0, settledAtOnce)) settle()
-    if (!isDurable) {
-      observe('tx', (performance.now() - started) / 1000)
-      return
-    }
-    try {
-      syncing = settledAtOnce > 0 ? log.sync() : null
-      await (syncing ?? log.sync())
+      const flushed = log.sync()
+      if (settledAtOnce > 0) syncing = flushed
+      await flushed
+      return true
     } catch (error) {
       refused = new StoreUnavailable(`the disk refused to write: ${(error as Error).message}`, { cause: error })
       // Whether this commit reached the disk nobody knows; later ones are not begun.
       const unsure = new StoreUnavailable(refused.message, { trouble: 'unsure', cause: error })
       for (const job of jobs) job.reject(unsure)
+      return false
+    } finally {
       syncing = null
-      return
     }
-    syncing = null
-    snapshot.release()
-    writes.ended(refusal)
+  }
+
+  async function run(line: Line): Promise<void> {
+    const group: Group = { jobs: [], settled: [], settledAtOnce: 0, atTheEnd: [], refusal: undefined }
+    const started = performance.now()
+    try {
+      await runJobs(line, group)
+      tookMs = performance.now() - started
+    } catch (error) {
+      return failAll(line, group, error)
+    }
+    for (const settle of group.settled.slice(0, group.settledAtOnce)) settle()
+    if (mustReachDisk(group)) {
+      if (!(await reachedDisk(group))) return
+      snapshot.release()
+      writes.ended(group.refusal)
+    }
     observe('tx', (performance.now() - started) / 1000)
-    if (settled.length <= TOLD_AT_ONCE) for (const settle of settled) settle()
-    else await tell(settled)
+    await tell(group.settled.slice(group.settledAtOnce))
   }
 
   return { run, tookMs: () => tookMs, refused: () => refused, syncing: () => syncing }
