@@ -44,7 +44,7 @@ export async function listMemories(
   const seen = status === 'active' ? seenBy(principal, now) : goneOf(principal, status, now)
 
   async function page() {
-    // Every text holds the empty one, and what is gone has no text to look in.
+    // Every text holds the empty one.
     if (search === '') {
       const ways = status === 'active' ? waysToSee(principal, now, scope) : [both(seen, ...ofScope)]
       return pageMemories(
@@ -55,7 +55,8 @@ export async function listMemories(
         limit,
       )
     }
-    const found = await findText(principal, search, both(seen, ...filters, ...ofScope))
+    const wanted = both(seen, ...filters, ...ofScope)
+    const found = await findText(principal, search, wanted, status !== 'active')
     return { rows: await listMemoriesById(db, seen, found.slice(offset, offset + limit)), total: found.length }
   }
 

@@ -44,14 +44,21 @@ export function candidateQuery(mayHold: MayHold, viewer: Viewer, needle: string,
   }
 }
 
+/** The same of what stands in no index: all that meets the condition. */
+const goneQuery = (wanted: Condition): Condition => ({
+  sql: `select m.id, octet_length(m.title) + octet_length(m.content) as bytes from memories m where ${wanted.sql}
+         order by m.id desc`,
+  values: wanted.values,
+})
+
 export const makeFindText =
   (mayHold: MayHold, thread: SearchThread): FindText =>
-  async (viewer, text, wanted) => {
+  async (viewer, text, wanted, isGone = false) => {
     const needle = fold(text)
-    const query = candidateQuery(mayHold, viewer, needle, wanted)
+    const query = isGone ? goneQuery(wanted) : candidateQuery(mayHold, viewer, needle, wanted)
     const candidates = (await thread.ask(viewer, 'rows', query)) as Candidate[]
     const found: string[] = []
     for (const ids of steps(candidates))
-      found.push(...(await thread.ask(viewer, 'holding', { tenantId: viewer.tenantId, ids, needle })))
+      found.push(...(await thread.ask(viewer, 'holding', { tenantId: viewer.tenantId, ids, needle, isGone })))
     return found
   }

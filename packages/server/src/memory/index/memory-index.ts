@@ -75,8 +75,11 @@ export interface ReadyVectors {
   windows: readonly Embedded[]
 }
 
-/** Ids of what meets the condition on `m` and holds the text, newest first. */
-export type FindText = (viewer: Viewer, text: string, wanted: Condition) => Promise<string[]>
+/**
+ * Ids of what meets the condition on `m` and holds the text, newest first. What is `gone` stands in no index: all of it
+ * is read.
+ */
+export type FindText = (viewer: Viewer, text: string, wanted: Condition, isGone?: boolean) => Promise<string[]>
 
 /** The best, and how their relevance is read. */
 export interface Found {

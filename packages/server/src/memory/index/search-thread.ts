@@ -6,7 +6,7 @@ import { systemClock } from '../../kernel/clock.ts'
 import { StoreUnavailable, type Db, type Value } from '../../store/db.ts'
 import type { ReaderDb } from '../../store/sqlite.ts'
 import { BEYOND, lowerContradicted } from './contradict.ts'
-import { idsHolding } from './holds-text.ts'
+import { idsHolding, type HoldingRequest } from './holds-text.ts'
 import { chanceOf } from '../calibrate.ts'
 import type { Finder, Recalled, SearchQuery } from './memory-index.ts'
 import { standingOf } from './standing.ts'
@@ -23,7 +23,7 @@ export interface Asked {
   /** What the memories of a tenant are now, as `standing` says it. */
   standing: { request: { tenantId: string; model: string }; response: string | null }
   /** Which of given memories hold a folded text in their title or content. */
-  holding: { request: { tenantId: string; ids: readonly string[]; needle: string }; response: string[] }
+  holding: { request: HoldingRequest; response: string[] }
 }
 export type SearchRequest = { [K in keyof Asked]: { kind: K; about: Asked[K]['request'] } }[keyof Asked]
 /** `away`: the store cannot be reached, and why. */
@@ -61,7 +61,7 @@ function respondWith(
   if (kind === 'find') return find(db, finder, about)
   if (kind === 'standing') return standingOf(db, cache, about.tenantId, about.model)
   if (kind === 'rows') return db.rows(about.sql, about.values)
-  return idsHolding(db, about.tenantId, about.ids, about.needle, yieldCpu)
+  return idsHolding(db, about, yieldCpu)
 }
 
 /** Columns that are let go when nobody has searched them for a while. */
