@@ -41,7 +41,7 @@ export interface Held {
 
 export interface HeldConnectors {
   all: ReadonlyMap<string, Held>
-  /** Takes the lease and starts receiving; does nothing where another node has it. */
+  /** Takes the lease and starts receiving; does nothing where another node has it, or nobody is to run it any more. */
   start(row: ConnectorWithLease): Promise<void>
   /** Says that this node still runs it, and how it goes; stops it where the lease is another's by now. */
   renew(entry: Held): Promise<void>
@@ -58,7 +58,7 @@ export function makeHeldConnectors(
     const now = clock.now()
     const lease = { tenantId: row.tenant_id, id: row.id, node }
     const freeBefore = store.isShared ? now : Number.MAX_SAFE_INTEGER
-    if ((await store.tx((tx) => takeLease(tx, lease, now + LEASE_MS, freeBefore))) === 'held') return
+    if ((await store.tx((tx) => takeLease(tx, lease, now + LEASE_MS, freeBefore))) !== 'taken') return
     const connector = CONNECTORS[row.kind].start(
       {
         tenantId: row.tenant_id,

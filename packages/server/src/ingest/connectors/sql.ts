@@ -89,10 +89,14 @@ export async function pageConnectors(
 export const setPaused = (db: Db, tenantId: string, id: string, paused: boolean): Promise<number> =>
   db.run('update connectors set paused = ? where tenant_id = ? and id = ?', [paused ? 1 : 0, tenantId, id])
 
-/** Deletes the connector and its lease, which its node then fails to renew. */
+/**
+ * Deletes the connector and its lease, which its node then fails to renew. In this order, as `takeLease` has it: who
+ * takes the lease holds the connector first.
+ */
 export async function deleteConnectorRow(db: Db, tenantId: string, id: string): Promise<number> {
+  const deleted = await db.run('delete from connectors where tenant_id = ? and id = ?', [tenantId, id])
   await db.run('delete from connector_leases where tenant_id = ? and connector_id = ?', [tenantId, id])
-  return db.run('delete from connectors where tenant_id = ? and id = ?', [tenantId, id])
+  return deleted
 }
 
 export interface LeaseKey {
@@ -103,14 +107,20 @@ export interface LeaseKey {
 
 /**
  * Takes a lease that is free, has run out before `freeBefore` or is this node's already. Two nodes that try at once:
- * one gets it.
+ * one gets it. Holds the connector: none is taken of one that is paused or deleted by then.
  */
 export async function takeLease(
   db: Db,
   { tenantId, id, node }: LeaseKey,
   until: number,
   freeBefore: number,
-): Promise<'taken' | 'held'> {
+): Promise<'taken' | 'held' | 'unwanted'> {
+  const { forShare } = db.dialect
+  const wanted = await one(db, `select id from connectors where tenant_id = ? and id = ? and paused = 0 ${forShare}`, [
+    tenantId,
+    id,
+  ])
+  if (!wanted) return 'unwanted'
   const changed = await db.run(
     `insert into connector_leases (tenant_id, connector_id, node, expires_at, state, received, accepted, duplicates, released, rejected)
      values (?, ?, ?, ?, 'starting', 0, 0, 0, 0, 0)

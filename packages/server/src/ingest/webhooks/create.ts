@@ -6,7 +6,7 @@ import { requireTenant } from '../../tenants/create.ts'
 import { completeMapping } from '../mapping.ts'
 import type { IngestTools } from '../registration.ts'
 import { PRESET_MAPPINGS } from './presets.ts'
-import { insertWebhook, webhooksOfSlug, type WebhookRow } from './sql.ts'
+import { insertWebhook, lockWebhooks, webhooksOfSlug, type WebhookRow } from './sql.ts'
 import { refuseShared, secretOf, shownWebhook, webhookContext, type MadeWebhook } from './shown-webhook.ts'
 
 export interface NewWebhook {
@@ -33,6 +33,7 @@ export async function createWebhook(
   }
   const mapping = completeMapping(wanted.mapping, wanted.preset && PRESET_MAPPINGS[wanted.preset].mapping)
   const tenant = await requireTenant(db, wanted.tenant)
+  await lockWebhooks(db, tenant.tenant_id)
   const others = await webhooksOfSlug(db, tenant.slug)
   if (others.length >= MAX_WEBHOOKS)
     throw ruleBroken('too_many_webhooks', `A tenant has at most ${MAX_WEBHOOKS} webhooks`, { tenant: tenant.slug })

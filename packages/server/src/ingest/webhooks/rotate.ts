@@ -1,6 +1,6 @@
 import type { Db } from '../../store/db.ts'
 import type { IngestTools } from '../registration.ts'
-import { holdingSecrets, replaceSecret, webhooksOfSlug } from './sql.ts'
+import { holdingSecrets, lockWebhooks, replaceSecret, webhooksOfSlug } from './sql.ts'
 import {
   refuseShared,
   requireWebhook,
@@ -27,7 +27,10 @@ export async function rotateWebhook(
   const sealed = tools.secrets.seal(signing_secret, webhookContext(id))
   for (;;) {
     const row = await requireWebhook(db, id)
-    if (given !== undefined) refuseShared(tools.secrets, await webhooksOfSlug(db, row.slug), given)
+    if (given !== undefined) {
+      await lockWebhooks(db, row.tenant_id)
+      refuseShared(tools.secrets, await webhooksOfSlug(db, row.slug), given)
+    }
     const before = { sealed: row.secret, until: tools.now() + ROTATION_MS }
     const old = [before, ...holdingSecrets(row, tools.now())].slice(0, MAX_OLD)
     // Somebody who rotates at the same moment was told a secret too: read again, and it is one of the old ones.

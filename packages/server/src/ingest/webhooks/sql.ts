@@ -30,6 +30,12 @@ const WEBHOOK = `w.tenant_id, t.slug, w.id, w.source, w.preset, w.mapping,
   w.secret, w.old_secrets, w.active, w.created_at
   from webhooks w join tenants t on t.tenant_id = w.tenant_id`
 
+/**
+ * Whoever gives a webhook of the tenant a secret does it alone until the transaction ends: what it has seen of the others
+ * holds.
+ */
+export const lockWebhooks = (db: Db, tenantId: string): Promise<void> => db.lock([`webhooks ${tenantId}`], 'exclusive')
+
 export const insertWebhook = (db: Db, r: WebhookRow): Promise<number> =>
   db.run(
     `insert into webhooks (tenant_id, id, source, preset, mapping, secret, old_secrets, active, created_at)
