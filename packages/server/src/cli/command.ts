@@ -48,8 +48,13 @@ export interface ClientInvocation extends Given {
   session: { url: string; key: string; profile: string | null }
   /** The agent that `--agent` names, else the one that the key belongs to. */
   agent(): Promise<string>
-  /** Prints at once, for commands that go on: a line for a person, or the JSON with `--json`. */
-  print(outcome: CommandResult): void
+  /**
+   * Prints at once, for commands that go on: a line for a person, or the JSON with `--json`. Rejects where it could not
+   * be written.
+   */
+  print(outcome: CommandResult): Promise<void>
+  /** The same for a line that is what it is. */
+  write(line: string): Promise<void>
   /** Aborted when the command is told to end, by Ctrl-C for one. */
   signal: AbortSignal
 }

@@ -13,6 +13,8 @@ export const EXIT = {
   unavailable: 5,
   /** Ended by Ctrl-C, as shells have it: 128 and the number of the signal. */
   interrupted: 130,
+  /** Whoever read the output went away, as shells have it for a broken pipe. */
+  outputClosed: 141,
 } as const
 
 const BY_CODE: Readonly<Record<string, number>> = {

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { Interrupted, Misused } from './command.ts'
 import { EXIT } from './exit-codes.ts'
+import { OutputClosed } from './terminal/write-line.ts'
 
 export interface Told {
   sentence: string
@@ -14,6 +15,7 @@ export const newRequestId = (): string => `req_${randomBytes(10).toString('hex')
 
 /** Of errors that any command may meet; null for one that the kind of command knows more about. */
 export function toldByAll(error: unknown, argv: readonly string[]): Told | null {
+  if (error instanceof OutputClosed) return { ...toldPlainly(error), exitCode: EXIT.outputClosed }
   if (error instanceof Interrupted) return { ...toldPlainly(error), exitCode: EXIT.interrupted }
   if (!(error instanceof Misused)) return null
   const details = { field: 'command', value: argv.join(' '), expected: error.expected, example: 'sensorium help' }

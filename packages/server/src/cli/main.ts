@@ -1,21 +1,29 @@
 // `sensorium <command>`, as a process.
 import { Interrupted } from './command.ts'
 import { runCommand } from './run.ts'
+import { writeLine } from './terminal/write-line.ts'
 
 process.umask(0o077)
+// Who writes is told of what went wrong; without a listener it would end the process besides.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 
 function interrupted(): AbortSignal {
   const ended = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     // The second one ends the process at once.
-    process.once(signal, () => ended.abort(new Interrupted('Interrupted.')))
+    process.once(signal, () => {
+      const reason = new Interrupted('Interrupted.')
+      ended.abort(reason)
+      // A command may be reading what somebody types or pipes in.
+      process.stdin.on('error', () => {}).destroy(reason)
+    })
   }
   return ended.signal
 }
 
 const exitCode = await runCommand(process.argv.slice(2), {
   env: process.env,
-  print: (line) => console.log(line),
+  print: (line) => writeLine(process.stdout, line),
   warn: (line) => console.error(line),
   serve: () => import('../main.ts'),
   interrupted,

@@ -9,8 +9,8 @@ import { errorScreen, paint } from './terminal/screen.ts'
 /** What a command has around it: the process, or a test. */
 export interface Surroundings {
   env: NodeJS.ProcessEnv
-  /** A line on standard output, and on standard error. */
-  print(line: string): void
+  /** A line on standard output; resolves once it is written. The other is one on standard error. */
+  print(line: string): unknown
   warn(line: string): void
   /** `start`: becomes the service. */
   serve(): Promise<unknown>
@@ -34,7 +34,8 @@ function spelledOut(line: readonly string[]): string[] {
 async function carryOut(
   command: Command,
   given: Given,
-  print: (result: CommandResult) => void,
+  print: (result: CommandResult) => Promise<void>,
+  write: (line: string) => Promise<void>,
   { env, warn, serve, interrupted }: Surroundings,
 ): Promise<CommandResult> {
   switch (command.kind) {
@@ -47,7 +48,7 @@ async function carryOut(
     }
     case 'client': {
       const { clientInvocation } = await import('./client/invocation.ts')
-      return (await command.load()).run(clientInvocation(given, { env, print, warn, signal: interrupted() }))
+      return (await command.load()).run(clientInvocation(given, { env, print, write, warn, signal: interrupted() }))
     }
     case 'local':
       return (await command.load()).run({ ...given, env, sections })
@@ -67,13 +68,15 @@ export async function runCommand(words: readonly string[], around: Surroundings)
   /** `--json` may stand anywhere. */
   const argv = words.filter((word) => word !== '--json')
 
-  const print = ({ json: value, text }: CommandResult): void => {
-    if (json && value !== undefined) around.print(cleanJson(value))
-    else if (!json && text !== '') around.print(text)
+  const write = async (line: string): Promise<void> => void (await around.print(line))
+  const print = async ({ json: value, text }: CommandResult): Promise<void> => {
+    if (json && value !== undefined) await write(cleanJson(value))
+    else if (!json && text !== '') await write(text)
   }
-  const fail = ({ sentence, envelope, exitCode }: Told): number => {
+  const fail = async ({ sentence, envelope, exitCode }: Told): Promise<number> => {
+    if (exitCode === EXIT.outputClosed) return exitCode
     // A program reads one place, whatever the outcome.
-    if (json) around.print(cleanJson(envelope))
+    if (json) await write(cleanJson(envelope)).catch(() => around.warn(sentence))
     else around.warn(paint('red', sentence, errorScreen))
     return exitCode
   }
@@ -83,9 +86,9 @@ export async function runCommand(words: readonly string[], around: Surroundings)
     const { parse } = await import('./program.ts')
     const parsed = parse(spelledOut(argv), commands)
     command = parsed.command
-    const result = await carryOut(command, parsed.given, print, around)
+    const result = await carryOut(command, parsed.given, print, write, around)
     if (command.kind === 'service') return null
-    print(result)
+    await print(result)
     return result.exitCode ?? EXIT.ok
   } catch (error) {
     return fail(

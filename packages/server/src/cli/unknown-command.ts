@@ -11,6 +11,7 @@ function suggestion(words: readonly string[], commands: readonly Command[]): str
 }
 
 export function unknownCommand(words: readonly string[], commands: readonly Command[]): Misused {
+  if (words.length === 0) return new Misused('Name a command first. `sensorium help` lists them.', 'a command')
   const near = commands.filter((one) => wordsOf(one)[0] === words[0])
   if (near.length === 0)
     return new Misused(

@@ -1,7 +1,6 @@
 // The commands of agents and people, against a real service.
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import os from 'node:os'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { POSTED_TYPE } from '@sensorium/contract'
@@ -9,22 +8,7 @@ import { onBothEngines, sqlite } from '../support/engines.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { bash, COMMAND, command, sensorium, startSensorium } from '../support/process.ts'
 import { startService, type Service, type TestTenant } from '../support/service.ts'
-
-interface Home {
-  env: Record<string, string>
-  file: string
-  drop(): void
-}
-
-/** A user with an empty configuration folder. */
-function newHome(): Home {
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'sensorium-home-'))
-  return {
-    env: { HOME: folder, XDG_CONFIG_HOME: folder },
-    file: path.join(folder, 'sensorium', 'config.json'),
-    drop: () => rmSync(folder, { recursive: true, force: true }),
-  }
-}
+import { newHome } from './home.ts'
 
 const commandsOf = (env: () => Record<string, string>) => {
   const run = (...args: string[]) => command(args, env())

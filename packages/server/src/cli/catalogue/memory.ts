@@ -73,7 +73,8 @@ const commands: Omit<ClientCommand, 'kind'>[] = [
   },
   {
     usage: 'memories import <file>',
-    summary: 'Import memories and relationships from a file; run again after a break, it skips what is there',
+    summary:
+      'Import memories and relationships from a file, - is standard input; run again after a break, it skips what is there',
     examples: ['sensorium memories import memories.ndjson'],
     load: () => import('../client/memories-import.ts'),
   },

@@ -9,11 +9,12 @@ export const ATTEMPTS = 3
 export interface Around {
   env: NodeJS.ProcessEnv
   print: ClientInvocation['print']
+  write: ClientInvocation['write']
   warn(sentence: string): void
   signal: AbortSignal
 }
 
-export function clientInvocation(given: Given, { env, print, warn, signal }: Around): ClientInvocation {
+export function clientInvocation(given: Given, { env, print, write, warn, signal }: Around): ClientInvocation {
   const session = sessionOf(given.options, env, warn)
   const client = createClient({ url: session.url, apiKey: session.key, attempts: ATTEMPTS })
   async function agent(): Promise<string> {
@@ -23,5 +24,5 @@ export function clientInvocation(given: Given, { env, print, warn, signal }: Aro
     if (own) return own.id
     throw new Misused("This is an org-admin's key. Name the agent with --agent <id>", '--agent <id>')
   }
-  return { ...given, client, session, agent, print, signal }
+  return { ...given, client, session, agent, print, write, signal }
 }

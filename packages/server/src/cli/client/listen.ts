@@ -19,9 +19,9 @@ export const run: ClientRun = async ({ options, flags, client, print, signal }) 
   const ended = Promise.withResolvers<void>()
   signal.addEventListener('abort', () => ended.resolve(), { once: true })
 
-  function show(delivery: Delivery): void {
-    print({ json: delivery, text: showDelivery(delivery, flags.has('full')) })
+  async function show(delivery: Delivery): Promise<void> {
     printed += 1
+    await print({ json: delivery, text: showDelivery(delivery, flags.has('full')) })
     if (printed >= count) ended.resolve()
   }
   const worker = client.worker({
@@ -30,7 +30,11 @@ export const run: ClientRun = async ({ options, flags, client, print, signal }) 
     concurrency: acks ? 1 : MOST_HELD,
     async handle({ delivery }) {
       if (printed >= count || signal.aborted) throw new RetryAfter(GIVEN_BACK_FOR_S, 'the listener ended')
-      show(delivery)
+      // What could not be printed is given back, and the listener has nobody to go on for.
+      await show(delivery).catch((error: unknown) => {
+        ended.reject(error)
+        throw new RetryAfter(GIVEN_BACK_FOR_S, 'the listener ended')
+      })
       if (acks) return
       held.add(delivery.id)
       if (held.size === MOST_HELD)
@@ -44,9 +48,12 @@ export const run: ClientRun = async ({ options, flags, client, print, signal }) 
       else if (error instanceof Error && !(error instanceof RetryAfter)) console.error(`${error.message}; trying again`)
     },
   })
-  await Promise.race([ended.promise, worker.stopped])
-  ended.resolve()
-  await worker.stop(GRACE_MS)
+  try {
+    await Promise.race([ended.promise, worker.stopped])
+  } finally {
+    ended.resolve()
+    await worker.stop(GRACE_MS)
+  }
   await worker.stopped
   return { json: undefined, text: '' }
 }

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -6,7 +5,7 @@ import { Misused, type ClientRun } from '../command.ts'
 import { cleanJsonText } from '../terminal/clean.ts'
 import { givenOnly } from './read-input.ts'
 
-export const run: ClientRun = async ({ args: [file], options, client, signal }) => {
+export const run: ClientRun = async ({ args: [file], options, client, write, signal }) => {
   const json = { memories: 0, relationships: 0 }
   async function* lines(): AsyncGenerator<string> {
     for await (const line of client.memory.exportLines(givenOnly({ since: options['since'] }), { signal })) {
@@ -16,8 +15,7 @@ export const run: ClientRun = async ({ args: [file], options, client, signal }) 
   }
   if (file === '-') {
     // Who reads may be slower than the service: what it has not taken is not gathered here.
-    for await (const line of lines())
-      if (!process.stdout.write(`${cleanJsonText(line.trimEnd())}\n`)) await once(process.stdout, 'drain')
+    for await (const line of lines()) await write(cleanJsonText(line.trimEnd()))
     return { json: undefined, text: '' }
   }
   // Of a folder that is not there, or a file that is: nothing is written over.

@@ -1,4 +1,5 @@
-import { open, stat } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
 import { Misused, type ClientRun } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { cleanLine } from '../terminal/clean.ts'
@@ -8,20 +9,40 @@ import { progress } from '../terminal/progress.ts'
 const SHOWN = 10
 const KIB = 1_024
 
-export const run: ClientRun = async ({ args: [given], client, signal }) => {
-  const file = given!
-  const size = await stat(file).catch((error: Error) => {
-    throw new Misused(`${file} cannot be read: ${error.message}`, 'a file')
+interface Source {
+  stream: Readable
+  /** Bytes; 0 where nobody knows. */
+  size: number
+  close(): Promise<void>
+}
+
+async function openFile(file: string): Promise<Source> {
+  if (file === '-') return { stream: process.stdin, size: 0, close: async () => {} }
+  const refused = (why: string): Misused => new Misused(`${file} cannot be read: ${why}`, 'a file')
+  const handle = await open(file).catch((error: Error) => {
+    throw refused(error.message)
   })
+  const status = await handle.stat()
+  if (status.isDirectory()) {
+    await handle.close()
+    throw refused('it is a folder')
+  }
+  const stream = handle.createReadStream({ autoClose: false })
+  return { stream, size: status.size, close: () => handle.close() }
+}
+
+export const run: ClientRun = async ({ args: [given], client, signal }) => {
+  const { stream, size, close } = await openFile(given!)
   const shown = progress('KiB')
-  const total = Math.ceil(size.size / KIB)
+  const total = Math.ceil(size / KIB)
   let read = 0
-  const handle = await open(file)
   async function* lines(): AsyncGenerator<string> {
     // Not readLines(): that ends a line at U+2028 too, which stands inside of JSON texts as any other character.
+    // The decoder leaves out the mark that some editors put in front.
+    const decoder = new TextDecoder()
     let rest = ''
-    for await (const chunk of handle.createReadStream({ encoding: 'utf8', autoClose: false })) {
-      const whole = `${rest}${chunk as string}`.split('\n')
+    for await (const chunk of stream) {
+      const whole = `${rest}${decoder.decode(chunk as Buffer, { stream: true })}`.split('\n')
       rest = whole.pop()!
       for (const line of whole) {
         read += Buffer.byteLength(line) + 1
@@ -34,7 +55,11 @@ export const run: ClientRun = async ({ args: [given], client, signal }) => {
   try {
     const json = await client.memory.import(lines(), {
       signal,
-      progress: () => shown.show(Math.min(total, Math.ceil(read / KIB)), total),
+      progress: () => {
+        const done = Math.ceil(read / KIB)
+        // Of what comes through a pipe nobody knows the size.
+        if (total > 0) shown.show(Math.min(total, done), total)
+      },
     })
     const { created, updated, skipped, failed, errors } = json
     const refused = errors.slice(0, SHOWN).map(({ line, error }) => `line ${line}: ${cleanLine(error.message)}`)
@@ -43,6 +68,6 @@ export const run: ClientRun = async ({ args: [given], client, signal }) => {
     return { json, text: [...refused, ...more, counts].join('\n'), exitCode: failed > 0 ? EXIT.failed : 0 }
   } finally {
     shown.end()
-    await handle.close()
+    await close()
   }
 }

@@ -1,9 +1,10 @@
 import type { ClientRun } from '../command.ts'
+import { EXIT } from '../exit-codes.ts'
 import { paint } from '../terminal/screen.ts'
 import { givenOnly, numberOf } from './read-input.ts'
 import { showDelivery } from './show-delivery.ts'
 
-export const run: ClientRun = async ({ options, flags, client, signal }) => {
+export const run: ClientRun = async ({ options, flags, client, print, signal }) => {
   const query = givenOnly({
     limit: numberOf('--limit', options['limit']),
     wait: numberOf('--wait', options['wait']),
@@ -13,8 +14,11 @@ export const run: ClientRun = async ({ options, flags, client, signal }) => {
   const shown = deliveries.map((delivery) => showDelivery(delivery, false))
   if (deliveries.length === 0) return { json, text: 'Nothing is due.' }
   if (flags.has('ack')) {
+    // First: what nobody has read comes again.
+    await print({ json, text: `${shown.join('\n\n')}\n` })
     const acknowledged = await client.deliveries.ack(deliveries.map(({ id }) => id))
-    return { json: { ...json, acknowledged }, text: `${shown.join('\n\n')}\n\n${acknowledged} acknowledged.` }
+    const exitCode = acknowledged === deliveries.length ? EXIT.ok : EXIT.failed
+    return { json: undefined, text: `${acknowledged} acknowledged.`, exitCode }
   }
   const hint = paint('dim', `Leased. sensorium ack ${deliveries[0]!.id} says that it is handled.`)
   return { json, text: `${shown.join('\n\n')}\n\n${hint}` }

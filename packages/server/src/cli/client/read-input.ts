@@ -8,7 +8,8 @@ export async function readInput(given: string): Promise<string> {
   if (given === '-') return text(process.stdin)
   if (!given.startsWith('@')) return given
   try {
-    return readFileSync(given.slice(1), 'utf8')
+    // What some editors put in front of a text is none of it. Of standard input the decoder leaves it out.
+    return readFileSync(given.slice(1), 'utf8').replace(/^\ufeff/, '')
   } catch (error) {
     throw new Misused(`${given.slice(1)} cannot be read: ${(error as Error).message}`, 'a file')
   }

@@ -1,0 +1,107 @@
+// What commands read and write: pipes that end early, disks that are full, input that never ends.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { after, before, test } from 'node:test'
+import { sqlite } from '../support/engines.ts'
+import { fakeClock } from '../support/fake-clock.ts'
+import { bash, COMMAND, command } from '../support/process.ts'
+import { startService, type Service, type TestTenant } from '../support/service.ts'
+import { newHome } from './home.ts'
+
+let service: Service
+let tenant: TestTenant
+const home = newHome()
+before(async () => {
+  service = await startService(sqlite, {}, fakeClock(Date.now()))
+  tenant = await service.tenant()
+})
+after(async () => {
+  await service.stop()
+  home.drop()
+})
+
+/** An agent with this many events in its mailbox. */
+async function withEvents(count: number) {
+  const agent = await tenant.agent()
+  const { token } = agent
+  const body = { event_type: '*', priority: 0, enrichment_depth: 'none' }
+  await service.call(`POST /v1/agents/${agent.id}/interests`, { token, body })
+  const env: Record<string, string> = { ...home.env, SENSORIUM_KEY: agent.key, SENSORIUM_URL: service.url }
+  for (let i = 0; i < count; i++) await command(['publish', 'com.example.read', '--data', String(i)], env)
+  const queue = async () => (await service.call(`GET /v1/agents/${agent.id}/queue`, { token })).body
+  return { env, queue }
+}
+
+const sensorium = `${process.execPath} ${COMMAND}`
+/** Makes 3 a pipe whose reader has ended. */
+const unread = 'exec 3> >(:); wait $!;'
+
+test('[CLI-3][CLI-7] listen ends when nobody reads its output, and gives back what it could not print', async () => {
+  const { env, queue } = await withEvents(3)
+  const { stdout, stderr } = await bash(`${unread} ${sensorium} listen --ack --json >&3; echo "ended $?"`, env)
+  assert.deepEqual([stdout, stderr], ['ended 141\n', ''])
+  assert.partialDeepStrictEqual(await queue(), { pending: 3, leased: 0 })
+})
+
+test('[CLI-3] an export whose reader ends early says nothing', async () => {
+  const { env } = await withEvents(0)
+  for (let i = 0; i < 3; i++) await command(['remember', `Note ${i}`, 'x'.repeat(32_000)], env)
+  const { stdout, stderr } = await bash(`${unread} ${sensorium} memories export - >&3; echo "ended $?"`, env)
+  assert.deepEqual([stdout, stderr], ['ended 141\n', ''])
+})
+
+test('[CLI-3] what a full disk does not take is no success, and is not acknowledged', async (t) => {
+  if (!existsSync('/dev/full')) return t.diagnostic('this system has no /dev/full')
+  const { env, queue } = await withEvents(1)
+  for (const args of ['whoami', 'poll --ack --json', 'memories list --json']) {
+    const { code, stderr } = await bash(`${sensorium} ${args} > /dev/full`, env)
+    assert.equal(code, 1, args)
+    assert.match(stderr, /ENOSPC/, args)
+  }
+  assert.partialDeepStrictEqual(await queue(), { pending: 0, leased: 1 })
+})
+
+test('[CLI-1] poll --ack prints what it acknowledges', async () => {
+  const { env, queue } = await withEvents(2)
+  const { code, stdout } = await command(['poll', '--ack', '--limit', '1', '--json'], env)
+  assert.deepEqual([code, JSON.parse(stdout).count], [0, 1])
+  const text = await command(['poll', '--ack'], env)
+  assert.match(text.stdout, /^com\.example\.read [^]*\n1 acknowledged\.\n$/)
+  assert.partialDeepStrictEqual(await queue(), { pending: 0, leased: 0 })
+})
+
+test('[CLI-1] memories are imported from standard input, with a mark in front and Windows line ends', async () => {
+  const { env } = await withEvents(0)
+  const file = path.join(env['HOME']!, 'windows.ndjson')
+  const line = (i: number): string =>
+    JSON.stringify({ type: 'semantic', scope: 'agent', title: `N ${i}`, content: 'c' })
+  writeFileSync(file, `\ufeff${line(1)}\r\n${line(2)}\r\n`)
+  const piped = await bash(`cat ${file} | ${sensorium} memories import -`, env)
+  assert.deepEqual([piped.code, piped.stdout], [0, '2 created, 0 updated, 0 skipped, 0 refused.\n'])
+  const again = await command(['memories', 'import', file], env)
+  assert.deepEqual([again.code, again.stdout], [0, '0 created, 0 updated, 2 skipped, 0 refused.\n'])
+  const events = path.join(env['HOME']!, 'windows.json')
+  writeFileSync(events, '\ufeff{"type":"com.example.marked"}\r\n')
+  assert.equal((await command(['publish', '--file', events], env)).code, 0)
+  const folder = await command(['memories', 'import', env['HOME']!], env)
+  assert.equal(folder.code, 2)
+  assert.match(folder.stderr, /cannot be read: it is a folder/)
+})
+
+test('[CLI-3] Ctrl-C ends a command that reads what is typed', async () => {
+  const { env } = await withEvents(0)
+  for (const args of [
+    ['remember', 'Title'],
+    ['memories', 'import', '-'],
+  ]) {
+    const child = spawn(process.execPath, [COMMAND, ...args], { env: { PATH: process.env['PATH'], ...env } })
+    // More than a pipe holds: once it is written, the command reads.
+    await new Promise((resolve) => child.stdin.write('x'.repeat(1_048_576), resolve))
+    child.kill('SIGINT')
+    const [code] = (await once(child, 'exit')) as [number]
+    assert.equal(code, 130, args.join(' '))
+  }
+})
