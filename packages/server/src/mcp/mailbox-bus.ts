@@ -3,7 +3,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { ServerEvent, ServerEventBus } from '@modelcontextprotocol/server'
 import type { Wakeups } from '../delivery/wake.ts'
-import { MAILBOX_URI } from './make-mcp-server.ts'
+import { MAILBOX_URI } from './resources.ts'
 
 export interface MailboxBus extends ServerEventBus {
   /** Subscriptions that are opened while `work` runs belong to this mailbox. */

@@ -87,7 +87,11 @@ export function mcpMount(tools: McpTools): Mount {
   const bus = makeMailboxBus(wakeups)
   const subscriptions = makeSubscriptions(clock)
   const handler = createMcpHandler(
-    ({ authInfo }) => makeMcpServer(callerOf(operations, authInfo!.extra as Extra), version),
+    ({ authInfo, era }) => {
+      const caller = callerOf(operations, authInfo!.extra as Extra)
+      // A call ends with the HTTP request that it came in. Before 2026-07-28 subscribing needs a session.
+      return makeMcpServer(() => caller, { version, subscribes: era === 'modern' })
+    },
     {
       bus,
       maxSubscriptions: MAX_SUBSCRIPTIONS,

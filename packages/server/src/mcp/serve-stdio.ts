@@ -15,10 +15,11 @@ export interface StdioOptions {
 export async function serveMcpOverStdio({ url, apiKey, version, report }: StdioOptions): Promise<void> {
   const client = createClient({ url, apiKey })
   const agent = await client.agent()
-  const caller = {
+  const callerOf = (signal: AbortSignal) => ({
     id: agent?.id ?? '',
-    call: ({ id }: { id: string }, input: object) => client.call(id as OperationId, input as never) as never,
-  }
-  serveStdio(() => makeMcpServer(caller, version), { onerror: report })
+    call: ({ id }: { id: string }, input: object) =>
+      client.call(id as OperationId, input as never, { signal }) as never,
+  })
+  serveStdio(() => makeMcpServer(callerOf, { version, subscribes: false }), { onerror: report })
   await new Promise((resolve) => process.stdin.once('close', resolve))
 }

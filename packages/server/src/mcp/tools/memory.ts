@@ -1,5 +1,5 @@
 // Memory: keep something, find it again by what it means, link it, share it.
-import { MEMORY_SCOPES, MEMORY_TYPES, operations, RELATIONSHIP_TYPES, Type } from '@sensorium/contract'
+import { MAX_CONTENT, MEMORY_SCOPES, MEMORY_TYPES, operations, RELATIONSHIP_TYPES, Type } from '@sensorium/contract'
 import { MemorySummary, summaryOf } from '../shapes.ts'
 import { tool } from '../tool.ts'
 
@@ -21,14 +21,15 @@ export const memoryTools = [
     description:
       'Keep a fact, a lesson, a procedure or an event so that you can find it later by what it means. One thing for each memory; the title says what it is about.',
     input: Type.Object({
-      title: Type.String({ minLength: 1 }),
-      content: Type.String({ minLength: 1, maxLength: 32_768 }),
+      title: Type.String({ minLength: 1, maxLength: MAX_CONTENT }),
+      content: Type.String({ minLength: 1, maxLength: MAX_CONTENT }),
       type: Type.Optional(type),
       scope: Type.Optional(scope),
       team_id: Type.Optional(Type.String()),
       confidence: Type.Optional(fraction('How certain it is')),
       importance: Type.Optional(fraction('How much it matters')),
       source_event_id: Type.Optional(Type.String({ description: 'The event it was learnt from' })),
+      expires_at: Type.Optional(Type.String({ description: 'When to forget it: 2030-01-01T00:00:00Z' })),
       metadata: Type.Optional(Type.Unsafe<Record<string, unknown>>({ type: 'object' })),
     }),
     output: MemorySummary,
@@ -43,11 +44,12 @@ export const memoryTools = [
     description:
       'Search your memories, and those shared with you, with a question in natural language. Gives titles and the beginning of each; get_memory has the whole text.',
     input: Type.Object({
-      query: Type.String({ minLength: 1 }),
+      query: Type.String({ minLength: 1, maxLength: MAX_CONTENT }),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 20, default: 5 })),
       scope: Type.Optional(scope),
       type: Type.Optional(type),
       min_confidence: Type.Optional(fraction('Leave out what is less certain')),
+      min_score: Type.Optional(fraction('Leave out what fits less well')),
     }),
     output: Type.Object({ memories: Type.Array(MemorySummary) }),
     effect: 'reads',
@@ -73,8 +75,8 @@ export const memoryTools = [
     description: 'Change what a memory of yours says, or how certain or important it is. What you leave out stays.',
     input: Type.Object({
       memory_id: memoryId,
-      title: Type.Optional(Type.String({ minLength: 1 })),
-      content: Type.Optional(Type.String({ minLength: 1, maxLength: 32_768 })),
+      title: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_CONTENT })),
+      content: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_CONTENT })),
       confidence: Type.Optional(fraction('How certain it is')),
       importance: Type.Optional(fraction('How much it matters')),
       metadata: Type.Optional(Type.Unsafe<Record<string, unknown>>({ type: 'object' })),

@@ -29,7 +29,9 @@ export const subscriptionTools = [
       filter: Type.Optional(Type.String({ maxLength: 4096 })),
       priority: Type.Optional(Type.Integer({ minimum: 0, default: 0, description: 'Higher comes first' })),
       with_memories: Type.Optional(
-        Type.Union([Type.Literal('none'), Type.Literal('light'), Type.Literal('full')], {
+        Type.Unsafe<'none' | 'light' | 'full'>({
+          type: 'string',
+          enum: ['none', 'light', 'full'],
           description: 'Whether what you remember about an event comes with it: none, light (titles) or full',
         }),
       ),

@@ -1,0 +1,81 @@
+// The mailbox and the memories as resources.
+import { operations } from '@sensorium/contract'
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  ResourceNotFoundError,
+  ResourceTemplate,
+  type McpServer,
+} from '@modelcontextprotocol/server'
+import { isRefusal } from './refusal.ts'
+import { summaryOf } from './shapes.ts'
+import type { Caller } from './tool.ts'
+
+export const MAILBOX_URI = 'sensorium://mailbox'
+const MEMORY_URI = 'sensorium://memories/'
+const LISTED = 50
+
+/** What a resource holds; a refusal in the words of the protocol, which has none for a missing scope. */
+async function contentsOf(uri: URL, read: () => Promise<unknown>) {
+  try {
+    return { contents: [{ uri: uri.href, mimeType: 'application/json', text: JSON.stringify(await read()) }] }
+  } catch (error) {
+    if (!isRefusal(error)) throw error
+    const { code, message, details } = error
+    if (code === 'not_found') throw new ResourceNotFoundError(uri.href, message)
+    throw new ProtocolError(ProtocolErrorCode.InvalidRequest, message, { code, details })
+  }
+}
+
+async function listMemories({ call }: Caller) {
+  try {
+    const { memories } = await call(operations.listMemories, { query: { limit: LISTED } })
+    return memories
+  } catch (error) {
+    // Whose key has no memory:read has the mailbox all the same.
+    if (isRefusal(error) && error.code === 'insufficient_scope') return []
+    throw error
+  }
+}
+
+export function registerResources(
+  server: McpServer,
+  callerOf: (signal: AbortSignal) => Caller,
+  subscribes: boolean,
+): void {
+  server.registerResource(
+    'mailbox',
+    MAILBOX_URI,
+    {
+      title: 'Mailbox',
+      description: `How many events wait for you, and the last ones you handled.${subscribes ? ' Subscribe to hear of new ones.' : ''}`,
+      mimeType: 'application/json',
+    },
+    (uri, { mcpReq }) =>
+      contentsOf(uri, async () => {
+        const { id, call } = callerOf(mcpReq.signal)
+        const queue = await call(operations.getQueue, { params: { id } })
+        const { events } = await call(operations.listRecentEvents, { params: { id }, query: { limit: 5 } })
+        return { queue, recent_events: events }
+      }),
+  )
+  const template = new ResourceTemplate(`${MEMORY_URI}{id}`, {
+    list: async ({ mcpReq }) => ({
+      resources: (await listMemories(callerOf(mcpReq.signal))).map((memory) => ({
+        uri: MEMORY_URI + memory.id,
+        name: summaryOf(memory).title,
+        description: summaryOf(memory).snippet,
+        mimeType: 'application/json',
+      })),
+    }),
+  })
+  server.registerResource(
+    'memory',
+    template,
+    { title: 'Memory', description: 'A memory that you may see.', mimeType: 'application/json' },
+    (uri, variables, { mcpReq }) =>
+      contentsOf(uri, () =>
+        callerOf(mcpReq.signal).call(operations.getMemory, { params: { id: String(variables['id']) } }),
+      ),
+  )
+}

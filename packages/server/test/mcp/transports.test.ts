@@ -1,0 +1,112 @@
+// What is the same over HTTP and over standard input and output, with the official client.
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import path from 'node:path'
+import { after, before, test } from 'node:test'
+import { Client, ProtocolError } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { sqlite } from '../support/engines.ts'
+import { startService, type Service, type TestTenant } from '../support/service.ts'
+import { connectMcp, useTool } from './tools.ts'
+
+const COMMAND = path.resolve(import.meta.dirname, '../../bin/sensorium.js')
+
+async function startMcp(url: string, key: string): Promise<Client> {
+  const client = new Client({ name: 'desktop', version: '1.0.0' })
+  const env = { SENSORIUM_KEY: key, PATH: process.env['PATH']! }
+  await client.connect(
+    new StdioClientTransport({ command: process.execPath, args: [COMMAND, 'mcp', '--url', url], env }),
+  )
+  return client
+}
+
+let service: Service
+let tenant: TestTenant
+before(async () => {
+  service = await startService(sqlite)
+  tenant = await service.tenant()
+})
+after(() => service.stop())
+
+for (const [how, connect] of [
+  ['HTTP', connectMcp],
+  ['standard input', startMcp],
+] as const) {
+  test(`[MCP-2][MCP-6] over ${how} an argument that a tool does not have reaches nobody`, async () => {
+    const agent = await tenant.agent()
+    const client = await connect(service.url, agent.key)
+    const kept = await useTool<{ id: string }>(client, 'remember', {
+      title: 'Pump 7',
+      content: 'It runs hot.',
+      toolCallId: 'added by a program',
+      project_id: 'p-1',
+      expires_at: '2100-01-01T00:00:00Z',
+    })
+    assert.equal(kept.isError, false)
+    const { memory } = (
+      await useTool<{ memory: Record<string, unknown> }>(client, 'get_memory', {
+        memory_id: kept.result.id,
+        why: 'x',
+      })
+    ).result
+    assert.deepEqual([memory['project_id'], memory['expires_at']], [null, '2100-01-01T00:00:00.000Z'])
+    const wrong = await client.callTool({ name: 'subscribe', arguments: { event_type: 'a', with_memories: 'some' } })
+    assert.match(JSON.stringify(wrong.content), /with_memories must be equal to one of the allowed values/)
+    await client.close()
+  })
+
+  test(`[MCP-4] over ${how} a key without memory:read lists and reads the mailbox, and a missing memory is not found`, async () => {
+    const agent = await tenant.agent({ scopes: ['receive'] })
+    const few = await connect(service.url, agent.key)
+    assert.deepEqual(
+      (await few.listResources()).resources.map(({ uri }) => uri),
+      ['sensorium://mailbox'],
+    )
+    assert.equal((await few.readResource({ uri: 'sensorium://mailbox' })).contents.length, 1)
+    const uri = 'sensorium://memories/mem_nothing'
+    await assert.rejects(few.readResource({ uri }), (error: unknown) => {
+      assert.ok(error instanceof ProtocolError)
+      return error.code === -32600 && (error.data as { code: string }).code === 'insufficient_scope'
+    })
+    await few.close()
+    const client = await connect(service.url, (await tenant.agent()).key)
+    await assert.rejects(client.readResource({ uri }), (error: unknown) => {
+      assert.ok(error instanceof ProtocolError)
+      assert.deepEqual(error.data, { uri })
+      return error.code === -32602
+    })
+    await client.close()
+  })
+
+  test(`[MCP-4] over ${how} a client of an older protocol is not told that it may subscribe`, async () => {
+    const client = await connect(service.url, (await tenant.agent()).key)
+    assert.notEqual(client.getServerCapabilities()?.resources?.subscribe, true)
+    await client.close()
+  })
+}
+
+test('[MCP-6] a call that is cancelled over standard input is given up at the service', async (t) => {
+  const held = Promise.withResolvers<void>()
+  const givenUp = Promise.withResolvers<void>()
+  const farEnd = createServer((request, response) => {
+    if (request.url!.startsWith('/v1/delivery/poll')) {
+      held.resolve()
+      response.once('close', givenUp.resolve)
+      return
+    }
+    const expires_at = new Date(Date.now() + 3_600_000).toISOString()
+    response.end(JSON.stringify({ access_token: 't', token_type: 'Bearer', expires_at, agent: { id: 'agt_1' } }))
+  }).listen(0, '127.0.0.1')
+  t.after(() => farEnd.close().closeAllConnections())
+  await new Promise((resolve) => farEnd.once('listening', resolve))
+  const { port } = farEnd.address() as AddressInfo
+  const client = await startMcp(`http://127.0.0.1:${port}`, `ak_live_${'k'.repeat(32)}`)
+  const ended = new AbortController()
+  const call = client.callTool({ name: 'check_mailbox', arguments: { wait_seconds: 20 } }, { signal: ended.signal })
+  await held.promise
+  ended.abort()
+  await assert.rejects(call)
+  await givenUp.promise
+  await client.close()
+})
