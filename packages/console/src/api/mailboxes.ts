@@ -8,6 +8,8 @@ export interface Mailbox extends Agent {
 }
 
 export const MAILBOXES_LOOKED_AT = 50
+/** Behind what is said of all of them where they are not all. */
+export const OF_THOSE_LOOKED_AT = `Of the newest ${MAILBOXES_LOOKED_AT} active agents.`
 const EVERY_MS = 10_000
 
 export function useMailboxes(enabled = true) {

@@ -1,6 +1,7 @@
 // uPlot in the colours of the theme. The canvas is kept while data arrives and made anew when theme or size change.
 import { useEffect, useRef, useState } from 'react'
 import uPlot from 'uplot'
+import { timeRange } from './time-range.ts'
 import { colorOf, onThemeChange } from './token-color.ts'
 import 'uplot/dist/uPlot.min.css'
 import './chart-canvas.css'
@@ -22,8 +23,6 @@ interface CanvasProps {
   unit?: string
 }
 
-/** A chart of a few seconds is drawn as a minute: its first points are at the right, and the rest fills up. */
-const LEAST_SECONDS = 60
 const clock = (seconds: number, withSeconds: boolean): string =>
   new Date(seconds * 1000).toLocaleTimeString(undefined, {
     hour: '2-digit',
@@ -45,13 +44,7 @@ function optionsFor(place: HTMLElement, series: readonly Series[], height: numbe
     cursor: { y: false, points: { size: 6 } },
     legend: { show: false },
     scales: {
-      x: {
-        range: ({ data }, first, last) => {
-          // Of a single point the library makes a whole day.
-          const end = data[0].length > 1 ? last : first
-          return [Math.min(first, end - LEAST_SECONDS), end]
-        },
-      },
+      x: { range: ({ data }, first, last) => timeRange(data[0].length, first, last) },
       y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] },
     },
     axes: [

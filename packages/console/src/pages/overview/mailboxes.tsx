@@ -1,6 +1,6 @@
 // The mailboxes that wait longest.
 import { Link, useNavigate } from '@tanstack/react-router'
-import { byAge, MAILBOXES_LOOKED_AT, useMailboxes, type Mailbox } from '../../api/mailboxes.ts'
+import { byAge, OF_THOSE_LOOKED_AT, useMailboxes, type Mailbox } from '../../api/mailboxes.ts'
 import { Badge } from '../../components/badge.tsx'
 import type { Column } from '../../components/column.ts'
 import { Panel } from '../../components/panel.tsx'
@@ -50,9 +50,15 @@ export function Mailboxes() {
                 .slice(0, SHOWN)}
               keyOf={idOf}
               onOpen={({ id }) => void navigate({ to: '/agents/$id', params: { id } })}
-              empty={<Empty title="Nothing waits">Every delivery was handed out and acknowledged.</Empty>}
+              empty={
+                <Empty title={isCutOff ? 'Nothing waits here' : 'Nothing waits'}>
+                  {isCutOff
+                    ? 'Whether something waits for an older agent, the backlog above says.'
+                    : 'Every delivery was handed out and acknowledged.'}
+                </Empty>
+              }
             />
-            {isCutOff ? <p className="panel-note">Of the newest {MAILBOXES_LOOKED_AT} active agents.</p> : null}
+            {isCutOff ? <p className="panel-note">{OF_THOSE_LOOKED_AT}</p> : null}
           </>
         )}
       </Reply>

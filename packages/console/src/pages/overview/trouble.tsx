@@ -1,7 +1,7 @@
 // What needs somebody: dead letters by their reason, and endpoints that do not answer.
 import { Link } from '@tanstack/react-router'
 import { useCall } from '../../api/calls.ts'
-import { useMailboxes } from '../../api/mailboxes.ts'
+import { OF_THOSE_LOOKED_AT, useMailboxes } from '../../api/mailboxes.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Empty, Reply } from '../../components/states.tsx'
@@ -60,9 +60,14 @@ function Endpoints() {
   return (
     <Panel title="Endpoints in trouble" flush>
       <Reply of={mailboxes} lines={2}>
-        {({ mailboxes: all }) => {
+        {({ mailboxes: all, isCutOff }) => {
           const failing = all.filter(({ queue }) => (queue.push?.consecutive_failures ?? 0) > 0)
-          if (failing.length === 0) return <Empty title="None">Every endpoint that was pushed to has answered.</Empty>
+          if (failing.length === 0)
+            return (
+              <Empty title="None">
+                {isCutOff ? OF_THOSE_LOOKED_AT : 'Every endpoint that was pushed to has answered.'}
+              </Empty>
+            )
           return (
             <ul className="lines">
               {failing.map(({ id, name, queue }) => (

@@ -1,0 +1,43 @@
+// What is too long, and what is too many.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { createClient } from '@sensorium/client'
+import { noBrowser } from '../support/chromium.ts'
+import { consoleForSuite } from '../support/console.ts'
+
+describe('extremes', { skip: noBrowser }, () => {
+  const console = consoleForSuite()
+
+  test('[UI-18] a reason without a space is wrapped on the page of its event', async () => {
+    const admin = createClient({ url: console.url, apiKey: console.adminKey })
+    const { id } = console.plant.agents.triage
+    const { event_id } = await admin.publish({ type: 'com.extreme', source: '/extreme', recipient: id })
+    const { key } = await admin.keys.mint(id, { scopes: ['receive'] })
+    const triage = createClient({ url: console.url, apiKey: key })
+    for (let found = false; !found; ) {
+      const { deliveries } = await triage.deliveries.poll({ limit: 100 })
+      assert.ok(deliveries.length > 0)
+      const own = deliveries.find((delivery) => delivery.event_id === event_id)
+      if (own) await triage.deliveries.nack([own.id], { dead_letter: true, reason: 'r'.repeat(1_000) })
+      found = own !== undefined
+    }
+    for (const width of [1280, 390]) {
+      const at = `/events/${event_id}`
+      const { page } = await console.signIn(console.adminKey, at, { viewport: { width, height: 800 } })
+      await page.getByText('rrrrrrrrrr').waitFor()
+      const wider = '[...document.querySelectorAll("main, .panel")].filter((one) => one.scrollWidth > one.clientWidth)'
+      assert.equal(await page.evaluate(`${wider}.length`), 0, `${width}`)
+    }
+  })
+
+  test('[UI-22] of more agents than are looked at the overview does not say that nothing waits', async () => {
+    const admin = createClient({ url: console.url, apiKey: console.adminKey })
+    const newer = Array.from({ length: 51 }, (_, i) => `Newer ${i}`)
+    for (const name of newer) await admin.agents.register({ name, delivery_mode: 'poll', client_type: 'other' })
+    const { page } = await console.signIn(console.adminKey)
+    await page.getByText('Nothing waits here').waitFor()
+    await page.getByText('Of the newest 50 active agents.').first().waitFor()
+    assert.equal(await page.getByText('Every delivery was handed out and acknowledged.').count(), 0)
+    assert.equal(await page.getByText('Every endpoint that was pushed to has answered.').count(), 0)
+  })
+})
