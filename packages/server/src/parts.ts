@@ -87,7 +87,7 @@ function makeBasics(foundation: Foundation) {
     announcements,
     tools: { makeId: idMaker(clock.now), secrets, announce: announcements.announce, now: clock.now },
     identify: makeIdentify(store, announcements, secrets.tokenKey, clock),
-    idempotency: makeIdempotency(store, secrets, clock.now),
+    idempotency: makeIdempotency(store, secrets, clock),
     settings,
     quotas: makeQuotas(store, clock, settings.of),
     activity: makeActivity(store, clock),

@@ -36,16 +36,24 @@ export async function checkInterest(db: Db, caller: Principal, agentId: string, 
     throw ruleBroken('self_only', 'An agent creates interests for itself only', { agent_id: agentId })
 }
 
+/** Writes the record of the response. */
+export interface InterestRecord {
+  /** With the first of two transactions: it is being made. */
+  begun(tx: Db): Promise<void>
+  /** With the one that completes it. */
+  ended(tx: Db, interest: Interest): Promise<void>
+}
+
 /**
- * Creates the interest; `record` writes the record of the response into the transaction that completes it. With
- * backfill these are two: from the first on every publish is routed by the interest, so what is there then is all that
- * is left to be sent. History is read between them, because a transaction would hold up every other writer.
+ * Creates the interest. With backfill there are two transactions: from the first on every publish is routed by the
+ * interest, so what is there then is all that is left to be sent. History is read between them, because a transaction
+ * would hold up every other writer.
  */
 export async function createInterest(
   tools: CreateTools,
   caller: Principal,
   fields: InterestFields,
-  record: (tx: Db, interest: Interest) => Promise<void>,
+  record: InterestRecord,
 ): Promise<Interest> {
   const { store, makeId, now } = tools
   const { tenantId, id: agentId } = caller
@@ -64,15 +72,15 @@ export async function createInterest(
     created_at: at,
     updated_at: at,
   }
-  if (!fields.backfill) return tools.insertInterest({ row, record })
+  if (!fields.backfill) return tools.insertInterest({ row, record: record.ended })
 
   const interest = await store.tx(async (tx) => {
     await closeRouting(tx, tenantId)
-    const [made] = await insertTogether(tx, tools.quotas, [{ row, record: async () => {} }])
+    const [made] = await insertTogether(tx, tools.quotas, [{ row, record: record.begun }])
     return made!
   })
   try {
-    await backfill(tools, row, fields.backfill, (tx) => record(tx, interest))
+    await backfill(tools, row, fields.backfill, (tx) => record.ended(tx, interest))
     return interest
   } catch (error) {
     // Not created, then, and the caller may try again. If the store is away that has to wait, and a second try is a

@@ -20,7 +20,11 @@ export function interestOperations(tools: CreateTools): Binding[] {
 
     own(operations.createInterest, async ({ principal, params, body }, record) => {
       await checkInterest(tools.store, principal, params.id, body)
-      const create = () => createInterest(tools, principal, body, async (tx, made) => record?.(tx, created(made)))
+      const create = () =>
+        createInterest(tools, principal, body, {
+          begun: async (tx) => record?.reserve?.(tx),
+          ended: async (tx, made) => record?.(tx, created(made)),
+        })
       return created(await (body.backfill ? backfills.take(principal.tenantId, principal.id, create) : create()))
     }),
 

@@ -30,7 +30,7 @@ export function makeOperatorOperations(store: Store, secrets: Secrets, clock: Cl
     {
       store,
       audit: makeAudit(tools.makeId, clock.now),
-      idempotency: makeIdempotency(store, secrets, clock.now),
+      idempotency: makeIdempotency(store, secrets, clock),
       limiter: makeRateLimiter(config.rateLimitWindowS, clock, null),
       limitsOf: () => NO_LIMITS,
       compileCheck: makeCompileCheck([...config.clientTypes, 'other']),

@@ -17,7 +17,7 @@ import type { RelationshipRow, WrittenMemory } from '../memory/sql.ts'
 import { memoryParts, relationshipJson } from '../memory/wire.ts'
 import type { Store } from '../store/db.ts'
 import type { CallOptions } from './call.ts'
-import { withMetadata } from './idempotency.ts'
+import { withMetadata } from './recorded-response.ts'
 import { noContent, type OperationResponse } from './response.ts'
 import { own, read, write, type Binding } from './binding.ts'
 

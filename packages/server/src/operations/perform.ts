@@ -148,7 +148,8 @@ function withAudit(audit: Audit, audited: AuditedCall, record: RecordResponse | 
     await write(tx, response.resourceId)
     if (record) await record(tx, response)
   }
-  return Object.assign(recorded, { begun: (tx: Db) => write(tx) })
+  const reserve = record?.reserve
+  return Object.assign(recorded, { begun: (tx: Db) => write(tx), ...(reserve ? { reserve } : {}) })
 }
 
 /** Calls what the operation is bound to: on a reader, in a transaction, or in transactions of its own. */

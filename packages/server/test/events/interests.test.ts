@@ -255,7 +255,10 @@ onBothEngines((engine) => {
         ),
       }
       await assert.rejects(
-        createInterest(tools, caller, wanted, () => Promise.reject(new Error('no record'))),
+        createInterest(tools, caller, wanted, {
+          begun: async () => {},
+          ended: () => Promise.reject(new Error('no record')),
+        }),
         /no record/,
       )
       assert.deepEqual(await poll(service, late.token), [])

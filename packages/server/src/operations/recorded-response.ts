@@ -1,0 +1,103 @@
+// What is kept of a response, and the response that is made of it again.
+import type { ErrorCode } from '@sensorium/contract'
+import { changedSince, keyOfAnother, recordedFailure, type Failure } from '../kernel/failure.ts'
+import type { Secrets } from '../kernel/secrets.ts'
+import { metadataAt } from '../memory/versions.ts'
+import { slices } from '../memory/wire.ts'
+import type { Reads } from '../store/db.ts'
+import type { RecordRow, RequestKey } from './idempotency-rows.ts'
+import type { OperationResponse, Pieces, StoredMetadata } from './response.ts'
+
+/** The body of a record: as JSON, or a text as it is. */
+interface Recorded {
+  json?: unknown
+  text?: string
+  pieces?: Pieces
+  /** Of a refusal. */
+  headers?: Record<string, string>
+}
+
+/**
+ * What a kept text begins with, which no JSON does. To quote a memory of 10 MB took the main thread 20 to 40 ms, and to
+ * read it back as long.
+ */
+const AS_TEXT = '='
+/** And what one begins with whose metadata is the memory's. */
+const WITH_METADATA = '@'
+
+interface RecordedError {
+  error: { code: ErrorCode; message: string; details: Record<string, unknown> }
+}
+
+/**
+ * A response that shows long metadata, which is read when it is wanted: from the memory, or from its history where it was
+ * changed meanwhile.
+ */
+export async function* withMetadata(
+  db: Reads,
+  tenantId: string,
+  { memoryId, updatedAt, before, after }: StoredMetadata,
+  key: string | null,
+): AsyncGenerator<string> {
+  const metadata = await metadataAt(db, tenantId, memoryId, updatedAt)
+  if (metadata === undefined) throw changedSince(key, memoryId)
+  yield before
+  yield* slices(metadata)
+  yield after
+}
+
+/** A refusal as it is kept. */
+export const failureOf = ({ code, message, details, headers }: Failure) => ({
+  json: { error: { code, message, details } } satisfies RecordedError,
+  headers,
+})
+
+/** What tells a request from all others, which the text of a secret is sealed for. */
+export const nameOf = (r: RequestKey): string => JSON.stringify([r.tenantId, r.principalId, r.method, r.path, r.key])
+
+export interface RecordedResponses {
+  rowOf(request: RequestKey, response: OperationResponse): RecordRow
+  responseOf(request: RequestKey, row: RecordRow): OperationResponse
+}
+
+export function makeRecordedResponses(db: Reads, secrets: Secrets, now: () => number): RecordedResponses {
+  function recordedBody({ json, text, stored, failure }: OperationResponse): string {
+    if (stored) return WITH_METADATA + JSON.stringify(stored)
+    if (!failure) return text === undefined ? JSON.stringify({ json } satisfies Recorded) : AS_TEXT + text
+    return JSON.stringify(failureOf(failure))
+  }
+
+  function rowOf(request: RequestKey, response: OperationResponse): RecordRow {
+    const body = recordedBody(response)
+    return {
+      body_hash: request.bodyHash,
+      status: response.status,
+      body: response.secret ? secrets.seal(body, nameOf(request)) : body,
+      sealed: response.secret ? 1 : 0,
+      resource_id: response.resourceId ?? null,
+      key_id: request.keyId,
+      created_at: now(),
+    }
+  }
+
+  function readBody({ tenantId, key }: RequestKey, body: string): Recorded {
+    if (body.startsWith(AS_TEXT)) return { text: body.slice(AS_TEXT.length) }
+    if (!body.startsWith(WITH_METADATA)) return JSON.parse(body) as Recorded
+    const stored = JSON.parse(body.slice(WITH_METADATA.length)) as StoredMetadata
+    return { pieces: withMetadata(db, tenantId, stored, key) }
+  }
+
+  function responseOf(request: RequestKey, row: RecordRow): OperationResponse {
+    if (row.sealed && row.key_id !== request.keyId) throw keyOfAnother(request.key, row.resource_id)
+    const body = row.sealed ? secrets.open(row.body, nameOf(request)) : row.body
+    const { json, text, pieces, headers } = readBody(request, body)
+    if (row.status >= 400) {
+      const { code, message, details } = (json as RecordedError).error
+      return { status: row.status, failure: recordedFailure(code, message, details, headers), replayed: true }
+    }
+    if (pieces) return { status: row.status, pieces, replayed: true }
+    return { status: row.status, ...(text === undefined ? { json } : { text }), replayed: true }
+  }
+
+  return { rowOf, responseOf }
+}

@@ -1,0 +1,101 @@
+// The same request on two nodes while it takes more than one transaction.
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import { lockAgent } from '../../src/agents/sql.ts'
+import { publish } from '../events/tools.ts'
+import { sleptOut } from '../support/asleep.ts'
+import { onBothEngines } from '../support/engines.ts'
+import { assertError } from '../support/expect.ts'
+import { overOrWaiting } from '../support/over-or-waiting.ts'
+import { startService, type Reply, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { turnsUntil } from '../support/turns-until.ts'
+import { assertReplay, keptUnder } from './idempotency-tools.ts'
+
+onBothEngines((engine) => {
+  // Two nodes run on a store that they share.
+  if (engine.name !== 'postgres') return
+
+  describe('an interest with a backfill, under a key', () => {
+    let service: Service
+    let other: Service
+    let tenant: TestTenant
+    let agent: TestAgent
+    before(async () => {
+      service = await startService(engine)
+      other = await service.another()
+    })
+    after(async () => {
+      await other.stop()
+      await service.stop()
+    })
+    beforeEach(async () => {
+      tenant = await service.tenant()
+      agent = await tenant.agent()
+      assert.equal((await publish(service, agent.token)).status, 202)
+    })
+
+    const create = (node: Service, key: string): Promise<Reply> =>
+      node.call(`POST /v1/agents/${agent.id}/interests`, {
+        token: agent.token,
+        body: { event_type: 'com.test.*', priority: 0, enrichment_depth: 'none', backfill: 10 },
+        headers: { 'idempotency-key': key },
+      })
+
+    /** Begins it on both nodes: the first has made the interest and not backfilled it when the second comes. */
+    async function onBoth(key: string): Promise<[Reply, Reply]> {
+      const { store, clock } = service
+      let replies!: [Promise<Reply>, Promise<Reply>]
+      await store.tx(async (tx) => {
+        // The backfill waits for it.
+        await lockAgent(tx, tenant.id, agent.id)
+        const first = create(service, key)
+        await overOrWaiting(store, first)
+        const others = clock.sleepers()
+        let isOver = false
+        const second = create(other, key).finally(() => (isOver = true))
+        replies = [first, second]
+        await turnsUntil(() => isOver || clock.sleepers() > others)
+      })
+      const first = await replies[0]
+      await clock.advance(1_000)
+      return [first, await replies[1]]
+    }
+
+    test('[NODE-2] [RACE-10] the second waits for the response to the first', async () => {
+      const [first, second] = await onBoth('both')
+      assert.equal(first.status, 201, first.text)
+      assertReplay(first, second)
+      const listed = await service.call(`GET /v1/agents/${agent.id}/interests`, { token: agent.token })
+      assert.equal(listed.body.interests.length, 1)
+      const queue = await service.call(`GET /v1/agents/${agent.id}/queue`, { token: agent.token })
+      assert.equal(queue.body.pending, 1)
+    })
+
+    /** As another node has it that is between the two transactions. */
+    async function underWay(key: string): Promise<void> {
+      assert.equal((await create(service, key)).status, 201)
+      await service.store.tx((tx) =>
+        tx.run('update idempotency set status = 503, body = ? where idempotency_key = ?', ['another node', key]),
+      )
+    }
+
+    test('[RACE-10] it does not wait for ever, and another body is refused at once', async () => {
+      await underWay('long')
+      const changed = await other.call(`POST /v1/agents/${agent.id}/interests`, {
+        token: agent.token,
+        body: { event_type: 'other.*', priority: 0, enrichment_depth: 'none' },
+        headers: { 'idempotency-key': 'long' },
+      })
+      assertError(changed, 'conflict')
+      assertError(await sleptOut(service.clock, () => create(other, 'long')), 'service_unavailable')
+      assert.equal((await keptUnder(service, 'long'))[0]!.status, 503)
+    })
+
+    test('[RACE-10] what a node that is gone had begun holds nobody up after half a minute', async () => {
+      await underWay('gone')
+      await service.clock.jump(31_000)
+      assertError(await create(other, 'gone'), 'business_rule_violation', { rule: 'interest_conflict' })
+      assert.equal((await keptUnder(service, 'gone'))[0]!.status, 422)
+    })
+  })
+})
