@@ -1,8 +1,12 @@
 // sensorium doctor: one line per check, ok or failed, and nothing is changed by looking.
 import assert from 'node:assert/strict'
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { test } from 'node:test'
+import { examineService } from '../../src/cli/operator/examine-service.ts'
 import { onBothEngines, SECRET, sqlite } from '../support/engines.ts'
 import { command, sensorium, startProcess } from '../support/process.ts'
 import { startService } from '../support/service.ts'
@@ -146,6 +150,44 @@ test('[TEN-7] a model that cannot be reached fails by name', async (t) => {
   t.after(drop)
   const { failed } = await examine({ ...env, EMBEDDINGS: 'http://127.0.0.1:1/v1', EMBEDDINGS_MODEL: 'small' })
   assert.deepEqual(failed, ['model'])
+})
+
+test('[TEN-7] what is at the address is told apart: nobody, another program, one that hangs', async () => {
+  const at = async (answer: RequestListener, withinMs?: number) => {
+    const server = createServer(answer).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const found = await examineService({ host: '127.0.0.1', port }, withinMs)
+    await new Promise((closed) => server.close(closed).closeAllConnections())
+    return { port, ...found }
+  }
+  const page = await at((_, response) => response.end('<h1>Another program</h1>'))
+  assert.deepEqual([page.ok, page.detail], [true, `something else at 127.0.0.1:${page.port}`])
+  assert.match((await at((_, response) => response.end('null'))).detail, /^something else at/)
+  const hangs = await at(() => {}, 50)
+  assert.equal(hangs.ok, false)
+  assert.match(hangs.detail, /takes a connection and does not respond within 0\.05 s$/)
+  // A port that no service has and that no test is given.
+  const nobody = await examineService({ host: '127.0.0.1', port: 47 })
+  assert.deepEqual([nobody.ok, nobody.detail], [true, 'none at 127.0.0.1:47, which HOST and PORT name'])
+})
+
+test('[TEN-7] a built-in model without a runtime for the platform fails by name', async (t) => {
+  const { env, drop } = await sqlite.fresh()
+  t.after(drop)
+  // As on a platform that no package is for, or after an installation without optional dependencies.
+  const without = path.join(env['DATA_DIR']!, 'without-runtime.cjs')
+  writeFileSync(
+    without,
+    `const { Module } = require('node:module'); const found = Module._resolveFilename
+     Module._resolveFilename = function (name, ...rest) {
+       if (name.includes('onnxruntime')) throw Object.assign(new Error(name), { code: 'MODULE_NOT_FOUND' })
+       return found.call(this, name, ...rest)
+     }`,
+  )
+  const { code, stdout } = await sensorium(['doctor'], { ...env, PORT: '0', NODE_OPTIONS: `--require ${without}` })
+  assert.equal(code, 1)
+  assert.match(stdout, /failed +model +the built-in model has no runtime for/)
 })
 
 test('[STO-13] files that others can read are named, and a folder that was open before keeps new ones closed', async (t) => {

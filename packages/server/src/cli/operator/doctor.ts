@@ -4,6 +4,8 @@ import path from 'node:path'
 import { ConfigError, type Config } from '../../config.ts'
 import { iso, type Clock } from '../../kernel/clock.ts'
 import { makeSecrets } from '../../kernel/secrets.ts'
+import { verifiedWeights } from '../../memory/embed/model.ts'
+import { modelFolder, runtimePackage } from '../../memory/embed/model-files.ts'
 import { tooOpen } from '../../store/data-directory.ts'
 import { one, type Store } from '../../store/db.ts'
 import { schemaStanding, schemaVersion } from '../../store/migrate.ts'
@@ -148,7 +150,12 @@ async function examineClock(store: Store | null, clock: Clock): Promise<Finding>
 }
 
 async function examineModel({ embeddings }: Config): Promise<Finding> {
-  if (embeddings.kind === 'builtin') return fine('builtin')
+  if (embeddings.kind === 'builtin') {
+    // Not loaded, which would take a second: a package for this platform and whole weights are what may be missing.
+    runtimePackage()
+    await verifiedWeights(modelFolder())
+    return fine('builtin')
+  }
   // Any response shows that somebody is there; what it says of an empty question is its own affair.
   await fetch(embeddings.url, { method: 'HEAD', signal: AbortSignal.timeout(MODEL_TIMEOUT_MS) }).catch(
     (error: Error) => {

