@@ -5,7 +5,7 @@
 //
 // 1. An acknowledgement is on disk when it resolves, and counts what was open in its own mailbox.
 // 2. What one of a group runs into is not its neighbours' trouble: then each is done alone.
-import { failedAlone, makeBatches } from '../kernel/batches.ts'
+import { eachAlone, failedAlone, makeBatches } from '../kernel/batches.ts'
 import { StoreUnavailable, type Store } from '../store/db.ts'
 import { acknowledge, acknowledgeAll, type Acknowledgement, type SettleTools } from './settle.ts'
 import { ofMailbox, type Mailbox } from './sql.ts'
@@ -23,9 +23,7 @@ export function makeAcknowledge(store: Store, tools: SettleTools, now: () => num
       return await store.tx((tx) => acknowledgeAll(tx, tools, group, now()))
     } catch (error) {
       if (group.length === 1 || error instanceof StoreUnavailable) throw error
-      const counts: (number | Promise<number>)[] = []
-      for (const { mailbox, ids } of group) counts.push(await alone(mailbox, ids).catch(failedAlone))
-      return counts
+      return eachAlone(group, ({ mailbox, ids }) => alone(mailbox, ids))
     }
   }
 

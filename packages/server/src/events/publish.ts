@@ -13,7 +13,7 @@
 //    a tenant of which nothing is under way does not even share the transaction of a flood, and has a lane when all
 //    others are busy.
 // 5. What waits is bounded by the work it makes and by time; what its client has given up on is not begun.
-import { failedAlone, makeBatches } from '../kernel/batches.ts'
+import { eachAlone, failedAlone, makeBatches } from '../kernel/batches.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { type Failure, unavailable } from '../kernel/failure.ts'
 import type { MakeId } from '../kernel/ids.ts'
@@ -94,9 +94,7 @@ function makePublishTogether(tools: PublishTools, route: RouteEvents): (group: r
     } catch (error) {
       if (group.length === 1 || error instanceof StoreUnavailable) throw error
       // One submission's trouble (a record that another node wrote first) is not its neighbours': each alone.
-      const outcomes: (PublishOutcome[] | Promise<PublishOutcome[]>)[] = []
-      for (const ready of group) outcomes.push(await commit([ready]).then(([alone]) => alone!, failedAlone))
-      return outcomes
+      return eachAlone(group, async (ready) => (await commit([ready]))[0]!)
     }
   }
 

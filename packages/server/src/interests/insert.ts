@@ -2,7 +2,7 @@
 // whose row only one transaction holds at a time, so one by one they would queue for it and for connections. One
 // hundred thousand by 32 clients ended in time-outs that way.
 import type { Interest } from '@sensorium/contract'
-import { failedAlone, makeBatches } from '../kernel/batches.ts'
+import { eachAlone, failedAlone, makeBatches } from '../kernel/batches.ts'
 import { ruleBroken } from '../kernel/failure.ts'
 import { recordRoutingChanges } from '../routing/changes.ts'
 import type { Quotas } from '../tenants/quotas.ts'
@@ -78,14 +78,7 @@ export function makeInsertInterest(store: Store, quotas: Quotas): InsertInterest
       } catch (error) {
         if (wanted.length === 1 || error instanceof StoreUnavailable) throw error
         // One's trouble (too many, or a record that another node wrote first) is not its neighbours': each alone.
-        const results: (Interest | Promise<Interest>)[] = []
-        for (const one of wanted) {
-          const alone = store.tx((tx) => insertTogether(tx, quotas, [one])).then(([made]) => made!)
-          // One after the other; a failure stays its own, and is not thrown here.
-          await alone.catch(() => {})
-          results.push(alone)
-        }
-        return results
+        return eachAlone(wanted, async (one) => (await store.tx((tx) => insertTogether(tx, quotas, [one])))[0]!)
       }
     },
   })

@@ -60,6 +60,17 @@ export function failedAlone(error: unknown): Promise<never> {
   return failed
 }
 
+/** Does each by itself, one after the other, where together they failed. A failure stays its own, and is not thrown here. */
+export async function eachAlone<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<Promise<R>[]> {
+  const results: Promise<R>[] = []
+  for (const item of items) {
+    const alone = work(item)
+    await alone.catch(() => {})
+    results.push(alone)
+  }
+  return results
+}
+
 const NOBODY_S: Whose = { tenantId: '', senderId: '' }
 
 /** How many batches each tenant has something in. */

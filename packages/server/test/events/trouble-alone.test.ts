@@ -1,0 +1,82 @@
+// Requests that share a transaction: what one of them runs into is its own trouble.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { makeAcknowledge } from '../../src/delivery/acknowledge-together.ts'
+import { prepareEvent } from '../../src/events/envelope.ts'
+import type { Submission } from '../../src/events/submission.ts'
+import { makeMetrics } from '../../src/http/metrics.ts'
+import { makeLogger } from '../../src/kernel/logger.ts'
+import { makeParts, type Parts } from '../../src/parts.ts'
+import type { Store } from '../../src/store/db.ts'
+import { onBothEngines } from '../support/engines.ts'
+import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { ids, interest, poll, publish } from './tools.ts'
+
+onBothEngines((engine) => {
+  describe('one of a group fails', () => {
+    let service: Service
+    let tenant: TestTenant
+    let agent: TestAgent
+    let parts: Parts
+    before(async () => {
+      service = await startService(engine)
+      tenant = await service.tenant()
+      agent = await tenant.agent()
+      const { config, store, secrets, clock } = service
+      parts = makeParts({ config, store, secrets, clock, log: makeLogger('silent'), metrics: makeMetrics() })
+    })
+    after(() => service.stop())
+
+    const statuses = (settled: PromiseSettledResult<unknown>[]) => settled.map(({ status }) => status)
+
+    test('[RACE-11] a record that another node wrote first fails no other publish of its group', async () => {
+      const lost = new Error('another node wrote it first')
+      const submission = (id: string, record?: Submission['record']): Submission => {
+        const envelope = { specversion: '1.0', type: 'com.test.group', source: '/test', id }
+        const events = [prepareEvent(envelope, JSON.stringify(envelope))]
+        return { tenantId: tenant.id, senderId: agent.id, events, ...(record ? { record } : {}) }
+      }
+      // Asked for in one turn, they are one group.
+      const settled = await Promise.allSettled([
+        parts.publish(submission('before')),
+        parts.publish(submission('lost', () => Promise.reject(lost))),
+        parts.publish(submission('after')),
+      ])
+      assert.deepEqual(statuses(settled), ['fulfilled', 'rejected', 'fulfilled'])
+      assert.equal((settled[1] as PromiseRejectedResult).reason, lost)
+      const stored = await service.store.rows<{ id: string }>('select id from events where tenant_id = ? order by id', [
+        tenant.id,
+      ])
+      assert.deepEqual(
+        stored.map(({ id }) => id),
+        ['after', 'before'],
+      )
+    })
+
+    test('[RACE-11] an acknowledgement that fails fails no other of its group', async () => {
+      await interest(service, agent)
+      for (let i = 0; i < 3; i++) await publish(service, agent.token)
+      const delivered = ids(await poll(service, agent.token))
+      const { store } = service
+      const failing: Store = {
+        ...store,
+        tx: (work, options) =>
+          store.tx(
+            (tx) =>
+              work({
+                ...tx,
+                move: async (move, given, where, values) => {
+                  if (JSON.stringify(values).includes(delivered[1]!)) throw new Error('refused')
+                  return tx.move(move, given, where, values)
+                },
+              }),
+            options,
+          ),
+      }
+      const acknowledge = makeAcknowledge(failing, parts, service.clock.now)
+      const mailbox = { tenantId: tenant.id, recipientId: agent.id }
+      const settled = await Promise.allSettled(delivered.map((id) => acknowledge(mailbox, [id])))
+      assert.deepEqual(statuses(settled), ['fulfilled', 'rejected', 'fulfilled'])
+    })
+  })
+})
