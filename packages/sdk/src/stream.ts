@@ -29,6 +29,8 @@ async function next(reader: ReadableStreamDefaultReader<Uint8Array>, silenceMs: 
   })
   try {
     return await Promise.race([reader.read(), silence])
+  } catch (error) {
+    throw error instanceof ConnectionError ? error : new ConnectionError('the stream broke off', { cause: error })
   } finally {
     clearTimeout(timer)
   }

@@ -98,6 +98,15 @@ test('[SDK-20] a stream that falls silent is given up', async () => {
   assert.deepEqual(found, [{ id: 'dlv_1' }])
 })
 
+test('[SDK-20] a stream that breaks off is a connection that failed, with what the runtime said', async () => {
+  const cause = new TypeError('terminated')
+  const broken = new ReadableStream<Uint8Array>({ pull: (control) => control.error(cause) })
+  await assert.rejects(readStream(broken).next(), (error: unknown) => {
+    assert.ok(error instanceof ConnectionError)
+    return error.message === 'the stream broke off' && error.cause === cause
+  })
+})
+
 test('[SDK-20] a stream whose pieces have no end does not fill the memory', async () => {
   const piece = new Uint8Array(8 * 1024 * 1024).fill(97)
   let pulled = 0

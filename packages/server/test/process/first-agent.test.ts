@@ -1,4 +1,4 @@
-// The program of docs/first-agent.md, put together from its pieces and started twice.
+// The agents that the documentation shows, started twice as they are written.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -6,36 +6,51 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'n
 import os from 'node:os'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import { sqlite } from '../support/engines.ts'
+import { createClient } from '@sensorium/client'
 import { startProcess } from '../support/process.ts'
 
 const ROOT = path.resolve(import.meta.dirname, '../../../..')
 const ADMIN_KEY = `ak_live_${'a'.repeat(32)}`
 
-test('[DOC-17] the first agent of the guide runs as it is written, and remembers when it is started again', async (t) => {
+const piecesOf = (page: string): string[] =>
+  [...readFileSync(path.join(ROOT, page), 'utf8').matchAll(/^```ts\n([^]*?)^```$/gm)].map(([, piece]) => piece!)
+
+/** A service, and a folder whose programs find the client. */
+async function startWithFolder(t: TestContext) {
   const { env, drop } = await sqlite.fresh()
   t.after(drop)
   const service = await startProcess({ ...env, BOOTSTRAP_ADMIN_KEY: ADMIN_KEY, LOG_LEVEL: 'warn' })
   t.after(() => service.stop())
-  const guide = readFileSync(path.join(ROOT, 'docs/first-agent.md'), 'utf8')
-  const pieces = [...guide.matchAll(/^```ts\n([^]*?)^```$/gm)].map(([, piece]) => piece!)
-  assert.ok(pieces.length >= 4)
-
   const folder = mkdtempSync(path.join(os.tmpdir(), 'sensorium-first-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   writeFileSync(path.join(folder, 'package.json'), '{"type":"module"}')
   symlinkSync(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'))
-  const program = pieces.join('\n').replaceAll('http://localhost:8080', service.url)
-  writeFileSync(path.join(folder, 'agent.ts'), program)
+  return {
+    url: service.url,
+    write: (program: string): void =>
+      writeFileSync(path.join(folder, 'agent.ts'), program.replaceAll('http://localhost:8080', service.url)),
+    start(given: Record<string, string>) {
+      const agent = spawn(process.execPath, ['agent.ts'], {
+        cwd: folder,
+        env: { PATH: process.env['PATH'], ...given },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      t.after(() => agent.kill('SIGKILL'))
+      return agent
+    },
+  }
+}
+
+test('[DOC-17] the first agent of the guide runs as it is written, and remembers when it is started again', async (t) => {
+  const pieces = piecesOf('docs/first-agent.md')
+  assert.ok(pieces.length >= 4)
+  const { write, start } = await startWithFolder(t)
+  write(pieces.join('\n'))
 
   for (const remembered of [0, 1]) {
-    const agent = spawn(process.execPath, ['agent.ts'], {
-      cwd: folder,
-      env: { PATH: process.env['PATH'], ADMIN_KEY },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    t.after(() => agent.kill('SIGKILL'))
+    const agent = start({ ADMIN_KEY })
     const [line] = (await once(createInterface({ input: agent.stdout }), 'line')) as [string]
     assert.equal(line, `order/7: 240, and I remember ${remembered} things about it`)
     agent.kill('SIGINT')
@@ -43,3 +58,39 @@ test('[DOC-17] the first agent of the guide runs as it is written, and remembers
     assert.equal(code, 0, 'it ends by itself once it was told to')
   }
 })
+
+for (const page of ['README.md', 'packages/sdk/README.md'])
+  test(`[DOC-17] the agent of ${page} runs as it is written, and again`, async (t) => {
+    const { url, write, start } = await startWithFolder(t)
+    write(piecesOf(page)[0]!)
+    const admin = createClient({ url, apiKey: ADMIN_KEY })
+    const { agents } = await admin.ensure({
+      agents: [
+        { external_id: 'agent', name: 'Agent', delivery_mode: 'poll', client_type: 'other' },
+        { external_id: 'reader', name: 'Reader', delivery_mode: 'poll', client_type: 'other' },
+      ],
+    })
+    const keyOf = async (name: string): Promise<string> => {
+      const scopes = ['send', 'receive', 'interests:read', 'interests:write', 'memory:read', 'memory:write'] as const
+      return (await admin.keys.mint(agents[name]!.id, { scopes: [...scopes] })).key
+    }
+    const reader = createClient({ url, apiKey: await keyOf('reader') })
+    await reader.ensure({ interests: [{ event_type: 'com.plant.*advice' }] })
+    const SENSORIUM_KEY = await keyOf('agent')
+
+    for (const run of ['first', 'second']) {
+      const agent = start({ SENSORIUM_KEY })
+      const ended = once(agent, 'exit')
+      // It may have begun or not: the event waits in its mailbox once the interest is there.
+      while ((await admin.interests.list(agents['agent']!.id)).interests.length === 0)
+        assert.equal(agent.exitCode, null, 'it goes on')
+      await admin.publish({ type: 'com.plant.pump.measured', source: '/p', data: { pump: 7, celsius: 93 } })
+      for (let heard = 0; heard === 0; ) {
+        assert.equal(agent.exitCode, null, `the ${run} run goes on`)
+        const { deliveries } = await reader.deliveries.poll({ wait: 5 })
+        heard = await reader.deliveries.ack(deliveries.map(({ id }) => id).concat('none'))
+      }
+      agent.kill('SIGTERM')
+      assert.equal((await ended)[0], 0, `the ${run} run ends by itself once it was told to`)
+    }
+  })
