@@ -13,7 +13,7 @@ import { transferCalls, type TransferCalls } from './transfer.ts'
 import { startWorker, type Worker, type WorkerOptionsOf, type WorkOf } from './worker.ts'
 
 export interface ClientOptions {
-  /** Where the service is, without `/v1`: `http://localhost:8080`. */
+  /** Where the service is: `http://localhost:8080`. */
   url: string
   /** Exchanged for tokens as they are needed, and sent nowhere else. */
   apiKey?: string
@@ -99,9 +99,17 @@ function assemble(parts: Parts, defaults: EventDefaults): Client {
   return client
 }
 
+/** Guides and other clients write the address with the version of the API behind it: that is the same service. */
+function baseOf(url: string): string {
+  if (!/^https?:\/\//i.test(url)) throw new TypeError(`the url of a service begins with http:// or https://: ${url}`)
+  let base = url
+  while (base.endsWith('/')) base = base.slice(0, -1)
+  return base.endsWith('/v1') ? base.slice(0, -3) : base
+}
+
 export function createClient(options: ClientOptions): Client {
   const connection: Connection = {
-    url: options.url.endsWith('/') ? options.url.slice(0, -1) : options.url,
+    url: baseOf(options.url),
     fetch: options.fetch ?? ((...given) => fetch(...given)),
     attempts: options.attempts ?? DEFAULT_ATTEMPTS,
     timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,

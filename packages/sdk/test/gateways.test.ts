@@ -93,6 +93,16 @@ test('[SDK-20] an export follows no redirect', async () => {
   assert.equal(asked[0]!.redirect, 'manual')
 })
 
+test('[SDK-1] the address may have the version of the API behind it, and has a scheme', async () => {
+  for (const url of ['http://service', 'http://service/', 'http://service/v1', 'http://service/v1/']) {
+    const { fetch, asked } = scripted(() => Response.json({ agents: [], total: 0 }))
+    await createClient({ url, token: 't', fetch }).agents.list()
+    assert.equal(asked[0]!.url, 'http://service/v1/agents')
+  }
+  for (const url of ['localhost:8080', 'ftp://service', ''])
+    assert.throws(() => createClient({ url, token: 't' }), TypeError)
+})
+
 test('[SDK-3] an id of dots, which no address can hold, is not found and asks for nothing else', async () => {
   const { fetch, asked } = scripted()
   for (const id of ['.', '..'])

@@ -101,6 +101,8 @@ onBothEngines((engine) => {
     const missing = await json('trace', 'nothing')
     assert.deepEqual([missing.code, missing.body.error.code], [4, 'not_found'])
     assert.equal((await run('publish', '', '--data', '1')).code, 1)
+    const none = await run('poll', '--limit', '0')
+    assert.equal(none.stderr, 'limit: expected an integer from 1 to 100\nExample: 10\n', 'said once')
     assert.equal((await run('publish', 'a', '--data', '{')).code, 2)
     const wrong = await command(['login', '--url', service.url], {
       ...home.env,

@@ -49,7 +49,10 @@ test('[CLI-2] profiles lie in XDG_CONFIG_HOME or ~/.config, in a file for their 
 test('[CLI-2] a damaged file is told by its name, and is not written over', () => {
   keep()
   writeFileSync(profilesFile(env), '{"profiles"')
-  assert.throws(() => readProfiles(env), new RegExp(`^Error: ${profilesFile(env)} cannot be read`))
+  const told = new RegExp(`^Error: ${profilesFile(env)} cannot be read`)
+  assert.throws(() => readProfiles(env), told)
+  writeFileSync(profilesFile(env), '{"current":"a","profiles":{"a":{"url":5,"key":"k"}}}')
+  assert.throws(() => readProfiles(env), told)
 })
 
 test('[CLI-2] --profile goes before SENSORIUM_KEY, which goes before SENSORIUM_PROFILE and the current one', () => {
@@ -81,6 +84,7 @@ test('[CLI-3] no key, or a profile that is not there, is not being signed in', (
 test('[CLI-2] an address may be typed short, and has no password in it', () => {
   assert.equal(addressOf('localhost:8080'), 'http://localhost:8080')
   assert.equal(addressOf('https://a.example/base/'), 'https://a.example/base')
+  assert.equal(addressOf('http://localhost:8080/v1/'), 'http://localhost:8080')
   for (const wrong of ['', 'ftp://a.example', 'https://u:p@a.example', 'https://a.example/?x=1', 'http://'])
     assert.throws(() => addressOf(wrong), Misused, wrong)
 })

@@ -7,12 +7,12 @@ import { NoProfile } from './profiles.ts'
 import { NotSignedIn } from './session.ts'
 
 /** What would help, where the error has it. */
-function hintOf({ code, details }: SensoriumError): string {
+function hintOf({ code, message, details }: SensoriumError): string {
   const { expected, example } = details
   if (code === 'authentication_failed')
     return '\nThe key is wrong, revoked or expired. `sensorium login` keeps another one.'
   const parts = [
-    typeof expected === 'string' ? `Expected: ${expected}` : null,
+    typeof expected === 'string' && !message.includes(expected) ? `Expected: ${expected}` : null,
     example === null || example === undefined ? null : `Example: ${JSON.stringify(example)}`,
   ].filter((part) => part !== null)
   return parts.length === 0 ? '' : `\n${parts.join('\n')}`

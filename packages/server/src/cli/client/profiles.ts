@@ -46,6 +46,9 @@ export function readProfiles(env: Environment): Profiles {
   try {
     const { current, profiles } = JSON.parse(text) as Partial<Profiles>
     if (typeof profiles !== 'object' || profiles === null) throw new Error('it has no profiles')
+    for (const [name, profile] of Object.entries(profiles))
+      if (typeof profile?.url !== 'string' || typeof profile.key !== 'string')
+        throw new Error(`its profile ${name} has no url or no key`)
     return { current: current ?? DEFAULT_PROFILE, profiles }
   } catch (error) {
     throw new Error(`${file} cannot be read: ${(error as Error).message}. Mend it, or remove it and sign in again`)

@@ -29,7 +29,8 @@ export function addressOf(given: string): string {
   const url = URL.canParse(text) ? new URL(text) : null
   if (url === null || !['http:', 'https:'].includes(url.protocol) || url.username || url.search || url.hash)
     throw new Misused(`${given} is no address of a service: it looks like https://sensorium.example`, 'an address')
-  return url.href.replace(/\/+$/, '')
+  // With the version of the API behind it, as the guides have it for curl, it is the same service.
+  return url.href.replace(/\/+$/, '').replace(/\/v1$/, '')
 }
 
 export function sessionOf(options: Options, env: Environment, warn: (sentence: string) => void): Session {
