@@ -1,7 +1,7 @@
 // The guides of docs/, in the order of docs/README.md: rendered when somebody looks, with links that stay in the site.
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import path from 'node:path'
-import { Marked, type Token } from 'marked'
+import { Marked, type Token, type Tokens } from 'marked'
 import { anchorOf, escapeHtml } from './html.ts'
 
 export interface Guide {
@@ -104,7 +104,13 @@ export function renderGuide({ file }: Guide, folder: string): string {
     .replaceAll('</table>', '</table></div>')
 }
 
-const textOf = (tokens: readonly Token[]): string => tokens.map((token) => ('raw' in token ? token.raw : '')).join(' ')
+/** The words of a piece: of a table its cells, of code what is between its fences. */
+function textOf(token: Token): string {
+  if (token.type === 'code') return token.text as string
+  if (token.type !== 'table') return token.raw
+  const { header, rows } = token as Tokens.Table
+  return [header, ...rows].map((cells) => cells.map(({ text }) => text).join(' ')).join(', ')
+}
 
 /** A guide in pieces, a heading each, for the search. */
 export function sectionsOf({ file, title }: Guide): Section[] {
@@ -112,7 +118,7 @@ export function sectionsOf({ file, title }: Guide): Section[] {
   for (const token of new Marked().lexer(readFileSync(file, 'utf8'))) {
     if (token.type === 'heading' && token.depth > 1)
       sections.push({ title: token.text, anchor: anchorOf(token.text), text: '' })
-    else if (token.type !== 'heading') sections.at(-1)!.text += `${textOf([token])} `
+    else if (token.type !== 'heading') sections.at(-1)!.text += `${textOf(token)} `
   }
   return sections.map((section) => ({ ...section, text: section.text.replace(/\s+/g, ' ').trim() }))
 }

@@ -69,7 +69,7 @@ function searchIndex(groups: readonly GuideGroup[], spec: Spec): object[] {
     .flatMap((guide) =>
       sectionsOf(guide).map(({ title, anchor, text }) => ({
         kind: guide.title,
-        title,
+        title: plain(title),
         href: `/docs/${guide.name}${anchor === '' ? '' : `#${anchor}`}`,
         text: plain(text),
       })),

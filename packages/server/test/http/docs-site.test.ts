@@ -97,4 +97,9 @@ test('[DOC-8] the search looks through guides and operations', async () => {
   assert.ok(hrefs.includes('/docs#publishEvent'))
   assert.ok(hrefs.some((href) => href.startsWith('/docs/memory#')))
   assert.ok(index.some(({ text }) => text.includes('lease')))
+  // What an excerpt shows is read by people: no marks of tables, code and emphasis.
+  assert.deepEqual(
+    index.filter(({ title, text }) => /\|\s*-{3}|```|`|\*\*/.test(title + text)).map(({ href }) => href),
+    [],
+  )
 })
