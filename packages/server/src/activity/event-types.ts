@@ -21,6 +21,7 @@ export function makeEventTypes(store: Store, clock: Clock): EventTypes {
   let counted = new Map<string, Map<string, TypeCount>>()
   let today = new Map<string, Set<string>>()
   let remembered = 0
+  let flushing: Promise<void> | null = null
   let day = -1
 
   function mayCount(tenantId: string, type: string, now: number): boolean {
@@ -54,7 +55,7 @@ export function makeEventTypes(store: Store, clock: Clock): EventTypes {
     types.set(type, { count: (known?.count ?? 0) + more, lastAt: Math.max(known?.lastAt ?? 0, lastAt) })
   }
 
-  async function flush(): Promise<void> {
+  async function write(): Promise<void> {
     if (counted.size === 0) return
     const written = counted
     counted = new Map()
@@ -64,6 +65,13 @@ export function makeEventTypes(store: Store, clock: Clock): EventTypes {
       for (const [tenantId, types] of written) for (const [type, counts] of types) add(tenantId, type, counts)
       throw error
     }
+  }
+
+  // One after the other: who asks for a list sees what was being written when it asked.
+  async function flush(): Promise<void> {
+    await flushing?.catch(() => {})
+    flushing ??= write().finally(() => (flushing = null))
+    return flushing
   }
 
   return { count, flush }

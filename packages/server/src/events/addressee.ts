@@ -55,14 +55,15 @@ export async function findAddressees(
   )
 }
 
+/** Why an event cannot be delivered to an agent that it names. */
+export const refuseInactive = ({ inactive }: RoutingTable, id: string): Failure | null =>
+  inactive.has(id) ? ruleBroken('agent_inactive', 'An inactive agent receives no event', { agent_id: id }) : null
+
 /** Why the event cannot be delivered to them, by what the tenant's routing says. */
 export function refuseAddressee(table: RoutingTable, addressee: Addressee | Failure, senderId: string): Failure | null {
   if (addressee instanceof Failure) return addressee
   const { kind, id } = addressee
-  if (kind === 'agent') {
-    if (!table.inactive.has(id)) return null
-    return ruleBroken('agent_inactive', 'An inactive agent receives no event', { agent_id: id })
-  }
+  if (kind === 'agent') return refuseInactive(table, id)
   if (table.members.get(id)?.includes(senderId)) return null
   const type = isId('org_admin', senderId) ? 'org_admin' : 'agent'
   if (!maySee(addressee.type, { type, id: senderId, role: null })) return unknown(id)

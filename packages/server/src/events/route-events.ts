@@ -11,7 +11,15 @@ import { matchInSlices, type MatchTools } from '../routing/match.ts'
 import type { Router } from '../routing/router.ts'
 import type { Match, RoutingTable } from '../routing/table.ts'
 import type { Reads } from '../store/db.ts'
-import { findAddressees, NOBODY, refuseAddressee, withAddressee, type Addressee, type Addressees } from './addressee.ts'
+import {
+  findAddressees,
+  NOBODY,
+  refuseAddressee,
+  refuseInactive,
+  withAddressee,
+  type Addressee,
+  type Addressees,
+} from './addressee.ts'
 import type { PreparedEvent } from './envelope.ts'
 import { storedAmong } from './sql.ts'
 
@@ -31,6 +39,8 @@ export interface ToRoute {
   tenantId: string
   senderId: string
   events: readonly PreparedEvent[]
+  /** An agent that receives the events whatever it is interested in. */
+  alsoTo?: string
   /** It came through a webhook or a connector, which the ids of its source belong to. */
   isIngested?: boolean
   /** Whether nobody waits for the response any more. */
@@ -75,7 +85,8 @@ export function* routeInSlices(
     const addressee = event.recipient === null ? undefined : addressees.get(event)
     const refused =
       (given.isIngested ? null : reservedId(event, table.sources)) ??
-      (addressee ? refuseAddressee(table, addressee, given.senderId) : null)
+      (addressee ? refuseAddressee(table, addressee, given.senderId) : null) ??
+      (given.alsoTo === undefined ? null : refuseInactive(table, given.alsoTo))
     if (refused) {
       routed.events.push({ matches: [], refused })
       continue

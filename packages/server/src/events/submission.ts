@@ -9,8 +9,6 @@ export type PublishOutcome =
   | { status: 'refused'; failure: Failure }
 
 export interface Submission extends ToRoute {
-  /** Receives the events whatever it is interested in. */
-  alsoTo?: string
   /** Writes the record of the response, in the same transaction. */
   record?: (tx: Db, outcomes: PublishOutcome[]) => Promise<void>
 }

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { closeRouting } from '../../src/routing/changes.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { overOrWaiting } from '../support/over-or-waiting.ts'
+import { startService, type Reply, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
 import { ack, event, eventIds, ids, interest, poll, publish } from './tools.ts'
 
 onBothEngines((engine) => {
@@ -184,5 +186,25 @@ onBothEngines((engine) => {
       const reply = await service.call(`POST /v1/agents/${agent.id}/test-event`, { token: tenant.admin })
       assert.equal(assertError(reply, 'business_rule_violation')['rule'], 'agent_inactive')
     })
+
+    // With one writer nothing happens beside a publish.
+    if (engine.name === 'postgres') {
+      test('[RACE-13] a test event that was under way when its agent was deactivated is refused', async () => {
+        const { store } = service
+        const sleeper = await tenant.agent()
+        let sending!: Promise<Reply>
+        await store.tx(async (tx) => {
+          // A publish waits for it, having looked at the agent.
+          await closeRouting(tx, tenant.id)
+          sending = service.call(`POST /v1/agents/${sleeper.id}/test-event`, { token: tenant.admin })
+          await overOrWaiting(store, sending)
+          const ended = await service.call(`POST /v1/agents/${sleeper.id}/deactivate`, { token: tenant.admin })
+          assert.equal(ended.status, 200)
+        })
+        assertError(await sending, 'business_rule_violation', { rule: 'agent_inactive' })
+        const rows = await store.rows('select id from deliveries where recipient_id = ?', [sleeper.id])
+        assert.deepEqual(rows, [])
+      })
+    }
   })
 })

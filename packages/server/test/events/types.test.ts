@@ -5,6 +5,7 @@ import { dayNumber } from '../../src/activity/event-types-sql.ts'
 import { makeEventTypes } from '../../src/activity/event-types.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { fakeClock } from '../support/fake-clock.ts'
+import { heldStore } from '../support/held-store.ts'
 import { startService, type Service } from '../support/service.ts'
 import { interest, publish } from './tools.ts'
 
@@ -100,5 +101,20 @@ onBothEngines((engine) => {
         headers: { 'content-type': 'application/cloudevents-batch+json' },
       })
     assert.equal((await types(tenant.admin)).total, 1_000)
+  })
+
+  test('[RACE-12] a list counts what was being written down when it was asked for', async () => {
+    const { id: tenantId } = await service.tenant()
+    const held = heldStore(service.store)
+    const counting = makeEventTypes(held.store, service.clock)
+    counting.count(tenantId, 'shop.order')
+    const written = counting.flush()
+    await held.untilWaiting(1)
+    let isOver = false
+    const asked = counting.flush().then(() => (isOver = true))
+    for (let turns = 0; turns < 20; turns++) await new Promise(setImmediate)
+    assert.equal(isOver, false)
+    held.begin('first')
+    await Promise.all([written, asked])
   })
 })
