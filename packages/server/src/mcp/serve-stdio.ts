@@ -21,5 +21,6 @@ export async function serveMcpOverStdio({ url, apiKey, version, report }: StdioO
       client.call(id as OperationId, input as never, { signal }) as never,
   })
   serveStdio(() => makeMcpServer(callerOf, { version, subscribes: false }), { onerror: report })
-  await new Promise((resolve) => process.stdin.once('close', resolve))
+  // A file, or /dev/null, ends and is not closed; what is destroyed is closed and does not end.
+  await new Promise((resolve) => process.stdin.once('end', resolve).once('close', resolve))
 }

@@ -7,6 +7,7 @@ import { after, before, test } from 'node:test'
 import { Client, ProtocolError } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { sqlite } from '../support/engines.ts'
+import { bash } from '../support/process.ts'
 import { startService, type Service, type TestTenant } from '../support/service.ts'
 import { connectMcp, useTool } from './tools.ts'
 
@@ -85,6 +86,15 @@ for (const [how, connect] of [
     await client.close()
   })
 }
+
+test('[MCP-6] standard input that is a file, or nothing at all, ends it like any other', async () => {
+  const { key } = await tenant.agent()
+  const env = { SENSORIUM_KEY: key, SENSORIUM_URL: service.url }
+  for (const input of ['/dev/null', import.meta.filename]) {
+    const { code, stderr } = await bash(`${process.execPath} ${COMMAND} mcp < ${input}`, env)
+    assert.equal(code, 0, stderr)
+  }
+})
 
 test('[MCP-6] a call that is cancelled over standard input is given up at the service', async (t) => {
   const held = Promise.withResolvers<void>()
