@@ -8,7 +8,7 @@ import { consoleForSuite } from '../support/console.ts'
 describe('extremes', { skip: noBrowser }, () => {
   const console = consoleForSuite()
 
-  test('[UI-18] a reason without a space is wrapped on the page of its event', async () => {
+  test('[UI-18] a reason without a space is wrapped on the page of its event and of its dead letter', async () => {
     const admin = createClient({ url: console.url, apiKey: console.adminKey })
     const { id } = console.plant.agents.triage
     const { event_id } = await admin.publish({ type: 'com.extreme', source: '/extreme', recipient: id })
@@ -21,12 +21,22 @@ describe('extremes', { skip: noBrowser }, () => {
       if (own) await triage.deliveries.nack([own.id], { dead_letter: true, reason: 'r'.repeat(1_000) })
       found = own !== undefined
     }
+    const places = 'document.querySelectorAll("main, .panel")'
+    const wider = `[...${places}].filter((one) => one.scrollWidth > one.clientWidth).length`
     for (const width of [1280, 390]) {
       const at = `/events/${event_id}`
       const { page } = await console.signIn(console.adminKey, at, { viewport: { width, height: 800 } })
       await page.getByText('rrrrrrrrrr').waitFor()
-      const wider = '[...document.querySelectorAll("main, .panel")].filter((one) => one.scrollWidth > one.clientWidth)'
-      assert.equal(await page.evaluate(`${wider}.length`), 0, `${width}`)
+      assert.equal(await page.evaluate(wider), 0, `the event at ${width}`)
+      await page.goto(`${console.url}/console/dead-letters`)
+      await page.getByLabel('API key').fill(console.adminKey)
+      await page.keyboard.press('Enter')
+      await page.getByRole('row', { name: /com\.extreme/ }).click()
+      await page.getByRole('dialog').getByText('rrrrrrrrrr').first().waitFor()
+      const out = await page.evaluate<number>(
+        '(() => { const one = document.querySelector("[role=dialog] .failed, dialog .failed"); return one.scrollWidth - one.clientWidth })()',
+      )
+      assert.equal(out, 0, `the dead letter at ${width}`)
     }
   })
 

@@ -21,7 +21,9 @@ export function WhoWouldGet({ event }: { event: Event | null }) {
   return (
     <section className="stack" aria-live="polite" aria-label="Who would get this">
       <h3>Who would get this</h3>
-      {asked === null || asked.type === '' ? (
+      {asked === null ? (
+        <p className="quiet">Once the data is JSON, this says who would receive the event.</p>
+      ) : asked.type === '' ? (
         <p className="quiet">Write a type, and see who would receive the event.</p>
       ) : problem !== null ? (
         <p className="failed">{problem.message}</p>
