@@ -3,16 +3,18 @@
 // History is read in pages without its envelopes; those whose type matches are then read a few megabytes at a time. With
 // pages of 500 whole events eight backfills at once took 3.5 GB.
 import type { Activity } from '../activity/activity.ts'
+import { lockAgent } from '../agents/sql.ts'
 import type { Db, Store } from '../store/db.ts'
 import { eventsSentTo, insertDeliveries, type NewDeliveryRow } from '../delivery/sql.ts'
 import type { Wakeups } from '../delivery/wake.ts'
 import { holdRetained, pageNewestEvents, readEnvelopes, type ListedEvent, type Place } from '../events/sql.ts'
+import { ruleBroken } from '../kernel/failure.ts'
 import type { MakeId } from '../kernel/ids.ts'
 import { parseBody } from '../kernel/json-steps.ts'
 import { compileFilter, type Envelope } from '../routing/filter.ts'
 import { compileGlob } from '../routing/glob.ts'
 import { meter } from '../tenants/usage.ts'
-import type { InterestRow } from './sql.ts'
+import { holdInterest, type InterestRow } from './sql.ts'
 
 const PAGE = 500
 const MAX_BYTES = 4_000_000
@@ -110,12 +112,11 @@ export async function backfill(
   await store.tx(async (tx) => {
     const at = now()
     // One backfill of an agent at a time: nobody sends what this one is about to.
-    await tx.rows(`select id from agents where tenant_id = ? and id = ? ${tx.dialect.forUpdate}`, [
-      tenantId,
-      recipientId,
-    ])
-    // Retention may have emptied some since they were read.
-    const retained = await holdRetained(tx, tenantId, history)
+    const agent = await lockAgent(tx, tenantId, recipientId)
+    if (agent?.status !== 'active')
+      throw ruleBroken('agent_inactive', 'An inactive agent receives no event', { agent_id: recipientId })
+    // The interest may have been deleted since it was made, and retention may have emptied events since they were read.
+    const retained = (await holdInterest(tx, row)) ? await holdRetained(tx, tenantId, history) : new Set<string>()
     const sent = await eventsSentTo(tx, { tenantId, recipientId }, history)
     const deliveries = history
       .filter((id) => retained.has(id) && !sent.has(id))

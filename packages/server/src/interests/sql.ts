@@ -110,6 +110,14 @@ export const readInterests = (db: Db, tenantId: string, ids: string[]) =>
     [tenantId, db.dialect.list(ids)],
   )
 
+/** Whether the interest is still there. Then it is until the transaction ends. */
+export const holdInterest = async (db: Db, { tenant_id, agent_id, id }: InterestRow): Promise<boolean> =>
+  (await one(db, `select id from interests where tenant_id = ? and agent_id = ? and id = ? ${db.dialect.forShare}`, [
+    tenant_id,
+    agent_id,
+    id,
+  ])) !== undefined
+
 /** Deletes an interest once and counts it off; a second time changes nothing. Returns how many went. */
 export async function deleteInterestRow(db: Db, tenantId: string, agentId: string, id: string): Promise<number> {
   const deleted = await db.run('delete from interests where tenant_id = ? and agent_id = ? and id = ?', [

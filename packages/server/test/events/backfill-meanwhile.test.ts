@@ -1,10 +1,11 @@
-// A backfill and retention meet at the same events.
+// A backfill, and what happens between its reading of history and its deliveries.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { makeActivity } from '../../src/activity/activity.ts'
 import { makeWakeups } from '../../src/delivery/wake.ts'
 import { backfill } from '../../src/interests/backfill.ts'
 import { interestIds, readInterests, type InterestRow } from '../../src/interests/sql.ts'
+import type { Failure } from '../../src/kernel/failure.ts'
 import { idMaker } from '../../src/kernel/ids.ts'
 import type { Store } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
@@ -16,7 +17,7 @@ import { eventIds, interest, poll, publish } from './tools.ts'
 const DAY = 86_400_000
 
 onBothEngines((engine) => {
-  describe('a backfill beside retention', () => {
+  describe('a backfill beside other changes', () => {
     let service: Service
     let tenant: TestTenant
     let late: TestAgent
@@ -67,6 +68,31 @@ onBothEngines((engine) => {
       })
       await retaining
       assert.deepEqual(eventIds(await poll(service, late.token)), ['old-1', 'old-2'])
+    })
+
+    /** Does something between the two. */
+    async function between(work: () => Promise<{ status: number }>, status: number): Promise<void> {
+      const held = heldStore(service.store)
+      const filling = backfill(toolsOn(held.store), row, 10, async () => {})
+      await held.untilWaiting(1)
+      assert.equal((await work()).status, status)
+      held.begin('first')
+      await filling
+    }
+
+    const delivered = () => service.store.rows('select id from deliveries where tenant_id = ?', [tenant.id])
+
+    test('[RACE-14] an interest that is deleted meanwhile brings nothing', async () => {
+      const path = `/v1/agents/${late.id}/interests/${row.id}`
+      await between(() => service.call(`DELETE ${path}`, { token: late.token }), 204)
+      assert.deepEqual(await delivered(), [])
+    })
+
+    test('[RACE-14] an agent that is deactivated meanwhile is sent nothing', async () => {
+      const path = `/v1/agents/${late.id}/deactivate`
+      const filling = between(() => service.call(`POST ${path}`, { token: tenant.admin }), 200)
+      await assert.rejects(filling, (error: Failure) => error.details['rule'] === 'agent_inactive')
+      assert.deepEqual(await delivered(), [])
     })
   })
 })
