@@ -41,8 +41,8 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 }
 
 // Tests must never meet a server that this run did not start.
-for (const name of ['TEST_POSTGRES_URL', 'TEST_POSTGRES_MIGRATED', 'TEST_POSTGRES_SHARDED', 'TEST_SQLITE_MIGRATED'])
-  delete process.env[name]
+for (const name of ['POSTGRES_URL', 'POSTGRES_MIGRATED', 'POSTGRES_SHARDED', 'POSTGRES_PLANNED', 'SQLITE_MIGRATED'])
+  delete process.env[`TEST_${name}`]
 const starting = files.length > 0 ? startPostgres(WITHOUT_POWER_CUTS).catch((error: Error) => error) : undefined
 let postgres: PostgresServer | undefined
 let removeStores = (): void => {}

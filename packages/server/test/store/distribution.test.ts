@@ -12,6 +12,7 @@ import { portions } from '../../src/store/postgres-sharded.ts'
 import { standInForCitus } from '../support/citus.ts'
 import { postgres, sqlite, type FreshStore } from '../support/engines.ts'
 import { sensorium } from '../support/process.ts'
+import { openPlanner } from '../support/plans.ts'
 import { SHARDED_URL, whyNotOneShard } from '../support/shards.ts'
 import { emptyStore } from '../support/store.ts'
 
@@ -123,6 +124,22 @@ describe('a store on several machines', { skip: missing }, () => {
       sent.flatMap(({ values }) => values),
       rows.flat(),
     )
+  })
+
+  test('[SCL-9] a statement that goes by no index is found out', async () => {
+    const { whyNotByIndex, end } = await openPlanner()
+    const named = "delete from deliveries where tenant_id = ? and recipient_id || '' = ? and id = any(?::text[])"
+    try {
+      assert.equal(await whyNotByIndex(`${named} and state <> 'dead_lettered'`), null)
+      assert.equal(
+        await whyNotByIndex(`${named} and dead_lettered_at is null`),
+        'reads all of the index deliveries_open',
+      )
+      assert.match((await whyNotByIndex('select count(*) as n from agents'))!, /reads all of/)
+      assert.match((await whyNotByIndex('select id from agents where name = ?'))!, /reads all of/)
+    } finally {
+      await end()
+    }
   })
 
   test('[SCL-4] a statement that leaves its shard is found out', async () => {

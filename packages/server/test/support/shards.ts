@@ -4,6 +4,7 @@ import pg from 'pg'
 import { readDistribution } from '../../src/store/distribution.ts'
 import type { Db, Store, Value } from '../../src/store/db.ts'
 import { OVER_ALL_TENANTS } from './over-all-tenants.ts'
+import { numbered, openPlanner, type Plan } from './plans.ts'
 
 export const SHARDED_URL = process.env['TEST_POSTGRES_SHARDED']
 
@@ -14,21 +15,11 @@ const TENANT_TABLES = new RegExp(
     .join('|')})\\b`,
 )
 
-interface Plan {
-  'Relation Name'?: string
-  Plans?: Plan[]
-}
-
 /** The shards that a plan touches. */
 function* shardsIn(plan: Plan): Generator<string> {
   const shard = /_shard_(\d+)$/.exec(plan['Relation Name'] ?? '')
   if (shard) yield shard[1]!
   for (const part of plan.Plans ?? []) yield* shardsIn(part)
-}
-
-const numbered = (sql: string): string => {
-  let n = 0
-  return sql.replace(/\?/g, () => `$${++n}`)
 }
 
 /** Why the statement could not be handed to one shard whole; null where it can. */
@@ -56,7 +47,7 @@ function isMeant(sql: string, isSharded: boolean): boolean {
 
 export interface Recording {
   store: Store
-  /** What was run and would not stay on one shard, each with its reason; asked for once, it begins anew. */
+  /** What was run and would not stay on one shard, or goes by no index, with its reason; asked for once, it begins anew. */
   check(): Promise<string[]>
 }
 
@@ -103,7 +94,7 @@ const recordedStore = (store: Store, note: Note): Store => ({
 })
 
 async function checkNoted(noted: Map<string, readonly Value[]>, isSharded: boolean): Promise<string[]> {
-  const statements = [...noted]
+  const statements = [...noted].filter(([sql]) => TENANT_TABLES.test(sql) && !isMeant(sql, isSharded))
   noted.clear()
   if (!SHARDED_URL || statements.length === 0) return []
   const client = new pg.Client(SHARDED_URL)
@@ -114,15 +105,30 @@ async function checkNoted(noted: Map<string, readonly Value[]>, isSharded: boole
       'insert into looked_at select $2, * from unnest($1::text[]) on conflict do nothing returning statement',
       [statements.map(([sql]) => sql), isSharded],
     )
+    if (rows.length === 0) return []
     const fresh = new Set(rows.map(({ statement }) => statement))
+    return await whatIsWrong(
+      client,
+      statements.filter(([sql]) => fresh.has(sql)),
+    )
+  } finally {
+    await client.end()
+  }
+}
+
+async function whatIsWrong(
+  client: pg.Client,
+  statements: readonly (readonly [string, readonly Value[]])[],
+): Promise<string[]> {
+  const planner = await openPlanner()
+  try {
     const wrong: string[] = []
     for (const [sql, values] of statements) {
-      if (!fresh.has(sql) || isMeant(sql, isSharded)) continue
-      const why = await whyNotOneShard(client, sql, values)
+      const why = (await whyNotOneShard(client, sql, values)) ?? (await planner.whyNotByIndex(sql))
       if (why !== null) wrong.push(`${why}: ${sql.replace(/\s+/g, ' ')}`)
     }
     return wrong
   } finally {
-    await client.end()
+    await planner.end()
   }
 }

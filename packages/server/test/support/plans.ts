@@ -1,0 +1,71 @@
+// Whether a statement finds its rows by an index, whatever the statistics say: it is planned once for all values, as
+// PostgreSQL does it after the first few times, on tables that have never been looked at. An index that is read from end to
+// end is as bad as the table, and costs the more the more there is.
+import pg from 'pg'
+
+export interface Plan {
+  'Node Type'?: string
+  'Relation Name'?: string
+  'Index Name'?: string
+  'Index Cond'?: string
+  Plans?: Plan[]
+}
+
+export const numbered = (sql: string): string => {
+  let n = 0
+  return sql.replace(/\?/g, () => `$${++n}`)
+}
+
+function* nodesOf(plan: Plan): Generator<Plan> {
+  yield plan
+  for (const part of plan.Plans ?? []) yield* nodesOf(part)
+}
+
+/** What the first column of each index is. */
+async function leadingColumns(client: pg.Client): Promise<Map<string, string>> {
+  const { rows } = await client.query<{ name: string; first: string }>(
+    `select c.relname as name, pg_get_indexdef(i.indexrelid, 1, true) as first
+       from pg_index i join pg_class c on c.oid = i.indexrelid join pg_class t on t.oid = i.indrelid
+      where t.relnamespace = current_schema()::regnamespace`,
+  )
+  return new Map(rows.map(({ name, first }) => [name, first]))
+}
+
+export interface Planner {
+  /** How the rows of a statement are found if not by an index; null where an index leads to them. */
+  whyNotByIndex(sql: string): Promise<string | null>
+  end(): Promise<void>
+}
+
+export async function openPlanner(): Promise<Planner> {
+  const client = new pg.Client(process.env['TEST_POSTGRES_PLANNED'])
+  await client.connect()
+  await client.query('set plan_cache_mode = force_generic_plan; set enable_seqscan = off')
+  const firsts = await leadingColumns(client)
+
+  const howFound = (node: Plan): string | null => {
+    if (node['Node Type'] === 'Seq Scan') return `reads all of ${node['Relation Name']}`
+    const index = node['Index Name']
+    const first = index === undefined ? undefined : firsts.get(index)
+    return first === undefined || node['Index Cond']?.includes(first) ? null : `reads all of the index ${index}`
+  }
+
+  return {
+    async whyNotByIndex(sql) {
+      if (!/^\s*(with|select|update|delete)\b/i.test(sql)) return null
+      const text = numbered(sql)
+      const values = Array(new Set(text.match(/\$\d+/g)).size).fill('null')
+      await client.query(`prepare looked_at as ${text}`)
+      const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+        `explain (format json, costs off) execute looked_at${values.length > 0 ? `(${values.join()})` : ''}`,
+      )
+      await client.query('deallocate looked_at')
+      for (const node of nodesOf(rows[0]!['QUERY PLAN'][0].Plan)) {
+        const why = howFound(node)
+        if (why !== null) return why
+      }
+      return null
+    },
+    end: () => client.end(),
+  }
+}
