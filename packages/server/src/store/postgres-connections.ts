@@ -52,8 +52,8 @@ const MAX_WAITING = 5_000
 /** Of the connections, for what callers read; a tenant has half of these. */
 const SHARE_OF_READS = 0.6
 
-const CONNECTION = { keepAlive: true, application_name: 'sensorium' }
-const PIPELINED = { ...CONNECTION, pipeline: true, statement_timeout: STATEMENT_TIMEOUT_MS }
+const CONNECTION = { keepAlive: true, application_name: 'sensorium', pipeline: true }
+const TIMED = { ...CONNECTION, statement_timeout: STATEMENT_TIMEOUT_MS }
 
 type Warn = (what: string, error: unknown) => void
 
@@ -73,7 +73,7 @@ function translated(error: unknown, connected: boolean): unknown {
 /** The pool of connections for transactions and queries. */
 function makePool(Client: new (options?: pg.ClientConfig) => pg.Client, max: number, warn: Warn): pg.Pool {
   const pool = new pg.Pool({
-    ...PIPELINED,
+    ...TIMED,
     Client,
     connectionTimeoutMillis: QUEUE_WITHIN_MS,
     query_timeout: RESULT_WITHIN_MS,
@@ -143,7 +143,7 @@ export function makeConnections(options: PostgresOptions): Connections {
   const readPlaces = Math.max(1, Math.ceil(poolSize * SHARE_OF_READS))
   const readTurns = makeConnectionTurns(readPlaces, MAX_WAITING, QUEUE_WITHIN_MS, Math.ceil(readPlaces / 2))
   const lookUps = makeLookUps(
-    () => new Client({ ...PIPELINED, statement_timeout: LOOK_UP_WITHIN_MS, query_timeout: LOOK_UP_WITHIN_MS }),
+    () => new Client({ ...TIMED, statement_timeout: LOOK_UP_WITHIN_MS, query_timeout: LOOK_UP_WITHIN_MS }),
     warn,
   )
   const closing = new AbortController()
