@@ -3,7 +3,8 @@ import { Type, type Delivery, type Memory, type TSchema } from '@sensorium/contr
 import { snippet } from './tool.ts'
 
 const SNIPPET = 300
-const LONGEST_DATA = 4_000
+/** Characters of an event's data that are shown where nothing else is asked for. */
+export const USUAL_DATA = 4_000
 
 const text = (description: string) => Type.String({ description })
 export const optional = <T extends TSchema>(schema: T) => Type.Optional(schema)
@@ -40,18 +41,19 @@ export const DeliverySummary = Type.Object({
   data: optional(Type.Unknown({ description: 'The data of the event; its text, cut off, where it is long.' })),
   data_is_cut: optional(
     Type.Boolean({
-      description: 'Only the beginning is shown; who published the event sees all of it with trace_event.',
+      description:
+        'Only the beginning is shown. To read the rest, give_back and check_mailbox with more data_characters.',
     }),
   ),
   related_memories: optional(Type.Array(Type.Unknown())),
 })
 
-export function deliverySummary({ id, event_id, attempt_count, payload }: Delivery) {
+export function deliverySummary({ id, event_id, attempt_count, payload }: Delivery, dataCharacters = USUAL_DATA) {
   const { type, source, data, enrichment, ...attributes } = payload as Record<string, unknown>
   const named = (name: string, attribute: string): Record<string, string> =>
     typeof attributes[attribute] === 'string' ? { [name]: attributes[attribute] } : {}
   const written = data === undefined ? '' : JSON.stringify(data)
-  const isLong = written.length > LONGEST_DATA
+  const isLong = written.length > dataCharacters
   const memories = (enrichment as { memories?: unknown[] } | undefined)?.memories
   return {
     delivery_id: id,
@@ -64,7 +66,7 @@ export function deliverySummary({ id, event_id, attempt_count, payload }: Delive
     ...named('reply_to', 'replyto'),
     ...named('correlation_id', 'correlationid'),
     attempt: attempt_count,
-    ...(data === undefined ? {} : { data: isLong ? snippet(written, LONGEST_DATA) : data }),
+    ...(data === undefined ? {} : { data: isLong ? snippet(written, dataCharacters) : data }),
     ...(isLong ? { data_is_cut: true } : {}),
     ...(memories && memories.length > 0 ? { related_memories: memories } : {}),
   }

@@ -57,6 +57,22 @@ for (const [how, connect] of [
     await client.close()
   })
 
+  test(`[MCP-3] over ${how} the receiver of long data reads all of it when it asks for it`, async () => {
+    const { id, key } = await tenant.agent()
+    const client = await connect(service.url, key)
+    const data = { text: 'é'.repeat(5_000) }
+    await useTool(client, 'publish_event', { type: 'com.example.long', recipient: id, data })
+    type Box = { deliveries: { delivery_id: string; data: unknown; data_is_cut?: boolean }[] }
+    const first = await useTool<Box>(client, 'check_mailbox')
+    const { delivery_id, data_is_cut } = first.result.deliveries[0]!
+    assert.equal(data_is_cut, true)
+    await useTool(client, 'give_back', { delivery_ids: [delivery_id] })
+    const again = await useTool<Box>(client, 'check_mailbox', { data_characters: 6_000 })
+    assert.deepEqual(again.result.deliveries[0]!.data, data)
+    assert.equal(again.result.deliveries[0]!.data_is_cut, undefined)
+    await client.close()
+  })
+
   test(`[MCP-4] over ${how} a key without memory:read lists and reads the mailbox, and a missing memory is not found`, async () => {
     const agent = await tenant.agent({ scopes: ['receive'] })
     const few = await connect(service.url, agent.key)

@@ -1,8 +1,11 @@
 // The mailbox: what arrived, and what became of it.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { operations, Type } from '@sensorium/contract'
-import { DeliverySummary, deliverySummary } from '../shapes.ts'
+import { DeliverySummary, deliverySummary, USUAL_DATA } from '../shapes.ts'
 import { tool } from '../tool.ts'
+
+/** The largest event there may be where nothing else is configured, as text. */
+const MOST_DATA = 1_048_576
 
 const ids = Type.Array(Type.String(), {
   minItems: 1,
@@ -19,14 +22,22 @@ export const mailboxTools = [
     input: Type.Object({
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 20, default: 5 })),
       wait_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 20, default: 0 })),
+      data_characters: Type.Optional(
+        Type.Integer({
+          minimum: 100,
+          maximum: MOST_DATA,
+          default: USUAL_DATA,
+          description: 'How much of the data of each event to show, for events whose data_is_cut',
+        }),
+      ),
     }),
     output: Type.Object({ deliveries: Type.Array(DeliverySummary), count: Type.Integer() }),
     effect: 'adds',
-    async run({ limit = 5, wait_seconds = 0 }, { call }) {
+    async run({ limit = 5, wait_seconds = 0, data_characters }, { call }) {
       const found = await call(operations.pollDeliveries, { query: { limit, wait: wait_seconds } })
       const deliveries: ReturnType<typeof deliverySummary>[] = []
       for (const delivery of found.deliveries) {
-        deliveries.push(deliverySummary(delivery))
+        deliveries.push(deliverySummary(delivery, data_characters))
         await nextTurn() // each may be a megabyte
       }
       return { deliveries, count: found.count }
