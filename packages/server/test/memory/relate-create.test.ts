@@ -6,6 +6,7 @@ import type { Principal } from '../../src/auth/principal.ts'
 import { eraseMemory } from '../../src/memory/erase.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
+import { overOrWaiting } from '../support/over-or-waiting.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
 import { memoryCalls, orgAdmin, type Actor } from './tools.ts'
 
@@ -40,12 +41,8 @@ onBothEngines((engine) => {
     let made: Promise<{ status: number }> | undefined
     await service.store.tx(async (tx) => {
       await eraseMemory(tx, tools, principal, b.id)
-      let isOver = false
-      made = calls.relate(agent, a.id, b.id).finally(() => (isOver = true))
-      // With one writer it waits for its turn; else until it is done, or waits for the memory that is being erased.
-      const waiting =
-        "select 1 as one from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
-      while (service.store.isShared && !isOver && (await service.store.rows(waiting)).length === 0);
+      made = calls.relate(agent, a.id, b.id)
+      await overOrWaiting(service.store, made)
     })
     assert.equal((await made!).status, 404)
     const left = await service.store.rows(

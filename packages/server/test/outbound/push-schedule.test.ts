@@ -5,6 +5,7 @@ import { ConfigError, readConfig } from '../../src/config.ts'
 import { makeOpenSecret, pushTarget } from '../../src/outbound/push-secret.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
+import { overOrWaiting } from '../support/over-or-waiting.ts'
 import { startService, type Service, type TestTenant } from '../support/service.ts'
 import { outboundCalls, startReceiver, until } from './tools.ts'
 
@@ -126,10 +127,7 @@ onBothEngines((engine) => {
         const changing = service
           .call(`PATCH /v1/agents/${agent.id}`, { token: tenant.admin, body })
           .finally(() => (isChanged = true))
-        // With one writer it waits for its turn; else until it is done, or waits for what the claim holds.
-        const waiting =
-          "select 1 as one from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
-        while (store.isShared && !isChanged && (await store.rows(waiting)).length === 0);
+        await overOrWaiting(store, changing)
         assert.equal(isChanged, false, 'the change waits for the claim')
         return { changing }
       })
