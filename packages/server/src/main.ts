@@ -52,11 +52,12 @@ async function runAlone(config: Config, log: Logger): Promise<void> {
   const node = await serve(config, log, null, async (opened) => {
     adminKey = await bootstrapOn(config)(opened)
   })
-  greet(config, log, node.url, adminKey, { store: node.store.name })
+  // Before it says that it listens: whoever waits for that may end it at once.
   onSignals(
     (signal) => void node.stop(signal),
     () => process.exit(130),
   )
+  greet(config, log, node.url, adminKey, { store: node.store.name })
 }
 
 async function runWorkers(config: Config, log: Logger): Promise<void> {

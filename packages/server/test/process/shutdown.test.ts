@@ -1,5 +1,8 @@
 // SIGTERM: what was taken is finished, what comes is refused, and then it is over.
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { sqlite } from '../support/engines.ts'
 import { startProcess, type RunningProcess } from '../support/process.ts'
@@ -172,4 +175,25 @@ test('[STO-1] killed in the middle of a burst, it has everything that it answere
   const headers = { authorization: `Bearer ${await tokenFor(again)}` }
   for (const id of accepted) assert.equal((await fetch(`${again.url}/v1/events/${id}`, { headers })).status, 200, id)
   await again.stop()
+})
+
+test('[HTTP-28] whoever ends npm start ends the service: no shell stands between the two', async (t) => {
+  const { env: own, drop: forget } = await sqlite.fresh()
+  t.after(forget)
+  const npm = spawn('npm', ['start'], {
+    cwd: path.resolve(import.meta.dirname, '../../../..'),
+    env: { ...process.env, ...own, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'warn' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let said = ''
+  for await (const chunk of npm.stdout.iterator({ destroyOnReturn: false })) {
+    said += String(chunk)
+    if (said.includes('Sensorium listens on')) break
+  }
+  npm.stdout.resume()
+  npm.kill('SIGTERM')
+  // Its output is closed when nobody is left who could write to it.
+  await once(npm, 'close')
+  const again = await startProcess(own)
+  assert.equal((await again.stop()).code, 0, 'the store is free for the next one')
 })
