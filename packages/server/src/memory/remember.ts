@@ -115,7 +115,7 @@ export async function keepNew(
 ): Promise<MemoryRow | null> {
   const bytes = storedBytes(row)
   await quotas.makeRoom(tx, row.tenant_id, 'memories')
-  const giveRoomBack = await quotas.makeRoomForBytes(row.tenant_id, bytes)
+  const giveRoomBack = await quotas.makeRoomForBytes(tx, row.tenant_id, bytes)
   while ((await insertMemory(tx, row)) === 0) {
     const holder = await lockByExternalId(tx, principal, row.external_id!)
     if (holder && isLive(holder, at)) {

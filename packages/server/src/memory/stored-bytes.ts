@@ -19,6 +19,6 @@ export async function countChange(
   at: number,
 ): Promise<void> {
   const added = storedBytes(changed) - storedBytes(before)
-  if (added > 0) await quotas.makeRoomForBytes(changed.tenant_id, added)
+  if (added > 0) await quotas.makeRoomForBytes(tx, changed.tenant_id, added)
   meter(tx, at, [[changed.tenant_id, STORED_BYTES, added]])
 }

@@ -132,6 +132,11 @@ export interface Db extends Capabilities {
    * had to be tried again. What a node keeps in memory changes here, and not before.
    */
   afterCommit(effect: () => void): void
+  /**
+   * Calls back when what the transaction wrote is undone, or nobody can tell: before `tx` rejects, or before it is tried
+   * again. For what was taken in memory for its sake.
+   */
+  afterRollback(effect: () => void): void
 }
 
 /** All that is needed to read. */
@@ -253,7 +258,7 @@ const refuse = (): never => {
 /** What a store throws for writes outside of `tx`. */
 export const writesNeedTx: Pick<
   Db,
-  'run' | 'insertMany' | 'move' | 'runLater' | 'insertLater' | 'runLast' | 'lock' | 'afterCommit'
+  'run' | 'insertMany' | 'move' | 'runLater' | 'insertLater' | 'runLast' | 'lock' | 'afterCommit' | 'afterRollback'
 > = {
   run: async () => refuse(),
   insertMany: async () => refuse(),
@@ -263,10 +268,11 @@ export const writesNeedTx: Pick<
   runLast: refuse,
   lock: async () => refuse(),
   afterCommit: refuse,
+  afterRollback: refuse,
 }
 
 /**
- * Runs the effects of a transaction that is on disk. One that throws is a bug, and neither undoes it nor stops the
+ * Runs the effects of a transaction that has ended. One that throws is a bug, and neither undoes it nor stops the
  * rest.
  */
 export function runEffects(effects: readonly (() => void)[]): void {

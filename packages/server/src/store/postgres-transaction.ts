@@ -22,7 +22,7 @@ function onClient(
   client: pg.ClientBase,
   isSharded: boolean,
   later: (result: Promise<unknown>) => void,
-  afterCommit: Db['afterCommit'],
+  { afterCommit, afterRollback }: Pick<Db, 'afterCommit' | 'afterRollback'>,
 ): Db {
   const rows = async <R>(sql: string, values: readonly Value[] = []): Promise<R[]> =>
     (await send(client, sql, values)).rows as R[]
@@ -33,6 +33,7 @@ function onClient(
     ...capabilities,
     isSharded,
     afterCommit,
+    afterRollback,
     rows,
     lookUp: async <R>(sql: string, values?: readonly Value[]) => (await rows<R>(sql, values))[0],
     run: async (sql, values = []) => (await send(client, sql, values)).rowCount ?? 0,
@@ -62,6 +63,7 @@ export async function transact<T>(
 ): Promise<T> {
   const sent: Promise<unknown>[] = []
   const effects: (() => void)[] = []
+  const undone: (() => void)[] = []
   let committing = false
   // Heard of when the transaction ends; until then a failure must not count as one that nobody handles.
   const later = (result: Promise<unknown>): void => {
@@ -70,7 +72,11 @@ export async function transact<T>(
   }
   later(sendCommand(client, mayBeLost ? BEGIN_UNSYNCED : 'begin'))
   try {
-    const result = await work(onClient(client, isSharded, later, (effect) => void effects.push(effect)))
+    const ends = {
+      afterCommit: (effect: () => void) => void effects.push(effect),
+      afterRollback: (effect: () => void) => void undone.push(effect),
+    }
+    const result = await work(onClient(client, isSharded, later, ends))
     committing = true
     const commit = sendCommand(client, 'commit')
     later(commit)
@@ -80,6 +86,7 @@ export async function transact<T>(
     runEffects(effects)
     return result
   } catch (error) {
+    runEffects(undone)
     if (isOutage(error)) {
       if (!committing || isRefusal(error)) throw error
       throw new StoreUnavailable((error as Error).message, { trouble: 'unsure', cause: error })

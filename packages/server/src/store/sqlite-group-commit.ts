@@ -56,6 +56,8 @@ interface Group {
   /** So many of them need not wait for the disk: up to the last one that may be lost. */
   settledAtOnce: number
   readonly atTheEnd: Last[]
+  /** What each has to be told where nothing of it is kept. */
+  readonly undone: (() => void)[][]
   /** Why the first that failed did. */
   refusal: unknown
 }
@@ -139,10 +141,12 @@ function makeRunJob(writer: DatabaseSync) {
   /** What the transaction under way leaves for the end of its group, and for when that is on disk. */
   let last: Last[] = []
   let effects: (() => void)[] = []
+  let undone: (() => void)[] = []
   const inGroup: Db = {
     ...write,
     runLast: (sql, values) => void last.push({ sql, values }),
     afterCommit: (effect) => void effects.push(effect),
+    afterRollback: (effect) => void undone.push(effect),
   }
 
   /** In a savepoint where it has company: alone it undoes everything when it fails. */
@@ -153,6 +157,7 @@ function makeRunJob(writer: DatabaseSync) {
       failedLater = null
       last = []
       effects = []
+      group.undone.push((undone = []))
       const value = await job.work(inGroup)
       if (failedLater) throw (failedLater as { error: unknown }).error
       if (isShared) release.run()
@@ -168,6 +173,7 @@ function makeRunJob(writer: DatabaseSync) {
       if (!writer.isTransaction) throw translate(error)
       writer.exec(isShared ? 'rollback to job; release job' : 'rollback; begin')
       group.refusal ??= error
+      runEffects(undone.splice(0))
       group.settled.push(() => job.reject(error))
     }
   }
@@ -197,13 +203,14 @@ export function makeGroupCommit({ writer, log, snapshot, writes, observe, now }:
   }
 
   /** Neither begun nor committed: nobody's work is on disk. */
-  function failAll(line: Line, { jobs }: Group, error: unknown): void {
+  function failAll(line: Line, { jobs, undone }: Group, error: unknown): void {
     if (writer.isTransaction) writer.exec('rollback')
     snapshot.release()
     // Those who would have been in it are told too where it could not even begin.
     if (jobs.length === 0) jobs.push(...jobsOf(line, [], MAX_GROUP_MS, now))
     const outage = translate(error)
     writes.ended(outage)
+    for (const effects of undone) runEffects(effects)
     for (const job of jobs) job.reject(outage)
   }
 
@@ -226,7 +233,7 @@ export function makeGroupCommit({ writer, log, snapshot, writes, observe, now }:
   }
 
   async function run(line: Line): Promise<void> {
-    const group: Group = { jobs: [], settled: [], settledAtOnce: 0, atTheEnd: [], refusal: undefined }
+    const group: Group = { jobs: [], settled: [], settledAtOnce: 0, atTheEnd: [], undone: [], refusal: undefined }
     const started = performance.now()
     try {
       await runJobs(line, group)

@@ -216,6 +216,7 @@ export function onConnection(connection: DatabaseSync, failed: (error: unknown) 
     runLast: (sql, values) => void run(sql, values),
     lock: async () => {}, // transactions run one after the other
     afterCommit: writesNeedTx.afterCommit,
+    afterRollback: writesNeedTx.afterRollback,
   }
   return db
 }

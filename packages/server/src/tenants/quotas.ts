@@ -22,8 +22,11 @@ export interface Quotas {
   limitsPublishing(tenantId: string): boolean
   /** Throws when the tenant may not have so many more of these. For the transaction that makes them. */
   makeRoom(tx: Db, tenantId: string, what: Counted, count?: number): Promise<void>
-  /** Throws when the tenant may not store so many bytes more. What comes back is called where nothing was stored. */
-  makeRoomForBytes(tenantId: string, bytes: number): Promise<() => void>
+  /**
+   * Throws when the tenant may not store so many bytes more. For the transaction that stores them; what comes back is
+   * called where it stores nothing after all.
+   */
+  makeRoomForBytes(tx: Db, tenantId: string, bytes: number): Promise<() => void>
   /**
    * Why a tenant may not store so much more; null when it may. Then it is told what became of it: `written`, or given
    * back with `release`.
@@ -157,13 +160,11 @@ function makeMetered(store: Store, clock: Clock, settingsOf: SettingsOf) {
     },
     /** Nothing of what was taken is stored. */
     release,
-    /** What counts as stored turned out not to be. */
-    undo: (tenantId: string, bytes: number): void => count(tenantId, 0, -bytes),
   }
 }
 
 export function makeQuotas(store: Store, clock: Clock, settingsOf: SettingsOf): Quotas {
-  const { take, written, release, undo } = makeMetered(store, clock, settingsOf)
+  const { take, written, release } = makeMetered(store, clock, settingsOf)
   return {
     take,
     written,
@@ -173,11 +174,14 @@ export function makeQuotas(store: Store, clock: Clock, settingsOf: SettingsOf): 
       const { quota_events_per_day, quota_stored_bytes } = settingsOf(tenantId)
       return quota_events_per_day !== null || quota_stored_bytes !== null
     },
-    async makeRoomForBytes(tenantId, bytes) {
+    async makeRoomForBytes(tx, tenantId, bytes) {
       const failure = await take(tenantId, 0, bytes)
       if (failure) throw failure
-      written(tenantId, 0, bytes)
-      return () => undo(tenantId, bytes)
+      let isStored = true
+      tx.afterCommit(() => (isStored ? written : release)(tenantId, 0, bytes))
+      // It may be tried again, and takes its room again then.
+      tx.afterRollback(() => release(tenantId, 0, bytes))
+      return () => void (isStored = false)
     },
   }
 }

@@ -66,6 +66,7 @@ async function statementsOf(
     runLast: note,
     lock: async () => {},
     afterCommit: () => {},
+    afterRollback: () => {},
   })
   return seen
 }

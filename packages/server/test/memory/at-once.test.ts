@@ -124,5 +124,27 @@ onBothEngines((engine) => {
       )
       assert.equal(reply.status, 200, reply.text)
     })
+
+    test('[RACE-15] what is undone, or done again, takes its bytes of a quota once', async () => {
+      const settings = { ...NO_SETTINGS, quota_stored_bytes: 60 }
+      const quotas = makeQuotas(service.store, service.clock, () => settings)
+      const collision = Object.assign(new Error('in each other\u2019s way'), { code: '40P01' })
+      let isFirst = true
+      const put = () =>
+        service.store.tx(async (tx) => {
+          const made = await putMemory(tx, { ...tools, quotas }, principal, 'one', {
+            ...aMemory,
+            content: 'x'.repeat(30),
+          })
+          if (isFirst) {
+            isFirst = false
+            throw collision
+          }
+          return made
+        })
+      // PostgreSQL tries again by itself.
+      const { outcome } = await put().catch((error) => (error === collision ? put() : Promise.reject(error)))
+      assert.equal(outcome, 'made')
+    })
   })
 })

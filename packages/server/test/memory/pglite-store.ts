@@ -43,6 +43,7 @@ function on(
     runLater: (sql, values) => later(db.run(sql, values)),
     runLast: (sql, values) => later(db.run(sql, values)),
     afterCommit,
+    afterRollback: () => {},
     insertLater: (insert, rows) => later(db.insertMany(insert, rows)),
     rows: async <R>(sql: string, values: readonly Value[] = []) => (await query<R>(sql, values)).rows,
     move: (move, given, where, values) => db.run(moveSql(move, where), [...values, ...given]),

@@ -85,6 +85,20 @@ onBothEngines((engine) => {
     )
   })
 
+  test('[OPS-13] what was taken for a transaction is given back once where it is undone, and not where it is kept', async () => {
+    const { store } = opened
+    const undone: string[] = []
+    const job = (id: string, fails: boolean) =>
+      store.tx(async (tx) => {
+        tx.afterRollback(() => undone.push(id))
+        await tx.run('insert into effects values (?)', [id])
+        if (fails) throw new Error(`no ${id}`)
+      })
+    await Promise.allSettled([job('kept', false), job('undone', true), job('kept too', false)])
+    assert.deepEqual(undone, ['undone'])
+    assert.throws(() => store.afterRollback(() => {}), /needs a transaction/)
+  })
+
   test('[OPS-13] outside of a transaction there is nothing to wait for', () => {
     assert.throws(() => opened.store.afterCommit(() => {}), /needs a transaction/)
   })
