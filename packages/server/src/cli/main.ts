@@ -1,5 +1,6 @@
 // `sensorium <command>`, as a process.
 import { Interrupted } from './command.ts'
+import { followNpx } from './follow-npx.ts'
 import { runCommand } from './run.ts'
 import { writeLine } from './terminal/write-line.ts'
 
@@ -25,7 +26,10 @@ const exitCode = await runCommand(process.argv.slice(2), {
   env: process.env,
   print: (line) => writeLine(process.stdout, line),
   warn: (line) => console.error(line),
-  serve: () => import('../main.ts'),
+  serve() {
+    followNpx(process.env, () => process.kill(process.pid, 'SIGTERM'))
+    return import('../main.ts')
+  },
   interrupted,
 })
 if (exitCode !== null) process.exitCode = exitCode

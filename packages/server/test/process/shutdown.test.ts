@@ -177,23 +177,28 @@ test('[STO-1] killed in the middle of a burst, it has everything that it answere
   await again.stop()
 })
 
-test('[HTTP-28] whoever ends npm start ends the service: no shell stands between the two', async (t) => {
-  const { env: own, drop: forget } = await sqlite.fresh()
-  t.after(forget)
-  const npm = spawn('npm', ['start'], {
-    cwd: path.resolve(import.meta.dirname, '../../../..'),
-    env: { ...process.env, ...own, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'warn' },
-    stdio: ['ignore', 'pipe', 'inherit'],
+for (const line of [
+  ['npm', 'start'],
+  ['npx', 'sensorium', 'start'],
+])
+  test(`[HTTP-28] whoever ends ${line.join(' ')} ends the service, whatever shell stands between the two`, async (t) => {
+    const { env: own, drop: forget } = await sqlite.fresh()
+    t.after(forget)
+    const [program, ...args] = line
+    const started = spawn(program!, args, {
+      cwd: path.resolve(import.meta.dirname, '../../../..'),
+      env: { ...process.env, ...own, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'warn' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    let said = ''
+    for await (const chunk of started.stdout.iterator({ destroyOnReturn: false })) {
+      said += String(chunk)
+      if (said.includes('Sensorium listens on')) break
+    }
+    started.stdout.resume()
+    started.kill('SIGTERM')
+    // Its output is closed when nobody is left who could write to it.
+    await once(started, 'close')
+    const again = await startProcess(own)
+    assert.equal((await again.stop()).code, 0, 'the store is free for the next one')
   })
-  let said = ''
-  for await (const chunk of npm.stdout.iterator({ destroyOnReturn: false })) {
-    said += String(chunk)
-    if (said.includes('Sensorium listens on')) break
-  }
-  npm.stdout.resume()
-  npm.kill('SIGTERM')
-  // Its output is closed when nobody is left who could write to it.
-  await once(npm, 'close')
-  const again = await startProcess(own)
-  assert.equal((await again.stop()).code, 0, 'the store is free for the next one')
-})
