@@ -20,7 +20,8 @@ export function makeAcknowledge(store: Store, tools: SettleTools, now: () => num
   const alone: Acknowledge = (mailbox, ids) => store.tx((tx) => acknowledge(tx, tools, mailbox, ids, now()))
   async function together(group: readonly Acknowledgement[]): Promise<(number | Promise<number>)[]> {
     try {
-      return await store.tx((tx) => acknowledgeAll(tx, tools, group, now()))
+      const tenantIds = group.map(({ mailbox }) => mailbox.tenantId)
+      return await store.tx((tx) => acknowledgeAll(tx, tools, group, now()), { tenantIds })
     } catch (error) {
       if (group.length === 1 || error instanceof StoreUnavailable) throw error
       return eachAlone(group, ({ mailbox, ids }) => alone(mailbox, ids))

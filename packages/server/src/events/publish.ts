@@ -106,8 +106,9 @@ function makePublishTogether(tools: PublishTools, route: RouteEvents): (group: r
         return (handing = handover.take(...made))
       }
       try {
-        const { outcomes, recipients, added } = await store.tx((tx) =>
-          writeGroup(tx, group, tries < REROUTES, handOver),
+        const { outcomes, recipients, added } = await store.tx(
+          (tx) => writeGroup(tx, group, tries < REROUTES, handOver),
+          { tenantIds: group.map(({ submission }) => submission.tenantId) },
         )
         ;(handing as Handing | null)?.settle(true)
         tellAdded?.(added)

@@ -164,6 +164,8 @@ export interface TxOptions {
    * turn among the tenants.
    */
   caller?: Caller
+  /** The tenants of those who asked, where they are several: they count as tenants that write. */
+  tenantIds?: readonly string[]
   /**
    * It resolves when it is committed and does not wait for the disk: a power cut may take it back, alone or with others
    * of its kind, never something that was answered as durable. For a lease, which may be forgotten but not be half

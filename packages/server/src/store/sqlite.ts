@@ -141,11 +141,12 @@ export function openSqlite(
 
   const writerQueue = makeWriter(groupCommit, log, now)
 
-  function tx<T>(work: (tx: Db) => Promise<T>, { mayBeLost = false, caller = ITSELF }: TxOptions = {}): Promise<T> {
+  function tx<T>(work: (tx: Db) => Promise<T>, options: TxOptions = {}): Promise<T> {
+    const { mayBeLost = false, caller = ITSELF, tenantIds = caller.tenantId === '' ? [] : [caller.tenantId] } = options
     const reason = trouble()
     if (reason) return Promise.reject(reason)
     return new Promise<T>((resolve, reject) =>
-      writerQueue.add({ tenantId: caller.tenantId, work, mayBeLost, resolve, reject }, caller),
+      writerQueue.add({ tenantId: caller.tenantId, tenantIds, work, mayBeLost, resolve, reject }, caller),
     )
   }
 

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, before, test } from 'node:test'
 import { databaseFile } from '../../src/store/data-directory.ts'
 import { openSqlite } from '../../src/store/sqlite.ts'
-import { StoreUnavailable, type Store } from '../../src/store/db.ts'
+import { StoreUnavailable, type Store, type TxOptions } from '../../src/store/db.ts'
 import { sqlite } from '../support/engines.ts'
 
 let store: Store
@@ -185,4 +185,54 @@ test('[SAFE-52] of a group of two hundred, 12 hear in one turn that they are on 
   )
   isOver = true
   assert.ok(Math.max(...heard.values()) <= 12, `${Math.max(...heard.values())} heard in one turn`)
+})
+
+test('[SAFE-52] the next group does not wait until all of the one before have heard', async () => {
+  let heard = 0
+  let heardBefore: number | undefined
+  let neighbour: Promise<void> | undefined
+  const ask = (tenantId: string, work: () => void) =>
+    store.tx(
+      async (tx) => {
+        await tx.rows('select 1')
+        work()
+      },
+      { caller: { tenantId, id: 'a' } },
+    )
+  const loud = Array.from({ length: 200 }, async () => {
+    await ask('loud', () => {})
+    heard++
+    neighbour ??= ask('quiet', () => (heardBefore = heard))
+  })
+  await Promise.all(loud)
+  await neighbour
+  assert.ok(heardBefore! < 200, `${heardBefore} had heard when it began`)
+})
+
+test('[SAFE-52] those who publish count as tenants that write', async () => {
+  // One that has heard of no tenant yet.
+  const fresh = openSqlite(file, undefined, () => passed)
+  const begun: string[] = []
+  const ask = (name: string, options: TxOptions, work: () => void = () => {}) =>
+    fresh.tx(async (tx) => {
+      begun.push(name)
+      await tx.rows('select 1')
+      work()
+    }, options)
+  const ofOne = { caller: { tenantId: 'another', id: 'a' } }
+  await ask('quiet', { tenantIds: ['publisher'] })
+  await ask('loud', ofOne)
+  begun.length = 0
+  let neighbour: Promise<void> | undefined
+  await Promise.all(
+    Array.from({ length: 8 }, () =>
+      ask('loud', ofOne, () => {
+        if (!neighbour) setImmediate(() => (neighbour = ask('quiet', { tenantIds: ['publisher'] })))
+        passed += 3.5
+      }),
+    ),
+  )
+  await neighbour
+  await fresh.close()
+  assert.ok(begun.indexOf('quiet') <= 2, `the neighbour was number ${begun.indexOf('quiet')}`)
 })
