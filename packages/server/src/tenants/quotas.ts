@@ -1,9 +1,10 @@
 // How much a tenant may have: agents, interests, memories, bytes, events a day. Only a tenant with a quota pays for it.
 //
 // 1. What is made one by one is counted in the transaction that makes it, under a lock, and no further than the quota.
-//    While there is much room a node takes a share of it, and counts again when that is used or a second old. One node
-//    passes no quota; others may fill it up meanwhile, so that each passes it by what is left of its share. (Rejected:
-//    a table of shares, which is a write more for everything that is made under a quota.)
+//    While there is much room a node takes a share of it, and counts again when that is used or a second old. Others may
+//    fill it up meanwhile, so that each passes it by what is left of its share; and with several writers a node itself
+//    by what it has under way while it counts. (Rejected: a table of shares, which is a write more for everything that
+//    is made under a quota; and a lock for whoever uses a share, which imports would wait for each other with.)
 // 2. What is published is compared with the counters that metering keeps anyway, read at most once a second, and with
 //    what this node took since: one node passes none, several may pass a quota by what they take in a second. What is
 //    under way counts whatever was read: it may not be among the counters yet.
