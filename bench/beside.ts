@@ -44,11 +44,15 @@ for (const engine of ENGINES) {
         }
       }),
     )
-  /** Waits until the model has nothing left to do. */
+  /** Waits until the model has nothing left to do. Of two memories that say the same it may read one. */
   async function embedded(): Promise<void> {
-    for (;;) {
+    let last = -1
+    for (let unchanged = 0; unchanged < 20; unchanged++) {
       const { body } = await creators[0]!.send({ method: 'GET', path: '/metrics' })
-      if (Number(/^sensorium_memories_embedded_total (\d+)/m.exec(body.toString())?.[1] ?? 0) >= created) return
+      const count = Number(/^sensorium_memories_embedded_total (\d+)/m.exec(body.toString())?.[1] ?? 0)
+      if (count >= created) return
+      if (count !== last) unchanged = 0
+      last = count
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
   }
