@@ -83,7 +83,7 @@ export async function alerts(
   handled.push(await handleNext(triage.client))
 
   const receipts = await Promise.all(sent.map((id) => sensor.client.events.get(id)))
-  const results = await triage.client.memory.recall('what helps against too much heat?')
+  const results = await triage.client.memory.recall('does the valve help against too much heat?')
   return { handled, receipts, found: results.map(({ memory }) => memory.title) }
 }
 
