@@ -128,7 +128,7 @@ export function makeReadingTurns(now: () => number = () => performance.now()): R
         one.slices?.heard()
         flood.heard(one.sender)
         const most = flood.isBy(one.sender) ? OF_ONE_TURN_OF_FLOOD : OF_ONE_TURN
-        if (heardInTurn(one.sender, reads.turn) === most && senders.size > 1) rests.rest(one.sender, socket)
+        if (heardInTurn(one.sender, reads.turn) >= most && senders.size > 1) rests.rest(one.sender, socket)
       }
       if (count === OF_ONE_READ + 1) isLoud(socket)
     },

@@ -166,6 +166,26 @@ test('[SAFE-53] of an address that floods sixteen are read in a turn, then eight
   if (rested !== -1) assert.ok(Math.max(0, ...sizes.slice(rested + 1)) <= 9, `then ${sizes.slice(rested + 1)}`)
 })
 
+test('[SAFE-53] who is found to flood in the middle of a turn rests at once', async () => {
+  const { port, turns, read, count } = await server()
+  const other = await connect(port, '127.0.0.3')
+  const many = await Promise.all(Array.from({ length: 200 }, () => connect(port, '127.0.0.2')))
+  const ask = async (socket: Socket): Promise<void> => {
+    const answered = count(read.length + 1)
+    socket.write(REQUEST)
+    await answered
+  }
+  for (let i = 0; i < 16; i++) await ask(other)
+  for (let i = 16; i < 216; i++) await ask(many[i - 16]!)
+  // The fortieth of them is the one that shows it, when more than sixteen of the turn were read already.
+  const before = turns.length
+  const all = count(216 + 200)
+  for (const socket of many) socket.write(REQUEST)
+  await all
+  const sizes = turns.slice(before).map((sockets) => sockets.size)
+  assert.ok(Math.max(...sizes) <= 41, `${sizes}`)
+})
+
 /** A kibibyte of them; a turn as it is counted here may hold the end of one and the beginning of the next. */
 const OF_A_SLICE = Math.ceil(1_024 / REQUEST.length)
 
