@@ -49,13 +49,13 @@ function cpuSeconds({ pid }: Service): number {
 }
 
 /** A neighbour publishes and polls, in turns. */
-async function neighbour(service: Service, token: string): Promise<Felt> {
+async function neighbour(service: Service, token: string, seconds = SECONDS): Promise<Felt> {
   const connections = Array.from({ length: 8 }, () => new Connection(service.port))
   const times: number[] = []
   let refused = 0
   const underWay: Promise<void>[] = []
   const cpuBefore = cpuSeconds(service)
-  await steadily(PER_SECOND, SECONDS, (i) => {
+  await steadily(PER_SECOND, seconds, (i) => {
     const connection = connections[i % connections.length]!
     const began = performance.now()
     const call =
@@ -74,7 +74,7 @@ async function neighbour(service: Service, token: string): Promise<Felt> {
       }),
     )
   })
-  const cpu = (cpuSeconds(service) - cpuBefore) / SECONDS
+  const cpu = (cpuSeconds(service) - cpuBefore) / seconds
   await Promise.all(underWay)
   for (const connection of connections) connection.close()
   return { times, refused, cpu }
@@ -101,11 +101,22 @@ async function attackerOf(service: Service, slug: string): Promise<Target> {
   return { port: service.port, token: await exchange(key), agentId: id }
 }
 
+/**
+ * An attack lasts: what is measured begins when it has been under way for this long. Before that the node runs code that
+ * it never ran, and how slow that is says nothing about the attack.
+ */
+const UNDER_WAY_SECONDS = 3
+
 /** Attacks for as long as the neighbour works: what that felt, and the bytes that were sent. */
-async function under(name: string, target: Target, work: () => Promise<Felt>): Promise<Felt & { sent: number }> {
+async function under(
+  name: string,
+  target: Target,
+  work: (seconds?: number) => Promise<Felt>,
+): Promise<Felt & { sent: number }> {
   const attacker = startAsOutsider(fileURLToPath(import.meta.url), [name, JSON.stringify(target)])
   const said = createInterface({ input: attacker.stdout! })
   await once(said, 'line')
+  await work(UNDER_WAY_SECONDS)
   const felt = await work()
   if (attacker.exitCode !== null) throw new Error(`the attacker ended by itself: ${attacker.exitCode}`)
   attacker.kill('SIGTERM')
@@ -129,7 +140,7 @@ async function measure(engine: 'sqlite' | 'postgres'): Promise<Record<string, un
     await attack.prepare?.((method, path, body) => service.call(method, path, target.token, body), target)
     await sleep(REST_MS)
     const before = await neighbour(service, victim.token)
-    const during = await under(name, target, () => neighbour(service, victim.token))
+    const during = await under(name, target, (seconds) => neighbour(service, victim.token, seconds))
     await sleep(REST_MS)
     const after = await neighbour(service, victim.token)
     const row = {
@@ -140,7 +151,7 @@ async function measure(engine: 'sqlite' | 'postgres'): Promise<Record<string, un
       ratio: p99(during) / p99(before, after),
       goal: `under ${GOAL}`,
       refused: during.refused,
-      sent_mb_per_s: during.sent / 1e6 / SECONDS,
+      sent_mb_per_s: during.sent / 1e6 / (UNDER_WAY_SECONDS + SECONDS),
       quiet_cpu: before.cpu,
       during_cpu: during.cpu,
       healthy: (await fetch(`http://127.0.0.1:${service.port}/healthz`)).status === 200,

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { NODE_FLAGS } from '../../packages/server/bin/node-flags.js'
 import { startPostgres } from '../../packages/server/test/support/postgres-server.ts'
 
 export const ADMIN_KEY = 'ak_live_BenchBenchBenchBenchBenchBench01'
@@ -27,7 +28,7 @@ function spawnServer(file: string, env: Record<string, string>): Promise<{ child
   const child = spawn(
     process.execPath,
     [
-      '--max-semi-space-size=8',
+      ...NODE_FLAGS,
       ...(process.env['PROF']
         ? ['--cpu-prof', '--cpu-prof-interval', '200', '--cpu-prof-dir', process.env['PROF']]
         : []),
