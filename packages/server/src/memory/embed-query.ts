@@ -10,8 +10,13 @@ const SPACES = /\s+/g
 /** More than the 254 tokens that the model reads of a query, and more words than are looked up. */
 const MAX_QUERY = 4_096
 
-/** As much of a text as is read of it. */
-export const asQuery = (text: string): string => text.replaceAll(SPACES, ' ').trim().slice(0, MAX_QUERY).toWellFormed()
+const onOneLine = (text: string): string => text.replaceAll(SPACES, ' ').trim()
+
+/** As much of a text as is read of it. What comes long after that is looked at only where most before it is space. */
+export function asQuery(text: string): string {
+  const beginning = onOneLine(text.slice(0, 2 * MAX_QUERY))
+  return (beginning.length > MAX_QUERY ? beginning : onOneLine(text)).slice(0, MAX_QUERY).toWellFormed()
+}
 
 /** Null where the model cannot say. Throws where too many of one agent wait. */
 export type EmbedQuery = (viewer: Viewer, query: string) => Promise<Embedded | null>

@@ -60,14 +60,18 @@ function addAsked(run: string, add: (term: string) => void): void {
 
 type Kind = 'text' | 'question'
 
-function wordsIn(text: string, languages: readonly Language[], kind: Kind): Word[] {
+/** As they are written, in lower case. */
+const written = (text: string): string[] =>
+  Array.from(text.normalize('NFKC').toLowerCase().matchAll(WORD), ([word]) => word)
+
+function wordsIn(text: readonly string[], languages: readonly Language[], kind: Kind): Word[] {
   const words: Word[] = []
   const single = (term: string): void => void words.push([term])
   const small = languages.length === 1 ? smallWords[languages[0]!] : smallWords.en
   const addWord = (word: string): void => {
     if (!small.has(unaccented(word))) words.push(formsOf(word.slice(0, MAX_WORD), languages))
   }
-  for (const [word] of text.normalize('NFKC').toLowerCase().matchAll(WORD)) {
+  for (const word of text) {
     if (!NO_SPACES.test(word)) {
       addWord(word)
       continue
@@ -86,15 +90,15 @@ function wordsIn(text: string, languages: readonly Language[], kind: Kind): Word
 /** Characters by which the language of a text is told. */
 const TOLD_BY = 4_096
 
-const ownLanguages = (text: string): readonly Language[] =>
-  languagesOf(Array.from(text.normalize('NFKC').toLowerCase().matchAll(WORD), ([word]) => unaccented(word)))
+const ownLanguages = (text: readonly string[]): readonly Language[] => languagesOf(text.map(unaccented))
 
 /** The words of a question, each once; words that share a form are one. */
 export function askedWords(query: string): { words: Word[]; languages: readonly Language[] } {
-  const languages = ownLanguages(query)
+  const text = written(query)
+  const languages = ownLanguages(text)
   const words: string[][] = []
   const wordOf = new Map<string, string[]>()
-  for (const forms of wordsIn(query, languages, 'question')) {
+  for (const forms of wordsIn(text, languages, 'question')) {
     let word = forms.map((form) => wordOf.get(form)).find((found) => found !== undefined)
     if (!word) words.push((word = []))
     for (const form of forms) {
@@ -106,7 +110,8 @@ export function askedWords(query: string): { words: Word[]; languages: readonly 
 }
 
 /** The words of a text that is stored, in their order, as often as they occur. */
-export const wordsOf = (text: string): Word[] => wordsIn(text, ownLanguages(text.slice(0, TOLD_BY)), 'text')
+export const wordsOf = (text: string): Word[] =>
+  wordsIn(written(text), ownLanguages(written(text.slice(0, TOLD_BY))), 'text')
 
 /**
  * Different forms of a memory that are indexed. English of 32,768 characters has some 2,500; a text of that many
