@@ -30,6 +30,5 @@ VOLUME /data
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-# What the flags are for: packages/server/bin/node-flags.js.
-ENTRYPOINT ["node", "--max-semi-space-size=8", "--initial-old-space-size=96", "--v8-pool-size=1", "--invocation-count-for-turbofan=1000", "/app/node_modules/sensorium/bin/sensorium.js"]
+ENTRYPOINT ["node", "/app/node_modules/sensorium/bin/sensorium.js"]
 CMD ["start"]

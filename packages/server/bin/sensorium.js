@@ -4,10 +4,11 @@ import { spawn } from 'node:child_process'
 import module from 'node:module'
 import { constants } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { NODE_FLAGS } from './node-flags.js'
+import { beginWithFlags, NODE_FLAGS } from './node-flags.js'
 import { isNewEnough, OLDEST, pinnedNode } from './pinned-node.js'
 
 if (isNewEnough(process.versions.node)) {
+  if (process.argv[2] === 'start') beginWithFlags()
   // Without it two thirds of a command's half second go into compiling. Beside the code, where only its owner writes.
   module.enableCompileCache(fileURLToPath(new URL('../../../node_modules/.cache/sensorium', import.meta.url)))
   await import('../src/cli/main.ts')

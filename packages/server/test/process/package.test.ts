@@ -6,6 +6,7 @@ import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, sta
 import os from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
+import { NODE_FLAGS } from '../../bin/node-flags.js'
 import { isNewEnough } from '../../bin/pinned-node.js'
 import { bash, startInstalled, type RunningProcess } from '../support/process.ts'
 
@@ -107,6 +108,25 @@ test('[PKG-4] the installed command starts the service, and the tour of the READ
   assert.match(stdout, /"event_id":"reading-1-[^"]+","status":"accepted","recipients":1/)
   assert.match(stdout, /"enrichment":\{"depth":"light","memories":\[\{"id":"mem_/)
   assert.match(stdout, /\{"acknowledged":1\}/)
+})
+
+test('[PKG-4] it serves with the flags of Node.js that were measured, and those given by hand come last', async (t) => {
+  if (process.platform !== 'linux') return t.skip('where a process shows how it was started')
+  const service = await startInstalled(path.join(modules, '.bin/sensorium'), {
+    DATA_DIR: path.join(installed, 'flags'),
+    LOG_LEVEL: 'warn',
+  })
+  t.after(() => service.stop())
+  const [, ...args] = readFileSync(`/proc/${service.pid}/cmdline`, 'utf8').split('\0')
+  assert.deepEqual(args.slice(0, NODE_FLAGS.length), NODE_FLAGS)
+  assert.deepEqual(args.slice(-2), ['start', ''])
+  const byHand = `import { beginWithFlags } from '${new URL('../../bin/node-flags.js', import.meta.url).href}'
+    beginWithFlags()
+    console.log(JSON.stringify(process.execArgv))`
+  const program = path.join(folder, 'by-hand.mjs')
+  writeFileSync(program, byHand)
+  const printed = execFileSync(process.execPath, ['--max-semi-space-size=16', program], { encoding: 'utf8' })
+  assert.deepEqual(JSON.parse(printed), [...NODE_FLAGS, '--max-semi-space-size=16'])
 })
 
 function pathWithThisNode(): string {
