@@ -46,6 +46,7 @@ async function server(now?: () => number, take: (request: IncomingMessage) => un
     listening.closeAllConnections()
     listening.close()
   })
+  const count = (n: number): Promise<void> => new Promise((resolve) => ((wanted = n), (done = resolve)))
   return {
     turns,
     counts,
@@ -53,7 +54,14 @@ async function server(now?: () => number, take: (request: IncomingMessage) => un
     sockets,
     resting,
     port: (listening.address() as AddressInfo).port,
-    count: (n: number) => new Promise<void>((resolve) => ((wanted = n), (done = resolve))),
+    /** Resolves with the request that is the `n`th of all. */
+    count,
+    /** Sends requests, and waits until all have come. */
+    async ask(socket: Socket, requests = 1): Promise<void> {
+      const answered = count(read.length + requests)
+      socket.write(REQUEST.repeat(requests))
+      await answered
+    },
   }
 }
 
@@ -91,13 +99,8 @@ test('[SAFE-31] sockets of another address are not made to wait', async () => {
 
 test('[SAFE-31] who pipelines rests for four times as long where others are, and who does not is read meanwhile', async () => {
   // A request takes ten seconds of this clock, and nothing else takes any.
-  const { port, read, count } = await server(() => read.length * 10_000)
+  const { port, read, ask } = await server(() => read.length * 10_000)
   const [other, quiet] = [await connect(port, '127.0.0.3'), await connect(port, '127.0.0.2')]
-  const ask = async (socket: Socket, requests = 1): Promise<void> => {
-    const answered = count(read.length + requests)
-    socket.write(REQUEST.repeat(requests))
-    await answered
-  }
   await ask(quiet)
   await ask(await connect(port, '127.0.0.2'), 100)
   // That took a thousand seconds, and so the next one rests while four hundred requests of others are read.
@@ -146,14 +149,9 @@ test('[SAFE-31] of two hundred sockets that ask at once sixteen are read in a tu
 })
 
 test('[SAFE-53] of an address that floods sixteen are read in a turn, then eight, and all are answered', async () => {
-  const { port, turns, read, count } = await server()
+  const { port, turns, count, ask } = await server()
   const other = await connect(port, '127.0.0.3')
   const many = await Promise.all(Array.from({ length: 50 }, () => connect(port, '127.0.0.2')))
-  const ask = async (socket: Socket): Promise<void> => {
-    const answered = count(read.length + 1)
-    socket.write(REQUEST)
-    await answered
-  }
   for (let i = 0; i < 16; i++) await ask(other)
   for (let i = 16; i < 256; i++) await ask(many[i % 50]!)
   const before = turns.length
@@ -167,14 +165,9 @@ test('[SAFE-53] of an address that floods sixteen are read in a turn, then eight
 })
 
 test('[SAFE-53] who is found to flood in the middle of a turn rests at once', async () => {
-  const { port, turns, read, count } = await server()
+  const { port, turns, count, ask } = await server()
   const other = await connect(port, '127.0.0.3')
   const many = await Promise.all(Array.from({ length: 200 }, () => connect(port, '127.0.0.2')))
-  const ask = async (socket: Socket): Promise<void> => {
-    const answered = count(read.length + 1)
-    socket.write(REQUEST)
-    await answered
-  }
   for (let i = 0; i < 16; i++) await ask(other)
   for (let i = 16; i < 216; i++) await ask(many[i - 16]!)
   // The fortieth of them is the one that shows it, when more than sixteen of the turn were read already.
@@ -230,12 +223,7 @@ test('[SAFE-50] a long body behind pipelined requests arrives whole, and so does
 })
 
 test('[SAFE-50] who sends requests one by one is read by Node alone, also beside somebody who pipelines', async () => {
-  const { port, sockets, count, read } = await server()
-  const ask = async (socket: Socket, requests: number): Promise<void> => {
-    const answered = count(read.length + requests)
-    socket.write(REQUEST.repeat(requests))
-    await answered
-  }
+  const { port, sockets, ask } = await server()
   const quiet = await connect(port, '127.0.0.2')
   await ask(quiet, 1)
   const parses = [...sockets][0]!.listeners('data')[0]
