@@ -110,8 +110,10 @@ export function askedWords(query: string): { words: Word[]; languages: readonly 
 }
 
 /** The words of a text that is stored, in their order, as often as they occur. */
-export const wordsOf = (text: string): Word[] =>
-  wordsIn(written(text), ownLanguages(written(text.slice(0, TOLD_BY))), 'text')
+export function wordsOf(text: string): Word[] {
+  const all = written(text)
+  return wordsIn(all, ownLanguages(text.length > TOLD_BY ? written(text.slice(0, TOLD_BY)) : all), 'text')
+}
 
 /**
  * Different forms of a memory that are indexed. English of 32,768 characters has some 2,500; a text of that many
