@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process'
 import module from 'node:module'
 import { constants } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { beginWithFlags, NODE_FLAGS } from './node-flags.js'
+import { beginWithFlags } from './node-flags.js'
 import { isNewEnough, OLDEST, pinnedNode } from './pinned-node.js'
 
 if (isNewEnough(process.versions.node)) {
@@ -20,9 +20,7 @@ if (isNewEnough(process.versions.node)) {
     )
     process.exit(1)
   }
-  const child = spawn(pinned, [...NODE_FLAGS, fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
-    stdio: 'inherit',
-  })
+  const child = spawn(pinned, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' })
   for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT']) {
     process.on(signal, () => {
       // Ctrl-C in a terminal reaches the child by itself; a second one would mean "at once".
