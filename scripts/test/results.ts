@@ -56,13 +56,21 @@ export function printResult(result: Result, wasChosen: boolean): void {
   if (bad) console.log('')
 }
 
+/** Lines of a failure that are shown again at the end: a build machine may keep no more than that of a log. */
+const SHOWN_AGAIN = 12
+
 /** Why tests were left out, and which failed. */
 export function printTroubles(results: readonly Result[]): void {
   const skipped = results.flatMap((result) => result.skipped)
   for (const [why, tests] of Object.entries(Object.groupBy(skipped, (reason) => reason)))
     console.log(`Left out: ${tests?.length} (${why})`)
-  if (results.length > 1)
-    for (const { title, failures } of results) for (const { name } of failures) console.log(`Failed: ${title}: ${name}`)
+  if (results.length <= 1) return
+  for (const { title, failures } of results) {
+    for (const { name, text } of failures) {
+      console.log(`Failed: ${title}: ${name}`)
+      console.log(indent(text.split('\n', SHOWN_AGAIN).join('\n')))
+    }
+  }
 }
 
 const COSTLIEST = 10

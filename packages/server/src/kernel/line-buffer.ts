@@ -50,7 +50,16 @@ export function lineBuffer(fd: number, size = SIZE): LineBuffer {
       if (error || written === next.length) full.shift()
       else full[0] = next.subarray(written)
       if (full.length > 0 || waiting.length > 0) send()
+      // What came meanwhile could not be sent, and nothing may come after it.
+      else if (used > 0) sendSoon()
     })
+  }
+
+  function sendSoon(): void {
+    timer ??= setTimeout(() => {
+      timer = null
+      send()
+    }, LATEST_MS).unref()
   }
 
   return {
@@ -59,11 +68,8 @@ export function lineBuffer(fd: number, size = SIZE): LineBuffer {
       if (used + most > size) seal()
       if (most > size) full.push(Buffer.from(line))
       else used += filling.write(line, used)
-      if (used >= size / 2 || full.length > 0) return send()
-      timer ??= setTimeout(() => {
-        timer = null
-        send()
-      }, LATEST_MS).unref()
+      if (used >= size / 2 || full.length > 0) send()
+      else sendSoon()
     },
     flush(done) {
       if (done) waiting.push(done)

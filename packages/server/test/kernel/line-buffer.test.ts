@@ -36,6 +36,25 @@ test('lines come out in order, few or many, short or longer than the buffer', as
   closeSync(fd)
 })
 
+test('a line that comes while another is written comes out as well, though none follows it', async () => {
+  const module = JSON.stringify(new URL('../../src/kernel/line-buffer.ts', import.meta.url).href)
+  const script = `
+    const { lineBuffer } = await import(${module})
+    const lines = lineBuffer(1, 32)
+    process.stdin.resume()
+    lines.write('more than ten letters\\n')
+    lines.write('few\\n')`
+  const both = 'more than ten letters\nfew\n'
+  // It goes on until its input ends, or it has to be given up.
+  const child = spawn(process.execPath, ['-e', script], { stdio: ['pipe', 'pipe', 'inherit'], timeout: 30_000 })
+  let text = ''
+  for await (const chunk of child.stdout) {
+    text += chunk
+    if (text === both) child.stdin.end()
+  }
+  assert.equal(text, both)
+})
+
 test('a flush of nothing calls back', async () => {
   await new Promise<unknown>((resolve) => lineBuffer(1).flush(resolve))
 })
