@@ -122,7 +122,7 @@ for (const engine of ENGINES) {
     await fillMemories(material, { store, index, tenantId: tenant!.tenant_id, agentId: agent.id, from, to })
     const filled = Math.round((performance.now() - started) / 1000)
     from = to
-    if (postgres) await store.run('analyze')
+    if (postgres) await store.tx((tx) => tx.run('analyze'))
     const row = {
       engine,
       memories: to,

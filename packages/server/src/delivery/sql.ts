@@ -217,17 +217,13 @@ const ACKNOWLEDGED: Move = {
   },
 }
 
-const openAndMine = (named: string): string => `tenant_id = ? and ${MINE} and ${named} and ${IS_OPEN}`
-const OPEN_AND_MINE = statement(({ inListPlannedOnce }) => openAndMine(inListPlannedOnce('id')))
-const OPEN_AND_MINE_ON_SHARD = statement(({ inList }) => openAndMine(inList('id')))
+const OPEN_AND_MINE = statement(({ inList }) => `tenant_id = ? and ${MINE} and ${inList('id')} and ${IS_OPEN}`)
 
 /**
  * Acknowledges what is open, and returns how many that were. An exhausted delivery is a dead letter, written or not.
  */
-export function acknowledgeRows(db: Db, { tenantId, recipientId }: Mailbox, ids: string[], now: number) {
-  const where = db.isSharded ? OPEN_AND_MINE_ON_SHARD(db) : OPEN_AND_MINE(db)
-  return db.move(ACKNOWLEDGED, [now], where, [tenantId, recipientId, db.dialect.list(ids), now])
-}
+export const acknowledgeRows = (db: Db, { tenantId, recipientId }: Mailbox, ids: string[], now: number) =>
+  db.move(ACKNOWLEDGED, [now], OPEN_AND_MINE(db), [tenantId, recipientId, db.dialect.list(ids), now])
 
 export interface TimedRow extends Attempted {
   tenant_id: string

@@ -40,11 +40,6 @@ export interface Dialect {
   inList(column: string): string
   list(values: readonly string[]): Value
   /**
-   * The same, for what is asked hundreds of times a second: as long as the number of values tells PostgreSQL something,
-   * it plans the statement anew each time, which is 150 of the 400 µs of an acknowledgement. Not on a sharded store.
-   */
-  inListPlannedOnce(column: string): string
-  /**
    * `column` is one of what `query` selects, which is run once and first. PostgreSQL would otherwise join the two as
    * its statistics suggest, and statistics lag behind: a mailbox of a hundred thousand was read whole to lease a
    * hundred.

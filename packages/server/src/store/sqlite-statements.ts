@@ -21,7 +21,6 @@ const LISTED = '(select value from json_each(?))'
 export const dialect: Dialect = {
   engine: 'sqlite',
   inList: (column) => `${column} in ${LISTED}`,
-  inListPlannedOnce: (column) => `${column} in ${LISTED}`,
   list: (values) => values,
   inRows: (column, query) => `${column} in (${query})`,
   longText: (column, name) => `cast(${column} as blob) as "${name}${AS_TEXT}"`,

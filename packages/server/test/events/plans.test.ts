@@ -37,6 +37,7 @@ import { readChanges, readResting, readVersions } from '../../src/routing/sql.ts
 import { findKeyByHash, readStandings } from '../../src/auth/sql.ts'
 import type { Db, Value } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
+import { numbered } from '../support/plans.ts'
 import { startService, type Service } from '../support/service.ts'
 
 const ROWS = 20_000
@@ -69,6 +70,18 @@ async function statementsOf(
     afterRollback: () => {},
   })
   return seen
+}
+
+/** The plan that the store's connections make once, for whatever values come. */
+async function planForAllValues(tx: Db, sql: string): Promise<string> {
+  const text = numbered(sql)
+  const values = Array(new Set(text.match(/\$\d+/g)).size).fill('null')
+  await tx.run(`prepare looked_at as ${text}`)
+  const rows = await tx.rows<{ 'QUERY PLAN': string }>(
+    `explain execute looked_at${values.length > 0 ? `(${values.join()})` : ''}`,
+  )
+  await tx.run('deallocate looked_at')
+  return rows.map((row) => row['QUERY PLAN']).join('\n')
 }
 
 onBothEngines((engine) => {
@@ -111,9 +124,9 @@ onBothEngines((engine) => {
       return service.store.tx(async (tx) => {
         if (mayScan && engine.name === 'postgres' && !SETTING_DECIDES.has(name))
           await tx.run('set local enable_seqscan = on')
-        const explain = engine.name === 'sqlite' ? 'explain query plan' : 'explain'
-        const rows = await tx.rows<Record<string, unknown>>(`${explain} ${sql}`, values)
-        return rows.map((row) => String(row['detail'] ?? row['QUERY PLAN'])).join('\n')
+        if (engine.name === 'postgres') return planForAllValues(tx, sql)
+        const rows = await tx.rows<{ detail: string }>(`explain query plan ${sql}`, values)
+        return rows.map(({ detail }) => detail).join('\n')
       })
     }
 

@@ -7,7 +7,6 @@ import { moveSql } from '../../src/store/postgres-wire.ts'
 const dialect: Dialect = {
   engine: 'postgres',
   inList: (column) => `${column} = any(?::text[])`,
-  inListPlannedOnce: (column) => `${column} = any(array(select unnest(?::text[])))`,
   list: (values) => values,
   inRows: (column: string, query: string) => `${column} = any(array(${query}))`,
   longText: (column, name) => `${column} as ${name}`,

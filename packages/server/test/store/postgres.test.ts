@@ -218,6 +218,18 @@ test('[STO-3] a table that grew is known to the planner before the server looks 
   )
 })
 
+test('[STO-3] a statement is planned once for a connection, whatever its values', { skip }, async () => {
+  const sql = 'select n from rows_ where id = any(?::text[])'
+  const plans = await store.tx(async (tx) => {
+    for (let i = 0; i < 10; i++) await tx.rows(sql, [['a']])
+    return tx.lookUp<{ custom: number; generic: number }>(
+      `select custom_plans as custom, generic_plans as generic from pg_prepared_statements
+        where statement = 'select n from rows_ where id = any($1::text[])'`,
+    )
+  })
+  assert.deepEqual(plans, { custom: 0, generic: 10 })
+})
+
 test('[HTTP-24] [HTTP-28] a server that hangs is away: what is asked of it ends by itself', { skip }, async () => {
   const url = new URL(POSTGRES_URL!)
   const wire = await layWire(Number(url.port))
