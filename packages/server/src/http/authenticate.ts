@@ -1,4 +1,4 @@
-// Who is calling: the bearer token of a request, before anything else about it is looked at.
+// Identifies the caller by the bearer token of a request, before anything else about the request is looked at.
 import type { Operation } from '@sensorium/contract'
 import type { Identify } from '../auth/identify.ts'
 import type { Principal } from '../auth/principal.ts'
@@ -12,7 +12,9 @@ export interface AuthenticateTools {
   operatorToken: string | null
 }
 
-/** Throws or rejects who cannot be known. The ordinary case, a token seen a moment ago, does not leave the turn. */
+/**
+ * Throws or rejects if the caller cannot be identified. Synchronous in the ordinary case, a token seen a moment ago.
+ */
 export type Authenticate = (exchange: Exchange) => Principal | Promise<Principal>
 
 export function bearer(exchange: Exchange): string {
@@ -28,7 +30,7 @@ export function makeAuthenticate({ access }: Operation, { identify, operatorToke
   if (access.scope === 'public') return () => NOBODY
   if (access.scope === 'operator') {
     return (exchange) => {
-      // Without a configured token the operator's API is not there at all.
+      // Without a configured token the operator's API does not exist at all.
       if (operatorToken === null) throw notFound('path', exchange.path)
       if (!sameSecret(bearer(exchange), operatorToken)) throw unauthenticated()
       return OPERATOR

@@ -1,5 +1,5 @@
-// The token that a request carries. A client sends the same with every request of a connection: it is one string for all
-// of them, so what is known of it is found by a hash that is made once, 3 µs for each.
+// The token that a request carries. A client sends the same token with every request of a connection. All of them get
+// the same string object, so that lookups by the token compute its hash once instead of for each request, 3 µs each.
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 
@@ -11,7 +11,7 @@ type Carrier = Socket & { [LAST]?: { authorization: string; token: string | null
 const tokenOf = (authorization: string): string | null =>
   authorization.length < 8 || authorization.slice(0, 7).toLowerCase() !== 'bearer ' ? null : authorization.slice(7)
 
-/** The token of its Authorization; null where that is missing or something else. */
+/** Returns the bearer token of the Authorization header, null if the header is missing or something else. */
 export function bearerOf({ headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>): string | null {
   const { authorization } = headers
   if (authorization === undefined) return null

@@ -1,6 +1,6 @@
-// The memory that bodies take, while they arrive and are worked on. One may have 10 MiB and an agent a thousand
-// requests in hand: so long bodies share a room, by agent (or address, where nobody is known), tenant and node. A body
-// that finds its share empty always fits, whatever its size, so that nothing is refused for ever.
+// Bounds the memory of bodies while they arrive and are processed. A body may have 10 MiB and an agent a thousand
+// requests in hand, so long bodies share a room: by agent (or by address, if the caller is unknown), tenant and node. A
+// body that finds its share empty always fits, whatever its size, so that no body is refused for ever.
 import type { Principal } from '../auth/principal.ts'
 import { tooManyAtOnce, unavailable } from '../kernel/failure.ts'
 
@@ -8,7 +8,7 @@ const MIB = 1_048_576
 const OF_THE_NODE = 192 * MIB
 const OF_A_TENANT = 64 * MIB
 const OF_AN_AGENT = 32 * MIB
-/** What a request may have without being counted: nearly every body there is. */
+/** Bodies up to this size are not counted; nearly all bodies are smaller. */
 export const UNCOUNTED = 65_536
 
 interface Share {
@@ -17,16 +17,16 @@ interface Share {
   taken: number
 }
 
-/** What one body takes. */
+/** The memory that one body takes. */
 export interface Holding {
-  /** The body has, or will have, this many bytes. Throws where that is too much beside the others'. */
+  /** Counts the bytes that the body has, or will have. Throws if that is too much beside the other bodies. */
   grow(bytes: number): void
   release(): void
 }
 
 export interface BodyRoom {
   hold(principal: Principal | null, address: string): Holding
-  /** Bytes that are taken. */
+  /** Bytes taken by all bodies together. */
   readonly taken: number
 }
 

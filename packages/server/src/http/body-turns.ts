@@ -1,6 +1,6 @@
-// Bodies that have arrived and are to be read: those of all callers share one step in a turn of the event loop, and few
-// long ones are read at once, because the value of a JSON text may take twenty times its memory: 32 bodies of a megabyte
-// of `{}` took 800 MB.
+// Turns for parsing bodies that have arrived. The bodies of all callers share one step in a turn of the event loop. Few
+// long ones are parsed at once, because the value of a JSON text may take twenty times the memory of the text: 32
+// bodies of a megabyte of `{}` took 800 MB.
 import { makeInTurn } from '../kernel/in-turn.ts'
 import { makeStepTurns, type Pause } from '../kernel/step-turns.ts'
 import type { Exchange } from './exchange.ts'
@@ -9,7 +9,7 @@ import type { Exchange } from './exchange.ts'
 export type ReadInTurn = <T>(read: () => T | Promise<T>) => Promise<T>
 
 export interface BodyTurns {
-  /** Lets others have their turn between two steps. */
+  /** Returns the pause to make between two steps, in which other bodies have their turn. */
   pauseOf(exchange: Exchange): Pause
   inTurnOf(exchange: Exchange): ReadInTurn
 }
@@ -27,7 +27,7 @@ export function makeBodyTurns(): BodyTurns {
     mostWaiting: ANY_NUMBER,
   })
 
-  /** The agent and its tenant, or the address twice. */
+  /** Returns the tenant and its agent, or the address twice. */
   function namesOf({ place }: Exchange): [tenant: string, sender: string] {
     const [own, wider] = place ?? []
     return [wider?.key || (own?.key ?? ''), own?.key ?? '']

@@ -1,15 +1,15 @@
-// Bodies, read with a limit while they stream in: nothing over the limit is ever held.
+// Reads bodies with a limit while they stream in: nothing over the limit is ever held.
 import { tooLarge } from '../kernel/failure.ts'
 import type { Exchange } from './exchange.ts'
 
 export { jsonDepth, MAX_DEPTH, mediaType, parseJson, type ParsedJson } from '../kernel/json.ts'
 
-/** A body of known length that is longer than this has its room from the beginning. */
+/** A longer body of known length is copied into a buffer that is allocated at the beginning. */
 const COPIED = 262_144
 
 /**
- * The whole body, or payload_too_large as soon as it is certain. The rest of a refused body is thrown away as it
- * arrives (see respond.ts).
+ * Returns the whole body. Rejects with payload_too_large as soon as that is certain; the rest of a refused body is
+ * discarded as it arrives (see respond.ts).
  */
 export function readBody(exchange: Exchange, limit: number): Promise<Buffer> {
   const { request: stream } = exchange
@@ -17,12 +17,13 @@ export function readBody(exchange: Exchange, limit: number): Promise<Buffer> {
   const length = declared === undefined ? NaN : Number(declared)
   if (length > limit) return Promise.reject(tooLarge(length, limit))
   try {
-    // What is announced is taken at once: a body that will not fit is not begun.
+    // Room for the declared length is taken at once: a body that will not fit is not begun.
     if (declared !== undefined) exchange.room?.grow(length)
   } catch (error) {
     return Promise.reject(error as Error)
   }
-  // Most bodies come with their head: once what has arrived is parsed all of it is there, and need not flow.
+  // Most bodies arrive with the head of their request: once the bytes that have arrived are parsed, the whole body is
+  // there and need not be streamed.
   return Promise.resolve().then(() => {
     if (exchange.hasResponse || stream.destroyed) throw new Error('the client went away, or was refused')
     return stream.complete && stream.readableLength > 0
@@ -31,7 +32,7 @@ export function readBody(exchange: Exchange, limit: number): Promise<Buffer> {
   })
 }
 
-/** All of it is there. Listening to a stream for it costs 20 µs. */
+/** Returns a body that is there as a whole. Listening to a stream for it costs 20 µs. */
 function arrivedBody(exchange: Exchange, limit: number): Buffer {
   const bytes = exchange.request.read() as Buffer
   const refusal = refuse(exchange, bytes.length, limit)
@@ -39,13 +40,13 @@ function arrivedBody(exchange: Exchange, limit: number): Buffer {
   return bytes
 }
 
-/** `length` as it was announced, NaN where it was not. */
+/** Collects a body while it arrives. `length` is its declared length, NaN if there is none. */
 function arrivingBody(exchange: Exchange, limit: number, length: number): Promise<Buffer> {
   const { request: stream } = exchange
   const reading = (exchange.reading = { bytes: 0, seconds: 0 })
   return new Promise((resolve, reject) => {
     let chunks: Buffer[] = []
-    // Copied as it comes: to put ten megabytes together at the end takes 4 ms at once.
+    // Copied as it arrives: putting ten megabytes together at the end takes 4 ms at once.
     const whole = length > COPIED ? Buffer.allocUnsafeSlow(length) : null
     stream.on('data', (chunk: Buffer) => {
       reading.bytes += chunk.length
@@ -62,12 +63,12 @@ function arrivingBody(exchange: Exchange, limit: number, length: number): Promis
       else resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, reading.bytes))
     })
     stream.once('error', reject)
-    // Every request closes; only one that did not end is worth an error, whose stack costs as much as the rest of this.
+    // Every request closes. Only one that did not end gets an error, whose stack costs as much as the rest of this.
     stream.once('close', () => stream.readableEnded || reject(new Error('the client went away')))
   })
 }
 
-/** Why no more of it can be read; null while it can. */
+/** Returns why no more of a body may be read, null while more may. */
 function refuse({ room }: Exchange, bytes: number, limit: number): Error | null {
   if (bytes > limit) return tooLarge(bytes, limit)
   try {

@@ -1,15 +1,15 @@
-// Who is calling, as far as an address says it: the socket's, or what a proxy that the operator trusts says of it.
+// The address of the client: that of the socket, or the one that a proxy trusted by the operator reports.
 import type { IncomingMessage } from 'node:http'
 import { contains, plainAddress, type AddressRange } from '../kernel/addresses.ts'
 
 export type ClientAddress = (request: Pick<IncomingMessage, 'headers' | 'socket'>) => string
 
-/** Proxies add themselves at the end. So many entries are looked at; a longer list is somebody's invention. */
+/** Proxies append to the list. This many entries from its end are looked at; a longer list is made up. */
 const MOST_HOPS = 32
 
 /**
- * The last address in the list that is not a trusted proxy's. What stands before it was written by whoever that is, and
- * may say anything. `X-Forwarded-For` is read first, and `Forwarded` where there is none.
+ * The client is the last address in the list that is not a trusted proxy. Entries before it were written by that client
+ * and may say anything. `X-Forwarded-For` is read first, and `Forwarded` if there is none.
  */
 export function makeClientAddress(trusted: readonly AddressRange[]): ClientAddress {
   const known = new Map<string, boolean>()
@@ -33,7 +33,7 @@ export function makeClientAddress(trusted: readonly AddressRange[]): ClientAddre
     const read = headers['x-forwarded-for'] === undefined ? forwardedFor : plainAddress
     for (let i = hops.length - 1; i >= 0; i--) {
       const hop = read(hops[i]!.trim())
-      // Not an address: nobody knows who is behind the proxy that wrote it down.
+      // Not an address: the client behind the proxy that wrote it is unknown.
       if (hop === undefined) return client
       client = hop
       if (!isTrusted(client)) return client
@@ -42,7 +42,7 @@ export function makeClientAddress(trusted: readonly AddressRange[]): ClientAddre
   }
 }
 
-/** `for=192.0.2.60;proto=http`, `for="[2001:db8::1]:4711"`; anything else is nobody's address. */
+/** Reads `for=192.0.2.60;proto=http` or `for="[2001:db8::1]:4711"`; returns undefined for anything else. */
 function forwardedFor(element: string): string | undefined {
   const pair = element.split(';').find((part) => part.trimStart().slice(0, 4).toLowerCase() === 'for=')
   return pair === undefined ? undefined : plainAddress(pair.trim().slice(4).replaceAll('"', ''))

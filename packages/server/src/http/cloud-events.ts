@@ -72,7 +72,7 @@ function binaryEvent(headers: IncomingHttpHeaders, mediaType: string, raw: Buffe
   for (const [header, value] of Object.entries(headers)) {
     if (!header.startsWith('ce-') || header.length === 3) continue
     const name = header.slice(3)
-    // What the body carries cannot be an attribute.
+    // The body carries the data, so an attribute cannot.
     if (name === 'data' || name === 'data_base64') throw invalidEvent(name, value, 'the data in the body')
     envelope[name] = attribute(name, String(value))
   }
@@ -90,7 +90,7 @@ async function longBinaryEvent(attributes: Record<string, unknown>, raw: Buffer,
   return prepareEvent({ ...attributes, data: undefined }, textWithData(attributes, raw.toString('utf8')), true)
 }
 
-/** The events of a batch in order; one that is wrong is a Failure in its place. */
+/** Returns the events of a batch in order, with a Failure in place of each that is invalid. */
 export async function readBatch(
   raw: Buffer,
   maxEventBytes: number,
@@ -99,7 +99,7 @@ export async function readBatch(
   const refuse = (expected: string): Failure => invalidEvent('body', raw.toString('utf8', 0, 400), expected)
   const parts = await splitArray(raw, pause)
   if (parts === null || parts.length === 0 || parts.length > MAX_BATCH) {
-    // Is it JSON at all? The answer differs in what it says was expected.
+    // Whether the body is JSON at all decides what the refusal says was expected.
     const checked = await readMembers(raw, NO_MEMBERS, 1, pause)
     throw refuse(checked.ok ? `an array of 1 to ${MAX_BATCH} CloudEvents` : checked.problem)
   }
@@ -127,8 +127,8 @@ function eventOf(part: Buffer, parsed: ParsedJson, maxBytes: number): PreparedEv
 const isSpace = (c: number | undefined): boolean => c === 0x20 || c === 0x0a || c === 0x0d || c === 0x09
 
 /**
- * The elements of a JSON array as bytes, found by their commas; null where the outside is no array. Each is parsed
- * later.
+ * Splits a JSON array at its commas and returns the bytes of its elements, which are parsed later. Returns null if the
+ * text is no array.
  */
 async function splitArray(bytes: Buffer, pause: Pause = nextTurn): Promise<Buffer[] | null> {
   let start = 0

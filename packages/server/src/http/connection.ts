@@ -6,16 +6,16 @@ import { rawRefusal } from './raw-refusal.ts'
 
 export interface Connection {
   readonly socket: Socket
-  /** All that came and are not over, in their order. */
+  /** Requests that have arrived and are not over, in order of arrival. */
   readonly inHand: Exchange[]
-  /** Those of them that are not begun. */
+  /** Requests that have arrived and have not been started. */
   readonly waiting: Exchange[]
   underWay: number
-  /** A request was refused before it was looked at: it is the last that gets a response. */
+  /** Set when a request was refused before it was looked at: that request is the last to get a response. */
   isEnding: boolean
-  /** Requests that came after that one. */
+  /** Requests that arrived after the last one that gets a response. */
   ignored: number
-  /** What is sent once everything before it has its response, and then the connection ends. */
+  /** Sent after the responses to all requests in hand; the connection then ends. */
   farewell: string | null
   /** Bytes of responses that the socket has taken, and for how many seconds it has taken none. */
   taken: number
@@ -40,7 +40,7 @@ export function connectionOf(socket: Carrier): Connection {
   })
 }
 
-/** Everything before it gets its response, and only then the connection ends. */
+/** Ends the connection with `failure`, after all requests in hand have got their responses. */
 export function endAfterResponses(connection: Connection, failure: Failure): void {
   connection.farewell = rawRefusal(failure)
   if (connection.inHand.length > 0) return

@@ -1,9 +1,9 @@
 // Connections, and the requests in hand on each of them.
 //
-// 1. A request is over when its response is, or when its socket is, whichever comes first: of responses that wait behind
-//    another on their connection Node tells nothing when the socket goes.
-// 2. A connection has a few requests under way; what it pipelines beyond them waits, and is begun as responses are taken.
-// 3. Whoever is too slow is refused or gone: slow-peers.ts.
+// 1. A request is over when its response ends or its socket closes, whichever comes first. Node does not report a
+//    closed socket to responses that wait behind another on the connection.
+// 2. A connection has a few requests under way. More pipelined requests wait, and are begun as responses are taken.
+// 3. Clients that are too slow are refused or disconnected: slow-peers.ts.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -20,39 +20,42 @@ import { tick, TICK_MS } from './slow-peers.ts'
 export interface ConnectionsTools {
   clock: Clock
   makeExchange(request: IncomingMessage, response: ServerResponse): Exchange
-  /** A request has come. False: it was refused, and there is nothing to begin. */
+  /** Called when a request has arrived. Returns false if it was refused and there is nothing to begin. */
   arrived(exchange: Exchange): boolean
-  /** Begins the work on it. */
+  /** Begins the work on a request. */
   begin(exchange: Exchange): void
   refuse(failure: Failure, exchange: Exchange): void
-  /** It is over. */
+  /** Called when a request is over. */
   left(exchange: Exchange): void
 }
 
 export interface Connections {
-  /** Gives the address it listens on. */
+  /** Resolves to the address that the server listens on. */
   listen(host: string, port: number): Promise<string>
-  /** Closes the port, and idle connections with it. */
+  /** Closes the port and all connections. Called after the last response. */
   close(): Promise<void>
-  /** Hangs up on everybody. */
+  /** Closes all connections at once, whatever is under way on them. */
   hangUp(): void
 }
 
 /** Requests of one connection that are worked on at the same time. */
 const MOST_UNDER_WAY = 8
-/** Requests of one connection that came and have no response yet; who pipelines more gets responses to those and no others. */
+/** Requests of one connection without a response. A client that pipelines more gets these responses and one refusal. */
 const MOST_IN_HAND = 256
-/** Of what comes after those so much is thrown away; who goes on is cut off. Each takes some 3 kB until the connection ends. */
+/** Later requests that are ignored before the connection is cut off. Each takes some 3 kB until the connection ends. */
 const MOST_IGNORED = 1_024
-/** Connections that wait to be accepted. Of more the system tells nobody, and their clients try again after a second. */
+/** Connections that may wait to be accepted. The system ignores more silently, and clients retry after a second. */
 const BACKLOG = 4_096
-/** How long the port stays open for those who hold a connection, after the last response. */
+/** How long the port stays open after the last response, for clients that hold a connection. */
 const LINGER_MS = 100
 
 const brokenRequest = (): Failure =>
   invalid({ field: 'request', value: null, expected: 'a well-formed HTTP request', example: null })
 
-/** Takes requests, begins those that may begin, and lets go of those that are over. `busy` have some in hand. */
+/**
+ * Returns the handler of requests. It takes them, begins those that may begin, and removes those that are over. `busy`
+ * holds the connections with requests in hand.
+ */
 function makeTake(
   tools: ConnectionsTools,
   readingTurns: ReadingTurns,
@@ -84,14 +87,14 @@ function makeTake(
     if (inHand.length > 0) return
     busy.delete(connection)
     if (connection.farewell !== null) socket.end(connection.farewell)
-    // Node would go on reading a body that nobody wanted, and nobody would count it.
+    // Otherwise Node would go on reading a body that is not wanted, and its bytes would not be counted.
     if (exchange.isLast || connection.farewell !== null || exchange.isBodyOutstanding) socket.destroySoon()
   }
 
   function take(request: IncomingMessage, response: ServerResponse): void {
     readingTurns.read(request.socket)
     const connection = connectionOf(request.socket)
-    // Responding to each of a flood would be the work that it is after, and Node keeps every one of them.
+    // A flood gets no responses: they would be the work that it is after. It is cut off as Node keeps every request.
     if (connection.isEnding) {
       if (++connection.ignored > MOST_IGNORED) connection.socket.destroy()
       return
@@ -103,7 +106,7 @@ function makeTake(
     const exchange = makeExchange(request, response)
     connection.inHand.push(exchange)
     busy.add(connection)
-    response.on('error', () => {}) // nobody is there any more, as `close` says too
+    response.on('error', () => {}) // the client is gone, which `close` reports too
     response.on('close', () => leave(connection, exchange))
     if (exchange.isChunked) watchBody(exchange, readingTurns, refuse)
     if (!arrived(exchange)) {
@@ -113,7 +116,7 @@ function makeTake(
     }
     connection.waiting.push(exchange)
     beginNext(connection)
-    exchange.seen = null // what holds now may not hold when its turn comes
+    exchange.seen = null // the token may no longer be valid when a request that waits is begun
   }
 
   return take
@@ -126,7 +129,7 @@ export function makeConnections(tools: ConnectionsTools): Connections {
   const busy = new Set<Connection>()
   const closing = new AbortController()
 
-  /** What is not a request of ours. */
+  /** Handles a `clientError` of Node: bytes that are no HTTP request, a timeout or a reset. */
   function broken(error: Error & { code?: string }, socket: Socket): void {
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
     const connection = connectionOf(socket)
@@ -134,7 +137,7 @@ export function makeConnections(tools: ConnectionsTools): Connections {
       error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? requestTimeout('the whole of it within a minute') : brokenRequest()
     const last = connection.inHand.at(-1)
     if (!last) return endAfterResponses(connection, failure)
-    // A request that the broken bytes are part of is refused.
+    // The last request is refused if the broken bytes are part of it.
     cutOff(last, failure, refuse)
   }
 
@@ -155,12 +158,12 @@ export function makeConnections(tools: ConnectionsTools): Connections {
       return address
     },
     async close() {
-      // Who was about to send another request on its connection is told 503, rather than meeting a closed one.
+      // A client that is about to send another request on its connection gets a 503 instead of a closed connection.
       for (let waited = 0; sockets.size > 0 && waited < LINGER_MS; waited += 10) await sleep(10)
       closing.abort()
       await new Promise<void>((resolve) => {
         server.close(() => resolve())
-        // Nobody waits for a response any more; some never asked for anything.
+        // No client waits for a response any more; some never sent a request.
         for (const socket of sockets) socket.destroySoon()
       })
     },
@@ -170,7 +173,7 @@ export function makeConnections(tools: ConnectionsTools): Connections {
 
 type Refuse = ConnectionsTools['refuse']
 
-/** Nothing more of it is taken, and its connection ends. */
+/** Takes nothing more of a request, refuses it if it is incomplete, and lets its connection end. */
 function cutOff(exchange: Exchange, failure: Failure, refuse: Refuse): void {
   exchange.isLast = true
   if (exchange.discarding) exchange.response.end()
@@ -181,7 +184,7 @@ function watchBody(exchange: Exchange, readingTurns: ReadingTurns, refuse: Refus
   const { request } = exchange
   const { socket } = request
   const tooMany = (): void => {
-    // Something else of the response is under way, and nobody wanted the body.
+    // Another response is under way, and the body is not wanted.
     if (exchange.hasResponse && !exchange.discarding) socket.destroy()
     else cutOff(exchange, inTooManyPieces(), refuse)
   }
@@ -199,7 +202,7 @@ function listen(server: Server, host: string, port: number): Promise<string> {
   })
 }
 
-/** Node's server, with everything given to us that it would answer by itself; `sockets` are kept up to date. */
+/** Creates Node's server, set up to pass on what it would otherwise answer by itself. Keeps `sockets` up to date. */
 function openServer(
   take: (request: IncomingMessage, response: ServerResponse) => void,
   broken: (error: Error, socket: Socket) => void,
@@ -214,16 +217,16 @@ function openServer(
       connectionsCheckingInterval: 5_000,
       keepAliveTimeout: 65_000,
       requireHostHeader: false,
-      // Of a request without a body nothing is read: a poll takes 107 µs of a core instead of 113.
+      // Nothing is read for a request without a body: a poll takes 107 µs of a core instead of 113.
       optimizeEmptyRequests: true,
     },
     take,
   )
-  // The same for an Expect that it does not know, which a server may ignore. An Upgrade is ignored as well.
+  // Node would also answer an unknown Expect by itself, which a server may ignore. An Upgrade is ignored as well.
   server.on('checkExpectation', take)
   server.on('clientError', broken)
   server.on('connect', (_request: IncomingMessage, socket: Socket) => {
-    socket.on('error', () => {}) // it is not Node's any more
+    socket.on('error', () => {}) // Node no longer handles them
     readingTurns.left(socket)
     endAfterResponses(connectionOf(socket), methodNotAllowed('CONNECT', [...METHODS]))
   })
@@ -231,8 +234,8 @@ function openServer(
     sockets.add(socket)
     if (!readingTurns.opened(socket)) socket.destroy()
     socket.once('end', () => readingTurns.read(socket))
-    // Before Node's own listener, which makes an error for every request that has no response yet, 20 µs each for a
-    // stack that nobody reads: a connection with a thousand of them held everybody up for that long.
+    // Runs before Node's own listener, which creates an error for every request without a response: 20 µs each for a
+    // stack that nobody reads. A connection with a thousand such requests blocked the event loop for that long.
     let stackLimit = Error.stackTraceLimit
     socket.prependOnceListener('close', () => {
       stackLimit = Error.stackTraceLimit

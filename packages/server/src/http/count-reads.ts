@@ -1,12 +1,12 @@
-// Counts what the reads of a turn of the event loop bring: requests and pieces of bodies, of each socket.
+// Counts the requests and pieces of bodies that each read of a socket brings, and the turns with such reads.
 import type { Socket } from 'node:net'
 
-/** Counts what one read of a socket brings. */
+/** Counts one kind of thing that a read of a socket brings. */
 function perRead() {
   let reading: Socket | null = null
   let count = 0
   return {
-    /** One more of it. */
+    /** Counts one more, and returns how many the current read of the socket has brought. */
     count(socket: Socket): number {
       if (reading !== socket) {
         reading = socket
@@ -18,7 +18,7 @@ function perRead() {
   }
 }
 
-/** What the reads of a turn of the event loop bring. */
+/** Returns the counters. A turn is open from its first request or piece until the sockets have been read. */
 export function countReads(now: () => number) {
   const requests = perRead()
   const pieces = perRead()
@@ -38,7 +38,7 @@ export function countReads(now: () => number) {
   const reads = {
     turn: 0,
     turnBegan: 0,
-    /** A request came from it: the number it has in this read. */
+    /** Counts a request of the socket, and returns its number in the current read. */
     request(socket: Socket): number {
       openTurn()
       return requests.count(socket)
@@ -47,7 +47,7 @@ export function countReads(now: () => number) {
       openTurn()
       return pieces.count(socket)
     },
-    /** What comes next is of another read. */
+    /** Ends the current read: what comes next belongs to another. */
     ended(): void {
       requests.ended()
       pieces.ended()

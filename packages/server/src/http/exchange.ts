@@ -1,5 +1,4 @@
-// One request and its response on their way. To the operations it is a call: what was sent, and its
-// options.
+// One request and its response on their way. To the operations it is a call: its input and its options.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import type { Principal } from '../auth/principal.ts'
@@ -15,19 +14,19 @@ import type { Place } from './places.ts'
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
 
-/** How a body is arriving: its bytes so far, and for how many seconds it has been read. */
+/** The progress of a body: its bytes so far, and for how many seconds it has been read. */
 interface Reading {
   bytes: number
   seconds: number
 }
 
 interface Discarding extends Reading {
-  /** Of those bytes, what had come a second ago, and for how many seconds nothing has come. */
+  /** How many bytes had arrived a second ago, and for how many seconds none have arrived. */
   seen: number
   silentSeconds: number
 }
 
-/** Up to the path. */
+/** The part of an absolute URL before its path. */
 const ABSOLUTE = /^https?:\/\/[^/?]*/i
 
 export class Exchange implements Input, CallOptions {
@@ -37,13 +36,13 @@ export class Exchange implements Input, CallOptions {
   params: Record<string, string | undefined> = {}
   query: Record<string, unknown> = {}
   principal: Principal | null = null
-  /** Who its token belongs to, in the turn in which it came; who is calling now is `principal`. */
+  /** The owner of its token in the turn in which the request arrived; the caller, once identified, is `principal`. */
   seen: Principal | null = null
   /** The client's address, as limits and logs know it. */
   clientAddress = ''
-  /** The share of the node's places that it takes one of. */
+  /** The place that the request holds. */
   place: Place | null = null
-  /** What its body takes of the room for bodies. */
+  /** The part of the room for bodies that its body takes. */
   room: Holding | null = null
   /** Whether it counts as a request in hand. */
   isCounted = true
@@ -51,11 +50,11 @@ export class Exchange implements Input, CallOptions {
   isUnderWay = false
   /** Whether the connection ends with its response. */
   isLast = false
-  /** Whether its response is decided: what is found out later is dropped. */
+  /** Whether its response is decided: a later result or error is dropped. */
   hasResponse = false
   /** The body that is being read for the operation. */
   reading: Reading | null = null
-  /** The rest of a body that nobody wants, thrown away so that the response reaches its sender. */
+  /** The rest of an unwanted body, discarded so that the response reaches its sender. */
   discarding: Discarding | null = null
   readonly id: string
   readonly request: IncomingMessage
@@ -63,7 +62,7 @@ export class Exchange implements Input, CallOptions {
   readonly #whenLeaving: WhenLeaving
   /** How the route reads its body. */
   readPayload: ((exchange: Exchange) => Payload | Promise<Payload>) | null = null
-  /** Names and values in turn, as they will be written: nothing is stored and looked up again on the way. */
+  /** Header names and values alternating, as they will be written: none is stored and looked up again on the way. */
   readonly #head: string[]
   #path: string | null = null
 
@@ -83,7 +82,7 @@ export class Exchange implements Input, CallOptions {
     return this.request.headers
   }
 
-  /** The token of its Authorization; null where that is missing or something else. */
+  /** The bearer token of the Authorization header, null if the header is missing or something else. */
   get bearer(): string | null {
     return bearerOf(this.request)
   }
@@ -91,7 +90,7 @@ export class Exchange implements Input, CallOptions {
   get path(): string {
     if (this.#path !== null) return this.#path
     const url = this.request.url!
-    // A client may name the whole address (RFC 9112, 3.2.2); its host says nothing here.
+    // A client may send an absolute URL (RFC 9112, 3.2.2); its host is ignored.
     const start = url.startsWith('/') ? 0 : (ABSOLUTE.exec(url)?.[0].length ?? 0)
     const end = url.indexOf('?', start)
     return (this.#path = (end === -1 ? url.slice(start) : url.slice(start, end)) || '/')
@@ -106,12 +105,12 @@ export class Exchange implements Input, CallOptions {
     return this.isChunked || (length !== undefined && length !== '0')
   }
 
-  /** Whether its body may be one of those that share a room: see body-room.ts. */
+  /** Whether its body may be long enough to be counted in the room for bodies: see body-room.ts. */
   get mayBeLong(): boolean {
     return this.isChunked || Number(this.request.headers['content-length'] ?? 0) > UNCOUNTED
   }
 
-  /** Whether the client has announced a body of which not all has arrived. */
+  /** Whether the client has declared a body that has not arrived completely. */
   get isBodyOutstanding(): boolean {
     return !this.request.complete && this.hasBody
   }
@@ -138,7 +137,7 @@ export class Exchange implements Input, CallOptions {
   }
 
   payload(): Payload | Promise<Payload> {
-    // Its body broke while it was admitted, and it was refused: nothing is to be done for it any more.
+    // Its body was found broken while it was being admitted, and it was refused: nothing more is done for it.
     if (this.hasResponse) throw new Error('the request was refused')
     return this.readPayload!(this)
   }
@@ -157,7 +156,7 @@ export class Exchange implements Input, CallOptions {
     this.#head.push('x-ratelimit-reset', String(resetSeconds))
   }
 
-  /** Lets caches keep the response, as this says; left alone, none may. */
+  /** Sets the Cache-Control of the response. Without it, no cache may keep the response. */
   cacheControl(value: string): void {
     this.#head[this.#head.indexOf('cache-control') + 1] = value
   }

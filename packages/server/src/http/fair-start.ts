@@ -1,41 +1,41 @@
-// In what order requests are begun. One that comes alone is begun at once. When the requests of one turn of the event
-// loop have taken a while together, those that come after them wait for the next turn, and there callers take turns: a
-// tenant with its agents, or an address while it is not known who calls. So a thousand requests that somebody pipelines
-// are a thousand turns, with everybody else's requests between them. Who floods (flood.ts) has few begun in a turn, and
-// others do not wait behind them.
+// The order in which requests are begun. A request that arrives alone is begun at once. When the requests of one turn
+// of the event loop have taken a while together, later ones wait for the next turn, and there callers take turns. A
+// caller is a tenant with its agents, or an address while the caller is not identified. So a thousand requests that one
+// client pipelines are a thousand turns, with the requests of all others between them. Of a caller that floods
+// (flood.ts) few requests are begun in a turn, and other callers do not wait behind them.
 import { performance } from 'node:perf_hooks'
 import { fairQueue } from '../kernel/fair-queue.ts'
 import { watchForFlood } from '../kernel/flood.ts'
 import type { Exchange } from './exchange.ts'
 
-/** What the requests of one turn may take together before the next one waits; a publish takes 0.1 to 0.2 ms. */
+/** How long the requests of one turn may take together before the next one waits; a publish takes 0.1 to 0.2 ms. */
 const TURN_MS = 2
 /**
- * What may be spent on beginning those that wait, in one turn. What a request does after its first `await` comes on top,
- * two to three times as much: with 2 ms a turn took 8.
+ * How long one turn may spend on beginning requests that wait. The work of a request after its first `await` comes on
+ * top, two to three times as much: with 2 ms a turn took 8.
  */
 const WAITING_MS = 0.5
 /**
- * Where several call, half of both: a request takes five or six turns, and each holds some of somebody else's. Where one
- * of them floods, a quarter. (Rejected: a quarter for all. Two tenants that both ask for all they can get then have 13 %
- * less, because fewer share a commit.)
+ * With several callers, both times are halved: a request takes five or six turns, and each turn holds requests of other
+ * callers. When one of them floods, both are a quarter. (Rejected: a quarter for all. Two tenants that both send as
+ * much as they can then get 13 % less, because fewer requests share a commit.)
  */
 const SHARED = 0.5
 const FLOODED = 0.25
 /**
- * Of who floods so many are begun in a turn. What is begun quickly may take long afterwards: 0.5 ms began thirty exchanges
- * of wrong keys, and the turn took 6.
+ * How many requests of a flooding caller are started in one turn. A request that starts quickly may take long
+ * afterwards: 0.5 ms started thirty token requests with wrong keys, and the turn took 6.
  */
 const MOST_OF_FLOOD = 4
-/** Who has not called for so many turns with requests in them is not there. */
+/** A caller that sent nothing for this many turns counts as gone. Only turns with requests in them are counted. */
 const RECENT_TURNS = 1_000
 
 export type Start<T> = (exchange: T) => void
 
-/** What must be known of a request: whose place it takes, and whether its client is still there. */
+/** The parts of a request that are needed here: whose place it takes, and whether its client is still connected. */
 export type Startable = Pick<Exchange, 'place' | 'isCounted'>
 
-/** Its tenant, or its address while it is not known who calls. */
+/** Returns the tenant of a request, or its address while the caller is not identified. */
 function keyOf({ place }: Startable): string {
   const [own, wider] = place!
   return wider!.key || own!.key
@@ -50,10 +50,10 @@ export function makeFairStart<T extends Startable>(
   let turnBegan = 0
   let isTurnOpen = false
 
-  /** In this turn. */
+  /** Requests of the flooding caller that were begun in this turn. */
   let begunOfFlood = 0
   let turn = 0
-  /** Who called last, and when that was another one than before. */
+  /** The last caller, and the turn in which the caller last changed. */
   let caller = ''
   let changed = -Infinity
 
@@ -73,7 +73,7 @@ export function makeFairStart<T extends Startable>(
     begin(exchange)
   }
 
-  /** Who does not flood goes past those of the flood that wait, unless some of its own do. */
+  /** A caller that does not flood passes the waiting requests of the flood, unless it has requests waiting itself. */
   const mayBegin = (key: string): boolean =>
     flood.isOn && !flood.isBy(key)
       ? !queue.has(key) && !hasTaken(TURN_MS, SHARED)
@@ -87,13 +87,13 @@ export function makeFairStart<T extends Startable>(
     setImmediate(nextTurn)
   }
 
-  /** After the sockets were read: whoever sent something meanwhile is in the queue too. */
+  /** Runs after the sockets were read, so that requests that arrived in the meantime are in the queue too. */
   function nextTurn(): void {
     isTurnOpen = false
     if (queue.size === 0) return
     openTurn()
     queue.take((exchange) => {
-      // Whoever has hung up meanwhile is not worked for.
+      // A request whose client has disconnected in the meantime is dropped.
       if (exchange.isCounted) beginNow(exchange, keyOf(exchange))
       return isFull(WAITING_MS)
     })

@@ -1,14 +1,14 @@
-// A signal for whoever waits on behalf of a request.
+// A signal for code that waits on behalf of a request.
 import type { ServerResponse } from 'node:http'
 import { Stop, type StopSignal } from '../kernel/stop.ts'
 
-/** Calls `stop` when the node shuts down, at once if it does already; gives back how to take that back. */
+/** Calls `stop` when the node shuts down, or at once if it already is. Returns a function that unregisters it. */
 export type WhenLeaving = (stop: () => void) => () => void
 
-/** One for all: without a reason each abort makes an error of its own, which costs 20 µs and nobody reads. */
+/** Shared: without a reason each abort creates an error of its own, which costs 20 µs and which nobody reads. */
 const GONE = new Error('the client has gone away, or the node shuts down')
 
-/** Stopped when the client goes away before the response, or the node shuts down. */
+/** Returns a signal that stops when the client disconnects before the response, or the node shuts down. */
 export function goneSignal(response: ServerResponse, whenLeaving: WhenLeaving): StopSignal {
   const gone = new Stop()
   const stop = (): void => gone.stop()
@@ -21,7 +21,7 @@ export function goneSignal(response: ServerResponse, whenLeaving: WhenLeaving): 
   return gone
 }
 
-/** The same for who needs the platform's own. */
+/** The same as a standard AbortSignal, for APIs that require one. */
 export function abortSignalOf(gone: StopSignal): AbortSignal {
   const controller = new AbortController()
   const abort = (): void => controller.abort(GONE)

@@ -1,6 +1,6 @@
-// How long things took, by labels, for a registry of prom-client. Its own histogram looks its labels up at every
-// observation, which is 3 µs of a request of 40; here an observation is two additions, and the labels are put together
-// when somebody looks.
+// A histogram of durations by labels, for a registry of prom-client. The histogram of prom-client looks up its labels
+// at every observation, which is 3 µs of a request of 40. Here an observation is two additions, and the labels are put
+// together when the metrics are read.
 import type { Metric, Registry } from 'prom-client'
 
 export interface Timer {
@@ -9,7 +9,7 @@ export interface Timer {
 
 interface Child {
   labels: Record<string, string>
-  /** One more than there are bounds: the last counts what is above all. */
+  /** One more than there are bounds: the last counts observations above all of them. */
   counts: Float64Array
   sum: number
 }

@@ -1,5 +1,5 @@
-// The requests in hand: each holds a place from when it comes until its response or its socket is over, and is then
-// counted and logged.
+// The requests in hand: each holds a place from its arrival until its response or its socket ends, and is then counted
+// and logged.
 import { performance } from 'node:perf_hooks'
 import type { Identify } from '../auth/identify.ts'
 import { networkOf } from '../kernel/addresses.ts'
@@ -18,14 +18,16 @@ export interface InHandTools {
 }
 
 export interface InHand {
-  /** A request has come. Throws when there is no place for it; it is in hand even so, until its refusal is read. */
+  /**
+   * Takes a request that has arrived. Throws if there is no place; it is in hand even so, until its refusal is read.
+   */
   take(exchange: Exchange): void
-  /** It is known who is calling: the place of an address becomes one of its agent's and its tenant's, and so is its body's room. */
+  /** Called once the caller is known: the place, and the room of the body, then count for the agent and its tenant. */
   identified(exchange: Exchange): void
-  /** It is over, or as good as. A second call does nothing. */
+  /** Gives back the place of a request that is over or has its response. A second call does nothing. */
   leave(exchange: Exchange, status: number): void
   count(): number
-  /** Resolves when none is left. */
+  /** Resolves when no request is in hand. */
   emptied(): Promise<void>
 }
 
@@ -35,8 +37,8 @@ export function makeInHand({ identify, clientAddress, log, metrics }: InHandTool
   let count = 0
   let emptied = (): void => {}
 
-  // Whose token was seen a moment ago takes a place of its own at once: what strangers at the same address have in hand
-  // is not held against it.
+  // A caller whose token was verified a moment ago gets a place of its own at once, so that unauthenticated requests
+  // from the same address do not count against it.
   function placeOf(exchange: Exchange): Place {
     if (HEALTH_PATHS.has(exchange.path)) return places.ofHealth(networkOf(exchange.clientAddress))
     const known = exchange.bearer === null ? null : identify.cached(exchange.bearer)
@@ -68,7 +70,7 @@ export function makeInHand({ identify, clientAddress, log, metrics }: InHandTool
     },
     identified(exchange) {
       const { place, principal } = exchange
-      // Its socket went while it was found out who is calling: its place is given back, and it gets no other.
+      // The socket closed while the caller was being identified: its place is given back, and it gets no other.
       if (!exchange.isCounted) return
       if (exchange.mayBeLong) exchange.room = bodyRoom.hold(principal, networkOf(exchange.clientAddress))
       if (place === null || principal === null || principal.tenantId === '') return

@@ -1,5 +1,5 @@
-// Responses that are made while they are read, and bodies that are worked off while their sender waits. Each holds a
-// row of up to 10 MB, or a file, for as long as it lasts, which may be long.
+// Turns for responses that are made while they are read, and for bodies that are processed while their sender waits.
+// Each holds a row of up to 10 MB, or a file, for as long as it lasts, which may be long.
 import { makeInTurn, type InTurn } from '../kernel/in-turn.ts'
 
 export const largeResponses = (): InTurn =>

@@ -1,4 +1,4 @@
-// Networks that brought much at once, remembered for a while: who hangs up and comes back is still known.
+// Networks that sent much at once, remembered for a while: a client that disconnects and comes back is still known.
 
 const LOUD_FOR_MS = 60_000
 /** The oldest is forgotten first. */
@@ -10,7 +10,7 @@ export interface LoudNetworks {
 }
 
 export function makeLoudNetworks(now: () => number): LoudNetworks {
-  /** In the order of their ends. */
+  /** In order of expiry. */
   const until = new Map<string, number>()
   return {
     remember(name) {

@@ -14,33 +14,33 @@ import { addHistogram, type Timer } from './histogram.ts'
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-/** What one process has counted. */
+/** The metrics of one process. */
 export type MetricsOfProcess = MetricObjectWithValues<MetricValue<string>>[]
 
-/** Gives others what is counted here when they ask, and gives back a way to ask all, this one included. */
+/** Gives other processes the metrics of this one on request. Returns a function that asks all, this one included. */
 export type ShareMetrics = (own: () => Promise<MetricsOfProcess>) => () => Promise<MetricsOfProcess[]>
 
 export interface Metrics {
-  /** What `/metrics` shows: of this process, or of all that share the port. */
+  /** What `/metrics` shows: the metrics of this process, or of all processes that share the port. */
   show(): Promise<{ type: string; text: string }>
   request(method: string, route: string, status: number, seconds: number): void
   store(kind: 'tx' | 'query', seconds: number): void
-  /** Gauges that are read when somebody looks. */
+  /** Adds gauges that are read when the metrics are shown. */
   watch(store: Store, inFlight: () => number): void
-  /** A counter of the product, by name. */
+  /** Adds a counter of the product, by name. */
   counter(name: string, help: string, labels?: string[]): Counter
   histogram(name: string, help: string, labels?: string[]): Histogram
   gauge(name: string, help: string, read: () => number): void
-  /** Values by one label, read when somebody looks. */
+  /** Adds a gauge with one label, whose values are read when the metrics are shown. */
   gauges(name: string, help: string, label: string, read: () => Readonly<Record<string, number>>): void
 }
 
 /**
- * Gauges of prom-client's that are named as counters, which tools that check names refuse; each has its parts by type.
+ * Gauges of prom-client that are named as counters, which tools that check names reject. Their parts by type remain.
  */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
 
-// prom-client writes `Nan` where nothing was measured since the last look; the format knows `NaN`.
+// prom-client writes `Nan` if nothing was measured since the metrics were last shown; the format knows `NaN`.
 const asPrometheusReads = (text: string): string => text.replaceAll(' Nan\n', ' NaN\n')
 
 export function makeMetrics(share?: ShareMetrics): Metrics {
@@ -79,7 +79,7 @@ export function makeMetrics(share?: ShareMetrics): Metrics {
 
   return {
     async show() {
-      // Sums, but for those that prom-client knows to be averages, highest or of one process.
+      // Summed, except for metrics that prom-client knows to be averages, maxima or values of one process.
       const shown = askAll ? AggregatorRegistry.aggregate(await askAll()) : registry
       return { type: registry.contentType, text: asPrometheusReads(await shown.metrics()) }
     },

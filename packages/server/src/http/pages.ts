@@ -17,23 +17,23 @@ export interface PageTools {
 
 export interface Page {
   path: string
-  /** Is told the Accept header: the root answers people and programs differently. */
+  /** Called with the Accept header: the root answers people and programs differently. */
   show(
     accept: string | undefined,
   ): Promise<{ status?: number; type?: string; headers?: Record<string, string>; body: string | Uint8Array }>
 }
 
 export function makePages({ store, metrics, operations, failing }: PageTools): Page[] {
-  // Made when somebody first looks.
+  // Made for the first request.
   let specText: string | undefined
 
   return [
-    // The process is up: nothing else is asked.
+    // The process is up: nothing else is checked.
     { path: '/healthz', show: async () => ({ body: '{"status":"ok"}' }) },
 
-    // Traffic may come: the store answers and takes writes. Migrations ran before the port opened, and a node on its way
-    // out answers nothing but 503. Background work that fails is named and takes no traffic away: on all nodes at once,
-    // as it would be, that would make an outage of it.
+    // Ready for traffic: the store responds and takes writes. Migrations ran before the port opened, and a node that is
+    // shutting down responds with 503. Background work that fails is named but takes no traffic away: it would fail on
+    // all nodes at once, and that would be an outage.
     {
       path: '/readyz',
       show: () =>

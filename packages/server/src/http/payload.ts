@@ -24,7 +24,7 @@ export type ReadPayload = (exchange: Exchange) => Payload | Promise<Payload>
 const JSON_ONLY = ['application/json'] as const
 const NO_BYTES = Buffer.alloc(0)
 
-/** Makes of the bytes what the operation takes. */
+/** Turns the bytes of a body into the value that the operation takes. */
 type ReadValue = (raw: Buffer, mediaType: string, headers: IncomingHttpHeaders, pause: Pause) => unknown
 
 function readValueOf(operation: Operation, limits: BodyLimits): ReadValue {
@@ -32,7 +32,7 @@ function readValueOf(operation: Operation, limits: BodyLimits): ReadValue {
     return (raw, type, headers, pause) =>
       type === BATCH_TYPE ? readBatch(raw, limits.event, pause) : readEvent(headers, type, raw, pause)
   }
-  // What is signed is given as it came.
+  // A signed body is passed on as it came.
   if (operation.checksBody) return (raw, _type, headers) => ({ raw, headers })
   const example = operation.body ? exampleOf(operation.body) : null
   const broken = (raw: Buffer, problem: string): Failure => {
@@ -47,7 +47,7 @@ function readValueOf(operation: Operation, limits: BodyLimits): ReadValue {
       return read.value
     }
   }
-  // What nobody asks for is checked and left out of a long body: its value takes twenty times the memory of its text.
+  // Unknown members of a long body are checked and left out: their values take twenty times the memory of their text.
   const known = operation.body && new Set(Object.keys(operation.body.properties ?? {}))
   const options = {
     exactNumbers: operation.exactNumbers ?? false,
@@ -64,7 +64,7 @@ function readValueOf(operation: Operation, limits: BodyLimits): ReadValue {
   }
 }
 
-/** What is left of a request that has no body to read. */
+/** The payload of a request that has no body to read. */
 const NOTHING: Payload = { isEmpty: true, hash: () => hashBody(NO_BYTES), read: () => undefined }
 
 // In the binary mode of CloudEvents the headers are part of the event.
@@ -103,7 +103,7 @@ class BytesPayload implements Payload {
     return this.#raw.length === 0
   }
 
-  // In binary mode the media type is part of the event; otherwise two names of the same JSON are the same body.
+  // In binary mode the media type is part of the event. Otherwise the same JSON under two media types is the same body.
   hash(): string | Promise<string> {
     return this.#isBinary ? hashBody(this.#raw, this.#type, eventHeaders(this.#exchange.headers)) : hashLarge(this.#raw)
   }
@@ -122,7 +122,7 @@ function refuseEncoding({ headers }: Exchange, consumes: readonly string[]): voi
     throw unsupportedMediaType(`${headers['content-type'] ?? ''}; content-encoding=${encoding}`, consumes)
 }
 
-/** A long body waits for its turn before any of it is taken, and keeps its turn until the response is over. */
+/** A long body waits for its turn before any of it is read, and keeps its turn until the response is over. */
 function readInTurn({ consumes = [] }: Operation, limit: number): ReadPayload {
   const inTurn = imports()
   return (exchange) =>
@@ -140,7 +140,9 @@ function readInTurn({ consumes = [] }: Operation, limit: number): ReadPayload {
     })
 }
 
-/** A longer body waits for its turn when it has arrived: twenty-four of 32 kB at once were 27 ms of checks in one turn. */
+/**
+ * A longer body waits for its turn once it has arrived: checking twenty-four of 32 kB at once took 27 ms of one turn.
+ */
 const SHORT_BODY = 8_192
 
 export function makeReadPayload(operation: Operation, limits: BodyLimits, turns: BodyTurns): ReadPayload {

@@ -1,6 +1,6 @@
-// Who has how many requests in hand. A node has a number of places, and nobody gets all of them: a client address has a
-// share until it is known who is calling, then the agent and its tenant have. Health, readiness and metrics have places
-// of their own, so that they are answered whatever else waits.
+// Counts the requests in hand by caller. A node has a number of places, and no caller gets all of them. A request
+// counts against the share of its client address until the caller is identified, then against those of the agent and
+// its tenant. Health, readiness and metrics have places of their own, so that they are answered whatever else waits.
 import type { Principal } from '../auth/principal.ts'
 import { tooManyAtOnce, unavailable } from '../kernel/failure.ts'
 
@@ -11,31 +11,29 @@ const OF_AN_AGENT = 1_000
 const OF_AN_ADDRESS = 512
 const OF_HEALTH = 512
 const OF_AN_ADDRESS_FOR_HEALTH = 64
-/** Past this many, those that nobody has a place of are forgotten: with 10,000 places in the node most are. */
+/** From this many on, unused shares are forgotten: with 10,000 places in the node most are unused. */
 const MOST_SHARES = 50_000
 
 export const HEALTH_PATHS: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics'])
 
-/** What one request takes: a place of each of these. */
+/** The shares that a request counts against; it takes a place of each. */
 export type Place = readonly Share[]
 
 export interface Share {
-  /** Whose it is; empty for one of the whole node. */
+  /** The owner of the share; empty for a share of the whole node. */
   readonly key: string
   readonly limit: number
   taken: number
-  /** Whether it is the one that `key` leads to. */
+  /** Whether `key` still leads to this share. */
   isKept: boolean
 }
 
 export interface Places {
-  /** For a request whose caller is not known yet. Throws where the share is used up. */
+  /** Takes a place for a request whose caller is not known yet. Throws if the share is used up. */
   ofAddress(network: string): Place
-  /** For health, readiness and metrics. */
+  /** Takes a place for health, readiness and metrics. Throws as well. */
   ofHealth(network: string): Place
-  /**
-   * In exchange for that, once it is known who is calling. Throws as well; the place before is given back either way.
-   */
+  /** Takes a place for a known caller in exchange for `before`. Throws as well; `before` is given back either way. */
   ofPrincipal(before: Place | null, principal: Principal): Place
   giveBack(place: Place): void
 }
@@ -44,7 +42,7 @@ export function makePlaces(): Places {
   const node: Share = { key: '', limit: OF_THE_NODE, taken: 0, isKept: true }
   const health: Share = { key: '', limit: OF_HEALTH, taken: 0, isKept: true }
   const shares = new Map<string, Share>()
-  // Who called a moment ago is found without its name: to put that together and look it up took 5 µs of every request.
+  // The place of a recent caller is found without its keys: building and looking them up took 5 µs of every request.
   const ofPrincipals = new WeakMap<Principal, Place>()
 
   function shareOf(key: string, limit: number): Share {

@@ -1,5 +1,5 @@
-// The Prefer header of RFC 7240: preferences separated by commas, each with parameters behind semicolons; of one that
-// is named twice the first counts.
+// The Prefer header of RFC 7240: preferences separated by commas, each with parameters after semicolons. If a
+// preference is named twice, the first counts.
 
 const HANDLING = /^handling[ \t]*=[ \t]*"?([a-z]*)"?$/i
 

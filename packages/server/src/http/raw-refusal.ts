@@ -1,4 +1,4 @@
-// A refusal as bytes, for what never became a request that Node would write a response to.
+// A refusal as the bytes on the wire, for input that never became a request to which Node would write a response.
 import { randomBytes } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { Failure } from '../kernel/failure.ts'

@@ -1,36 +1,35 @@
-// Gives Node's parser what a socket brings a little at a time, with a turn of the event loop in between. Node parses all
-// that one read brings at once, up to 64 KiB: five hundred pipelined requests held everybody up for 13 ms, and the
-// shortest ones are 3,600. The rest lies in the socket's own buffer meanwhile, so pausing, ending and closing mean what
-// they always mean.
+// Feeds the input of a socket to Node's parser in slices, with a turn of the event loop in between. Node parses all
+// that one read brings at once, up to 64 KiB: five hundred pipelined requests blocked the event loop for 13 ms, and
+// 3,600 of the shortest ones fit. The rest stays in the socket's own buffer, so pausing, ending and closing still work.
 //
-// Only for who has pipelined: Node reads other sockets without any of our code, which is cheaper.
+// Only for addresses that sent much at once: Node reads other sockets without any of our code, which is cheaper.
 import type { Socket } from 'node:net'
 
-/** Some thirty requests as they are, fifty of the shortest: about a millisecond. */
+/** Some thirty requests, fifty of the shortest: about a millisecond. */
 const SLICE_BYTES = 1_024
-/** Of a body, where slices bring nothing that is worth counting. */
+/** For a body whose slices bring nothing that is worth counting. */
 const LONGEST_SLICE_BYTES = 16_384
 
 export interface Slices {
-  /** What was just parsed brought a request, or a body in pieces. */
+  /** Called when the slice being parsed brought a request, or a body in pieces. */
   heard(): void
-  /** The next slice may be parsed, once the socket is resumed. */
+  /** Allows the next slice to be parsed once the socket is resumed. */
   goOn(): void
-  /** Nobody parses any more. */
+  /** Stops the parsing for good. */
   stop(): void
 }
 
-/** Node has stopped its parser until responses were taken, and resumes the socket by itself. */
+/** Whether Node has stopped its parser until responses are taken; it then resumes the socket by itself. */
 export const isHeldByNode = (socket: Socket): boolean => (socket as Socket & { _paused?: boolean })._paused === true
 
 export interface SlicesTools {
-  /** A slice is about to be parsed. */
+  /** Called before a slice is parsed. */
   begin(): void
-  /** Something is left, and waits to go on; whether what was parsed brought a request, or a body in pieces. */
+  /** Called when input is left that waits for `goOn`. `hasHeard`: the slice brought a request, or a body in pieces. */
   wait(hasHeard: boolean): void
 }
 
-/** From now on `socket` is parsed in slices. Null where somebody else than Node's server listens to it. */
+/** Parses `socket` in slices from now on. Returns null if anything but Node's server listens to the socket. */
 export function readInSlices(socket: Socket, { begin, wait }: SlicesTools): Slices | null {
   const [parse, ...others] = socket.listeners('data') as ((chunk: Buffer) => void)[]
   if (!parse || others.length > 0) return null
@@ -39,14 +38,14 @@ export function readInSlices(socket: Socket, { begin, wait }: SlicesTools): Slic
   let isWaiting = false
   let isStopped = false
 
-  /** It comes again when the socket is resumed. */
+  /** Puts the rest back into the socket: it comes again when the socket is resumed. */
   function keep(rest: Buffer): void {
     socket.pause()
     socket.unshift(rest)
   }
 
   function take(chunk: Buffer): void {
-    // Node resumes a socket whenever somebody wants more of a body, whoever has paused it.
+    // Node resumes a socket whenever more of a body is wanted, even if it was paused here.
     if (isWaiting || isHeldByNode(socket)) return keep(chunk)
     hasHeard = false
     begin()
@@ -59,7 +58,7 @@ export function readInSlices(socket: Socket, { begin, wait }: SlicesTools): Slic
     wait(hasHeard)
   }
 
-  // A listener more, and Node no longer reads the socket past it.
+  // With another listener added, Node no longer passes the input to its parser directly.
   socket.on('data', take)
   socket.off('data', parse)
   return {
@@ -72,7 +71,7 @@ export function readInSlices(socket: Socket, { begin, wait }: SlicesTools): Slic
   }
 }
 
-/** Where Node has stopped reading a socket it must begin again before somebody else can read it. */
+/** Calls `work` once Node reads the socket: if Node has stopped, it must resume before anything else can read. */
 export function onceItIsRead(socket: Socket, work: () => void): void {
   if (socket.isPaused()) socket.once('resume', work)
   else if (!socket.destroyed) work()

@@ -1,17 +1,17 @@
-// Whoever sends much at once is read in turns. Node makes a request of everything that one read brings, which may be a
-// thousand, and reads every socket that has something in the same turn of the event loop: a hundred sockets with a
-// hundred requests each held everybody else up for 150 ms, and 3,000 sockets that hung up together for 220.
+// Clients that send much at once are read in turns. Node parses all requests that one read brings, which may be a
+// thousand, and reads every socket with input in the same turn of the event loop. A hundred sockets with a hundred
+// requests each held up all others for 150 ms, and 3,000 sockets that closed together for 220.
 //
-// 1. From the moment a read has brought many requests, or one turn many of an address, the sockets of that address rest.
-//    They are read again some in a turn, and one that has brought many in a read alone.
-// 2. Where somebody else is connected too, an address rests for four times what such a read took. A request takes five
-//    or six turns: with 5 ms of somebody's requests in each, a neighbour's publish took 60 ms.
-// 3. A read that brings much of a body in small pieces counts like one that brings many requests: Node calls us for each
-//    chunk, and 64 KiB of chunks of one byte are 11,000 of them.
-// 4. For a minute after an address has brought much at once, what its sockets bring is parsed in slices, each of which
-//    counts as a read that brought many while more are left (read-in-slices.ts).
+// 1. As soon as one read has brought many requests, or one turn many of an address, the sockets of that address rest.
+//    They are then read a few in a turn, and a socket that has brought many requests in one read is read alone.
+// 2. While another address is connected too, an address rests for four times as long as such a read took. A request
+//    takes five or six turns: with 5 ms of other requests in each, a neighbour's publish took 60 ms.
+// 3. A read that brings much of a body in small pieces counts like one that brings many requests: Node calls us for
+//    each chunk, and 64 KiB of one-byte chunks are 11,000 calls.
+// 4. For a minute after an address has sent much at once, the input of its sockets is parsed in slices. Each slice
+//    counts as a read that brought many requests while more are left (read-in-slices.ts).
 //
-// Clients that wait for a response before they send the next request, proxies among them, never meet this.
+// Clients that wait for a response before they send the next request, proxies among them, are never affected.
 import { performance } from 'node:perf_hooks'
 import type { Socket } from 'node:net'
 import { networkOf } from '../kernel/addresses.ts'
@@ -21,38 +21,38 @@ import { makeLoudNetworks } from './loud-networks.ts'
 import { onceItIsRead, readInSlices } from './read-in-slices.ts'
 import { known, makeRests, newSender, pauseNew, type Sender } from './rests.ts'
 
-/** Requests that one read may bring before its socket is one that pipelines. */
+/** Requests that one read may bring before its socket counts as one that pipelines. */
 const OF_ONE_READ = 16
 /** Pieces of a body that one read may bring: about a millisecond of calls. */
 const PIECES_OF_ONE_READ = 256
-/** Sockets of an address that may be read, or that may end, in one turn, where somebody else is connected. */
+/** Sockets of an address that may be read, or may end, in one turn while another address is connected. */
 const OF_ONE_TURN = 64
-/** Those that rest and did not pipeline are read so many in a turn: about a millisecond. */
+/** How many resting sockets that did not pipeline are read in a turn: about a millisecond. */
 const READ_AT_ONCE = 16
 /**
- * The same of an address that floods: sixty-four acknowledgements that came together were a turn of 5 ms. For everybody
- * it would cost 10 % of what a node can do, since every socket is paused and resumed.
+ * The same two for an address that floods: sixty-four acknowledgements that came together made a turn of 5 ms. Applied
+ * to all addresses this would cost 10 % of a node's throughput, since every socket is paused and resumed.
  */
 const OF_ONE_TURN_OF_FLOOD = 16
 const READ_AT_ONCE_OF_FLOOD = 8
-/** Connections of an address. Each takes some 30 kB while the head of a request is on its way. */
+/** Connections that an address may have. Each takes some 30 kB while the head of a request is arriving. */
 const OF_AN_ADDRESS = 24_576
-/** Pieces of a body in a slice that are worth counting. */
+/** From this many pieces of a body on, a slice counts as having brought something. */
 const FEW_PIECES = 16
 
 export interface ReadingTurns {
-  /** False: its address has as many as it may have, and this one is to be closed. */
+  /** Returns false if the address has too many connections and this one must be closed. */
   opened(socket: Socket): boolean
   closed(socket: Socket): void
-  /** A request was read from it, or its end. */
+  /** Called when a request, or the end of the stream, was read from the socket. */
   read(socket: Socket): void
-  /** A piece of a body was read from it. */
+  /** Called when a piece of a body was read from the socket. */
   readPiece(socket: Socket): void
-  /** Nothing more is read from it. */
+  /** Called when nothing more is to be read from the socket. */
   left(socket: Socket): void
 }
 
-/** How many sockets of a sender were read in this turn, with this one. */
+/** Counts one more socket of the sender as read in this turn, and returns how many that makes. */
 function heardInTurn(sender: Sender, turn: number): number {
   if (sender.turn !== turn) sender.heard = 0
   sender.turn = turn
@@ -95,7 +95,7 @@ export function makeReadingTurns(now: () => number = () => performance.now()): R
     one.isQuiet = false
     one.sender.isLoud = true
     loud.remember(one.sender.name)
-    // Not now: Node is in the middle of parsing it.
+    // Not now: Node is in the middle of parsing the socket's input.
     if (!one.slices) setImmediate(onceItIsRead, socket, () => slice(socket))
     rests.rest(one.sender, socket)
   }
@@ -108,7 +108,7 @@ export function makeReadingTurns(now: () => number = () => performance.now()): R
       sender.sockets.add(socket)
       known.set(socket, { sender, isQuiet: false, slices: null })
       if (loud.has(name)) slice(socket)
-      // Not at once: Node has asked for the next tick to begin reading, and would.
+      // Not at once: Node begins to read in the next tick, and would undo the pause.
       if (sender.resting) process.nextTick(pauseNew, sender, socket)
       return sender.sockets.size <= OF_AN_ADDRESS
     },
@@ -117,7 +117,7 @@ export function makeReadingTurns(now: () => number = () => performance.now()): R
       sender.sockets.delete(socket)
       sender.resting?.quiet.delete(socket)
       sender.resting?.others.delete(socket)
-      // While it rests it is remembered: who hangs up and comes back rests for as long.
+      // A sender that rests is remembered: a client that disconnects and comes back rests for as long.
       if (sender.sockets.size === 0 && !sender.resting) senders.delete(sender.name)
     },
     read(socket) {

@@ -1,5 +1,5 @@
-// Writes a response. A long one is written in slices, each after the one before was taken, so that a slow reader costs
-// the memory of a slice and its progress can be seen; one that comes in pieces is never whole in memory.
+// Writes responses. A long one is written in slices, each after the client has taken the one before, so that a slow
+// client costs the memory of one slice and its progress can be seen. A response in pieces is never whole in memory.
 import type { ServerResponse } from 'node:http'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Pieces } from '../operations/response.ts'
@@ -7,11 +7,11 @@ import { type Exchange, JSON_TYPE } from './exchange.ts'
 
 type Headers = Readonly<Record<string, string>> | undefined
 
-/** A reader must take this much in 30 seconds (see connections.ts): 9 kB a second. */
+/** A client must take this much in 30 seconds (see slow-peers.ts): 9 kB a second. */
 const SLICE_BYTES = 262_144
-/** Pieces that come to no more than this are sent as one text, with its length. */
+/** Pieces that add up to no more than this are sent as one text, with a Content-Length. */
 const WHOLE_LENGTH = 1_048_576
-/** So much of a body that nobody wants is read, so that its sender gets to read the response. */
+/** How much of an unwanted body is read, so that its sender gets to read the response. */
 const MOST_DISCARDED_BYTES = 33_554_432
 
 /** Sends the whole response; the text, if any, is its body. */
@@ -33,7 +33,9 @@ export function sendText(
   void writeSlices(response, bytes).then(() => finish(exchange))
 }
 
-/** Sends a body that is made while it is sent. Rejects when making it fails; then the response is cut or not begun. */
+/**
+ * Sends a body that is made while it is sent. Rejects if making it fails: the response is then cut off or not begun.
+ */
 export async function sendPieces(
   exchange: Exchange,
   status: number,
@@ -53,7 +55,7 @@ export async function sendPieces(
   }
   try {
     for (;;) {
-      // What is there already costs no turn: most bodies are short and whole.
+      // A piece that is there already costs no turn: most bodies are short and whole.
       const next = iterator.next()
       const { done, value } = next instanceof Promise ? await next : next
       if (response.destroyed || (exchange.hasResponse && !isOpen)) return
@@ -78,8 +80,8 @@ export async function sendPieces(
   finish(exchange, exchange.method === 'HEAD' ? undefined : text)
 }
 
-// A reader that is as fast as we are takes a slice while it is written, and no turn of the event loop would pass: so one
-// is made to pass after each.
+// A client as fast as this process takes a slice while it is written, and no turn of the event loop would pass: so each
+// slice is followed by a turn.
 async function writeSlices(response: ServerResponse, bytes: Buffer): Promise<void> {
   for (let at = 0; at < bytes.length && !response.destroyed; at += SLICE_BYTES) {
     if (!response.write(bytes.subarray(at, at + SLICE_BYTES))) await taken(response)
@@ -87,7 +89,7 @@ async function writeSlices(response: ServerResponse, bytes: Buffer): Promise<voi
   }
 }
 
-/** Resolves when the reader has caught up, or is gone. */
+/** Resolves when the client has caught up, or has disconnected. */
 function taken(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
@@ -99,12 +101,12 @@ function taken(response: ServerResponse): Promise<void> {
 }
 
 /**
- * Ends the response. While a body is still arriving the end waits for it: a connection that is closed on a sender is
- * reset, and what was written to it is lost with the rest. The client has the whole response meanwhile.
+ * Ends the response. While the request body is still arriving, the end waits for it: a connection that is closed while
+ * its client sends is reset, and the response is lost. The client has the whole response in the meantime.
  */
 function finish(exchange: Exchange, text?: string | Uint8Array): void {
   const { request, response } = exchange
-  // Of what is broken or too slow nothing more is expected.
+  // Nothing more is expected of a request that is broken or too slow.
   if (!exchange.isBodyOutstanding || exchange.isLast || response.destroyed) return void response.end(text)
   if (text) response.write(text)
   else response.flushHeaders()

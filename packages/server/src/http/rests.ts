@@ -1,40 +1,40 @@
-// Sockets of an address that rest: which of them are read in the next turn of the event loop, and when
-// (reading-turns.ts says who rests).
+// The resting sockets of an address: which of them are read in the next turn of the event loop, and when.
+// reading-turns.ts decides which addresses rest.
 import type { Socket } from 'node:net'
 import { isHeldByNode, type Slices } from './read-in-slices.ts'
 
-/** What an address rests for, as a multiple of what it took. */
+/** How long an address rests, as a multiple of the time that it took. */
 const REST = 4
 
-/** Sockets that are not read for now, in their order. */
+/** Sockets that are not read for now, in the order in which they were paused. */
 interface Resting {
-  /** Those that have sent requests one by one so far. */
+  /** Sockets that have sent requests one by one so far. */
   readonly quiet: Set<Socket>
-  /** Those that have pipelined, or were never read. */
+  /** Sockets that have pipelined, or were never read. */
   readonly others: Set<Socket>
 }
 
 export interface Sender {
   readonly name: string
   readonly sockets: Set<Socket>
-  /** Null while nobody of this address rests. */
+  /** Null while no socket of this address rests. */
   resting: Resting | null
-  /** Those that rested and may be read in this turn. */
+  /** Sockets that rested and may be read in this turn. */
   released: Socket[]
-  /** Whether a read of this turn brought many requests, or left some behind that it brought. */
+  /** Whether a read of this turn brought many requests, or brought some and left more to be parsed. */
   isLoud: boolean
-  /** Until then `others` are not read. */
+  /** The time until which `others` are not read. */
   restUntil: number
   /** The turn that `heard` counts for. */
   turn: number
   heard: number
 }
 
-/** A socket: whose it is, and whether it has sent its requests one by one so far. */
+/** What is known of a socket: its sender, and whether it has sent its requests one by one so far. */
 export interface Known {
   readonly sender: Sender
   isQuiet: boolean
-  /** Null while Node reads it. */
+  /** Null while Node reads the socket by itself. */
   slices: Slices | null
 }
 
@@ -51,7 +51,7 @@ export const newSender = (name: string): Sender => ({
 
 export const known = new WeakMap<Socket, Known>()
 
-/** `most` of those that rest may be read. */
+/** Resumes up to `most` of the resting sockets. */
 function release(sender: Sender, from: Set<Socket>, most: number, isRead?: (socket: Socket) => void): void {
   for (const socket of from) {
     from.delete(socket)
@@ -74,22 +74,22 @@ export function pauseNew({ resting }: Sender, socket: Socket): void {
 
 export interface RestsTools {
   now(): number
-  /** When the first request of this turn came, or of the last one that had any. */
+  /** When the first request or piece of a body arrived in this turn, or in the last turn that had any. */
   turnBegan(): number
-  /** Whether somebody else is connected: alone an address disturbs nobody. */
+  /** Whether another address is connected: a single address disturbs no other. */
   hasNeighbours(): boolean
-  /** Of those that did not pipeline, how many are read in a turn. */
+  /** How many of the sockets that did not pipeline are read in a turn. */
   readAtOnce(sender: Sender): number
-  /** One that pipelined, or was never read, is about to be. */
+  /** Called before a socket is read that has pipelined, or was never read. */
   isRead(socket: Socket): void
-  /** Nobody of this address rests any more. */
+  /** Called when no socket of this address rests any more. */
   isOver(sender: Sender): void
 }
 
 export interface Rests {
-  /** Those of its sockets that rest; from now on there are some. */
+  /** Returns the resting sockets of the sender, and begins its rest if there is none. */
   begun(sender: Sender): Resting
-  /** All its sockets rest but one. */
+  /** Puts all sockets of the sender but one to rest. */
   rest(sender: Sender, except: Socket): void
 }
 
@@ -100,7 +100,7 @@ export function makeRests({ now, turnBegan, hasNeighbours, readAtOnce, isRead, i
     return (sender.resting = { quiet: new Set(), others: new Set() })
   }
 
-  /** After a turn: who is read in the one to come. */
+  /** Decides after a turn which sockets are read in the next one. */
   function next(sender: Sender): void {
     const time = now()
     if (sender.isLoud && hasNeighbours()) sender.restUntil = time + REST * (time - turnBegan())

@@ -1,4 +1,4 @@
-// Which route a path belongs to: one spelling of a path, so that a proxy's rules about paths hold.
+// Finds the route of a path. Each path has one spelling, so that a proxy's rules about paths hold.
 import makeRouter from 'find-my-way'
 import { type Failure, methodNotAllowed, notFound } from '../kernel/failure.ts'
 import type { Exchange } from './exchange.ts'
@@ -9,11 +9,11 @@ export type Serve = (exchange: Exchange) => void
 
 export interface RouteTable {
   add(method: (typeof METHODS)[number] | 'OPTIONS', url: string, serve: Serve): void
-  /** Notes the route, its parameters and the query in the exchange; throws where there is none. */
+  /** Sets the route, its parameters and the query of the exchange. Throws if there is no route. */
   find(exchange: Exchange): Serve
 }
 
-/** What RFC 3986 calls unreserved has one spelling; `/%6fperator` is not `/operator`. */
+/** Characters that RFC 3986 calls unreserved have one spelling: `/%6fperator` is not `/operator`. */
 const isUnreserved = (code: number): boolean =>
   (code >= 0x61 && code <= 0x7a) || // a to z
   (code >= 0x41 && code <= 0x5a) || // A to Z
@@ -43,12 +43,12 @@ function isPlain(params: object): boolean {
   return true
 }
 
-/** `isClosed` says of a path that is known whether it is kept shut: then it is not there at all. */
+/** `isClosed` tells whether a known path is closed: it is then reported as not found, never as method_not_allowed. */
 export function makeRouteTable(isClosed: (path: string) => boolean): RouteTable {
-  // A parameter may be as long as a request line gets (16 KiB): how long an id is, its own check knows.
+  // A parameter may be as long as a request line (16 KiB): the length of an id is checked where the id is.
   const router = makeRouter({ maxParamLength: 16_384, ignoreTrailingSlash: false, caseSensitive: true })
 
-  // Clients ask for the same few addresses: those that name nothing, with their queries, are kept as they were read.
+  // Clients request the same few URLs: those without parameters in the path are cached, with their parsed queries.
   const found = new Map<string, Map<string, Found>>()
   function keep(method: string, url: string, route: Found): void {
     const ofMethod = found.get(method) ?? new Map<string, Found>()
@@ -71,7 +71,7 @@ export function makeRouteTable(isClosed: (path: string) => boolean): RouteTable 
         exchange.query = known.query
         return known.serve
       }
-      // The router does not look at the first character: `*operator` would be `/operator`.
+      // The router does not look at the first character: `*operator` would match `/operator`.
       if (!path.startsWith('/') || escapesUnreserved(path)) throw notFound('path', path)
       const match = router.find(method as 'GET', request.url!)
       if (!match) throw noRoute(exchange)

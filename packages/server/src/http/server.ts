@@ -1,5 +1,5 @@
-// The HTTP transport. Everything that holds for every request stands here once: request id, error envelope, draining,
-// and what refuses a request before its operation does. What a request means is the operations' business.
+// The HTTP transport: all that is common to every request, such as the request id, the error envelope, draining, and
+// the checks that refuse a request before its operation does. What a request means is up to the operations.
 import type { IncomingMessage } from 'node:http'
 import { randomBytes } from 'node:crypto'
 import type { Operation } from '@sensorium/contract'
@@ -33,13 +33,14 @@ export interface ServerTools extends AuthenticateTools, InHandTools {
 
 export interface HttpServer extends Connections {
   /**
-   * Refuses new requests with 503 and resolves when those taken are finished; what only waits is told to stop waiting.
+   * Refuses new requests with 503, and resolves when the requests in hand are finished. Requests that only wait are
+   * told to stop waiting.
    */
   drain(): Promise<void>
   inFlight(): number
 }
 
-/** In metrics and logs only: nobody was there to read a response. */
+/** In metrics and logs only: the client disconnected before it had its response. */
 const CLIENT_WENT_AWAY = 499
 const REQUEST_ID = /^[\x20-\x7e]{1,128}$/
 
@@ -58,7 +59,10 @@ function requestIdMaker(): (request: IncomingMessage) => string {
 const routePath = ({ base, path }: Operation): string =>
   (base === 'v1' ? '/v1' : '') + path.replace(/\{(\w+)\}/g, ':$1')
 
-/** One, whatever it says; a request of HTTP 1.0 may have none. Of two, proxies and servers may each believe another. */
+/**
+ * Requires one Host, whatever its value; an HTTP 1.0 request may have none. Of two, a proxy and a server may each
+ * believe a different one.
+ */
 function checkHost({ rawHeaders, httpVersion }: IncomingMessage): void {
   let hosts = 0
   for (let i = 0; i < rawHeaders.length; i += 2)
@@ -78,7 +82,7 @@ export function makeServer(tools: ServerTools): HttpServer {
   let draining = false
 
   function respond(response: OperationResponse, exchange: Exchange, type?: string): void | Promise<void> {
-    if (exchange.hasResponse) return // its body broke, and it was refused meanwhile
+    if (exchange.hasResponse) return // its body was broken, and it was refused in the meantime
     const { status, text, json, pieces, replayed, stream } = response
     if (stream) {
       streamDeliveries(stream, exchange)
@@ -94,10 +98,10 @@ export function makeServer(tools: ServerTools): HttpServer {
   }
 
   function fail(error: unknown, exchange: Exchange): void {
-    if (exchange.hasResponse) return // it was refused before, and this is what follows from that
+    if (exchange.hasResponse) return // it was refused before, and this error follows from that
     const failure = asFailure(error)
     const { id, path, request, response } = exchange
-    // A client that hangs up in the middle of its body is no failure of ours, and nobody reads the response.
+    // A client that disconnects in the middle of its body is no failure of ours, and nobody reads the response.
     if (failure.code === 'internal_error' && !request.socket.destroyed)
       log.error({ err: error, request_id: id, path }, 'unexpected failure')
     if (failure.code === 'service_unavailable') log.warn({ err: error, request_id: id }, 'request not taken')
@@ -105,7 +109,7 @@ export function makeServer(tools: ServerTools): HttpServer {
     const { code, message, details, status, headers } = failure
     if (draining || exchange.isLast) exchange.header('connection', 'close')
     sendText(exchange, status, headers, JSON.stringify({ error: { code, message, request_id: id, details } }))
-    // It has its response, and takes nobody's place while the rest of its body is thrown away.
+    // The request has its response, and holds no place while the rest of its body is discarded.
     if (exchange.discarding) inHand.leave(exchange, status)
   }
 
@@ -131,10 +135,10 @@ export function makeServer(tools: ServerTools): HttpServer {
     },
     begin(exchange) {
       try {
-        // The process runs to the end, and that is all that its health says.
+        // The process runs until the end, and that is all that /healthz tells.
         if (draining && exchange.path !== '/healthz') throw unavailable('This node is shutting down')
         checkHost(exchange.request)
-        // Before the body: what cannot be done anyway is not read.
+        // Before the body is read: the body of a request that cannot be served is left unread.
         table.find(exchange)(exchange)
       } catch (error) {
         fail(error, exchange)
@@ -180,7 +184,7 @@ function addOperations(table: RouteTable, tools: ServeTools): void {
   for (const { operation, kind } of tools.operations.bindings) {
     const serve = serveOperation(operation, tools)
     table.add(operation.method, routePath(operation), serve)
-    // A HEAD must not do anything: polling and streaming lease what they read.
+    // A HEAD must not change anything: polling and streaming lease what they read.
     if (operation.method === 'GET' && (kind === 'read' || kind === 'browse'))
       table.add('HEAD', routePath(operation), serve)
   }
@@ -215,7 +219,7 @@ function addMounts(table: RouteTable, { mounts, identified, fail }: ServeTools):
   }
 }
 
-/** Who is calling, then the operation, then its response. */
+/** Identifies the caller, runs the operation and sends its response. */
 function serveOperation(operation: Operation, tools: ServeTools): Serve {
   const { identified, respond, fail } = tools
   const authenticate = makeAuthenticate(operation, tools)
@@ -223,7 +227,7 @@ function serveOperation(operation: Operation, tools: ServeTools): Serve {
   const run = tools.operations.runner(operation)
 
   const carryOut = (principal: Principal, exchange: Exchange): Promise<void> => {
-    // For the log line, also when what follows refuses.
+    // Set here so that the log line has it even if the request is refused below.
     exchange.principal = principal
     identified(exchange)
     return run(principal, exchange, exchange).then((response) => respond(response, exchange, operation.produces))

@@ -1,35 +1,36 @@
-// Who sends a body too slowly is refused, and who takes nothing of a response for 30 seconds is gone. Time is counted
-// in ticks of a second, so that a clock that is set, or a busy process, takes nothing from anybody.
+// A client that sends a body too slowly is refused, and one that takes nothing of a response for 30 seconds is
+// disconnected. Time is counted in ticks of a second, so that a clock that is set, or a busy process, costs no client
+// any of its time.
 import { requestTimeout, type Failure } from '../kernel/failure.ts'
 import { nextTurn } from '../kernel/step-turns.ts'
 import type { Connection } from './connection.ts'
 import type { Exchange } from './exchange.ts'
 
 export const TICK_MS = 1_000
-/** A body may take this long to get going, and then comes at this rate, on the average. */
+/** A body may take this long to get going, and must then arrive at this rate on average. */
 const BODY_GRACE_S = 5
 const BODY_BYTES_PER_S = 8_192
 const STUCK_S = 30
-/** The rest of a refused body is read for so long, and while it comes. */
+/** How long the rest of a refused body is read in all, and how long while none of it arrives. */
 const DISCARD_S = 10
 const DISCARD_SILENT_S = 2
 
 type Refuse = (failure: Failure, exchange: Exchange) => void
 
-/** Connections that were too slow and are ended in one turn of the event loop. */
+/** How many connections that are too slow are ended in one turn of the event loop. */
 const ENDED_AT_ONCE = 16
 
-/** Called once in a tick with every connection that has requests in hand. */
+/** Called once a tick with all connections that have requests in hand. */
 export async function tick(busy: ReadonlySet<Connection>, refuse: Refuse): Promise<void> {
   let ended = 0
   for (const connection of [...busy]) {
     if (!busy.has(connection) || !isTooSlow(connection, refuse)) continue
-    // Those that came together are too slow together: to end a thousand of them at once took 80 ms.
+    // Connections that came together are too slow together: ending a thousand of them at once took 80 ms.
     if (++ended % ENDED_AT_ONCE === 0) await nextTurn()
   }
 }
 
-/** Returns whether one of its requests was refused, or it was ended. */
+/** Returns whether the connection was ended, or one of its requests was refused. */
 function isTooSlow(connection: Connection, refuse: Refuse): boolean {
   const { socket } = connection
   const taken = socket.bytesWritten - socket.writableLength
@@ -39,7 +40,7 @@ function isTooSlow(connection: Connection, refuse: Refuse): boolean {
     return true
   }
   connection.taken = taken
-  // Requests come one after the other: only the last can be unfinished.
+  // Requests arrive one after the other: only the last can be incomplete.
   const last = connection.inHand.at(-1)
   if (last?.discarding) return tickDiscarding(last, last.discarding)
   return last?.reading ? tickReading(last, last.reading, refuse) : false
@@ -58,7 +59,7 @@ function tickDiscarding(exchange: Exchange, discarding: NonNullable<Exchange['di
   discarding.silentSeconds = discarding.bytes === discarding.seen ? discarding.silentSeconds + 1 : 0
   discarding.seen = discarding.bytes
   if (discarding.seconds < DISCARD_S && discarding.silentSeconds < DISCARD_SILENT_S) return false
-  // Nothing that arrives can be lost any more: the connection ends with the response, in its order.
+  // The response can no longer be lost: the connection ends with it, in its order.
   exchange.isLast = true
   exchange.response.end()
   return true

@@ -1,5 +1,5 @@
-// A body that may be long: kept in a file while it arrives, so that it needs no memory and a slow sender holds up
-// nothing but itself. The file has no name from the moment it is open: it is gone with the request, or the process.
+// Keeps a body that may be long in a file while it arrives, so that it needs no memory and a slow sender holds up
+// nothing but itself. The file has no name once it is open: it is gone with the request, or the process.
 import { createHash } from 'node:crypto'
 import { mkdtemp, open, rm, type FileHandle } from 'node:fs/promises'
 import os from 'node:os'
@@ -8,10 +8,10 @@ import { tooLarge, unavailable } from '../kernel/failure.ts'
 import type { Payload } from '../operations/call.ts'
 import type { Exchange } from './exchange.ts'
 
-/** Read at a time. */
+/** Bytes of the file that are read at a time. */
 const PIECE = 65_536
 
-/** The folder for temporary files is full, or not there: the caller's request was right. */
+/** The folder for temporary files is full or missing, which is not the fault of the request. */
 const noRoom = () => unavailable('There is no room to keep the body while it arrives', 60)
 
 async function openNameless(): Promise<FileHandle> {
@@ -41,7 +41,7 @@ function receive(exchange: Exchange, file: FileHandle, limit: number): Promise<{
       hash.update(chunk)
       // The next chunk comes when this one is written.
       stream.pause()
-      // It goes on after a short write; `write` does not.
+      // `appendFile` goes on after a short write; `write` does not.
       written = file.appendFile(chunk).then(
         () => void stream.resume(),
         () => stop(noRoom()),
@@ -65,7 +65,7 @@ async function* piecesOf(file: FileHandle, bytes: number): AsyncGenerator<Buffer
   }
 }
 
-/** The payload reads as pieces of bytes. Its file is closed with the response. */
+/** Returns a payload that reads as pieces of bytes. Its file is closed with the response. */
 export async function spoolBody(exchange: Exchange, limit: number): Promise<Payload> {
   const declared = Number(exchange.headers['content-length'] ?? Number.NaN)
   if (declared > limit) throw tooLarge(declared, limit)
@@ -76,7 +76,7 @@ export async function spoolBody(exchange: Exchange, limit: number): Promise<Payl
     await file.close()
     throw new Error('the client went away, or was refused')
   }
-  // A reader may still be at it: what it reads then ends.
+  // A reader may still be using the file: its reading then ends.
   exchange.response.once('close', () => void file.close().catch(() => {}))
   const { bytes, hash } = exchange.hasBody ? await receive(exchange, file, limit) : { bytes: 0, hash: '' }
   return { isEmpty: bytes === 0, hash: () => hash, read: () => piecesOf(file, bytes) }

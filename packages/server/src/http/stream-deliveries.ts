@@ -5,7 +5,7 @@ import type { Sink } from '../outbound/stream.ts'
 import { bearer } from './authenticate.ts'
 import type { Exchange } from './exchange.ts'
 
-/** The kernel notices a peer that vanished without a word. */
+/** With TCP keep-alive the kernel notices a client that vanished without closing the connection. */
 const KEEP_ALIVE_MS = 15_000
 
 const sinkOf = (response: ServerResponse): Sink => ({
@@ -14,14 +14,14 @@ const sinkOf = (response: ServerResponse): Sink => ({
   destroy: () => void response.destroy(),
 })
 
-/** Opens the stream and writes the head of its response. Throws while none can be opened. */
+/** Opens the stream and writes the head of its response. Throws if no stream can be opened. */
 export function streamDeliveries(open: NonNullable<OperationResponse['stream']>, exchange: Exchange): void {
   const { response } = exchange
-  // What it sends comes in a later turn, after the head below.
+  // The stream sends in a later turn, after the head below.
   const stream = open(sinkOf(response), bearer(exchange))
   exchange.open(200, {
     'content-type': 'text/event-stream; charset=utf-8',
-    // Proxies that collect a response before they pass it on would hold every delivery back.
+    // Proxies that buffer a response before they pass it on would hold back every delivery.
     'x-accel-buffering': 'no',
   })
   response.socket?.setKeepAlive(true, KEEP_ALIVE_MS)

@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js'
 
 export type AddressRange = readonly [ipaddr.IPv4 | ipaddr.IPv6, number]
 
-/** An address or a range in CIDR form; undefined where it is neither. */
+/** Parses an address or a range in CIDR form; returns undefined if the text is neither. */
 export function parseRange(text: string): AddressRange | undefined {
   if (text.includes('/')) return ipaddr.isValidCIDR(text) ? ipaddr.parseCIDR(text) : undefined
   const address = parse(text)
@@ -16,8 +16,8 @@ export function contains([network, bits]: AddressRange, text: string): boolean {
 }
 
 /**
- * The one way to write it, without brackets, port or zone; an IPv4 address that is written as IPv6 is itself. Undefined
- * where it is no address.
+ * Returns the canonical form of an address, without brackets, port or zone; an IPv4 address that is written as IPv6
+ * becomes IPv4. Returns undefined if the text is no address.
  */
 export function plainAddress(text: string): string | undefined {
   const bracket = text.startsWith('[') ? text.indexOf(']') : -1
@@ -27,12 +27,12 @@ export function plainAddress(text: string): string | undefined {
 }
 
 function parse(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
-  // Four parts: `127.1` and `0x7f.1` are addresses to some programs, and to none that a proxy would name.
+  // Four parts: some programs take `127.1` and `0x7f.1` as addresses, but no proxy would write them.
   if (!text.includes(':') && !ipaddr.IPv4.isValidFourPartDecimal(text)) return undefined
   return text.length <= 64 && ipaddr.isValid(text) ? ipaddr.process(text) : undefined
 }
 
-/** What limits count: an IPv6 client has a whole /64 to choose its address from. */
+/** Returns the network by which limits count: an IPv6 client has a whole /64 to choose its address from. */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address
   const [head, tail] = address.split('::') as [string, string | undefined]

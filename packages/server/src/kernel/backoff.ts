@@ -1,4 +1,4 @@
-// Exponential back-off with jitter, pure: the caller brings the chance.
+// Exponential back-off with jitter, as a pure function: the caller supplies the randomness.
 
 export interface Backoff {
   firstMs: number

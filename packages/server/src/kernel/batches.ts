@@ -1,33 +1,35 @@
-// Work that is cheaper together: what is added in the same turn of the event loop, or while every lane is busy, becomes
-// the next batch. A lone item waits for nothing but the end of its turn, unless `beside` lets it wait for company.
+// Batches work that is cheaper together: items added in the same turn of the event loop, or while every lane is busy,
+// become the next batch. A lone item waits only for the end of its turn, unless `beside` makes it wait for others.
 //
 // 1. An item is in exactly one batch, and is settled when its batch is.
-// 2. At most `lanes` batches are under way at once, and one more of what is urgent.
+// 2. At most `lanes` batches are under way at once, and one more of urgent items.
 // 3. A batch that throws rejects its own items and no others.
 import { fairQueue } from './fair-queue.ts'
 
 export interface BatchOptions<Item, Result> {
-  /** Carries out a batch. One result for each item, in order; a promise that rejects is that item's failure alone. */
+  /** Carries out a batch. Returns a result for each item, in order; a promise that rejects fails its item alone. */
   run(items: readonly Item[]): Promise<readonly (Result | Promise<Result>)[]>
-  /** Batches under way at once; without a number there is no bound. */
+  /** The most batches under way at once; unbounded by default. */
   lanes?: number
-  /** Items in one batch. */
+  /** The most items in one batch. */
   maxItems?: number
   /** A batch is full when its items weigh this much together. One item is always taken, however heavy it is. */
   maxWeight?(): number
   weigh?(item: Item): number
-  /** Who added it: tenants take turns, and senders inside a tenant. Without it, first come, first served. */
+  /**
+   * Returns who added an item: tenants take turns, and senders inside a tenant. Without it, first come, first served.
+   */
   whose?(item: Item): Whose
   /**
-   * A tenant of which nothing is under way shares no batch with one that floods, and has one beside all lanes when
-   * those are busy. In a batch with the flood's items it took as long as they did.
+   * A tenant with nothing under way shares no batch with tenants that have something under way, and gets a batch beside
+   * all lanes when those are busy. In one batch with a tenant that floods, its items took as long as the flood.
    */
   apart?: boolean
-  /** Calls back when the next batch is to be put together; without it that is at the end of the turn. */
+  /** Calls `begin` when the next batch is to be put together; by default at the end of the turn. */
   gather?(begin: () => void): void
   /**
-   * Beside a batch under way another begins only when this many items wait, or one has waited `patienceMs`. Where a
-   * batch has a cost of its own, two small ones are dearer than one.
+   * Beside a batch under way another begins only when `worth` items wait, or one has waited `patienceMs`. If each batch
+   * has a cost of its own, two small ones are dearer than one.
    */
   beside?: { worth: number; patienceMs: number }
 }
@@ -52,7 +54,8 @@ export interface Batches<Item, Result> {
 }
 
 /**
- * A failure of one item among others, for `run` to give back: whoever added the item hears of it, and nobody before.
+ * Returns the failure of one item, for `run` to return among its results. Only the caller that added the item sees it;
+ * until then it is no unhandled rejection.
  */
 export function failedAlone(error: unknown): Promise<never> {
   const failed = Promise.reject(error)
@@ -60,7 +63,10 @@ export function failedAlone(error: unknown): Promise<never> {
   return failed
 }
 
-/** Does each by itself, one after the other, where together they failed. A failure stays its own, and is not thrown here. */
+/**
+ * Carries out items one after the other, each by itself, after they failed together. The failure of an item is its own,
+ * and is not thrown here.
+ */
 export async function eachAlone<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<Promise<R>[]> {
   const results: Promise<R>[] = []
   for (const item of items) {
@@ -73,12 +79,12 @@ export async function eachAlone<T, R>(items: readonly T[], work: (item: T) => Pr
 
 const NOBODY_S: Whose = { tenantId: '', senderId: '' }
 
-/** How many batches each tenant has something in. */
+/** Counts the batches under way in which each tenant has items. */
 function countTenants() {
   const counts = new Map<string, number>()
   return {
     has: (tenantId: string): boolean => counts.has(tenantId),
-    /** A batch with these begins; what is returned says that it has ended. */
+    /** Counts a batch with items of these tenants. Returns a function to call when the batch has ended. */
     begin(tenants: ReadonlySet<string>): () => void {
       for (const tenantId of tenants) counts.set(tenantId, (counts.get(tenantId) ?? 0) + 1)
       return () => {

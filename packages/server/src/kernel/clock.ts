@@ -1,40 +1,40 @@
 // Time is an argument. Everything that asks what time it is, or waits, does so through a Clock, so that a test can move
 // it.
 //
-// 1. A node's idea of the time never goes back. Where the machine's clock is set back, or stood ahead of the clock that
-//    the nodes share, the node's time runs on a little slower until the two agree again.
+// 1. A node's idea of the time never goes back. If the machine's clock is set back, or was ahead of the clock that the
+//    nodes share, the node's time runs on a little slower until the two agree again.
 // 2. Waits and windows are measured with `elapsed`, which nobody can set; times that are stored or shown are `now`.
-// 3. Nodes that share a database go by its clock (`align`, store/follow-clock.ts): one whose machine is an hour ahead
-//    neither takes what others hold nor leases anything for an hour.
-// 4. A step ahead (an administrator, a time server, a laptop that slept) can be held back until what runs by the clock
-//    was moved along with it: otherwise every lease would be over at once (delivery/move-with-clock.ts).
+// 3. Nodes that share a database go by its clock (`align`, store/follow-clock.ts): a node whose machine is an hour
+//    ahead neither takes what other nodes hold nor leases anything for an hour.
+// 4. A step ahead (an administrator, a time server, a laptop that slept) can be held back until everything that runs by
+//    the clock has been moved along with it: otherwise every lease would lapse at once (delivery/move-with-clock.ts).
 
 import type { StopSignal } from './stop.ts'
 
 export interface Clock {
-  /** Milliseconds since the epoch, a whole number; never less than it was. */
+  /** Milliseconds since the epoch, a whole number; never decreases. */
   now(): number
   /** Milliseconds since some moment, on a clock that nobody can set. */
   elapsed(): number
   /** Resolves after that many milliseconds, or as soon as the signal is aborted. Never rejects. */
   sleep(ms: number, signal?: StopSignal): Promise<void>
   /**
-   * The clock that nodes share showed `time` when `elapsed` was `at`, give or take `within`. From the first call on the
-   * machine's own clock no longer counts.
+   * Reports that the clock shared by the nodes showed `time` when `elapsed` was `at`, give or take `within`. From the
+   * first call on, the machine's own clock no longer counts.
    */
   align(time: number, at: number, within: number): void
   /**
-   * From now on a step ahead of the machine's clock is held back: `now` goes on by what passes until `takeStep` takes it
-   * over. Who asks for this sees to that. A clock that is aligned has no such steps.
+   * Holds back every step ahead of the machine's clock from now on: `now` advances by the elapsed time alone until the
+   * caller takes the step over with `takeStep`. A clock that is aligned has no such steps.
    */
   holdSteps(): void
-  /** How far `now` is behind the machine's clock by a step that is held back; 0 where there is none. */
+  /** How far `now` is behind the machine's clock because of a step that is held back; 0 if there is none. */
   heldStep(): number
-  /** Takes over what is held back: `now` is ahead by what is returned. */
+  /** Takes over the step that is held back, and returns by how much it moves `now` ahead. */
   takeStep(): number
 }
 
-/** What a clock is made of. */
+/** The sources that a clock is made of. */
 export interface Machine {
   /** The time of day, which an administrator, a time server or a resumed virtual machine may move either way. */
   wall(): number
@@ -43,14 +43,14 @@ export interface Machine {
 }
 
 /**
- * The pace of a clock that is ahead. A lease of 30 s lasts 0.6 s longer, which nobody minds, and an hour too many is
- * gone after two days.
+ * The pace of a clock that is ahead. A lease of 30 s lasts 0.6 s longer, which nobody minds, and a clock that is an
+ * hour ahead is right again after two days.
  */
 const PACE_WHEN_AHEAD = 0.98
 
 /**
- * What the machine's clock gains at once beyond this is a step. Where steps are held back, less than it is caught up
- * with at this pace: a lease of 30 s is 0.6 s shorter then, and not a second that a lease of 2 s would miss.
+ * A gain of the machine's clock above this, at once, is a step. While steps are held back, a smaller gain is caught up
+ * with at this pace: a lease of 30 s is then 0.6 s shorter, and a lease of 2 s does not lose a whole second.
  */
 const STEP_MS = 1_000
 const PACE_WHEN_BEHIND = 1.02
@@ -85,9 +85,9 @@ export function makeClock({ wall, elapsed, sleep }: Machine): Clock {
     elapsed,
     sleep,
     align(time, at, within) {
-      // What differs by less than the measurement may be wrong would only make the clock jitter.
+      // A difference within the error of the measurement would only make the clock jitter.
       if (shared && Math.abs(shared.time + at - shared.at - time) <= within) return
-      // Before the first measurement this was the machine's idea, and nothing has been stored by it.
+      // Before the first measurement `last` was the machine's own time, and nothing has been stored by it.
       if (!shared) last = -Infinity
       shared = { time, at }
     },
@@ -121,12 +121,12 @@ export const systemClock: Clock = makeClock({
 
 const DAY_MS = 86_400_000
 let day = NaN
-let date = '' // of `day`, up to and with the T
+let date = '' // of `day`, up to and including the T
 
 const digits = (n: number, count: number): string => String(n).padStart(count, '0')
 const TWO = Array.from({ length: 60 }, (_, n) => digits(n, 2))
 
-/** As Date.toISOString, at a third of its cost for times of one day: a list shows two times in every row. */
+/** Like Date.toISOString, at a third of its cost for times of one day: a list shows two times in every row. */
 export function iso(ms: number): string {
   const which = Math.floor(ms / DAY_MS)
   if (which !== day) {

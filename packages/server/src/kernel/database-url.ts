@@ -4,16 +4,16 @@
 export interface DatabaseServers {
   /** One address for each server, in the order given. */
   urls: string[]
-  /** Whether to look for the one that takes writes before anything is asked of it. */
+  /** Whether to look for the server that takes writes before any query. */
   mustLook: boolean
 }
 
 const PARTS = /^(postgres(?:ql)?:\/\/)((?:[^/?#]*@)?)([^/?#]*)([^?#]*)(\?[^#]*)?$/
 
-/** Those that a service which writes can use. */
+/** The values of target_session_attrs that a service which writes can use. */
 const WRITABLE = ['any', 'read-write', 'primary']
 
-/** Null if it is no such address. */
+/** Returns the servers of the address, null if it is no such address. */
 export function databaseServers(url: string): DatabaseServers | null {
   const parts = PARTS.exec(url)
   if (!parts) return null
@@ -22,7 +22,7 @@ export function databaseServers(url: string): DatabaseServers | null {
   const wanted = options.get('target_session_attrs')
   if (wanted !== null && !WRITABLE.includes(wanted)) return null
   options.delete('target_session_attrs')
-  // Untouched where nothing was taken out: what is there may be spelled in a way that the driver knows.
+  // Unchanged if nothing was removed: the query may be spelled in a way that the driver knows.
   const rest = wanted === null ? (query ?? '') : options.size > 0 ? `?${options}` : ''
   const names = hosts!.split(',')
   if (names.length > 1 && names.includes('')) return null

@@ -1,10 +1,10 @@
-// The name of a thing in somebody else's system, where it stands in a path. In a body the schema checks it.
+// The name of a thing in another system, when it stands in a path. In a body the schema checks it.
 import { invalid } from './failure.ts'
 import { isFilledText } from './formats.ts'
 
 const MAX_EXTERNAL_ID = 255
 
-/** The id that the path names; refuses one that no thing could have, and a body that says another. */
+/** Returns the external id in the path. Throws if the id is invalid, or if the body has another one. */
 export function externalIdOf(path: string, body: { external_id?: string | null }): string {
   const expected = `a non-empty string of at most ${MAX_EXTERNAL_ID} characters`
   const refuse = (value: unknown, wanted: string) =>

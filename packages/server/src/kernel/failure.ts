@@ -1,5 +1,5 @@
-// A Failure is an error of the catalogue, thrown from wherever it is found out. Everything else that is thrown
-// is a bug or an outage and becomes internal_error or service_unavailable in the transport.
+// A Failure is an error of the catalogue, thrown wherever it is detected. Any other error that is thrown is a bug or an
+// outage, and becomes internal_error or service_unavailable in the transport.
 import { toText } from './json.ts'
 import { ERRORS, type ErrorCode, type ErrorDetails } from '@sensorium/contract'
 
@@ -40,7 +40,7 @@ function fail<C extends ErrorCode>(
   return failure
 }
 
-/** A refusal that was recorded with an idempotency key, once more. */
+/** Repeats a refusal that was recorded with an idempotency key. */
 export const recordedFailure = (
   code: ErrorCode,
   message: string,
@@ -57,12 +57,12 @@ export interface Invalid {
 
 const VALUE_LENGTH = 200
 
-/** What was sent, short enough to send back. */
+/** Returns a value that a client sent, short enough to send back. */
 export function shownValue(value: unknown): unknown {
   if (value === undefined) return null
   if (typeof value === 'bigint') return value.toString()
   const text = typeof value === 'string' ? value : toText(value)
-  // A character takes one or two units: this many hold one more character than is shown, if there is one.
+  // A character takes one or two code units: this many hold one more character than is shown, if there is one.
   const characters = [...text.slice(0, VALUE_LENGTH * 2 + 2)]
   if (characters.length > VALUE_LENGTH) return characters.slice(0, VALUE_LENGTH).join('')
   return typeof value === 'object' ? (JSON.parse(text) as unknown) : value
@@ -77,7 +77,7 @@ export const invalidEvent = (field: string, value: unknown, expected: string): F
 export const unauthenticated = (message = 'The access token is missing, malformed, expired or revoked'): Failure =>
   fail('authentication_failed', message, {}, { 'www-authenticate': 'Bearer' })
 
-/** Of a webhook: says the same whether the tenant exists or not. */
+/** For a webhook: the same whether the tenant exists or not. */
 export const badSignature = (): Failure =>
   fail('authentication_failed', 'The signature is missing or does not fit the body', {})
 
@@ -102,14 +102,14 @@ export const keyReused = (key: string, existingId: string | null): Failure =>
     existing_resource_id: existingId,
   })
 
-/** What was made shows a secret, and another API key of the same caller asked for it. */
+/** The recorded response shows a secret, and another API key of the same caller asked for it again. */
 export const keyOfAnother = (key: string, existingId: string | null): Failure =>
   fail('conflict', 'This Idempotency-Key was used with another API key, which alone is shown the secret again', {
     idempotency_key: key,
     existing_resource_id: existingId,
   })
 
-/** The first response is not known any more: it showed what neither the memory nor its history has. */
+/** The first response is not known any more: it showed metadata that neither the memory nor its history has. */
 export const changedSince = (key: string | null, existingId: string): Failure =>
   fail('conflict', 'It was done, and has been changed or erased since', {
     idempotency_key: key,
@@ -141,7 +141,7 @@ export const rateLimited = (retryAfter: number, limit: number, window: number): 
     },
   )
 
-/** Of things that are open or waiting at the same time: there is no window, and one more passes as soon as one ends. */
+/** For things that are open or waiting at the same time: there is no window, and one more may begin when one ends. */
 export const tooManyAtOnce = (what: string, limit: number): Failure =>
   fail(
     'rate_limited',

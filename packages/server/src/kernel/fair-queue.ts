@@ -8,16 +8,16 @@ interface Line<T> {
 export interface FairQueue<T> {
   readonly size: number
   push(tenant: string, sender: string, item: T): void
-  /** Takes items in turn until `full` says that the last one was enough; of tenants that are left out, none. */
+  /** Takes items in turn until `full` returns true for the last one taken. Skips tenants that are left out. */
   take(full: (item: T) => boolean, isLeftOut?: (tenant: string) => boolean): T[]
-  /** Whether something of this tenant waits. */
+  /** Whether an item of this tenant waits. */
   has(tenant: string): boolean
-  /** Whether somebody waits who is not left out. */
+  /** Whether an item of a tenant that is not left out waits. */
   hasOther(isLeftOut: (tenant: string) => boolean): boolean
 }
 
 export function fairQueue<T>(): FairQueue<T> {
-  // Maps keep the order of insertion: whoever had a turn is put back at the end.
+  // Maps keep the order of insertion: a tenant or sender that had its turn is put back at the end.
   const tenants = new Map<string, Map<string, Line<T>>>()
   let size = 0
 
@@ -47,7 +47,7 @@ export function fairQueue<T>(): FairQueue<T> {
       const line = senders.get(sender)
       if (!line) senders.set(sender, { items: [item], next: 0 })
       else {
-        // What was taken leaves when half of the line is gone, so a long line is not copied for every item.
+        // Taken items are removed once they are half of the line, so that a long line is not copied for every item.
         if (line.next > 32 && line.next * 2 > line.items.length) {
           line.items = line.items.slice(line.next)
           line.next = 0

@@ -1,20 +1,20 @@
-// Tells whether somebody floods: who has asked for most of what was asked of late, while others ask as well. Then turns
-// of the event loop are kept short, at some cost to who floods. Where everybody asks for much, or one alone for all of
-// it, long turns do more, and there is nobody who would gain from short ones.
+// Detects a flood: one caller has sent most of the recent requests, while others send some as well. Turns of the event
+// loop are then kept short, at some cost to the caller that floods. If all callers send much, or one alone sends
+// everything, long turns get more done, and no caller would gain from short ones.
 
-/** So many requests are counted, and then counted anew. */
+/** How many requests are counted before the count starts anew. */
 const WINDOW = 256
-/** Who has asked for more of them than this floods. Of two that ask for the same nobody does. */
+/** A caller that sent more of them than this floods. Of two callers that send equally much, neither does. */
 const MOST = (WINDOW * 2) / 3
-/** What others must have asked for together to be there. */
+/** How many of them the other callers must have sent together to count as present. */
 const OTHERS = 4
 
 export interface Flood<Who> {
-  /** It asks for something. */
+  /** Counts a request of `who`. */
   heard(who: Who): void
-  /** Whether it has asked for most of the last window, beside others. */
+  /** Whether `who` sent most of the last window, beside others. */
   isBy(who: Who): boolean
-  /** Whether anybody has. */
+  /** Whether any caller did. */
   readonly isOn: boolean
 }
 

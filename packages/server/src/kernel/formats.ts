@@ -1,6 +1,6 @@
 // The formats that schemas name, each checked in linear time.
 
-// Year to second, fraction, zone. Which day a month ends on is asked of the calendar below.
+// Year to second, fraction, zone. The last day of the month is checked against the calendar below.
 const DATE_TIME = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d{1,9})?(?:[Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/
 
 const FIRST = Date.parse('0000-01-01T00:00:00Z')
@@ -19,13 +19,13 @@ export function isDateTime(text: string): boolean {
   ]
   if (month < 1 || month > 12 || day < 1 || hour > 23 || minute > 59 || second > 59) return false
   if (day > new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate()) return false
-  // At the edges a zone leads out of the four digits, and what is answered could not be sent again.
+  // At the edges a zone moves the year out of four digits, and a client could not send back what the response shows.
   const at = Date.parse(text)
   return at >= FIRST && at <= LAST
 }
 
-// RFC 3986, linear: what is optional begins with a character of its own. Without a scheme the first segment has no
-// colon.
+// RFC 3986, in linear time: each optional part begins with a character of its own. Without a scheme the first segment
+// has no colon.
 const PCHAR = "(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})"
 const AUTHORITY =
   "//(?:(?:[A-Za-z0-9._~!$&'()*+,;=:-]|%[0-9A-Fa-f]{2})*@)?(?:\\[[0-9A-Fa-f:.]{2,45}\\]|(?:[A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*)(?::\\d*)?(?=[/?#]|$)"

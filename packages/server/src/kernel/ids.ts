@@ -1,4 +1,4 @@
-// Makes ids: prefix, 48 bits of time, 80 bits of chance that count up inside one millisecond, so ids made by one
+// Makes ids: prefix, 48 bits of time, 80 random bits that count up inside one millisecond, so that ids made by one
 // process sort in the order they were made.
 import { randomFillSync } from 'node:crypto'
 import { ID_ALPHABET, ID_PREFIXES, type IdKind } from '@sensorium/contract'
@@ -7,7 +7,7 @@ export type MakeId = (kind: IdKind) => string
 
 const TIME_LENGTH = 10
 const CHANCE_LENGTH = 16
-/** Random bytes are asked for this many at a time: a call costs 10 µs, whatever it brings. */
+/** Random bytes are drawn this many at a time: a call costs 10 µs, however many it brings. */
 const POOL_LENGTH = 256 * CHANCE_LENGTH
 
 function encodeTime(ms: number): string {
@@ -19,7 +19,7 @@ function encodeTime(ms: number): string {
   return text
 }
 
-/** The ids of one process. `now` is the clock's; going back in time keeps the order all the same. */
+/** Returns the maker of the ids of one process. `now` is the clock's; ids keep their order even if it goes back. */
 export function idMaker(now: () => number): MakeId {
   let last = -1
   let time = ''

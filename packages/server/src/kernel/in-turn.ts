@@ -1,14 +1,14 @@
-// Work of which each piece holds much memory for as long as somebody else decides: an agent has a few pieces of it under
-// way, its tenant a few more and the node so many, and the rest wait.
+// Limits work of which each piece holds much memory, for a time that the other side decides: an agent has a few pieces
+// under way, its tenant a few more and the node a fixed number. The rest wait.
 import { makeTurns, type Turns } from './turns.ts'
 
 export interface Shares {
-  /** What waits, in a refusal. */
+  /** What waits, as a refusal names it. */
   what: string
   ofNode: number
   ofTenant: number
   ofAgent: number
-  /** How many of all may wait, where there is another bound than that of turns. */
+  /** How many may wait, per agent and in all, instead of the defaults of turns.ts. */
   mostWaiting?: number
 }
 

@@ -1,6 +1,6 @@
-// Reads a large JSON object in steps: its members are found and checked byte by byte, with a pause for everybody else
-// after each stretch, and only those that somebody asks for become values. JSON.parse of 10 MB of `[]` holds the event
-// loop for over a second and makes half a gigabyte of garbage; this makes none.
+// Reads a large JSON object in steps: its members are found and checked byte by byte, with a pause for other work after
+// each stretch, and only the requested ones become values. JSON.parse of 10 MB of `[]` blocks the event loop for over a
+// second and makes half a gigabyte of garbage; this makes none.
 import { isUtf8 } from 'node:buffer'
 import { toText, wellFormed } from './json.ts'
 import { nextTurn, type Pause } from './step-turns.ts'
@@ -26,21 +26,21 @@ export class JsonText {
   }
 }
 
-/** More bytes than this stay bytes: to decode ten megabytes, and to encode them twice, held everybody up for 40 ms. */
+/** A longer text stays bytes: decoding ten megabytes, and encoding them twice, blocked the event loop for 40 ms. */
 const LONG = 65_536
 
-/** The JSON text of what was sent: as it came, or of a value that a caller in process gave. */
+/** Returns the JSON text of a value: as it came, or made from a value of a caller in this process. */
 export const jsonText = (value: unknown): string =>
   value instanceof JsonText ? value.bytes.toString('utf8') : toText(value)
 
-/** The same, as bytes where it is long. */
+/** The same, as bytes if the text is long. */
 export const jsonSource = (value: unknown): string | Buffer =>
   value instanceof JsonText && value.bytes.length > LONG ? value.bytes : jsonText(value)
 
 export interface MemberChoice {
   /** Names of the members that become values. The others are checked and left out. */
   names: ReadonlySet<string>
-  /** Those of them whose objects stay text. */
+  /** Names of the members that stay text if they are objects. */
   asText: ReadonlySet<string>
 }
 
@@ -50,10 +50,10 @@ export type ReadMembers = { ok: true; value: unknown } | { ok: false; problem: s
 const MAX_TEXT = 393_218
 /** An object or array longer than this stands where none belongs: its kind is enough for the refusal. */
 const MAX_VALUE = 4_096
-/** Names that nobody asked for are shown, without their values, up to this many. */
+/** Up to this many names that were not requested are shown, without their values. */
 const MAX_UNKNOWN = 16
 const MAX_NAME = 256
-/** May escape half a surrogate pair, which no store keeps. */
+/** Matches a text that may escape half a surrogate pair, which no store keeps. */
 const HALF_PAIR = /\\u[dD]/
 
 function memberValue(bytes: Buffer, start: number, end: number, asText: boolean): unknown {
@@ -61,7 +61,7 @@ function memberValue(bytes: Buffer, start: number, end: number, asText: boolean)
   if (asText && first === OPEN_OBJECT) return new JsonText(bytes.subarray(start, end))
   if (first === OPEN_OBJECT && end - start > MAX_VALUE) return {}
   if (first === OPEN_ARRAY && end - start > MAX_VALUE) return []
-  // Of a text that is too long anyway the beginning will do, which is too long as well.
+  // The beginning of a text that is too long will do: it is too long as well.
   if (first === QUOTE && end - start > MAX_TEXT) return bytes.toString('latin1', start + 1, start + MAX_TEXT)
   const text = bytes.toString('utf8', start, end)
   const value: unknown = JSON.parse(text)
@@ -71,9 +71,9 @@ function memberValue(bytes: Buffer, start: number, end: number, asText: boolean)
 type Span = readonly [start: number, end: number]
 
 interface Found {
-  /** Where the values of the members that were asked for stand. */
+  /** Where the values of the requested members stand. */
   found: ReadonlyMap<string, Span>
-  /** The names of others. */
+  /** The names of other members. */
   unknown: ReadonlySet<string>
   whole: Span
   isObject: boolean
@@ -125,8 +125,8 @@ function* members(bytes: Buffer, { names, asText }: MemberChoice, depth: number)
 }
 
 /**
- * The members of a JSON object by name; of JSON that is no object, its value. Accepts what JSON.parse accepts, of the
- * same name the last.
+ * Returns the members of a JSON object by name; for JSON that is no object, its value. Accepts what JSON.parse accepts;
+ * of two members of the same name the last counts.
  */
 export async function readMembers(
   bytes: Buffer,
@@ -150,8 +150,8 @@ export async function readMembers(
 }
 
 /**
- * The texts of these members of a JSON object that is known to be valid, as they stand in it: numbers of any length
- * stay what they are. With a pause it is read in steps.
+ * Returns the texts of these members of a JSON object that is known to be valid, as they stand in it: numbers of any
+ * length stay what they are. With `pause` the object is read in steps.
  */
 export function memberTexts(json: string, names: ReadonlySet<string>): Map<string, string>
 export function memberTexts(json: string, names: ReadonlySet<string>, pause: Pause): Promise<Map<string, string>>

@@ -1,10 +1,10 @@
-// The grammar of JSON, byte by byte: each function goes to the end of one thing, or fails where JSON.parse would.
+// The grammar of JSON, byte by byte: each function skips one element, or fails where JSON.parse would.
 import { MAX_DEPTH } from './json.ts'
 
 /**
- * Bytes between two pauses: a tenth of a millisecond. A neighbour's request takes some five turns, and each holds one
- * stretch: with 64 KiB it took 2.7 ms in one case of twenty beside events of a megabyte, with 8 it takes 1.6. Long bodies
- * take no longer for it.
+ * Bytes between two pauses: a tenth of a millisecond. A neighbour's request takes some five turns, and each turn holds
+ * one stretch. Beside events of a megabyte, the request took 2.7 ms in one case of twenty with 64 KiB, and takes 1.6
+ * with 8. Long bodies take no longer for it.
  */
 export const STRETCH = 8_192
 
@@ -48,12 +48,12 @@ export function skipSpace(bytes: Buffer, cursor: Cursor): void {
   cursor.at = i
 }
 
-/** Strings shorter than this are gone through byte by byte, longer ones as far as they are plain by native search. */
+/** Strings shorter than this are scanned byte by byte; the plain stretches of longer ones by native search. */
 const SHORT_STRING = 64
-/** What JSON escapes, and what may not stand in a string as it is. */
+/** The start of an escape, and characters that may not stand in a string as they are. */
 const NOT_PLAIN = /[\x00-\x1f\\]/
 
-/** To the end of a string whose opening quote is at the cursor: 10 MB take 5 ms where it is plain, else some 100. */
+/** Skips a string whose opening quote is at the cursor: 10 MB take 5 ms if the string is plain, else some 100. */
 function skipString(bytes: Buffer, cursor: Cursor): void {
   const start = cursor.at + 1
   let i = start
@@ -81,7 +81,7 @@ function skipString(bytes: Buffer, cursor: Cursor): void {
   cursor.at = i + 1
 }
 
-/** Where a run of digits ends; there must be one. */
+/** Returns where a run of digits ends; fails if there is none. */
 function afterDigits(bytes: Buffer, from: number): number {
   let i = from
   while (i < bytes.length && bytes[i]! >= ZERO && bytes[i]! <= NINE) i++
@@ -100,7 +100,7 @@ function skipNumber(bytes: Buffer, cursor: Cursor): void {
   cursor.at = i
 }
 
-/** To the end of a value that is neither object nor array. */
+/** Skips a value that is neither object nor array. */
 export function skipScalar(bytes: Buffer, cursor: Cursor): void {
   const c = bytes[cursor.at]
   if (c === QUOTE) return skipString(bytes, cursor)
@@ -110,7 +110,7 @@ export function skipScalar(bytes: Buffer, cursor: Cursor): void {
   cursor.at += literal.length
 }
 
-/** From a name of an object to its value; returns where the name begins and ends. */
+/** Skips from the name of a member to its value; returns where the name begins and ends. */
 export function skipName(bytes: Buffer, cursor: Cursor): [number, number] {
   skipSpace(bytes, cursor)
   const start = cursor.at
@@ -123,9 +123,9 @@ export function skipName(bytes: Buffer, cursor: Cursor): [number, number] {
   return [start, end]
 }
 
-/** To the end of a value, `depth` containers down. One flat loop: 10 MB may be five million values. */
+/** Skips a value, `depth` containers down. One flat loop: 10 MB may be five million values. */
 export function* skipValue(bytes: Buffer, cursor: Cursor, depth: number): Generator<void, void> {
-  const closing = new Uint8Array(MAX_DEPTH + 1 + Math.max(0, -depth)) // the brackets that are still to come
+  const closing = new Uint8Array(MAX_DEPTH + 1 + Math.max(0, -depth)) // the closing brackets that are still expected
   let open = 0
   for (;;) {
     if (cursor.at >= cursor.pauseAt) {
@@ -145,7 +145,7 @@ export function* skipValue(bytes: Buffer, cursor: Cursor, depth: number): Genera
       }
       cursor.at++
     } else skipScalar(bytes, cursor)
-    // After a value: what closes, closes; a comma leads to the next one.
+    // After a value: closing brackets end their containers, and a comma leads to the next value.
     for (;;) {
       if (open === 0) return
       skipSpace(bytes, cursor)

@@ -1,6 +1,6 @@
-// Parses a large JSON text in steps, with a pause for everybody else after each: JSON.parse of a megabyte of `{}` holds
-// the event loop for 50 to 200 ms. The text is scanned once, and parsed by JSON.parse in stretches between commas; what
-// is larger than a stretch is put together from its parts.
+// Parses a large JSON text in steps, with a pause for other work after each: JSON.parse of a megabyte of `{}` blocks
+// the event loop for 50 to 200 ms. The text is scanned once, and parsed by JSON.parse in stretches between commas; a
+// value that is larger than a stretch is put together from its parts.
 import { isUtf8 } from 'node:buffer'
 import { escapesSurrogates, MAX_DEPTH, type ParsedJson, parseJson, wellFormed, withExactNumbers } from './json.ts'
 import {
@@ -20,17 +20,17 @@ import {
 import { nextTurn, type Pause } from './step-turns.ts'
 
 export interface ParseOptions {
-  /** Allows for an envelope around what the limit of depth is about, or takes from it. */
+  /** Added to the limit of depth: allows for an envelope around the part that the limit is about, or takes from it. */
   extraDepth?: number
   /** Whole numbers that a double cannot hold become bigint. */
   exactNumbers?: boolean
   /** Halves of surrogate pairs are replaced, as every encoder would. */
   wellFormed?: boolean
-  /** The members of the outermost object that this says are checked and not read: they are there, and undefined. */
+  /** Members of the outermost object for which this returns true are checked and not read: present, but undefined. */
   leaveOut?: (name: string, isNested: boolean) => boolean
 }
 
-/** What is shorter is parsed at once. */
+/** A text that is not longer than this is parsed at once. */
 const SHORT = 32_768
 /** About a quarter of a millisecond of the smallest values there are. */
 const STRETCH = 4_096
@@ -38,13 +38,13 @@ const STRETCH = 4_096
 /** An object or array whose end is not seen yet. */
 interface Open {
   isObject: boolean
-  /** Its members so far; null while all of it is still text. */
+  /** The members that were read so far; null while all of it is still text. */
   value: unknown[] | Record<string, unknown> | null
-  /** Where the text begins that is not in `value`. */
+  /** Where the text begins that is not in `value` yet. */
   from: number
-  /** The last comma in that text, -1 where it has none. */
+  /** The last comma in that text, -1 if it has none. */
   commaAt: number
-  /** There is no such text: the member before was put together from its parts, and is in `value`. */
+  /** Whether there is no such text: the last member was put together from its parts, and is in `value`. */
   isRead: boolean
   /** The name of the member under way, in an object. */
   name: [start: number, end: number]
@@ -56,7 +56,7 @@ function readText(text: string, { exactNumbers, wellFormed: mend }: ParseOptions
   return mend && escapesSurrogates(text) ? wellFormed(exact) : exact
 }
 
-// As JSON.parse has it: of two members of the same name the last counts, and `__proto__` is a name like others.
+// As in JSON.parse, the last of two members of the same name counts, and `__proto__` is a name like any other.
 function setMember(holder: Record<string, unknown>, name: string, value: unknown): void {
   if (name === '__proto__')
     Object.defineProperty(holder, name, { value, enumerable: true, configurable: true, writable: true })
@@ -78,7 +78,7 @@ class Steps {
     const open = this.#open
     const cursor: Cursor = { at: 0, pauseAt: STRETCH }
     skipSpace(bytes, cursor)
-    /** The value at the cursor is behind it already. */
+    /** Whether the cursor is past the value already. */
     let isPassed = false
     for (;;) {
       if (!isPassed && this.#goInto(cursor)) {
@@ -107,7 +107,7 @@ class Steps {
     }
   }
 
-  /** Into an object or array: true. Past a scalar, or something empty: false. */
+  /** Enters an object or array and returns true, or skips a scalar or an empty container and returns false. */
   #goInto(cursor: Cursor): boolean {
     const bytes = this.#bytes
     const c = bytes[cursor.at]
@@ -127,7 +127,7 @@ class Steps {
     return true
   }
 
-  /** To the value of the next member: past its name, in an object. True where the value itself is left out, and behind. */
+  /** Moves to the next value, in an object past its name. Returns true if the value is left out and was skipped. */
   *#member(cursor: Cursor): Generator<void, boolean> {
     const bytes = this.#bytes
     const top = this.#open.at(-1)!
@@ -152,7 +152,7 @@ class Steps {
     top.commaAt = -1
   }
 
-  /** Turns the members that are complete into values, of everything that is open. */
+  /** Turns the complete members of every open object and array into values. */
   #readAll(): void {
     for (const one of this.#open) {
       one.value ??= one.isObject ? {} : []
@@ -196,7 +196,7 @@ class Steps {
   }
 }
 
-/** The steps themselves, for whoever takes turns with others. Throws what is no JSON. */
+/** Returns the steps themselves, for a caller that takes turns with others. They throw if the text is no JSON. */
 export const parseSteps = (bytes: Buffer, options: ParseOptions = {}): Generator<void, unknown> =>
   new Steps(bytes, options).run()
 
@@ -209,7 +209,7 @@ function parseAtOnce(bytes: Buffer, options: ParseOptions): ParsedJson {
 
 export const isLong = (bytes: Buffer): boolean => bytes.length > SHORT
 
-/** Parses a body: at once where it is short, else in steps. Accepts what JSON.parse accepts, to the same value. */
+/** Parses a body: at once if it is short, else in steps. Accepts what JSON.parse accepts, and gives the same value. */
 export const parseBody = (
   bytes: Buffer,
   options: ParseOptions = {},

@@ -1,12 +1,12 @@
-// JSON as it comes in from outside, whatever the wire: parsed with a bound on its depth, and named by its media type.
+// JSON from outside, over any transport: parsed with a bound on its depth, and recognised by its media type.
 import { isUtf8 } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
 
 export const MAX_DEPTH = 64
 
 /**
- * How deep a JSON text nests, without parsing it: brackets outside of strings. Right for valid JSON; for the rest the
- * parser speaks. Stops counting at `enough`.
+ * Returns how deep a JSON text nests, without parsing it, by the brackets outside of strings. Correct for valid JSON;
+ * the parser rejects the rest. Stops counting at `enough`.
  */
 export function jsonDepth(bytes: Buffer, enough: number): number {
   let depth = 0
@@ -14,7 +14,7 @@ export function jsonDepth(bytes: Buffer, enough: number): number {
   for (let i = 0; i < bytes.length; i++) {
     const c = bytes[i]!
     if (c === 0x22) {
-      // To the closing quote: a quote that an odd number of backslashes does not escape.
+      // To the closing quote: the next one that no backslash escapes.
       for (i++; i < bytes.length && bytes[i] !== 0x22; i++) if (bytes[i] === 0x5c) i++
     } else if (c === 0x7b || c === 0x5b) {
       if (++depth > deepest && (deepest = depth) >= enough) return deepest
@@ -23,15 +23,15 @@ export function jsonDepth(bytes: Buffer, enough: number): number {
   return deepest
 }
 
-/** `text` is what was parsed, decoded once. */
+/** `text` is the text that was parsed, decoded once. */
 export type ParsedJson = { ok: true; value: unknown; text: string } | { ok: false; problem: string }
 
-/** Parses a body; `extraDepth` allows for an envelope around what the depth limit is about. */
+/** Parses a body; `extraDepth` allows for an envelope around the part that the depth limit is about. */
 export function parseJson(bytes: Buffer, extraDepth = 0): ParsedJson {
   if (bytes.length === 0) return { ok: false, problem: 'a JSON body' }
   if (!isUtf8(bytes)) return { ok: false, problem: 'JSON in UTF-8' }
   const most = MAX_DEPTH + extraDepth
-  // Each level has two brackets: what is short is not deep.
+  // Each level has two brackets: a short text is not deep.
   if (bytes.length > 2 * most && jsonDepth(bytes, most + 1) > most)
     return { ok: false, problem: `JSON nested at most ${MAX_DEPTH} deep` }
   try {
@@ -42,18 +42,20 @@ export function parseJson(bytes: Buffer, extraDepth = 0): ParsedJson {
   }
 }
 
-// A whole number that a double cannot hold has sixteen digits at least; the rare text that has so many in a row pays
-// for looking, no other does.
+// A whole number that a double cannot hold has at least sixteen digits. Only the rare text with that many in a row pays
+// for a closer look.
 const LONG_NUMBER = /\d{16}/
 export const mayHoldLongNumber = (bytes: Buffer): boolean => LONG_NUMBER.test(bytes.toString('latin1'))
 const WHOLE = /^-?\d+$/
-/** Stands before a number that is kept as text on its way through the parser. Nobody outside can know it. */
+/** Stands before a number that is kept as text on its way through the parser. It is random: no client can know it. */
 const MARK = randomBytes(16).toString('base64url')
 
 const isDigitOrSign = (c: number): boolean => (c >= 0x30 && c <= 0x39) || c === 0x2d
 const isInNumber = (c: number): boolean => isDigitOrSign(c) || c === 0x2b || c === 0x2e || c === 0x45 || c === 0x65
 
-/** Whether the digits are a whole number of 64 bits that a double does not hold; beyond them a number is a decimal. */
+/**
+ * Whether the digits are a whole number of 64 bits that a double does not hold; beyond 64 bits a number is a decimal.
+ */
 function isLongWhole(digits: string): boolean {
   if (digits.length < 16 || digits.length > 20 || !WHOLE.test(digits) || Number.isSafeInteger(Number(digits)))
     return false
@@ -61,7 +63,7 @@ function isLongWhole(digits: string): boolean {
   return BigInt.asIntN(64, whole) === whole
 }
 
-/** The text with every such number as a marked string; null where there is none. */
+/** Returns the text with every such number as a marked string, null if there is none. */
 function markLongNumbers(text: string): string | null {
   let marked = ''
   let copied = 0
@@ -83,7 +85,7 @@ function markLongNumbers(text: string): string | null {
 const isHolder = (part: unknown): boolean =>
   typeof part === 'string' ? part.startsWith(MARK) : typeof part === 'object' && part !== null
 
-/** Puts the marked numbers back, in place: what was parsed belongs to nobody else yet. */
+/** Turns the marked strings into numbers, in place: the parsed value is not shared yet. */
 function unmark(value: unknown): unknown {
   if (typeof value === 'string') return value.startsWith(MARK) ? BigInt(value.slice(MARK.length)) : value
   if (typeof value !== 'object' || value === null) return value
@@ -97,8 +99,9 @@ function unmark(value: unknown): unknown {
 }
 
 /**
- * The value of JSON that was parsed before, with whole numbers beyond 2^53 as bigint, so that a filter compares what
- * was sent. A reviver would do it too, and takes three seconds for a megabyte of `{}`; this takes as long as parsing.
+ * Returns the value of a JSON text that was parsed before, with whole numbers beyond 2^53 as bigint, so that a filter
+ * compares the numbers that were sent. A reviver would do the same, but takes three seconds for a megabyte of `{}`;
+ * this takes as long as parsing.
  */
 export function withExactNumbers(text: string, value: unknown): unknown {
   if (!LONG_NUMBER.test(text)) return value
@@ -107,8 +110,8 @@ export function withExactNumbers(text: string, value: unknown): unknown {
 }
 
 /**
- * What `withExactNumbers` made of the text, in place, with those numbers as JSON.stringify writes them: for somebody who
- * only passes it on, and writes it by itself.
+ * Changes the result of `withExactNumbers`, in place, so that JSON.stringify writes those numbers as they came: for a
+ * caller that only passes the value on, and writes it by itself.
  */
 export const withRawNumbers = (text: string, value: unknown): unknown => (LONG_NUMBER.test(text) ? raw(value) : value)
 
@@ -123,20 +126,20 @@ function raw(value: unknown): unknown {
   return value
 }
 
-/** A JSON text as a value for somebody who only passes it on: long whole numbers are written as they came. */
+/** Parses a JSON text for a caller that only passes the value on: long whole numbers are written as they came. */
 export const parseToPassOn = (text: string): unknown => withRawNumbers(text, withExactNumbers(text, JSON.parse(text)))
 
-// Not in the types of the language yet: a text that JSON.stringify writes as it is.
+// Makes a value that JSON.stringify writes as the given text. Not in the types of the language yet.
 export const { rawJSON: rawJson } = JSON as unknown as { rawJSON(text: string): unknown }
 
-/** As JSON, with whole numbers of any length. */
+/** Returns the value as JSON, with whole numbers of any length. */
 export const toText = (value: unknown): string =>
   JSON.stringify(value, (_key, part: unknown) => (typeof part === 'bigint' ? rawJson(String(part)) : part)) ?? 'null'
 
 /**
- * The value with every text as UTF-8 can hold it. JSON can escape half a surrogate pair, which no store keeps: answered
- * as sent and stored as something else it would be two texts. It becomes the replacement character, as every encoder
- * makes it.
+ * Returns the value with every text in a form that UTF-8 can hold. JSON can escape half a surrogate pair, which no
+ * store keeps: the response would show one text, and the store would hold another. The half becomes the replacement
+ * character, as in every encoder.
  */
 export function wellFormed(value: unknown): unknown {
   if (typeof value === 'string') return value.toWellFormed()
@@ -145,18 +148,17 @@ export function wellFormed(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, wellFormed(part)]))
 }
 
-/**
- * Whether a JSON text escapes a surrogate: without one there is nothing to repair, and nearly every text is without.
- */
+/** Whether a JSON text escapes a surrogate. Nearly every text has none, and then there is nothing to repair. */
 export const escapesSurrogates = (json: Buffer | string): boolean => json.includes('\\ud') || json.includes('\\uD')
 
 /**
- * `application/json; charset=utf-8` is `application/json`; another charset is none of ours. By hand: a regular
- * expression that allows for space on all sides took 0.7 s for a header of 15 kB.
+ * Returns the media type of a Content-Type: `application/json` for `application/json; charset=utf-8`. Another charset
+ * stays part of the result, which then matches none of our types. Parsed by hand: a regular expression that allows for
+ * space on all sides took 0.7 s for a header of 15 kB.
  */
 export function mediaType(header: string | undefined): string {
   if (header === undefined) return ''
-  // What nearly every client sends, and as it is.
+  // Nearly every client sends exactly this.
   if (header === 'application/json') return header
   const [type, ...parameters] = header.toLowerCase().split(';')
   for (const parameter of parameters) {

@@ -1,16 +1,20 @@
-// Lets in who waits to be connected. A turn of the event loop accepts one connection, however many there are (libuv,
-// since 1.45). Where every turn ends with a long step, four hundred clients that come at once are let in one for each
-// step: with a commit of 25 ms in each the last of them waited ten seconds before anybody read what it asked, and a
+// Lets waiting connections in before a long step. A turn of the event loop accepts one connection, however many wait
+// (libuv, since 1.45). If every turn ends with a long step, four hundred clients that connect at once are accepted one
+// in each step. With a commit of 25 ms in each, the last client waited ten seconds before its request was read, and a
 // refusal was as late as a response.
 import { subscribe } from 'node:diagnostics_channel'
 
 /**
- * So that a flood of connections does not stop the work either: they cost some 0.3 ms each with what they ask, and those
- * that pipeline a hundred requests several. Without the time a neighbour's commit waited 200 to 390 ms beside such.
+ * Bounds, so that a flood of connections does not stop the work either: a connection costs some 0.3 ms with its
+ * request, and several if it pipelines a hundred. Without the bound on time a neighbour's commit waited 200 to 390 ms
+ * beside such connections.
  */
 const MOST_TURNS = 32
 const MOST_MS = 6
-/** And no longer than what it makes up for: beside 3,000 that came and went every commit, however short, waited for 6 ms. */
+/**
+ * The bound on time is that of the step, but at least this. Otherwise, beside 3,000 connections that came and went,
+ * every commit, however short, waited for 6 ms.
+ */
 const LEAST_MS = 1
 
 let accepted = 0
@@ -19,8 +23,8 @@ subscribe('net.server.socket', () => {
 })
 
 /**
- * Before a long step: gives the event loop a turn, and more of them while each brings a connection. `stepMs` is what such
- * a step took of late.
+ * Gives the event loop a turn before a long step, and more turns while each brings a connection. `stepMs` is how long
+ * such a step took of late.
  */
 export async function letIn(stepMs = MOST_MS, now: () => number = () => performance.now()): Promise<void> {
   const since = now()

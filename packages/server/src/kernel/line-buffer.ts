@@ -1,22 +1,22 @@
-// Lines on their way to a file descriptor: copied into a buffer at once, written together off the main thread. A line
-// costs half a microsecond; as a growing string, which has to be flattened and measured, it cost four.
+// Buffers lines on their way to a file descriptor: they are copied at once, and written together off the main thread. A
+// line costs half a microsecond; in a growing string, which has to be flattened and measured, it cost four.
 import { write, writeSync } from 'node:fs'
 
 export interface LineBuffer {
   write(line: string): void
-  /** Calls back when everything written so far is out. */
+  /** Calls `done` when everything written so far is out. */
   flush(done?: (error?: Error | null) => void): void
-  /** Everything out before this returns: for a process that ends. */
+  /** Writes everything out before it returns, for a process that ends. */
   flushSync(): void
 }
 
 const SIZE = 65_536
-/** Written as soon as a buffer is half full, or this long has passed. */
+/** A buffer is written as soon as it is half full, or after this long. */
 const LATEST_MS = 200
-/** A reader that is slower than us for a moment: the pipe is full. */
+/** The wait before a retry when the pipe is full, because its reader is slower than us for a moment. */
 const TRY_AGAIN_MS = 5
 
-/** `size` is the most that is written at once, but for a line that is longer. */
+/** `size` is the most that is written at once, except for a line that is longer. */
 export function lineBuffer(fd: number, size = SIZE): LineBuffer {
   let filling = Buffer.allocUnsafe(size)
   let used = 0
@@ -46,11 +46,11 @@ export function lineBuffer(fd: number, size = SIZE): LineBuffer {
     write(fd, next, 0, next.length, null, (error, written) => {
       writing = false
       if (error && error.code === 'EAGAIN') return void setTimeout(send, TRY_AGAIN_MS)
-      // Nobody reads any more: what cannot be written is let go, a service does not end for its log.
+      // The reader is gone: lines that cannot be written are dropped, since a service must not end because of its log.
       if (error || written === next.length) full.shift()
       else full[0] = next.subarray(written)
       if (full.length > 0 || waiting.length > 0) send()
-      // What came meanwhile could not be sent, and nothing may come after it.
+      // Lines that came during the write were not sent, and perhaps no other line follows to send them.
       else if (used > 0) sendSoon()
     })
   }

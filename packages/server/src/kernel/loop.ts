@@ -1,6 +1,6 @@
 // A background service is `runOnce()` and this loop around it. Tests call `runOnce()`; only the loop knows about
-// waiting. A loop that fails on every round would otherwise be silent work undone: it is counted, logged less and less
-// often while it goes on, and told to who asks how the node is.
+// waiting. A loop that fails on every round would otherwise leave its work undone in silence: the failures are counted,
+// logged less and less often while they go on, and reported by /readyz.
 import type { Clock } from './clock.ts'
 import type { Logger } from './logger.ts'
 
@@ -11,7 +11,7 @@ export interface Loop {
 /** A loop whose rounds have all failed for a while. */
 export interface Failing {
   loop: string
-  /** Rounds in a row. */
+  /** Failed rounds in a row. */
   rounds: number
   seconds: number
   error: string
@@ -20,7 +20,7 @@ export interface Failing {
 export interface LoopHealth {
   failed(loop: string, error: unknown): void
   succeeded(loop: string): void
-  /** Those that have failed long enough to say so; a store that is away for a moment fails all of them. */
+  /** Returns the loops that have failed long enough to report; a store that is away for a moment fails all of them. */
   failing(): Failing[]
 }
 
@@ -37,7 +37,7 @@ interface Trouble {
   logAfter: number
 }
 
-/** `count` is told of every failed round. */
+/** `count` is called for every failed round. */
 export function makeLoopHealth(clock: Clock, log: Logger, count: (loop: string) => void = () => {}): LoopHealth {
   const troubles = new Map<string, Trouble>()
   return {
@@ -69,8 +69,8 @@ export function makeLoopHealth(clock: Clock, log: Logger, count: (loop: string) 
 }
 
 /**
- * Runs until stopped, waiting `everyMs` between runs. A failed run is told to `health` and tried again after the same
- * wait.
+ * Runs until stopped, waiting `everyMs` before each run. A failed run is reported to `health` and tried again after the
+ * same wait.
  */
 export function startLoop(
   name: string,

@@ -1,5 +1,5 @@
 // Everything that is keyed with the master secret. Each purpose has a key of its own (HKDF-SHA256), so that one use
-// says nothing about another and a purpose can never be confused with its neighbour.
+// reveals nothing about another and no purpose can be confused with another.
 import {
   createCipheriv,
   createDecipheriv,
@@ -15,7 +15,7 @@ export interface Secrets {
   tokenKey: Uint8Array
   /** The keyed hash under which an API key is stored and looked up. */
   hashApiKey(key: string): string
-  /** Encrypts what must be read back later; `context` binds the result to the place it is kept in. */
+  /** Encrypts a text that must be read back later; `context` binds the result to the place it is kept in. */
   seal(plain: string, context: string): string
   open(sealed: string, context: string): string
   /** Recognises this master secret without revealing it. */
@@ -26,7 +26,7 @@ const derive = (master: string, purpose: string, length = 32): Buffer =>
   Buffer.from(hkdfSync('sha256', master, 'sensorium', purpose, length))
 
 export function makeSecrets(master: string): Secrets {
-  // As bytes it would be made into a key for each hash, which takes 28 of 32 µs.
+  // A KeyObject: bytes would be made into a key for each hash, which takes 28 of 32 µs.
   const apiKeys = createSecretKey(derive(master, 'api-keys'))
   const sealing = derive(master, 'sealing')
   return {
@@ -44,7 +44,7 @@ export function makeSecrets(master: string): Secrets {
     open(sealed, context) {
       if (!sealed.startsWith('v1.')) throw new Error('sealed with an unknown version')
       const bytes = Buffer.from(sealed.slice(3), 'base64')
-      // The length is said: a tag cut short would be easier to guess, and is refused.
+      // With the length given, a tag cut short is rejected: it would be easier to guess.
       const decipher = createDecipheriv('aes-256-gcm', sealing, bytes.subarray(0, 12), { authTagLength: 16 })
       decipher.setAAD(Buffer.from(context))
       decipher.setAuthTag(bytes.subarray(12, 28))

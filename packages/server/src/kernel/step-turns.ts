@@ -1,13 +1,13 @@
-// Long work of many callers, a step at a time: a turn of the event loop has one step of it, whoever has asked. Tenants
-// take turns, and senders inside a tenant. Where each had its own turn, thirty bodies of a megabyte were thirty steps of
-// a millisecond before anybody else was heard.
+// Runs long work of many callers a step at a time: a turn of the event loop has one step for all callers together.
+// Tenants take turns, and senders inside a tenant. When each caller had its own step in a turn, thirty bodies of a
+// megabyte were thirty steps of a millisecond before any other request was read.
 import { performance } from 'node:perf_hooks'
 import { fairQueue } from './fair-queue.ts'
 
-/** Lets the others have their turn. */
+/** Lets others have their turn, and resolves when the caller may go on. */
 export type Pause = () => Promise<void>
 
-/** For work that nobody can have much of at once. */
+/** A pause for work that no caller can have much of at once. */
 export const nextTurn: Pause = () => new Promise((resolve) => void setImmediate(resolve))
 
 export interface StepTurns {
@@ -16,7 +16,7 @@ export interface StepTurns {
 }
 
 export interface TimedStepTurns extends StepTurns {
-  /** Nobody waits, and this turn has taken less than so many milliseconds since its first step was asked for. */
+  /** Whether nothing waits and this turn has taken less than `withinMs` since its first step was requested. */
   isFree(withinMs: number): boolean
 }
 

@@ -1,7 +1,7 @@
-// Something that is ended once, and whoever is to hear of it. As much of an AbortController as a wait needs: a poll made
-// two of those with three listeners, and they took 25 µs of its 200.
+// Something that is stopped once, and its listeners. As much of an AbortController as a wait needs: a poll made two
+// AbortControllers with three listeners, and they took 25 µs of its 200.
 
-/** What an AbortSignal is to who waits on it. */
+/** The part of an AbortSignal that code waiting on it needs. */
 export interface StopSignal {
   readonly aborted: boolean
   addEventListener(type: 'abort', hear: () => void): void

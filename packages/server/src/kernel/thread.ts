@@ -10,7 +10,7 @@ export interface Thread<Request, Response> {
   close(): Promise<void>
 }
 
-/** A third of the default: what these threads make is short-lived, and every megabyte here is one of the process. */
+/** A third of the default: objects of these threads are short-lived, and each megabyte is one more for the process. */
 const YOUNG_MB = 12
 
 type Told<Response> = { id: number; response: Response } | { id: number; error: string }
@@ -20,16 +20,16 @@ interface Waiting<Response> {
   reject(error: Error): void
 }
 
-/** `.ts` in a clone, `.js` in the package that is installed: threads are named by file, which no compiler renames. */
+/** `.ts` in a clone, `.js` in the installed package: a thread is named by its file, and no compiler renames that. */
 const EXTENSION = path.extname(fileURLToPath(import.meta.url))
 
-/** A thread that does not end by itself is ended after this long. */
+/** A thread that does not end by itself is terminated after this long. */
 const PATIENCE_MS = 10_000
 
 /**
  * The thread's file receives `{id, request}` and posts `{id, response}` or `{id, error}`, in any order. On `{close:
- * true}` it finishes what it is computing and closes its port: ended from outside in the middle of native code, it
- * would take the process with it.
+ * true}` it finishes its computation and closes its port: terminated from outside in the middle of native code, it
+ * would take the process down with it.
  */
 export function makeThread<Request, Response>(file: URL, name: string, data?: unknown): Thread<Request, Response> {
   const waiting = new Map<number, Waiting<Response>>()
@@ -55,7 +55,7 @@ export function makeThread<Request, Response>(file: URL, name: string, data?: un
     started.on('message', (told: Told<Response>) => {
       const waiter = waiting.get(told.id)
       waiting.delete(told.id)
-      // Only while somebody waits does it keep the process alive.
+      // The thread keeps the process alive only while a request waits.
       if (waiting.size === 0) started.unref()
       if ('error' in told) waiter?.reject(new Error(told.error))
       else waiter?.resolve(told.response)

@@ -1,5 +1,5 @@
-// Work that only a few can do at once, such as what a thread computes: tenants take turns, inside a tenant its agents,
-// and nobody may have more waiting than `perAgent`. Whoever asks for more is told so at once.
+// Work of which only a few pieces run at once, such as the computations of a thread. Tenants take turns, and agents
+// inside a tenant. An agent may have `perAgent` pieces waiting; more are refused at once.
 import { tooManyAtOnce, unavailable } from './failure.ts'
 import { fairQueue } from './fair-queue.ts'
 
@@ -10,11 +10,11 @@ export interface Turns {
 }
 
 export interface TurnsOptions {
-  /** What waits, in a refusal: `searches waiting`. */
+  /** What waits, as a refusal names it: `searches waiting`. */
   what: string
   atOnce: number
   perAgent?: number
-  /** Of all tenants together: what waits holds a request. */
+  /** How many may wait of all tenants together: each holds a request. */
   total?: number
 }
 

@@ -1,8 +1,8 @@
-// Waits for work no longer than it may take, on the clock that a test can move. The work itself goes on.
+// Waits for work up to a timeout, on the clock that a test can move. The work itself goes on.
 import type { Clock } from './clock.ts'
 import { Stop } from './stop.ts'
 
-/** The result of the work; when there is none by then, what `otherwise` says. */
+/** Returns the result of the work, or what `otherwise` returns if there is none after `ms`. */
 export async function withinTime<T>(
   clock: Pick<Clock, 'sleep'>,
   ms: number,

@@ -1,17 +1,17 @@
-// A thread that computes in the background leaves the processor now and then. The kernel lets who computes finish its
-// slice, three milliseconds or so, before it runs somebody who has just been woken, whatever their ranks are: an event
-// that arrives in the middle of a search would wait that long at each of its steps. A sleep, however short, hands the
-// processor over at once.
+// A thread that computes in the background gives up the processor now and then. The kernel lets a running thread finish
+// its time slice, three milliseconds or so, before it runs a thread that was woken meanwhile, whatever their
+// priorities: an event that arrives in the middle of a search would wait that long at each of its steps. A sleep,
+// however short, hands the processor over at once.
 
-/** How long to compute at a stretch, and how long to sleep then. */
+/** How long to compute at a stretch, and how long to sleep after it. */
 const STRETCH_MS = 0.4
 const REST_MS = 0.1
 
 export type YieldCpu = () => void
 
 /**
- * To be called often; it sleeps when a stretch is over. For threads of their own only: it stops everything else in
- * them.
+ * Returns a function to call often, which sleeps when a stretch is over. For dedicated threads only: it blocks
+ * everything else in the thread.
  */
 export function makeYieldCpu(): YieldCpu {
   const never = new Int32Array(new SharedArrayBuffer(4))
@@ -23,5 +23,5 @@ export function makeYieldCpu(): YieldCpu {
   }
 }
 
-/** For callers that need not. */
+/** For callers that need not yield. */
 export const neverYield: YieldCpu = () => {}
