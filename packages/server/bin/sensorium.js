@@ -9,7 +9,8 @@ import { isNewEnough, OLDEST, pinnedNode } from './pinned-node.js'
 
 if (isNewEnough(process.versions.node)) {
   if (process.argv[2] === 'start') beginWithFlags()
-  // Without it two thirds of a command's half second go into compiling. Beside the code, where only its owner writes.
+  // Without the cache, compiling takes two thirds of a command's half second. It lies beside the code, where only the
+  // owner writes.
   module.enableCompileCache(fileURLToPath(new URL('../../../node_modules/.cache/sensorium', import.meta.url)))
   await import('../src/cli/main.ts')
 } else {
@@ -23,7 +24,7 @@ if (isNewEnough(process.versions.node)) {
   const child = spawn(pinned, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' })
   for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT']) {
     process.on(signal, () => {
-      // Ctrl-C in a terminal reaches the child by itself; a second one would mean "at once".
+      // Ctrl-C in a terminal reaches the child by itself; a second signal would mean "at once".
       if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
     })
   }

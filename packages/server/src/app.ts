@@ -1,4 +1,4 @@
-// The composition root: the parts are made in parts.ts and joined here to what is called. Nothing looks anything up.
+// The composition root: parts.ts makes the parts, and this file wires them together. No part looks up another.
 import { MAX_IMPORT, operations as contract } from '@sensorium/contract'
 import { backgroundWork, type BackgroundWork } from './background.ts'
 import { maySeeChannel } from './channels/get.ts'
@@ -39,26 +39,26 @@ import { makeParts, type Foundation, type Parts } from './parts.ts'
 
 export interface AppParts extends Omit<Foundation, 'metrics'> {
   metrics?: Metrics
-  /** Transports that are mounted in the HTTP server under a path of their own. */
+  /** Transports that are mounted in the HTTP server under paths of their own. */
   mounts?: readonly Mount[]
 }
 
 export interface App {
   /** Opens the port and starts the background loops; returns the address. */
   listen(): Promise<string>
-  /** Refuses what is new, finishes what was taken, stops the loops and closes the store. */
+  /** Refuses new requests, finishes those that were accepted, stops the loops and closes the store. */
   close(): Promise<void>
-  /** What every transport calls, for callers in the same process. */
+  /** The operations that every transport calls, for callers in the same process. */
   operations: Operations
   /** One run of each background work, for tests. */
   runOnce: { [Name in keyof BackgroundWork]: () => Promise<unknown> }
-  /** Recall in process, and a way to wait until what was written is embedded. */
+  /** Recall in process, and a way to wait until written memories are embedded. */
   memory: Pick<MemoryParts, 'recall' | 'readAhead' | 'embedding' | 'index'>
-  /** A way to wait until what was published is searched ahead. */
+  /** A way to wait until published events are searched ahead. */
   ahead: Pick<Ahead, 'idle'>
 }
 
-/** Less than the ten seconds that containers are commonly given. */
+/** Less than the ten seconds that containers are commonly given to stop. */
 const DRAIN_MS = 8_000
 
 export function makeApp({ metrics = makeMetrics(), mounts = [], ...given }: AppParts): App {
@@ -103,7 +103,7 @@ export function makeApp({ metrics = makeMetrics(), mounts = [], ...given }: AppP
       loops = Object.entries(background).map(([name, { everyMs, runOnce }]) =>
         startLoop(name, everyMs, clock, log, runOnce, health),
       )
-      // Connectors need not wait for the first round.
+      // Connectors need not wait for the first round of their loop.
       parts.supervisor
         .runOnce()
         .catch((error: unknown) => log.warn({ err: error }, 'connectors could not be looked at'))
@@ -116,9 +116,10 @@ export function makeApp({ metrics = makeMetrics(), mounts = [], ...given }: AppP
         log.warn({ after_ms: DRAIN_MS }, 'hanging up on connections that have not finished')
         server.hangUp()
       }, DRAIN_MS)
-      // The port stays open meanwhile: who comes is told 503 and to try elsewhere, rather than nothing at all.
+      // The port stays open meanwhile: a new request gets a 503, which says to try elsewhere, instead of no response.
       await Promise.all([
-        // What is being embedded ends with the requests: the loop that looks for what was left may wait for a far end.
+        // Embedding is closed once the requests are done: its loop, which looks for leftovers, may be waiting for a
+        // remote service.
         server.drain().then(() => Promise.all([parts.ahead.close(), memory.embedding.close()])),
         parts.streams.close(),
         parts.push.close(),
@@ -127,7 +128,7 @@ export function makeApp({ metrics = makeMetrics(), mounts = [], ...given }: AppP
       ])
       await server.close()
       clearTimeout(hangUpTimer)
-      // The store may be away.
+      // The store may be unreachable.
       await Promise.all([parts.activity.flush(), parts.eventTypes.flush()]).catch(() => {})
       await memory.close()
       await store.close()
@@ -135,7 +136,7 @@ export function makeApp({ metrics = makeMetrics(), mounts = [], ...given }: AppP
   }
 }
 
-/** Every operation of the contract with what carries it out. */
+/** Every operation of the contract with the function that carries it out. */
 function bindings(parts: Parts, compileCheck: CompileCheck): Binding[] {
   const {
     config,

@@ -1,4 +1,4 @@
-// What the service does by itself, without being asked: the name of each work, how often, and one run of it.
+// The work that the service does by itself: the name of each task, how often it runs, and one run of it.
 import { FLUSH_EVERY_MS, PRUNE_EVERY_MS, type Activity } from './activity/activity.ts'
 import type { EventTypes } from './activity/event-types.ts'
 import { PRUNE_EVERY_MS as PRUNE_AUDIT_EVERY_MS, pruneAudit } from './audit/audit.ts'
@@ -23,7 +23,7 @@ import { LOOK_EVERY_MS as SETTINGS_EVERY_MS, type SettingsCache } from './tenant
 import { gatherStatistics } from './store/statistics.ts'
 
 interface Work {
-  /** Milliseconds between the end of a run and the next. */
+  /** Milliseconds between the end of a run and the start of the next. */
   everyMs: number
   runOnce(): Promise<unknown>
 }
@@ -51,7 +51,7 @@ export function backgroundWork(parts: BackgroundParts) {
   const { store, clock, policyOf, wakeups, activity, announcements, idempotency, limiters, supervisor, push } = parts
   return {
     purgeIdempotency: { everyMs: 60_000, runOnce: idempotency.purge },
-    /** What the clock has decided is written down. */
+    /** Writes down the leases and waits that have lapsed. */
     sweepLapsed: {
       everyMs: 1_000,
       runOnce: async () => wakeups.wake(await sweepLapsed(store, activity, clock.now(), policyOf)),
@@ -68,11 +68,11 @@ export function backgroundWork(parts: BackgroundParts) {
       everyMs: PRUNE_AUDIT_EVERY_MS,
       runOnce: () => pruneAudit(store, clock.now(), parts.config.auditDays),
     },
-    /** Events and what belongs to them past their retention. */
+    /** Deletes events, and what belongs to them, past their retention. */
     retain: { everyMs: 600_000, runOnce: parts.retain },
     superviseConnectors: { everyMs: CONNECTORS_EVERY_MS, runOnce: supervisor.runOnce },
     stopConnectorsWithoutLease: { everyMs: 1_000, runOnce: supervisor.stopLapsed },
-    /** What no wake-up told of. */
+    /** Pushes what is due and had no wake-up. */
     push: { everyMs: 1_000, runOnce: push.runOnce },
     embed: { everyMs: 2_000, runOnce: () => parts.embedding.runOnce() },
     rewordMemories: { everyMs: 2_000, runOnce: () => rewordMemories(store, parts.memoryIndex) },
@@ -81,11 +81,11 @@ export function backgroundWork(parts: BackgroundParts) {
       everyMs: 2_000,
       runOnce: async () => (store.isShared ? gatherStatistics(store) : undefined),
     },
-    /** Whether an operator has spread its tenants over shards meanwhile. */
+    /** Learns whether an operator has spread the tenants over shards meanwhile. */
     learnStore: { everyMs: 10_000, runOnce: store.learn },
-    /** The database's, which nodes share. */
+    /** Follows the clock of the database, which nodes share. */
     followClock: { everyMs: FOLLOW_EVERY_MS, runOnce: () => followClock(store, clock) },
-    /** A step of the machine's clock, where nobody else's is followed. */
+    /** Takes over a step of the machine's clock, if the node follows no other. */
     moveWithClock: { everyMs: MOVE_EVERY_MS, runOnce: () => moveWithClock(store, clock) },
     syncRateLimits: {
       everyMs: 1_000,
@@ -93,7 +93,7 @@ export function backgroundWork(parts: BackgroundParts) {
         for (const limiter of limiters) await limiter.sync()
       },
     },
-    /** What other nodes and the command line set. */
+    /** Reads the settings that other nodes and the command line changed. */
     readSettings: { everyMs: SETTINGS_EVERY_MS, runOnce: parts.settings.runOnce },
     hearAnnouncements: { everyMs: ANNOUNCEMENTS_EVERY_MS, runOnce: announcements.runOnce },
   } satisfies Record<string, Work>

@@ -6,7 +6,8 @@ import { one, type Store } from './store/db.ts'
 import { createTenant } from './tenants/create.ts'
 
 /**
- * The org-admin key if this was the first start, null if a tenant was there. Nodes that start together make one tenant.
+ * Returns the org-admin key if this was the first start, or null if there was a tenant. Nodes that start together make
+ * one tenant.
  */
 export async function bootstrap(store: Store, config: Config, tools: KeyTools): Promise<string | null> {
   try {

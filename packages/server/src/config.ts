@@ -1,4 +1,5 @@
-// The environment, read once. All that is wrong is said at once, each with the variable's name and what it takes.
+// The environment, read once. All errors are reported together, each with the name of the variable and the values it
+// takes.
 import { availableParallelism } from 'node:os'
 import { DEFAULT_CLIENT_TYPES, SLUG } from '@sensorium/contract'
 import { databaseServers } from './kernel/database-url.ts'
@@ -13,11 +14,11 @@ export interface Config {
   workers: number
   /** Unset: the embedded store under `dataDir`. */
   databaseUrl: string | null
-  /** A server that follows it, for what may be a little old. */
+  /** A replica of that database, for reads that may be a little stale. */
   databaseReadUrl: string | null
   publicUrl: string | null
   logLevel: string
-  /** Unset only with the embedded store, which keeps one of its own. */
+  /** Unset only with the embedded store, which keeps a secret of its own. */
   secret: string | null
   visibilityTimeoutMs: number
   maxAttempts: number
@@ -31,16 +32,16 @@ export interface Config {
   maxMemoryBytes: number
   retentionDays: number
   auditDays: number
-  /** A service that reads the best results of a search again. */
+  /** A service that reranks the best results of a search. */
   rerank: { url: string; model: string; apiKey: string | null } | null
   embeddings: { kind: 'builtin' } | { kind: 'http'; url: string; model: string; apiKey: string | null }
   pushAllowPrivate: boolean
-  /** Without `other`, which always stands. */
+  /** Without `other`, which is always accepted. */
   clientTypes: readonly string[]
   operatorToken: string | null
-  /** Whether `/console` is there. */
+  /** Whether `/console` is served. */
   console: boolean
-  /** Whose word about a client's address is believed. */
+  /** The proxies whose word about a client's address is believed. */
   trustedProxies: readonly AddressRange[]
   bootstrapTenant: string
   bootstrapAdminKey: string | null
@@ -148,7 +149,10 @@ function readRerank({ read, text, wrong }: Reader): Config['rerank'] {
   return { url, model: model ?? '', apiKey }
 }
 
-/** Cores of the machine or of the container, at most: each worker has connections and a model of its own. */
+/**
+ * The most workers for `auto`, which is otherwise one for each core of the machine or of the container: each worker has
+ * connections and a model of its own.
+ */
 const MOST_AUTO_WORKERS = 8
 const autoWorkers = (): number => Math.min(MOST_AUTO_WORKERS, availableParallelism())
 

@@ -31,7 +31,7 @@ function greet(config: Config, log: Logger, listening: string, adminKey: string 
   log.info({ url, ...told }, 'ready')
 }
 
-/** Stops at the first signal; at a second one ends at once. */
+/** Calls `stop` at the first signal, and `atOnce` at the second. */
 function onSignals(stop: (signal: string) => void, atOnce: () => void): void {
   let stopping = false
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
@@ -52,7 +52,7 @@ async function runAlone(config: Config, log: Logger): Promise<void> {
   const node = await serve(config, log, null, async (opened) => {
     adminKey = await bootstrapOn(config)(opened)
   })
-  // Before it says that it listens: whoever waits for that may end it at once.
+  // Before the node says that it listens: a process that waits for that may send a signal at once.
   onSignals(
     (signal) => void node.stop(signal),
     () => process.exit(130),
@@ -61,7 +61,7 @@ async function runAlone(config: Config, log: Logger): Promise<void> {
 }
 
 async function runWorkers(config: Config, log: Logger): Promise<void> {
-  // Once for all of them: the schema, the first tenant, and what is wrong with the store.
+  // Once for all workers: the schema, the first tenant, and what is wrong with the store.
   const opened = await openStore(config, systemClock, { poolSize: 2 })
   const adminKey = await bootstrapOn(config)(opened).finally(() => opened.store.close())
   const workers = makeWorkers(config.workers, log)
@@ -89,7 +89,7 @@ async function runWorker(config: Config, log: Logger, worker: Worker): Promise<v
     void node.stop(signal)
   }
   worker.onStop(stop)
-  // Ctrl-C reaches every process of a terminal: the one that keeps the workers says what it means.
+  // Ctrl-C reaches every process of a terminal. Workers ignore it, because the primary tells them to stop.
   process.on('SIGINT', () => {})
   process.on('SIGTERM', () => stop('SIGTERM'))
   log.info({ pid: process.pid }, 'a worker is ready')
@@ -97,7 +97,7 @@ async function runWorker(config: Config, log: Logger, worker: Worker): Promise<v
 }
 
 async function run(): Promise<void> {
-  process.umask(0o077) // whatever is made here is its owner's alone
+  process.umask(0o077) // only their owner can reach the files made here
   const config = readConfig(process.env)
   const worker = joinPrimary()
   const log = makeLogger(config.logLevel, worker?.id)

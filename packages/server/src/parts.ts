@@ -1,4 +1,4 @@
-// The parts of the service, made top to bottom and each given what it needs; app.ts joins them to what is called.
+// The parts of the service, made from top to bottom, each given what it needs. app.ts wires them together.
 import { CONNECTOR_STATES } from '@sensorium/contract'
 import { makeEventTypes } from './activity/event-types.ts'
 import { makeActivity } from './activity/activity.ts'
@@ -50,7 +50,7 @@ export interface Foundation {
   clock: Clock
   log: Logger
   metrics: Metrics
-  /** One that several services in a process share; each of them makes its own otherwise. */
+  /** An embedder that several services in one process share. Without it each makes its own. */
   embedder?: Embedder
 }
 
@@ -76,7 +76,7 @@ type Mailboxes = ReturnType<typeof makeMailboxes>
 function makeBasics(foundation: Foundation) {
   const { config, store, secrets, clock, log, metrics, embedder } = foundation
   const announcements = makeAnnouncements(store, clock.now)
-  // What the operator set for a tenant, and the environment for the rest.
+  // What the operator set for a tenant; the environment sets the rest.
   const settings = makeSettingsCache(store)
   const embedded = metrics.counter(
     'sensorium_memories_embedded_total',
@@ -93,7 +93,7 @@ function makeBasics(foundation: Foundation) {
     activity: makeActivity(store, clock),
     eventTypes: makeEventTypes(store, clock),
     audit: makeAudit(idMaker(clock.now), clock.now),
-    /** Since when the events of a tenant are kept. */
+    /** The time since which the events of a tenant are kept. */
     retainedSince: (tenantId: string): number =>
       clock.now() - (settings.of(tenantId).retention_days ?? config.retentionDays) * 86_400_000,
     // Memories are found by their words at once, by their meaning as soon as the model has read them.
@@ -101,7 +101,7 @@ function makeBasics(foundation: Foundation) {
   }
 }
 
-/** How much anybody may ask for. */
+/** The limits on what callers may ask for. */
 function makeLimits({ config, store, clock, settings }: Basics) {
   // Several nodes can share a limit only through a store that they share.
   const shared = store.isShared ? store : null
@@ -113,7 +113,10 @@ function makeLimits({ config, store, clock, settings }: Basics) {
   }
 }
 
-/** From an event to a delivery: the router says who, the publisher writes, the wake-ups shorten the wait of who polls. */
+/**
+ * From an event to a delivery: the router chooses the recipients, the publisher writes, and wake-ups shorten the wait
+ * of polls.
+ */
 function makeMailboxes(basics: Basics) {
   const { config, store, clock, log, metrics, memory, settings, quotas, activity, eventTypes, tools } = basics
   const overBudget = metrics.counter(
@@ -150,7 +153,7 @@ function makeMailboxes(basics: Basics) {
   }
 }
 
-/** What is ready goes out by itself to who is pushed to, and to whoever has a stream open. */
+/** Sends what is ready to the endpoints of agents and to open streams. */
 function makeOutbound(parts: Basics & Mailboxes) {
   const { config, store, secrets, clock, log, metrics, announcements, identify, claim, wakeups, policyOf, activity } =
     parts
@@ -184,7 +187,7 @@ function makeOutbound(parts: Basics & Mailboxes) {
   return { streams, live, push }
 }
 
-/** What comes from outside is published like the rest. */
+/** Publishes what comes from outside like any other event. */
 function makeIngest(parts: Basics & Limits & Mailboxes) {
   const { config, store, secrets, clock, log, metrics, announcements, publish, limiter, limitsOf } = parts
   const limits = makeWebhookLimits({

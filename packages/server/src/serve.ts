@@ -7,24 +7,24 @@ import type { Logger } from './kernel/logger.ts'
 import { openStore, type Opened } from './store/open.ts'
 import type { Worker } from './workers/worker.ts'
 
-/** Connections of a process that transactions share. */
+/** Connections that transactions share, divided among the workers. */
 const POOL = 10
-/** As many transactions as gain from running side by side. */
+/** The least of them for one worker: as many transactions as gain from running at the same time. */
 const LEAST_POOL = 4
 
 /** A store that does not respond must not hold the process for ever. */
 const STOP_WITHIN_MS = 15_000
 
 export interface Node {
-  /** What it listens at. */
+  /** The address that it listens at. */
   url: string
   store: Opened['store']
   secrets: Opened['secrets']
-  /** Refuses what is new, finishes what was taken, and ends the process. */
+  /** Refuses new requests, finishes those that were accepted, and ends the process. */
   stop(signal: string): Promise<void>
 }
 
-/** Opens the store and serves it. `first` is done on the store before the port opens. */
+/** Opens the store and serves it. `first` runs on the store before the port opens. */
 export async function serve(
   config: Config,
   log: Logger,
@@ -38,7 +38,7 @@ export async function serve(
     poolSize: Math.max(LEAST_POOL, Math.ceil(POOL / config.workers)),
   })
   await first(opened)
-  // The app's background work takes steps over (delivery/move-with-clock.ts).
+  // The app's background work takes over steps of the clock (delivery/move-with-clock.ts).
   if (!opened.store.isShared) systemClock.holdSteps()
   const app = makeApp({ config, ...opened, clock: systemClock, log, metrics })
   const url = await app.listen()

@@ -1,9 +1,9 @@
-// What happens in each tenant, counted in memory and written down every few seconds: for charts, not for bills, which
+// What happens in each tenant, counted in memory and written every few seconds: for charts, not for bills, which
 // metering counts (tenants/usage.ts).
 //
 // 1. Counting is an addition. Nothing waits for it, and a tenant in which nothing happens costs nothing.
-// 2. It counts for the minute in which it happened, however late it is written: the store may have been away.
-// 3. A node that is killed loses what it has not written: a few seconds.
+// 2. A count belongs to the minute in which it happened, however late it is written: the store may have been away.
+// 3. A node that is killed loses the counts that it has not written: a few seconds.
 // 4. While somebody watches a tenant live, every node writes once a second: the watcher's node calls for it.
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../kernel/clock.ts'
@@ -13,13 +13,13 @@ import { addActivity, MINUTES, type Counted, type Counts } from './sql.ts'
 
 export interface Activity {
   count(tenantId: string, what: Counted, amount: number): void
-  /** The same once the transaction is on disk. */
+  /** Like `count`, once the transaction is on disk. */
   countLater(tx: Db, tenantId: string, what: Counted, amount: number): void
-  /** Writes down what was counted since the last time. */
+  /** Writes what was counted since the last flush. */
   flush(): Promise<void>
-  /** Has every node write down what it counted, this one before it returns. */
+  /** Makes every node write what it counted. Resolves when this node has written. */
   flushEverywhere(): Promise<void>
-  /** Forgets what is older than a day; returns how many rows that were. */
+  /** Deletes counts that are older than a day, and returns how many rows. */
   prune(): Promise<number>
 }
 
@@ -35,7 +35,7 @@ export const minuteOf = (ms: number): number => Math.floor(ms / MINUTE_MS)
 
 export function makeActivity(store: Store, clock: Clock): Activity {
   const node = randomBytes(6).toString('hex')
-  /** By minute, and by tenant. */
+  /** Counts by minute, then by tenant. */
   let counted = new Map<number, Map<string, Counts>>()
   let flushing: Promise<void> | null = null
 
@@ -66,7 +66,7 @@ export function makeActivity(store: Store, clock: Clock): Activity {
     }
   }
 
-  // One after the other: two that overlap would wait for each other's rows.
+  // Flushes run one after the other: two that overlap would wait for each other's rows.
   async function flush(): Promise<void> {
     await flushing?.catch(() => {})
     flushing ??= write().finally(() => (flushing = null))

@@ -18,8 +18,8 @@ const ADDED: Insert = {
 }
 
 /**
- * Adds to the day in which each type came last. One order of rows for all nodes: two can then wait for each other in one
- * direction only.
+ * Adds to the day on which each type came last. The rows have the same order on all nodes, so that two transactions
+ * cannot deadlock.
  */
 export const addTypes = (db: Db, counted: ReadonlyMap<string, ReadonlyMap<string, TypeCount>>): void => {
   const rows = [...counted].flatMap(([tenantId, types]) =>
@@ -35,7 +35,7 @@ export interface TypeRow {
   last_at: number
 }
 
-/** A page of the types that a tenant has had since a day, the latest first, and how many there are. */
+/** Returns a page of the types that a tenant has had since a day, the latest first, and how many there are. */
 export async function pageTypes(
   db: Db,
   tenantId: string,
@@ -45,7 +45,7 @@ export async function pageTypes(
 ): Promise<{ rows: TypeRow[]; total: number }> {
   const where = 'tenant_id = ? and day >= ?'
   const rows = await db.rows<TypeRow>(
-    // The cast: PostgreSQL sums bigint into numeric, which would arrive as a text.
+    // Cast because PostgreSQL sums bigint into numeric, which would arrive as a text.
     `select type, cast(sum(count) as bigint) as count, max(last_at) as last_at from event_types where ${where}
       group by type order by max(last_at) desc, type limit ? offset ?`,
     [tenantId, since, limit, offset],
@@ -57,6 +57,6 @@ export async function pageTypes(
   return { rows, total: all?.n ?? 0 }
 }
 
-/** Forgets the days before one; returns how many rows that were. */
+/** Deletes the days before `before`, and returns how many rows. */
 export const forgetTypes = (db: Db, tenantId: string, before: number) =>
   db.run('delete from event_types where tenant_id = ? and day < ?', [tenantId, before])

@@ -1,20 +1,20 @@
-// Which types of events a tenant has, how often and when last: counted in memory and written down with the rest of the
+// Which types of events a tenant has, how often, and when last: counted in memory and written with the rest of the
 // activity.
 //
 // 1. Counting is an addition. (Rejected: an index of events by type. Every publish would write it.)
-// 2. A tenant that makes up a type for every event is counted for its first thousand of a day on this node.
+// 2. A tenant that makes up a type for every event is counted for its first thousand types of a day on this node.
 import type { Clock } from '../kernel/clock.ts'
 import type { Db, Store } from '../store/db.ts'
 import { addTypes, dayNumber, type TypeCount } from './event-types-sql.ts'
 
 export interface EventTypes {
   count(tenantId: string, type: string): void
-  /** Writes down what was counted since the last time. */
+  /** Writes what was counted since the last flush. */
   flush(): Promise<void>
 }
 
 const MAX_TYPES_A_DAY = 1_000
-/** Types remembered for that, over all tenants. */
+/** The most types remembered for that limit, over all tenants. */
 const MAX_REMEMBERED = 100_000
 
 export function makeEventTypes(store: Store, clock: Clock): EventTypes {
@@ -67,7 +67,7 @@ export function makeEventTypes(store: Store, clock: Clock): EventTypes {
     }
   }
 
-  // One after the other: who asks for a list sees what was being written when it asked.
+  // Flushes run one after the other: a caller that lists types sees what was being written when it asked.
   async function flush(): Promise<void> {
     await flushing?.catch(() => {})
     flushing ??= write().finally(() => (flushing = null))

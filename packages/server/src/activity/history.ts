@@ -8,7 +8,7 @@ export interface ActivityMinute extends Counts {
   at: string
 }
 
-/** Every minute of the last so many, the present one last; those in which nothing happened too. */
+/** Returns the last `minutes` minutes, the present one last, including those in which nothing happened. */
 export async function readHistory(db: Db, tenantId: string, minutes: number, now: number): Promise<ActivityMinute[]> {
   const last = minuteOf(now)
   const first = last - minutes + 1

@@ -35,11 +35,11 @@ export const addActivity = (db: Db, minute: number, node: string, counts: Readon
 /** The counts of a tenant since a minute, over all nodes, oldest first. Locks nothing. */
 export const readMinutes = (db: Db, tenantId: string, since: number) =>
   db.rows<MinuteRow>(
-    // The cast: PostgreSQL sums bigint into numeric, which would arrive as a text.
+    // Cast because PostgreSQL sums bigint into numeric, which would arrive as a text.
     `select minute, ${COUNTED.map((name) => `cast(sum(${name}) as bigint) as ${name}`).join(', ')}
        from activity_minutes where tenant_id = ? and minute >= ? group by minute order by minute`,
     [tenantId, since],
   )
 
-/** Minutes that nobody asks for any more. */
+/** How a purge finds old minutes. */
 export const MINUTES: Aging = { table: 'activity_minutes', key: ['minute', 'node'], age: 'minute' }

@@ -1,5 +1,5 @@
-// An agent by the id it has in somebody else's system: registered where there is none, and otherwise made what the body
-// says. What the body leaves out is as a new agent would have it; its status and its endpoint stay.
+// Puts an agent by its id in an external system: registers it if there is none, and otherwise makes it what the body
+// says. Fields that the body leaves out get the values of a new agent; status and endpoint stay.
 import type { Agent, AgentCreate, Static } from '@sensorium/contract'
 import { externalIdOf } from '../kernel/external-id.ts'
 import { Failure } from '../kernel/failure.ts'
@@ -38,7 +38,8 @@ export async function putAgent(
   const row = newAgent(makeId, at, tenantId, { ...wanted, external_id })
   let found = await lockAgentByExternalId(tx, tenantId, external_id)
   if (!found) {
-    // Of two that put at once one makes it, and the other finds it: also where it took the last room of the quota.
+    // Of two concurrent puts, one makes the agent and the other finds it, even if the first took the last room of the
+    // quota.
     const refusal = await quotas.makeRoom(tx, tenantId, 'agents').catch(onlyFailure)
     if (!refusal && (await insertAgent(tx, row)) > 0) return { agent: shownAgent(row), made: true }
     found = await lockAgentByExternalId(tx, tenantId, external_id)
@@ -50,7 +51,7 @@ export async function putAgent(
   const changed: AgentRow = { ...found, ...fields, updated_at: at }
   await saveAgent(tx, changed)
   announce(tx, 'agent', found.id)
-  // Its tokens see what its team sees.
+  // The tokens of an agent see what its team sees.
   if (changed.team_id !== found.team_id) announce(tx, 'keys', tenantId)
   return { agent: shownAgent(changed), made: false }
 }

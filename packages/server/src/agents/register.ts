@@ -7,7 +7,7 @@ import { insertAgent, lockAgentByExternalId, shownAgent, storedSchedule, type Ag
 
 type Registration = Static<typeof AgentCreate>
 
-/** What a body says of an agent, as the columns have it. */
+/** The fields of a request body as columns of an agent. */
 export const agentFields = (wanted: Registration) => ({
   name: wanted.name,
   description: wanted.description ?? null,

@@ -25,7 +25,7 @@ export interface AgentRow {
 const COLUMNS =
   'tenant_id, id, name, description, status, delivery_mode, delivery_endpoint, client_type, team_id, retry_schedule, external_id, paused, created_at, updated_at'
 
-/** A push schedule as it is stored. */
+/** Parses a push schedule from its stored form. */
 export const scheduleOf = (stored: string | null): number[] | null =>
   stored === null ? null : (JSON.parse(stored) as number[])
 
@@ -74,26 +74,26 @@ export const insertAgent = (db: Db, row: AgentRow): Promise<number> =>
     row.updated_at,
   ])
 
-// Put together once: a statement is found by its text, and a text that is new every time has to be hashed every time.
+// Built once: a statement is found by its text, and a text that is new every time has to be hashed every time.
 const FIND = `select ${COLUMNS} from agents where tenant_id = ? and id = ?`
 
 export const findAgent = (db: Db, tenantId: string, id: string) => db.lookUp<AgentRow>(FIND, [tenantId, id])
 
-/** Those of the ids that are agents of the tenant. */
+/** Returns which of the ids are agents of the tenant. */
 export const readStandingAgents = (db: Reads, tenantId: string, ids: string[]) =>
   db.rows<{ id: string }>(`select id from agents where tenant_id = ? and ${db.dialect.inList('id')}`, [
     tenantId,
     db.dialect.list(ids),
   ])
 
-/** The agent, held against other writers until the transaction ends. */
+/** Returns the agent, locked against other writers until the transaction ends. */
 export const lockAgent = (db: Db, tenantId: string, id: string) =>
   one<AgentRow>(db, `select ${COLUMNS} from agents where tenant_id = ? and id = ? ${db.dialect.forUpdate}`, [
     tenantId,
     id,
   ])
 
-/** The agent with that external id, held against other writers until the transaction ends. */
+/** Returns the agent with that external id, locked against other writers until the transaction ends. */
 export const lockAgentByExternalId = (db: Db, tenantId: string, externalId: string) =>
   one<AgentRow>(db, `select ${COLUMNS} from agents where tenant_id = ? and external_id = ? ${db.dialect.forUpdate}`, [
     tenantId,
@@ -111,7 +111,7 @@ export async function pageAgents(db: Db, tenantId: string, status: string | unde
   return { rows, total: count?.n ?? 0 }
 }
 
-/** Writes what can change about an agent. */
+/** Writes the columns of an agent that can change. */
 export const saveAgent = (db: Db, row: AgentRow): Promise<number> =>
   db.run(
     `update agents set name = ?, description = ?, status = ?, delivery_mode = ?, delivery_endpoint = ?, client_type = ?, team_id = ?,

@@ -26,19 +26,19 @@ export async function updateAgent(
   id: string,
   wanted: Static<typeof AgentUpdate>,
 ): Promise<Agent> {
-  // Only these: a body may carry anything else, and it is ignored.
+  // Only these fields: a body may carry anything else, which is ignored.
   const { name, description, delivery_mode, delivery_endpoint, retry_schedule_seconds: schedule } = wanted
   const retry_schedule = schedule === undefined ? undefined : storedSchedule(schedule)
   const given = Object.entries({ name, description, delivery_mode, delivery_endpoint, retry_schedule }).filter(
     ([, value]) => value !== undefined,
   )
   const agent = await change(db, now, tenantId, id, Object.fromEntries(given))
-  // It may be pushed to from now on, or elsewhere.
+  // The agent may be pushed to from now on, or at another endpoint.
   announce(db, 'agent', id)
   return agent
 }
 
-/** An inactive agent receives nothing new, so this also changes who receives what. */
+/** An inactive agent receives nothing new, so this is also a change of routing. */
 export async function setAgentStatus(
   db: Db,
   announce: Announce,
@@ -55,8 +55,8 @@ export async function setAgentStatus(
 }
 
 /**
- * A paused agent is delivered nothing: the statement that claims asks (delivery/sql.ts), and a publish on any node knows
- * it by its routing. Who waits is woken when it resumes.
+ * Nothing is delivered to a paused agent: the statement that claims checks for it (delivery/sql.ts), and a publish on
+ * any node knows it from the routing. Polls that wait are woken when the agent resumes.
  */
 export async function setAgentPaused(
   db: Db,
@@ -68,7 +68,7 @@ export async function setAgentPaused(
 ): Promise<void> {
   await change(db, now, tenantId, id, { paused: paused ? 1 : 0 })
   await recordRoutingChange(db, tenantId, 'agent', id, now)
-  // It is pushed to no longer, or again.
+  // Pushes to the agent stop, or start again.
   announce(db, 'agent', id)
   db.afterCommit(() => wakeups.wake([id]))
 }

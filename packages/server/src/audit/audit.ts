@@ -1,9 +1,9 @@
-// The audit log: who changed what in a tenant, and when. An operation of the contract says of itself that it leaves an
-// entry, and which fields of its body may be shown; perform.ts writes it in the transaction of the change.
+// The audit log: who changed what in a tenant, and when. An operation of the contract declares that it leaves an entry,
+// and which fields of its body may be shown; perform.ts writes the entry in the transaction of the change.
 //
-// 1. An entry is there exactly when the change is; of a change in several transactions, when any of them is.
-// 2. No secret is in it: of a body only the fields that the contract names are shown.
-// 3. What the operator does to a tenant stands in the log of that tenant.
+// 1. An entry exists exactly when the change does; of a change in several transactions, when any of them does.
+// 2. It contains no secret: only the body fields that the contract names are shown.
+// 3. What the operator does to a tenant is in the log of that tenant.
 import type { Operation } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import { iso } from '../kernel/clock.ts'
@@ -21,9 +21,12 @@ export interface AuditedCall {
 }
 
 export interface Audit {
-  /** Whose log an entry goes to; null where that is not known yet. To be asked before the change: it may delete. */
+  /**
+   * Returns the tenant whose log an entry goes to, or null if that is not known yet. Call it before the change, which
+   * may delete what the tenant is found by.
+   */
   tenantOf(tx: Db, call: AuditedCall): Promise<string | null>
-  /** `resourceId`: what was made. */
+  /** Writes the entry. `resourceId` is the id of what was made. */
   write(tx: Db, call: AuditedCall, tenantId: string | null, resourceId: string | undefined): Promise<void>
 }
 
@@ -37,7 +40,10 @@ const fieldsOf = (body: unknown): Record<string, unknown> =>
 const cut = (value: unknown): unknown =>
   typeof value === 'string' && value.length > LONGEST_SHOWN ? `${value.slice(0, LONGEST_SHOWN).toWellFormed()}…` : value
 
-/** Changes nothing. Only where the operation has such a field: elsewhere it is an unknown one, and ignored. */
+/**
+ * Whether the call is a dry run, which changes nothing. Only if the operation has such a field: elsewhere it is an
+ * unknown field, and ignored.
+ */
 const isOnlyTried = ({ operation, body }: AuditedCall): boolean =>
   'dry_run' in (operation.body?.properties ?? {}) && fieldsOf(body)['dry_run'] === true
 
@@ -65,7 +71,7 @@ export function makeAudit(makeId: MakeId, now: () => number): Audit {
       call.principal.tenantId === '' ? operatorsTenant(tx, call) : call.principal.tenantId,
     async write(tx, call, known, resourceId) {
       if (isOnlyTried(call)) return
-      // A tenant that is made has its log from now on.
+      // A tenant that was made by this call has its log from now on.
       const tenantId = known ?? (await operatorsTenant(tx, call))
       if (tenantId === null) return
       insertEntry(tx, {
@@ -100,6 +106,6 @@ export async function listAudit(
   return { entries, total }
 }
 
-/** Forgets what is older than so many days; returns how many entries that were. */
+/** Deletes entries that are older than `days` days, and returns how many. */
 export const pruneAudit = (store: Store, now: number, days: number): Promise<number> =>
   purge(store, ENTRIES, now - days * DAY_MS)

@@ -16,7 +16,7 @@ export interface AuditRow {
 
 const COLUMNS = 'tenant_id, at, id, actor, action, resource, request_id, details'
 
-/** Adds an entry; it commits with what it tells of. */
+/** Adds an entry, which commits with the change that it describes. */
 export const insertEntry = (tx: Db, row: AuditRow): void =>
   tx.runLater(`insert into audit_entries (${COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?)`, [
     row.tenant_id,
@@ -38,7 +38,7 @@ export interface AuditQuery {
   limit?: number
 }
 
-/** A page of the entries of a tenant, newest first, and how many there are. */
+/** Returns a page of the entries of a tenant, newest first, and how many there are. */
 export async function pageEntries(
   db: Db,
   tenantId: string,
@@ -62,16 +62,18 @@ export async function pageEntries(
   return { rows, total: count?.n ?? 0 }
 }
 
-/** Entries that are kept no longer. */
+/** How a purge finds old entries. */
 export const ENTRIES: Aging = { table: 'audit_entries', key: ['at', 'id'], age: 'at' }
 
-/** The tenant that a slug, a webhook or a connector belongs to. By a key that is unique over all tenants. */
+/**
+ * Returns the tenant that a slug, a webhook or a connector belongs to, found by a key that is unique over all tenants.
+ */
 export async function tenantOf(
   db: Db,
   by: 'tenants' | 'webhooks' | 'connectors',
   name: string,
 ): Promise<string | null> {
-  if (name.includes('\0')) return null // PostgreSQL takes none in a text
+  if (name.includes('\0')) return null // PostgreSQL allows no NUL in a text
   const column = by === 'tenants' ? 'slug' : 'id'
   const row = await one<{ tenant_id: string }>(db, `select tenant_id from ${by} where ${column} = ?`, [name])
   return row?.tenant_id ?? null

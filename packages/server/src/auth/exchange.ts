@@ -12,23 +12,23 @@ export interface TokenResponse {
   access_token: string
   token_type: 'Bearer'
   expires_at: string
-  /** Seconds, as OAuth has it. */
+  /** In seconds, as in OAuth. */
   expires_in: number
   agent: Agent | null
 }
 
-/** A key that may be exchanged, and whom it stands for. */
+/** A key that may be exchanged, and its principal. */
 export interface LiveKey {
   row: KeyRow
   principal: Principal
-  /** Null for an org-admin's. */
+  /** Null for the key of an org-admin. */
   agent: Agent | null
 }
 
-/** `last_used_at` says when a key was used to a minute: who exchanges for every request does not write each time. */
+/** `last_used_at` is accurate to a minute: a client that exchanges for every request causes no write each time. */
 const TOUCH_EVERY_MS = 60_000
 
-/** Null for a key that is unknown, revoked or expired, and for one of an inactive agent. */
+/** Returns null for a key that is unknown, revoked or expired, and for the key of an inactive agent. */
 export async function findLiveKey(store: Store, tools: KeyTools, apiKey: string): Promise<LiveKey | null> {
   const row = await findKeyByHash(store, tools.secrets.hashApiKey(apiKey), tools.now())
   if (!row) return null

@@ -1,11 +1,10 @@
-// Who is calling? A token is verified once and remembered; whether its key still stands is read again every half
-// second.
+// Who is calling? A token is verified once and cached; the standing of its key is read again every half second.
 //
 // 1. A revoked key or a deactivated agent ends its tokens at once on the node that did it, and on every other within
 //    STANDING_MS plus one read. An announcement makes that sooner; nothing depends on its arrival.
 // 2. Reads that are due in the same turn of the event loop share one query.
-// 3. The team of an agent is the one that it is in, whatever it was in when the token was made: it is read with the
-//    standing, and a move counts as fast.
+// 3. The team of an agent is its present one, not the one at the time when the token was made. It is read with the
+//    standing, so a move takes effect as fast.
 import { makeBatches } from '../kernel/batches.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Announcements } from '../store/announce.ts'
@@ -27,16 +26,16 @@ interface KeyStanding {
 
 interface Known {
   claims: Claims
-  /** Of its key, as of `generation`: nothing was forgotten since. */
+  /** The standing of its key, valid while `generation` is the current one: no standing was dropped since. */
   standing: KeyStanding | null
   generation: number
 }
 
 export interface Identify {
   (token: string): Promise<Principal | null>
-  /** The principal without waiting, when it is known already. */
+  /** Returns the principal without waiting, or null if its standing is not cached. */
   cached(token: string): Principal | null
-  /** Whether a principal that passed before still may: its key not revoked, its agent active. */
+  /** Whether a principal that was identified before still stands: its key is not revoked, its agent is active. */
   stands(principal: Principal): Promise<boolean>
 }
 
@@ -45,7 +44,7 @@ export function makeIdentify(store: Store, announcements: Announcements, tokenKe
   const standings = new Map<string, KeyStanding>()
   let generation = 0
 
-  // Old entries leave from the front, where a Map keeps what was put in first.
+  // Evicts the oldest entries, which a Map keeps at the front.
   function bound<V>(map: Map<string, V>): void {
     if (map.size <= MAX_TOKENS) return
     for (const key of map.keys()) {
@@ -62,7 +61,7 @@ export function makeIdentify(store: Store, announcements: Announcements, tokenKe
     const keys = [...new Set(principals.map(({ keyId }) => keyId))]
     const readAt = clock.elapsed()
     const rows = await readStandings(store, tenants, keys)
-    // Something was revoked while the query ran: its result may be from before.
+    // Keys changed while the query ran, so its result may be stale.
     if (generation !== before) return principals.map((principal) => reads.add(principal))
     const found = new Map(
       rows.map(({ id, standing, team_id }) => [id, { live: standing === 'live', teamId: team_id, readAt }]),
@@ -98,7 +97,7 @@ export function makeIdentify(store: Store, announcements: Announcements, tokenKe
     }
     const standing = await standingOf(known.claims.principal)
     const { claims } = known
-    // What is kept with a principal stays with it as long as its agent stays where it is.
+    // The principal, and what is cached with it, stays the same object as long as its agent stays in its team.
     if (standing.live && standing.teamId !== claims.principal.teamId)
       known.claims = { ...claims, principal: { ...claims.principal, teamId: standing.teamId } }
     known.standing = standings.get(nameOf(claims.principal)) === standing ? standing : null
@@ -117,7 +116,7 @@ export function makeIdentify(store: Store, announcements: Announcements, tokenKe
 
   identify.stands = async (principal) => (await standingOf(principal)).live
 
-  // Something about the tenant's keys changed: what is known of them may be from before.
+  // The tenant's keys changed, so what is cached of them may be stale.
   announcements.listen('keys', (tenantId) => {
     generation++
     for (const key of standings.keys()) if (key.startsWith(tenantId)) standings.delete(key)

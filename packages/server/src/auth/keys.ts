@@ -1,5 +1,4 @@
-// API keys: minted, listed, revoked. The plaintext exists in the response to the mint and nowhere else; the store has a
-// keyed hash.
+// API keys: minted, listed, revoked. The plaintext exists only in the response to the mint; the store has a keyed hash.
 import { isId, type ApiKey, type MintedKey, type Scope } from '@sensorium/contract'
 import { iso, isoOrNull } from '../kernel/clock.ts'
 import { insufficientScope, invalid, notFound } from '../kernel/failure.ts'
@@ -19,7 +18,7 @@ export interface KeyTools {
 
 const PREFIX_LENGTH = 12
 
-/** Makes and stores a key for an agent or an org-admin. `plaintext` is given only where the operator chose the key. */
+/** Makes and stores a key for an agent or an org-admin. `plaintext` is given only if the operator chose the key. */
 export async function createKey(
   db: Db,
   tools: KeyTools,
@@ -56,7 +55,7 @@ export async function mintKey(
   wanted: { scopes: readonly Scope[]; expires_at?: string | null },
 ): Promise<MintedKey> {
   const scopes = [...new Set(wanted.scopes)]
-  // Nobody grants more than they hold. A scope is asked before anything else about the request.
+  // No caller grants a scope that it does not hold. Scopes are checked before anything else about the request.
   const missing = scopes.find((scope) => !holds(caller, scope))
   if (missing) throw insufficientScope(missing)
   const expiresAt = wanted.expires_at ? Date.parse(wanted.expires_at) : null

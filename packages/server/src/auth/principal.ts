@@ -1,4 +1,5 @@
-// A principal is whoever a token speaks for: an agent, or the org-admin of a tenant. The org-admin holds every scope.
+// A principal is the party that a token speaks for: an agent, or the org-admin of a tenant. The org-admin holds every
+// scope.
 import { SCOPES, type Scope } from '@sensorium/contract'
 
 export interface Principal {

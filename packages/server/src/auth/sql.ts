@@ -46,7 +46,7 @@ export const listKeyRows = (db: Db, tenantId: string, ownerId: string): Promise<
     [tenantId, ownerId],
   )
 
-/** Revokes a live key once; a second time changes nothing. */
+/** Revokes a live key. A second call changes nothing. */
 export const revokeKeyRow = (db: Db, tenantId: string, ownerId: string, id: string, now: number): Promise<number> =>
   db.run('update api_keys set revoked_at = ? where tenant_id = ? and owner_id = ? and id = ? and revoked_at is null', [
     now,
@@ -58,11 +58,11 @@ export const revokeKeyRow = (db: Db, tenantId: string, ownerId: string, id: stri
 export interface StandingRow {
   id: string
   standing: 'live' | 'revoked' | 'inactive'
-  /** Of its agent. */
+  /** The team of the key's agent. */
   team_id: string | null
 }
 
-/** A key, and what stands of it and of its owner. */
+/** A key, with the columns that decide its standing. */
 interface KeyStandingRow {
   tenant_id: string
   id: string
@@ -72,8 +72,8 @@ interface KeyStandingRow {
 }
 
 /**
- * Which of these keys still stand: not revoked, and their agent active; and the team that it is in. Unknown keys are left
- * out. Locks nothing.
+ * Returns the standing of each key and the team of its agent. A key is live if it is not revoked and its agent is
+ * active. Unknown keys are left out. Locks nothing.
  */
 export const readStandings = (db: Db, tenantIds: string[], keyIds: string[]): Promise<StandingRow[]> =>
   db.isSharded ? standingsByTenant(db, tenantIds, keyIds) : standingsAtOnce(db, tenantIds, keyIds)
@@ -88,7 +88,7 @@ const standingsAtOnce = (db: Db, tenantIds: string[], keyIds: string[]): Promise
     [db.dialect.list(tenantIds), db.dialect.list(keyIds)],
   )
 
-/** Keys are on every machine, agents with their tenant: one question about the keys, and one for each tenant. */
+/** Keys are on every machine, agents with their tenant: one query for the keys, and one for each tenant. */
 async function standingsByTenant(db: Db, tenantIds: string[], keyIds: string[]): Promise<StandingRow[]> {
   const keys = await db.rows<KeyStandingRow>(
     `select tenant_id, id, owner_type, owner_id, revoked_at from api_keys where ${db.dialect.inList('tenant_id')} and ${db.dialect.inList('id')}`,
@@ -113,7 +113,7 @@ async function standingsByTenant(db: Db, tenantIds: string[], keyIds: string[]):
   return (await Promise.all(ofTenants)).flat()
 }
 
-/** What stands of the agents that own keys. Locks nothing. */
+/** Returns the status and team of agents that own keys. Locks nothing. */
 const readOwners = (db: Db, tenantId: string, ids: string[]) =>
   db.rows<{ id: string; status: string; team_id: string | null }>(
     `select id, status, team_id from agents where tenant_id = ? and ${db.dialect.inList('id')}`,

@@ -1,20 +1,22 @@
-// Changes that a process may have to know of at once because it keeps something of them in memory: announced in the
-// transaction that makes them, heard on every node and beside every command once that is on disk.
+// Changes that a process may have to know of at once because it keeps something of them in memory. They are announced
+// in the transaction that makes them. Once that is on disk, every node hears of them, and so does a service beside the
+// command line.
 //
-// 1. Here they are heard before the transaction resolves. Nothing is heard of what was rolled back.
-// 2. Elsewhere it is best effort and shortens a wait: every listener also looks by itself now and then. On PostgreSQL
-//    the commit sends a NOTIFY. On SQLite, where only a command line can be beside the service, they are rows that the
+// 1. In this process they are heard before the transaction resolves. Nothing is heard of a transaction that was rolled
+//    back.
+// 2. Elsewhere they are best effort and shorten a wait: every listener also looks by itself now and then. On PostgreSQL
+//    the commit sends a NOTIFY. On SQLite, where only a command line can run beside the service, they are rows that the
 //    service looks for every half second: a look-up by key that finds nothing costs it some ten microseconds.
 import { randomBytes } from 'node:crypto'
 import { one, type Db, type Store } from './db.ts'
 
-/** What changed, and what the payload names. */
+/** What changed, and what the payload is. */
 export type Topic =
-  /** An agent's fields or status: its id. */
+  /** An agent's fields or status; the payload is its id. */
   | 'agent'
-  /** Whether keys of a tenant stand: the tenant's id. */
+  /** The standing of a tenant's keys; the payload is the tenant's id. */
   | 'keys'
-  /** Which connectors there are and whether they are paused: nothing. */
+  /** Which connectors there are and whether they are paused; the payload is empty. */
   | 'connectors'
 
 export type Announce = (tx: Db, topic: Topic, payload: string) => void
@@ -22,7 +24,7 @@ export type Announce = (tx: Db, topic: Topic, payload: string) => void
 export interface Announcements {
   announce: Announce
   listen(topic: Topic, hear: (payload: string) => void): void
-  /** Hears what other processes announced since the last time; the first time only notes where that begins. */
+  /** Hears what other processes announced since the last call. The first call only notes where that begins. */
   runOnce(): Promise<void>
 }
 
@@ -55,7 +57,7 @@ export function makeAnnouncements(store: Store, now: () => number): Announcement
     ])
   }
 
-  // What other processes announced after the one with that id, oldest first.
+  // What other processes announced after that id, oldest first.
   const announcedAfter = (id: number) =>
     store.rows<{ id: number; topic: string; payload: string }>(
       'select id, topic, payload from announcements where id > ? and process <> ? order by id limit 1000',

@@ -1,11 +1,11 @@
-// A copy of an embedded store that is one moment of it, taken while a service writes.
+// Copies an embedded store as it is at one moment, while a service writes to it.
 import { existsSync, renameSync, rmSync, statSync } from 'node:fs'
 import { DatabaseSync, backup } from 'node:sqlite'
 import path from 'node:path'
 import { makePrivate } from './data-directory.ts'
 import { newestVersion } from './migrate.ts'
 
-// All pages in one step, off the main thread. A copy in several steps begins again whenever another process writes
+// All pages in one step, off the main thread. A copy in several steps starts again whenever another process writes
 // between two of them, so beside a busy service it would never end.
 const ALL_PAGES = 2 ** 31 - 1
 
@@ -13,7 +13,7 @@ const ALL_PAGES = 2 ** 31 - 1
 export interface StoreFile {
   bytes: number
   schemaVersion: number
-  /** Recognises the master secret it was made with. */
+  /** Identifies the master secret that the store was made with. */
   fingerprint: string
 }
 
@@ -28,7 +28,7 @@ export async function copyDatabase(from: string, to: string): Promise<StoreFile>
   try {
     makePrivate(partial) // before the first byte is in it
     await backup(source, partial, { rate: ALL_PAGES })
-    // One file and no log beside it, so that it can be moved about.
+    // A single file without a log beside it, so that it can be moved.
     const copy = new DatabaseSync(partial)
     copy.exec('pragma journal_mode = delete')
     copy.close()
@@ -42,7 +42,10 @@ export async function copyDatabase(from: string, to: string): Promise<StoreFile>
   }
 }
 
-/** Reads what a file says; refuses what is damaged, no sensorium store, or newer than this code. */
+/**
+ * Reads what a file says about itself. Throws if the file is damaged, is no sensorium store, or is newer than this
+ * code.
+ */
 export function inspectDatabase(file: string): StoreFile {
   if (!existsSync(file)) throw new Error(`There is no file ${file}.`)
   const connection = new DatabaseSync(file, { readOnly: true, timeout: 5000 })

@@ -1,5 +1,5 @@
-// The folder of an embedded store, and what lies in it. Only its owner may read any of it: the files are made so one by
-// one, because a folder that was there before keeps its mode, and SQLite gives a log the mode of its database.
+// The folder of an embedded store and the files in it. Only the owner may read any of them. Each file is created that
+// way, because a folder that existed before keeps its mode, and SQLite gives a log the mode of its database.
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs'
 import path from 'node:path'
 
@@ -8,10 +8,10 @@ export const databaseFile = (directory: string): string => path.join(directory, 
 export const makeDataDirectory = (directory: string): void =>
   void mkdirSync(directory, { recursive: true, mode: 0o700 })
 
-/** Makes an empty file that only its owner may read, where there is none; one that is there stays as it is. */
+/** Creates an empty file that only its owner may read, if there is none. An existing file stays as it is. */
 export const makePrivate = (file: string): void => closeSync(openSync(file, 'a', 0o600))
 
-/** The files of a store that others than their owner can reach, each with its mode. */
+/** Returns the files of a store that others than their owner can reach, each with its mode. */
 export function tooOpen(directory: string): { file: string; mode: string }[] {
   if (!existsSync(directory) || (statSync(directory).mode & 0o077) === 0) return []
   return readdirSync(directory)

@@ -1,31 +1,33 @@
 // The seam between the features and the engines. SQL is written once, with `?` for values, in what SQLite and
-// PostgreSQL both speak; the few words that differ are fragments of the dialect. Only sqlite.ts and postgres.ts know a
-// driver.
+// PostgreSQL both understand; the few words that differ are fragments of the `Dialect`. Only the sqlite*.ts and
+// postgres*.ts files run it on a driver.
 //
-// 1. What a query is given runs where it is given: a `Db` is a transaction or the store; a feature takes it as an
-//    argument and keeps none, so nothing escapes its transaction.
-// 2. Inside a transaction await nothing but the database. On SQLite transactions that arrive together share one commit.
-// 3. `tx` resolves after the commit is on disk, unless it says that it may be lost.
+// 1. A query runs on the `Db` it is called on, which is a transaction or the store. A feature takes the `Db` as an
+//    argument and keeps none, so no query escapes its transaction.
+// 2. Inside a transaction, await nothing but the database. On SQLite, transactions that arrive together share one
+//    commit.
+// 3. `tx` resolves after the commit is on disk, unless it is called with `mayBeLost`.
 
 export type Value = string | number | null | Uint8Array | readonly string[]
 
 export type ColumnType = 'text' | 'bigint' | 'integer' | 'double precision' | 'bytea' | 'bit varying'
 
-/** An insert of many rows: the columns with their types, and what follows `values`. */
+/** An insert of many rows: the columns with their types, and the clauses after `values`. */
 export interface Insert {
   into: string
   columns: Readonly<Record<string, ColumnType>>
   /** For example `on conflict (tenant_id, id) do nothing`. */
   conflict?: string
   /**
-   * For example `tenant_id, id`: columns of the rows that were written, as they were given. Left out returns nothing.
+   * For example `tenant_id, id`: columns to return of the rows that were written, as they were given. Without it
+   * nothing is returned.
    */
   returning?: string
 }
 
 /**
- * Rows that leave one table for another: what each column of the new row is, in terms of the old one and of values
- * given (`?`).
+ * Rows that move from one table to another. Each column of the new row is an expression over the columns of the old row
+ * and over bound values (`?`).
  */
 export interface Move {
   from: string
@@ -34,37 +36,37 @@ export interface Move {
 }
 
 export interface Dialect {
-  /** For store/ and memory/, whose statements differ. Others ask for what they need to know: see Capabilities. */
+  /** For store/ only, whose statements differ by engine. Features ask about capabilities instead: see Capabilities. */
   engine: 'sqlite' | 'postgres'
-  /** `column` is one of a list bound as one value, made with `list`. */
+  /** The condition that `column` is in a list, which is bound as one value made with `list`. */
   inList(column: string): string
   list(values: readonly string[]): Value
   /**
-   * `column` is one of what `query` selects, which is run once and first. PostgreSQL would otherwise join the two as
-   * its statistics suggest, and statistics lag behind: a mailbox of a hundred thousand was read whole to lease a
-   * hundred.
+   * The condition that `column` is in the result of `query`, which runs once and first. Otherwise PostgreSQL would join
+   * the two as its statistics suggest, and statistics lag behind: to lease a hundred deliveries, it read a mailbox of a
+   * hundred thousand whole.
    */
   inRows(column: string, query: string): string
   /**
-   * A selected text that may have megabytes. SQLite's driver takes 6 ms to decode one that is not ASCII; of bytes it
-   * takes one.
+   * Selects a text that may have megabytes. SQLite's driver takes 6 ms to decode one that is not ASCII, and 1 ms if it
+   * is read as bytes.
    */
   longText(column: string, name: string): string
-  /** The text of a value that is bound as bytes of UTF-8, which both drivers take as they are. */
+  /** The text of a value that is bound as UTF-8 bytes, which both drivers accept unchanged. */
   textOfBytes: string
-  /** Ends a select of rows that competing workers should share out instead of waiting for each other. */
+  /** Ends a select whose rows competing workers divide among themselves instead of waiting for each other. */
   skipLocked: string
   /** Ends a select of rows that must not change until the transaction ends. */
   forUpdate: string
-  /** The same for many at once: those who only need the rows to stay do not wait for each other. */
+  /** The same, shared: transactions that only need the rows to stay unchanged do not wait for each other. */
   forShare: string
-  /** The same for one table of a join. */
+  /** Like `forShare`, for one table of a join. */
   forShareOf(alias: string): string
 }
 
 /**
- * A statement that is put together once for each dialect: a text of 600 characters that is made anew for every call has
- * to be hashed to find what was prepared for it, 3 µs of a claim.
+ * Builds the text of a statement once for each dialect. A text of 600 characters that is built for every call has to be
+ * hashed to find its prepared statement, which is 3 µs of a claim.
  */
 export function statement(make: (dialect: Dialect) => string): (db: Reads) => string {
   const made = new Map<Dialect, string>()
@@ -75,138 +77,139 @@ export function statement(make: (dialect: Dialect) => string): (db: Reads) => st
   }
 }
 
-/** What a feature may ask about a store, instead of which engine it is. */
+/** What a feature may ask about a store, instead of asking which engine it is. */
 export interface Capabilities {
-  /** Several nodes run on it at once, so what one of them has in memory is not all there is. */
+  /** Several nodes run on the store at once, so what one node has in memory is incomplete. */
   readonly isShared: boolean
   /**
-   * Its tenants lie on several machines: a transaction of one tenant is done by one of them, one of several tenants by
-   * all of them together.
+   * The tenants lie on several machines. A transaction of one tenant runs on one of them, a transaction of several
+   * tenants on all of them together.
    */
   readonly isSharded: boolean
-  /** How many writing transactions gain from being under way at once. */
+  /** How many write transactions gain from running at the same time. */
   readonly writers: number
 }
 
-/** Many may hold a `shared` lock of a name at once, and nobody beside who holds it `exclusive`. */
+/** Any number of transactions may hold a `shared` lock on a name at once. An `exclusive` lock excludes all others. */
 export type LockMode = 'shared' | 'exclusive'
 
 export interface Db extends Capabilities {
   readonly dialect: Dialect
   rows<R>(sql: string, values?: readonly Value[]): Promise<R[]>
   /**
-   * The first row of a query that goes by a key and is quick whatever the store holds: on PostgreSQL many share a
-   * connection.
+   * Returns the first row of a query that goes by a key and is quick whatever the store holds. On PostgreSQL many
+   * look-ups share a connection.
    */
   lookUp<R>(sql: string, values?: readonly Value[]): Promise<R | undefined>
   /** Runs a statement and returns how many rows it changed. */
   run(sql: string, values?: readonly Value[]): Promise<number>
   insertMany<R>(insert: Insert, rows: readonly (readonly Value[])[]): Promise<R[]>
-  /** Moves the rows where `where` holds, and returns how many those were: of two that move the same row one does. */
+  /** Moves the rows where `where` holds, and returns how many. If two transactions move the same row, only one does. */
   move(move: Move, given: readonly Value[], where: string, values: readonly Value[]): Promise<number>
   /**
-   * A write whose result nobody needs. The transaction commits only if it succeeds; on PostgreSQL it goes out with the
-   * commit.
+   * Runs a write whose result nobody needs. The transaction commits only if the write succeeds. On PostgreSQL nothing
+   * waits for it before the commit.
    */
   runLater(sql: string, values?: readonly Value[]): void
   insertLater(insert: Insert, rows: readonly (readonly Value[])[]): void
   /**
-   * The same for what nothing in the transaction reads: on SQLite it runs at the end, with that of all transactions
-   * that share the commit. A full-text index is written out at each savepoint, and so once for all of them. It must
-   * have no reason to fail: there it would fail them all.
+   * Like `runLater`, for a write that nothing in the transaction reads. On SQLite it runs at the end, with those of all
+   * transactions that share the commit: a full-text index is written out at each savepoint, and so once for all of
+   * them. It must have no reason to fail, because there a failure fails all of those transactions.
    */
   runLast(sql: string, values?: readonly Value[]): void
   /**
-   * Takes locks by name, in the order of the names, and holds them until the transaction ends. Who needs to be sure
-   * awaits it; who does not may leave it: the statements after it run after it, and the transaction commits only if it
-   * got them. With one writer there is nobody to lock out.
+   * Takes locks by name, in the order of the names, and holds them until the transaction ends. A caller that must be
+   * sure of the locks awaits the promise. Others may ignore it: later statements run after it, and the transaction
+   * commits only if it got the locks. With one writer there is nobody to lock out.
    */
   lock(names: readonly string[], mode: LockMode): Promise<void>
   /**
-   * Calls back once the transaction is on disk, before `tx` resolves; never when it is rolled back, and once where it
-   * had to be tried again. What a node keeps in memory changes here, and not before.
+   * Calls `effect` once the transaction is on disk, or committed if it may be lost, and before `tx` resolves. Never
+   * calls it after a rollback, and calls it once even if the transaction had to be retried. State that a node keeps in
+   * memory changes here, and not before.
    */
   afterCommit(effect: () => void): void
   /**
-   * Calls back when what the transaction wrote is undone, or nobody can tell: before `tx` rejects, or before it is tried
-   * again. For what was taken in memory for its sake.
+   * Calls `effect` when the writes of the transaction are undone or, on PostgreSQL, when that is unknown: before `tx`
+   * rejects, or before the transaction is retried. For what was reserved in memory for its sake.
    */
   afterRollback(effect: () => void): void
 }
 
-/** All that is needed to read. */
+/** The part of a `Db` that is needed to read. */
 export type Reads = Pick<Db, 'dialect' | 'rows'>
 
 export interface StoreStats {
-  /** Transactions waiting for their turn or for a connection. */
+  /** Transactions and queries that wait for their turn or for a connection. */
   waiting: number
   connections: number
   idle: number
 }
 
-/** An agent, or whoever else calls, in its tenant. */
+/** A caller, such as an agent, and its tenant. */
 export interface Caller {
   tenantId: string
   id: string
 }
 
-/** Of what the service does by itself, or for many at once. */
+/** The caller of work that the service does by itself, or for many callers at once. */
 export const ITSELF: Caller = { tenantId: '', id: '' }
 
 export interface TxOptions {
   /**
-   * Who asked for it. Where transactions wait, tenants take turns, and callers inside a tenant; what is nobody's has its
-   * turn among the tenants.
+   * The caller that asked for the transaction. Where transactions wait, tenants take turns, and callers inside a
+   * tenant. Work without a caller takes its turn like a tenant.
    */
   caller?: Caller
-  /** The tenants of those who asked, where they are several: they count as tenants that write. */
+  /** The tenants of the callers, if there are several: each counts as a tenant that writes. */
   tenantIds?: readonly string[]
   /**
-   * It resolves when it is committed and does not wait for the disk: a power cut may take it back, alone or with others
-   * of its kind, never something that was answered as durable. For a lease, which may be forgotten but not be half
-   * there.
+   * Resolves when the transaction is committed, without waiting for the disk. A power cut may undo it, alone or with
+   * others of its kind, but never something that was answered as durable. For a lease, which may be forgotten but must
+   * not be half written.
    */
   mayBeLost?: boolean
 }
 
 export interface Store extends Db {
-  /** What it is called, for people to read. Nothing is decided by it. */
+  /** The name of the engine, for people to read. No decision depends on it. */
   readonly name: string
   /**
-   * Reads what is committed, on connections that no transaction holds: a transaction may wait for it and not for
-   * itself. For what is quick, as `lookUp` is.
+   * Reads committed data on connections that no transaction holds, so that a transaction can wait for a read without
+   * waiting for itself. For quick queries, like `lookUp`.
    */
   readonly beside: Reads
   tx<T>(work: (tx: Db) => Promise<T>, options?: TxOptions): Promise<T>
   /**
-   * Calls back when transactions that are asked for then can begin: at the end of this turn, or with one writer just
-   * before its next group, which they join. For what is put together as late as can be.
+   * Calls `begin` when the transactions that it asks for can begin: at the end of this turn or, with one writer, right
+   * before its next group, which they join. For work that is put together as late as possible.
    */
   soon(begin: () => void): void
   /**
-   * The same for what nobody is waiting for elsewhere: with one writer it goes with a group of others, where one is to be
-   * expected, and waits up to 3 ms for it.
+   * Like `soon`, for work that only its own caller waits for. With one writer it joins a group of others if one is to
+   * be expected, and waits up to 3 ms for it.
    */
   alongside(begin: () => void): void
   /**
-   * The store for what `caller` reads. Where reads take a connection each, those of a tenant take a few at a time, and
-   * wait in turns, tenants first and then callers inside a tenant.
+   * Returns the store for the reads of `caller`. Where each read takes a connection, a tenant gets a few at a time, and
+   * reads wait in turns: tenants first, then callers inside a tenant.
    */
   readFor(caller: Caller): Db
   /**
-   * Reads what may be two seconds old, from a replica where there is one: for what people look through, never for what
-   * an agent has just done.
+   * Reads data that may be two seconds old, from a replica if there is one. For what people look through, never for
+   * what an agent has just done.
    */
   readonly behind: Db
-  /** Rejects with the reason where it cannot be worked with as it is reached. */
+  /** Rejects with the reason if connections to the store are not sessions of their own (postgres-sessions.ts). */
   requireSessions(): Promise<void>
-  /** Finds out what may have changed about what it can: whether it is sharded. */
+  /** Reads again what may have changed about the store: whether it is sharded. */
   learn(): Promise<void>
-  /** Rejects when the store cannot be reached or takes no writes. */
+  /** Rejects if the store cannot be reached or takes no writes. */
   ping(): Promise<void>
-  /** The time by the clock of the server that holds the store; null where that is this machine. */
+  /** Returns the time by the clock of the server that holds the store, or null if that is this machine. */
   serverTime(): Promise<number | null>
-  /** Tells every node, this one too. Best effort: it only shortens a wait. */
+  /** Sends the payload to every node, including this one. Best effort: it only shortens a wait. */
   notify(channel: string, payload: string): void
   listen(channel: string, hear: (payload: string) => void): void
   stats(): StoreStats
@@ -217,8 +220,9 @@ export interface Store extends Db {
 export type Observe = (kind: 'tx' | 'query', seconds: number) => void
 
 /**
- * `away`: it cannot be reached or refuses to work, and nothing was written. `busy`: it is there, has more to do than it
- * can, and nothing was written. `unsure`: it went away while it committed, so what was asked may have been written.
+ * `away`: the store cannot be reached or refuses to work, and nothing was written. `busy`: the store is there but has
+ * more to do than it can, and nothing was written. `unsure`: the store went away during the commit, so the writes may
+ * or may not have been made.
  */
 export type Trouble = 'away' | 'busy' | 'unsure'
 
@@ -229,7 +233,7 @@ const SENTENCES: Readonly<Record<Trouble, string>> = {
     'The store went away while it was writing, so this may have been done or not; the same event id or Idempotency-Key makes a retry safe',
 }
 
-/** The store did not do what it was asked; the caller may try again later. */
+/** Thrown when the store did not do what it was asked. The caller may retry later. */
 export class StoreUnavailable extends Error {
   readonly trouble: Trouble
 
@@ -238,7 +242,7 @@ export class StoreUnavailable extends Error {
     this.trouble = trouble
   }
 
-  /** For whoever asked; the message is for who runs the service. */
+  /** The sentence for the caller. The message is for the operator of the service. */
   get sentence(): string {
     return SENTENCES[this.trouble]
   }
@@ -252,7 +256,7 @@ const refuse = (): never => {
   throw new Error('a write needs a transaction: use tx')
 }
 
-/** What a store throws for writes outside of `tx`. */
+/** The write methods of a store outside of `tx`, which all fail. */
 export const writesNeedTx: Pick<
   Db,
   'run' | 'insertMany' | 'move' | 'runLater' | 'insertLater' | 'runLast' | 'lock' | 'afterCommit' | 'afterRollback'
@@ -269,8 +273,8 @@ export const writesNeedTx: Pick<
 }
 
 /**
- * Runs the effects of a transaction that has ended. One that throws is a bug, and neither undoes it nor stops the
- * rest.
+ * Runs the effects of a transaction that has ended. An effect that throws is a bug, and neither undoes the transaction
+ * nor stops the other effects.
  */
 export function runEffects(effects: readonly (() => void)[]): void {
   for (const effect of effects) {

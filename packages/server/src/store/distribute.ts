@@ -1,17 +1,19 @@
-// Makes a PostgreSQL with Citus hold the tenants of a store spread over its machines.
+// Spreads the tenants of a store over the machines of a PostgreSQL with Citus.
 import { ruleBroken } from '../kernel/failure.ts'
 import type { Store } from './db.ts'
 import { distributeTables, hasCitus } from './distribution.ts'
 import { MIGRATING } from './migrate.ts'
 
 export interface Distributed {
-  /** Those that were distributed now. */
+  /** The tables that were distributed now. */
   tables: string[]
-  /** What each worker said to the settings that a session cannot bring there; empty where all is well. */
+  /** The errors of workers that refused the settings which a session cannot bring there; empty if none did. */
   refused: string[]
 }
 
-/** Distributes what is not distributed yet. Refuses a store that cannot be, and says what is missing. */
+/**
+ * Distributes the tables that are not distributed yet. Throws if the store cannot be sharded, and says what is missing.
+ */
 export async function distribute(store: Store, shards?: number): Promise<Distributed> {
   if (!store.isShared)
     throw ruleBroken('not_shardable', 'The embedded store is one file: set DATABASE_URL to a PostgreSQL with Citus')
@@ -31,8 +33,8 @@ async function whatIsMissing(store: Store): Promise<string> {
     : 'This PostgreSQL has no Citus: install it on this server and on those that are to be its workers, put citus into shared_preload_libraries, and run `create extension citus` in this database on each of them'
 }
 
-// What a session sets for itself (store/postgres-wire.ts) stays on the coordinator, so workers have it from their
-// database. It holds for connections that are opened from then on.
+// What a session sets for itself (store/postgres-wire.ts) stays on the coordinator, so workers get it from their
+// database. It applies to connections that are opened from then on.
 async function tellWorkers(store: Store): Promise<string[]> {
   const answers = await store.tx((tx) =>
     tx.rows<{ nodename: string; nodeport: number; success: boolean; result: string }>(

@@ -1,14 +1,15 @@
-// Tenants spread over the machines of a PostgreSQL with Citus. `migrations/distribution.json` says of every table how:
+// Tenants spread over the machines of a PostgreSQL with Citus. `migrations/distribution.json` says how each table is
+// spread:
 //
-// `tenant`: by tenant_id, a tenant's rows of all such tables on one machine, so that its transactions stay there.
-// `reference`: whole on every machine. For what is read far more often than written and found without its tenant.
-// `local`: on the coordinator alone. No statement joins it with another table.
+// `tenant`: by tenant_id. A tenant's rows of all such tables are on one machine, so that its transactions stay there.
+// `reference`: whole on every machine. For tables read far more often than written, and looked up without a tenant.
+// `local`: on the coordinator alone. No statement joins such a table with another.
 import { readFileSync } from 'node:fs'
 import type { Db, Reads } from './db.ts'
 
 export type Distribution = 'tenant' | 'reference' | 'local'
 
-/** Its shards decide where those of all other tables lie. */
+/** The table whose shards decide where those of all others lie. */
 const ANCHOR = 'routing_versions'
 
 export const readDistribution = (): Readonly<Record<string, Distribution>> =>
@@ -17,12 +18,12 @@ export const readDistribution = (): Readonly<Record<string, Distribution>> =>
     Distribution
   >
 
-/** Whether the server has Citus, by the catalogue that it keeps of distributed tables. Locks nothing. */
+/** Whether the server has Citus, judged by its catalogue of distributed tables. Locks nothing. */
 export const hasCitus = async (db: Reads): Promise<boolean> =>
   db.dialect.engine === 'postgres' &&
   (await db.rows("select 1 as there where to_regclass('pg_dist_partition') is not null")).length > 0
 
-/** The tables of this store that Citus has distributed, however. Locks nothing. */
+/** The tables of this store that Citus has distributed in any way. Locks nothing. */
 async function distributedTables(db: Reads): Promise<Set<string>> {
   const rows = await db.rows<{ name: string }>(
     `select c.relname as name from pg_dist_partition p join pg_class c on c.oid = p.logicalrelid
@@ -35,7 +36,7 @@ async function distributedTables(db: Reads): Promise<Set<string>> {
 export const isDistributed = async (db: Reads): Promise<boolean> =>
   (await hasCitus(db)) && (await distributedTables(db)).has(ANCHOR)
 
-/** The tables that are there, of those that a distribution names. Locks nothing. */
+/** Returns which of the named tables exist. Locks nothing. */
 async function tablesThere(db: Reads, names: string[]): Promise<Set<string>> {
   const rows = await db.rows<{ name: string }>(
     `select relname as name from pg_class where relnamespace = cast(current_schema() as regnamespace) and ${db.dialect.inList('relname')}`,
@@ -45,8 +46,9 @@ async function tablesThere(db: Reads, names: string[]): Promise<Set<string>> {
 }
 
 /**
- * Distributes what is declared so and is not yet, with the rows it has; returns those tables. Citus holds each of them
- * against everybody else until the transaction ends. `shards` counts for the first time only: later tables follow it.
+ * Distributes the declared tables that are not distributed yet, with their rows, and returns their names. Citus locks
+ * each of them against everybody else until the transaction ends. `shards` counts the first time only: later tables
+ * follow it.
  */
 export async function distributeTables(tx: Db, shards?: number): Promise<string[]> {
   const declared = Object.entries(readDistribution()).filter(([, how]) => how !== 'local')
@@ -56,7 +58,7 @@ export async function distributeTables(tx: Db, shards?: number): Promise<string[
   )
   const done = await distributedTables(tx)
   const wanted = declared.filter(([name]) => there.has(name) && !done.has(name))
-  // One connection to each machine: a reference table that changed must be seen by what comes after it.
+  // One connection to each machine: a reference table that changed must be visible to the statements after it.
   await tx.run("set local citus.multi_shard_modify_mode = 'sequential'")
   const rank = ([name, how]: [string, Distribution]): number => (how === 'reference' ? 0 : name === ANCHOR ? 1 : 2)
   for (const [name, how] of wanted.sort((a, b) => rank(a) - rank(b))) {

@@ -1,5 +1,5 @@
-// Migrations are numbered, forward only, one SQL text for both engines, and run under a lock; a store that is newer
-// than this code is refused, because its rows may mean what this code does not know.
+// Migrations are numbered, forward only, one SQL text for both engines, and run under a lock. A store that is newer
+// than this code is refused, because its rows may have a meaning that this code does not know.
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Db, Store } from './db.ts'
@@ -7,7 +7,7 @@ import { distributeTables, isDistributed } from './distribution.ts'
 
 const FOLDER = new URL('../../migrations/', import.meta.url)
 
-/** The lock that whoever changes the schema holds. */
+/** The lock that is held while the schema changes. */
 export const MIGRATING = 'schema migrations'
 
 interface Migration {
@@ -75,7 +75,7 @@ export async function migrate(store: Store, now: number): Promise<number> {
     const isSharded = missing.length > 0 && (await isDistributed(tx))
     for (const { version, name, statements } of missing) {
       for (const statement of statements) await tx.run(statement)
-      // A table that it made, or made anew, would lie on the coordinator alone.
+      // A table that the migration created or recreated would otherwise lie on the coordinator alone.
       if (isSharded) await distributeTables(tx)
       await tx.run('insert into schema_migrations (version, name, applied_at) values (?, ?, ?)', [version, name, now])
     }

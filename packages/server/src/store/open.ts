@@ -1,5 +1,5 @@
-// From a configuration to an open store: shared by the service and the command line, which works beside it. Which
-// engine it is, is decided here and nowhere else.
+// Opens a store from a configuration, for the service and for the command line, which works beside it. The engine is
+// chosen here and nowhere else.
 import { existsSync } from 'node:fs'
 import type { Config } from '../config.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -19,13 +19,13 @@ export interface Opened {
 
 export interface OpenOptions {
   observe?: Observe
-  /** Told of lost and regained connections. */
+  /** Called when connections are lost or regained. */
   warn?: (what: string, error: unknown) => void
-  /** Connections that transactions share, where the store has several. */
+  /** How many connections transactions share, if the store has several. */
   poolSize?: number
 }
 
-/** The store as it is: nothing has been migrated and nothing checked. The folder must be there. */
+/** Opens the store as it is, without migrations and checks. The folder must exist. */
 export const connect = (
   { databaseUrl, databaseReadUrl, dataDir }: Config,
   clock: Clock,
@@ -35,18 +35,18 @@ export const connect = (
     ? openSqlite(databaseFile(dataDir), options.observe)
     : openPostgres({ url: databaseUrl, clock, ...options, ...(databaseReadUrl ? { readUrl: databaseReadUrl } : {}) })
 
-/** Whether there is a store to open; a database server is asked when it is opened. */
+/** Whether there is a store to open. A database server is only asked when it is opened. */
 export const storeExists = ({ databaseUrl, dataDir }: Config): boolean =>
   databaseUrl !== null || existsSync(databaseFile(dataDir))
 
-/** Opens the store, makes it where there is none, and brings it to this code's schema. */
+/** Opens the store, creates it if there is none, and migrates it to this code's schema. */
 export async function openStore(config: Config, clock: Clock, options: OpenOptions = {}): Promise<Opened> {
   if (config.databaseUrl === null) makeDataDirectory(config.dataDir)
   const secrets = makeSecrets(config.secret ?? keepSecret(config.dataDir))
   const store = connect(config, clock, options)
   try {
     await store.requireSessions()
-    // Before anything is written: no time of a clock that is ahead gets into a store that nodes share.
+    // Before anything is written, so that no time of a clock that is ahead gets into a store that nodes share.
     await followClock(store, clock)
     await migrate(store, clock.now())
     await store.learn()
@@ -58,7 +58,7 @@ export async function openStore(config: Config, clock: Clock, options: OpenOptio
   return { store, secrets }
 }
 
-/** A pooler refuses what it does not know, in words that its own settings are needed for. */
+/** Adds the settings that a pooler needs to its error, where it refuses a startup parameter that it does not know. */
 function explained(error: unknown): unknown {
   const parameter = /unsupported startup parameter: (\w+)/.exec((error as Error).message)?.[1]
   return parameter === undefined
@@ -69,8 +69,8 @@ function explained(error: unknown): unknown {
       )
 }
 
-// With another master secret no key would be found and nothing sealed could be opened: say so instead of answering 401
-// to all.
+// With another master secret no key would be found and nothing sealed could be opened. Saying so here is better than
+// answering 401 to every request.
 async function checkSecret(store: Store, secrets: Secrets): Promise<void> {
   await store.tx((tx) =>
     tx.run("insert into settings (name, value) values ('secret_fingerprint', ?) on conflict (name) do nothing", [

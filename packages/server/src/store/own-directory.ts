@@ -1,10 +1,10 @@
-// One service owns a data directory. The lock is one that the operating system drops with the process, so a crash
-// leaves nothing to clean up; the command line works beside a running service and does not take it.
+// One service owns a data directory. The operating system drops the lock with the process, so a crash leaves nothing to
+// clean up. The command line works beside a running service and does not take the lock.
 import { DatabaseSync } from 'node:sqlite'
 import path from 'node:path'
 import { makePrivate } from './data-directory.ts'
 
-// A connection that nothing refers to is collected as garbage and its lock dropped with it.
+// A connection that nothing refers to is garbage-collected, and its lock is dropped with it.
 const held = new Set<DatabaseSync>()
 
 export function ownDirectory(directory: string): () => void {

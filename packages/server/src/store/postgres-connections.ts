@@ -1,5 +1,5 @@
 // The connections to PostgreSQL: a pool for transactions and queries, a few that look-ups share, and one that listens.
-// All of them go to the server that takes writes, and what goes wrong with them is said in the store's words.
+// All of them go to the server that takes writes, and their errors are translated to those of the store.
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
@@ -13,43 +13,43 @@ import { BatchingClient, isOutage, isOvertime, isQueueTimeout, setUp } from './p
 
 export interface PostgresOptions {
   url: string
-  /** Of a server that follows it, for what may be a little old. */
+  /** The URL of a replica, for reads that may be a little stale. */
   readUrl?: string
   clock: Clock
   poolSize?: number
   observe?: Observe
-  /** Told of lost and regained connections. */
+  /** Called when connections are lost or regained. */
   warn?: Warn
 }
 
 export interface Connections {
-  /** Work on a connection of its own, which is given back or, if it was lost, left. */
+  /** Runs work on a connection of its own, which is returned to the pool or, if it was lost, dropped. */
   withClient<T>(kind: 'tx' | 'query', work: (client: pg.PoolClient) => Promise<T>, caller?: Caller): Promise<T>
-  /** A query that somebody asked for. */
+  /** Runs a query on behalf of a caller, in that caller's turn. */
   readFor<T>(caller: Caller, work: (client: pg.PoolClient) => Promise<T>): Promise<T>
-  /** Over connections that many share: for what is quick. */
+  /** Runs a quick query on connections that many share. */
   lookUp<R>(sql: string, values: readonly Value[]): Promise<R[]>
-  /** Like a look-up, for what is only told: best effort. */
+  /** Like a look-up, for notices without a result: best effort. */
   tell(sql: string, values: readonly Value[]): void
   listen: Listening['listen']
-  /** The server takes no writes any more: another one may. */
+  /** Reports that the server takes no writes any more: another one may. */
   doubt(): void
   stats(): StoreStats
   close(): Promise<void>
 }
 
 const CONNECT_WITHIN_MS = 3_000
-/** A transaction waits this long for a connection that others use. Then the store is busy, which is no outage. */
+/** How long a transaction waits for a connection. After that the store is busy, which is not an outage. */
 const QUEUE_WITHIN_MS = 5_000
 const STATEMENT_TIMEOUT_MS = 15_000
-/** The server keeps the one above; this is for a server that does not respond at all. */
+/** The server enforces the timeout above; this one is for a server that does not respond at all. */
 const RESULT_WITHIN_MS = STATEMENT_TIMEOUT_MS + 2_000
 /** A look-up is quick, or something is wrong. */
 const LOOK_UP_WITHIN_MS = 5_000
-/** A shutdown waits this long for what is under way. */
+/** How long a shutdown waits for running work. */
 const CLOSE_WITHIN_MS = 5_000
 const MAX_WAITING = 5_000
-/** Of the connections, for what callers read; a tenant has half of these. */
+/** The share of the connections for reads of callers; one tenant gets at most half of it. */
 const SHARE_OF_READS = 0.6
 
 const CONNECTION = { keepAlive: true, application_name: 'sensorium', pipeline: true }
@@ -57,11 +57,14 @@ const TIMED = { ...CONNECTION, statement_timeout: STATEMENT_TIMEOUT_MS }
 
 type Warn = (what: string, error: unknown) => void
 
-/** What went wrong, as callers know it: the store is away or busy; anything else is the statement's own fault. */
+/**
+ * Translates an error for callers: the store is away or busy. Any other error is the statement's own and stays as it
+ * is.
+ */
 function translated(error: unknown, connected: boolean): unknown {
   if (error instanceof StoreUnavailable) return error
   const busy = isOvertime(error) || isQueueTimeout(error)
-  // A server that lets nobody in, for whatever reason, is as good as away.
+  // A server that lets nobody in, for whatever reason, counts as away.
   if (!busy && connected && !isOutage(error)) return error
   const message = isQueueTimeout(error) ? 'all connections are in use' : (error as Error).message
   return new StoreUnavailable(message || 'the database cannot be reached', {
@@ -80,16 +83,17 @@ function makePool(Client: new (options?: pg.ClientConfig) => pg.Client, max: num
     max,
     idle_in_transaction_session_timeout: 30_000,
   })
-  // A connection can be lost between two statements too, while somebody holds it: unheard, that would end the process.
+  // A connection can also be lost between two statements, while it is in use. Unhandled, that error would end the
+  // process.
   pool.on('connect', (client) => {
     client.on('error', (error) => warn('a connection was lost', error))
     setUp(client)
   })
-  pool.on('error', () => {}) // the same, of a connection that nobody holds: said above
+  pool.on('error', () => {}) // the same for an idle connection; it is reported above
   return pool
 }
 
-/** Connections to the server that takes writes. */
+/** Returns a class of clients that connect to the server that takes writes. */
 function clientOf(servers: Servers): typeof pg.Client {
   return class extends BatchingClient {
     constructor(options: pg.ClientConfig = {}) {
@@ -99,7 +103,7 @@ function clientOf(servers: Servers): typeof pg.Client {
   }
 }
 
-/** Work on a connection of the pool, when it has its turn. */
+/** Returns a function that runs work on a connection of the pool when the caller's turn comes. */
 function onPool(pool: pg.Pool, turns: ConnectionTurns, servers: Servers, observe: Observe) {
   return async <T>(
     kind: 'tx' | 'query',
@@ -138,8 +142,8 @@ export function makeConnections(options: PostgresOptions): Connections {
   const pool = makePool(Client, poolSize, warn)
   const turns = makeConnectionTurns(poolSize, MAX_WAITING, QUEUE_WITHIN_MS)
   const inTurn = onPool(pool, turns, servers, observe)
-  // What reads compute they compute at the database, and who has a few there at a time has his share of its cores: 64
-  // lists at once, on ten connections of which most were new, let a neighbour wait for 80 ms.
+  // Reads do their computing at the database, so a tenant that has a few of them at a time gets a fair share of its
+  // cores. 64 lists at once, on ten connections of which most were new, made a neighbour wait for 80 ms.
   const readPlaces = Math.max(1, Math.ceil(poolSize * SHARE_OF_READS))
   const readTurns = makeConnectionTurns(readPlaces, MAX_WAITING, QUEUE_WITHIN_MS, Math.ceil(readPlaces / 2))
   const lookUps = makeLookUps(
@@ -151,7 +155,7 @@ export function makeConnections(options: PostgresOptions): Connections {
     async () => {
       await servers.ready()
       const client = new Client(CONNECTION)
-      client.on('error', () => {}) // who listens is told; until it does nobody is
+      client.on('error', () => {}) // postgres-listen.ts adds its own handler; until then errors need this one
       await client.connect()
       return client
     },
@@ -217,7 +221,7 @@ export function makeConnections(options: PostgresOptions): Connections {
       closing.abort()
       servers.close()
       await listening.close()
-      // A pool that ends leaves those who wait for a connection without one.
+      // A pool that ends would leave work that waits for a connection without one, so running work ends first.
       const closed = Promise.allSettled(underWay).then(() => Promise.all([lookUps.close(), pool.end()]))
       await Promise.race([closed, sleep(CLOSE_WITHIN_MS, null, { ref: false })])
     },

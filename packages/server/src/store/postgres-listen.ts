@@ -4,12 +4,12 @@ import { backoffMs } from '../kernel/backoff.ts'
 import type { Clock } from '../kernel/clock.ts'
 
 export interface Listening {
-  /** Hears of a channel from now on; the first one opens the connection. */
+  /** Calls `hear` with every payload of a channel from now on. The first call opens the connection. */
   listen(channel: string, hear: (payload: string) => void): void
   close(): Promise<void>
 }
 
-/** `connect` gives a connection that is open. */
+/** `connect` returns an open connection. */
 export function makeListening(
   connect: () => Promise<pg.Client>,
   clock: Clock,
@@ -26,7 +26,7 @@ export function makeListening(
     for (const channel of listeners.keys()) await client.query(`listen ${channel}`)
     listening = client
     connected()
-    // Closed while it was connecting: nobody will end this one.
+    // If it was closed while connecting, nobody else ends this connection.
     if (!closing.signal.aborted) await lost
   }
 

@@ -1,5 +1,5 @@
-// Look-ups by key share a few connections and do not wait for each other's results: 21 µs each instead of 54 through
-// the pool. Only what is quick may come here, because a result waits for the results before it.
+// Look-ups by key share a few connections and are sent without waiting for each other's results: 21 µs each instead of
+// 54 through the pool. Only quick queries may run here, because a result waits for the results before it.
 import type pg from 'pg'
 import type { Value } from './db.ts'
 import { send, setUp } from './postgres-wire.ts'
@@ -21,7 +21,7 @@ export interface LookUps {
 export function makeLookUps(makeClient: () => pg.Client, warn: (what: string, error: unknown) => void): LookUps {
   const lanes = Array.from({ length: LANES }, (): Lane => ({ client: null, connecting: null, waiting: 0 }))
 
-  // A connection that is lost is left behind; the next look-up opens another.
+  // A lost connection is abandoned; the next look-up opens another.
   async function connect(lane: Lane): Promise<pg.Client> {
     const client = makeClient()
     const leave = (): void => {
@@ -35,7 +35,7 @@ export function makeLookUps(makeClient: () => pg.Client, warn: (what: string, er
     try {
       await client.connect()
       setUp(client)
-      // All that is written here are notices, and each would wait for the disk, and let publishes wait for it.
+      // Only notices are written here. Each would wait for the disk, and make publishes wait for it.
       client.query('set synchronous_commit = off').catch(() => {})
     } catch (error) {
       client.end().catch(() => {})

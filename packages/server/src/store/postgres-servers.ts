@@ -1,9 +1,9 @@
-// Which server the connections go to. With several in DATABASE_URL it is the one that takes writes; when that one is in
-// doubt all are asked, and when it has changed the connections to the old one are cut.
+// Chooses the server that the connections go to. With several in DATABASE_URL it is the one that takes writes. When
+// that one is in doubt, all are asked; when it has changed, the connections to the old one are cut.
 //
-// A server can also vanish without a word: nobody closes the connections, and what was asked of it would wait for its
-// time limit, 17 s. So while something is under way and no connection has heard anything for two seconds, the servers
-// are asked on new connections; who does not respond is gone, and everybody who waits for it is told so.
+// A server can also vanish silently: nobody closes the connections, and a query would wait for its timeout, 17 s. So
+// while work is under way and no connection has received anything for two seconds, the servers are asked on new
+// connections. A server that does not respond counts as gone, and everything that waits for it fails.
 import type net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
@@ -11,23 +11,25 @@ import { databaseServers } from '../kernel/database-url.ts'
 import { StoreUnavailable } from './db.ts'
 
 const PROBE_WITHIN_MS = 2_500
-/** One that took writes so far keeps the work if it says so within this time, whoever else would take it. */
+/**
+ * The server that took writes so far keeps the work if it confirms that within this time, even if others would take it.
+ */
 const STAY_WITHIN_MS = 1_000
-/** After nobody took writes, who comes within this time is told the same. */
+/** After no server took writes, callers within this time get the same error. */
 const ASK_AGAIN_MS = 250
 const PULSE_MS = 1_000
 const SILENT_PULSES = 2
 
 export interface Servers {
-  /** Whether it is not known who takes writes: at first, and after something went wrong. */
+  /** Whether it is unknown which server takes writes: at first, and after something went wrong. */
   inDoubt(): boolean
-  /** Resolves when it is known. */
+  /** Resolves when the server that takes writes is known. */
   ready(): Promise<void>
   /** The address to connect to. */
   url(): string
   /** Watches a connection, and cuts it when its server is lost. */
   watch(client: pg.Client): void
-  /** A server went away or takes no writes any more: before the next work it is asked who does. */
+  /** Reports that a server went away or takes no writes any more: before the next work, the servers are asked again. */
   doubt(): void
   close(): void
 }
@@ -62,8 +64,8 @@ async function probe(url: string, mustWrite: boolean): Promise<string> {
 }
 
 /**
- * It is there and says no, to too many connections for example. Five characters are what a server says, the rest comes
- * from the socket; class 57 is what it says when it comes or goes.
+ * The server is there and refuses, because of too many connections for example. A code of five characters comes from
+ * the server, any other from the socket; class 57 means that the server is starting or stopping.
  */
 const saysNo = (error: unknown): boolean => /^(?!57)[0-9A-Z]{5}$/.test((error as { code?: string })?.code ?? '')
 

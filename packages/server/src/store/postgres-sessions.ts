@@ -1,5 +1,5 @@
-// Whether a connection is a session of its own. Behind a pooler in transaction mode it is not: each transaction may be
-// done by another one, and what a session sets reaches whoever has it next.
+// Whether a connection is a session of its own. Behind a pooler in transaction mode it is not: each transaction may run
+// in another session, and what is set in a session reaches whichever client has it next.
 import type pg from 'pg'
 
 const REFUSED =
@@ -10,7 +10,7 @@ const REFUSED =
 const pidOf = async (client: pg.ClientBase): Promise<number> =>
   (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]!.pid
 
-/** The session of each of two transactions that are open at once, which end in this order. */
+/** Returns the sessions of two transactions that are open at once, and that end in this order. */
 async function sideBySide(first: pg.ClientBase, second: pg.ClientBase): Promise<[number, number]> {
   const pids: [number, number] = [0, 0]
   for (const [i, client] of [first, second].entries()) {
@@ -24,15 +24,15 @@ async function sideBySide(first: pg.ClientBase, second: pg.ClientBase): Promise<
 
 type WithClient = <T>(kind: 'query', work: (client: pg.PoolClient) => Promise<T>) => Promise<T>
 
-/** Rejects with the reason where connections are no sessions. */
+/** Rejects with the reason if connections are not sessions. */
 export async function requireSessions(withClient: WithClient): Promise<void> {
   await withClient('query', async (one) => {
-    // What it was called when it connected. A pooler has numbers of its own, and a server has none but these.
+    // The process id that was reported when it connected. A pooler reports ids of its own, a server only real ones.
     const named = (one as unknown as { processID: number | null }).processID
     if ((await pidOf(one)) === named) return
     await withClient('query', async (other) => {
-      // A pooler gives out the session that was given back last, or the one that was given back first: by turns both
-      // orders of giving back, so that either way a connection gets the other's.
+      // A pooler hands out the session that was returned last, or the one that was returned first. So sessions are
+      // returned in both orders, and either way a connection gets the session of the other.
       const [a, b] = await sideBySide(one, other)
       const [c, d] = await sideBySide(one, other)
       const [e, f] = await sideBySide(other, one)

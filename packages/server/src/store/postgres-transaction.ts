@@ -1,5 +1,5 @@
 // One transaction on one connection. Statements are sent without waiting for the results before them: `begin` goes out
-// with the first statement, and what nobody waits for goes out with the `commit`.
+// with the first statement, and nothing waits for the result of a `later` statement before the `commit`.
 import type pg from 'pg'
 import { runEffects, StoreUnavailable, type Db, type Insert, type TxOptions, type Value } from './db.ts'
 import {
@@ -17,7 +17,7 @@ import {
 } from './postgres-wire.ts'
 import { moveByTenant, sendByTenant } from './postgres-sharded.ts'
 
-/** The statements of one transaction; `later` takes the results that nobody waits for. */
+/** Returns the `Db` of one transaction. `later` receives the results that nobody waits for. */
 function onClient(
   client: pg.ClientBase,
   isSharded: boolean,
@@ -52,8 +52,8 @@ function onClient(
 }
 
 /**
- * Runs the work and commits it. `StoreUnavailable` with `unsure` where the connection was lost after the commit had
- * gone out: the server may have done it and nobody heard.
+ * Runs the work and commits it. Throws `StoreUnavailable` with `unsure` if the connection was lost after the commit was
+ * sent: the server may have committed, and nobody heard.
  */
 export async function transact<T>(
   client: pg.ClientBase,
@@ -65,7 +65,7 @@ export async function transact<T>(
   const effects: (() => void)[] = []
   const undone: (() => void)[] = []
   let committing = false
-  // Heard of when the transaction ends; until then a failure must not count as one that nobody handles.
+  // Awaited when the transaction ends; until then a failure must not count as an unhandled rejection.
   const later = (result: Promise<unknown>): void => {
     result.catch(() => {})
     sent.push(result)
@@ -81,7 +81,7 @@ export async function transact<T>(
     const commit = sendCommand(client, 'commit')
     later(commit)
     for (const result of sent) await result
-    // A statement failed and somebody kept quiet about it.
+    // A statement failed, and the work ignored it.
     if ((await commit).command !== 'COMMIT') throw new Error('the transaction was rolled back')
     runEffects(effects)
     return result
@@ -91,9 +91,9 @@ export async function transact<T>(
       if (!committing || isRefusal(error)) throw error
       throw new StoreUnavailable((error as Error).message, { trouble: 'unsure', cause: error })
     }
-    // If the commit went out as well, the server has rolled back already, and this does nothing.
+    // If the commit was sent as well, the server has rolled back already, and this does nothing.
     await sendCommand(client, 'rollback')
-    // What failed first is why the rest was refused.
+    // The first failure is why the rest was refused.
     throw isAftermath(error)
       ? await Promise.all(sent).then(
           () => error,

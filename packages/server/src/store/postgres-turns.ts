@@ -1,6 +1,6 @@
-// Who gets a connection when all are in use: tenants take turns, and callers inside a tenant. A pool serves whoever came
-// first, and a neighbour of four hundred clients that change something waited for all of them. A tenant may also be given
-// no more than a few of the places, whoever else is there.
+// Which caller gets a connection when all are in use: tenants take turns, and callers inside a tenant. A pool serves in
+// order of arrival, and a neighbour of four hundred writing clients waited for all of them. A tenant may also be
+// limited to a few of the places, even when others are free.
 import { fairQueue } from '../kernel/fair-queue.ts'
 import { ITSELF, StoreUnavailable, type Caller } from './db.ts'
 
@@ -10,9 +10,12 @@ interface Waiter {
 }
 
 export interface ConnectionTurns {
-  /** Takes one of the places, or resolves when it has one. Rejects where too many wait, or one waits for too long. */
+  /**
+   * Takes a place, or returns a promise that resolves when there is one. Throws if too many are waiting; the promise
+   * rejects if the wait is too long.
+   */
   take(caller: Caller | undefined): void | Promise<void>
-  /** Gives the place of this caller back. */
+  /** Frees the place of this caller. */
   leave(caller: Caller | undefined): void
   readonly waiting: number
 }
@@ -37,10 +40,10 @@ export function makeConnectionTurns(
     free -= by
   }
 
-  /** The places that are free go to those who wait and may have one. */
+  /** Gives the free places to waiters whose tenants may have one. */
   function giveOut(): void {
     while (free > 0) {
-      // Those who have given up are still in their lines.
+      // Waiters that timed out are still in the queue.
       const taken = queue.take(({ isGone }) => !isGone, hasItsShare)
       gone -= taken.filter(({ isGone }) => isGone).length
       const next = taken.at(-1)

@@ -18,14 +18,15 @@ export const dialect: Dialect = {
   forShareOf: (alias) => `for share of ${alias}`,
 }
 
-/** Four writers overlap their round trips and the disk's; more of them only wait for each other. */
+/** Four writers overlap their round trips and those of the disk; more of them only wait for each other. */
 export const capabilities: Capabilities = { isShared: true, isSharded: false, writers: 4 }
 
-// One number space for all locks of the server: this product's are told apart by the second argument.
+// All advisory locks of the server share one number space; the second argument sets those of this product apart.
 const LOCK_KEY = 'hashtextextended(name, 7310868735938)'
 
 /**
- * One statement for any number of names, taken in their order, so that two who take several cannot block each other.
+ * One statement for any number of names. The locks are taken in the order of the names, so that two transactions that
+ * take several cannot block each other.
  */
 export const lockSql = (mode: LockMode): string =>
   `select pg_advisory_xact_lock${mode === 'shared' ? '_shared' : ''}(${LOCK_KEY})
@@ -67,14 +68,14 @@ function unnested(insert: Insert): string {
   return sql
 }
 
-/** One statement: who deletes the row is who inserts it, whatever else is under way. */
+/** One statement: the transaction that deletes a row also inserts it, whatever else is under way. */
 export const moveSql = ({ from, to, columns }: Move, where: string): string =>
   `with gone as (delete from ${from} where ${where} returning *)
    insert into ${to} (${Object.keys(columns).join(', ')}) select ${Object.values(columns).join(', ')} from gone`
 
 /**
- * The server is away, going away, full or no longer the one that writes: SQLSTATE classes 08, 53, 57, 25006 and what
- * the socket says.
+ * The server is away, going away, full or no longer the one that writes: SQLSTATE 08, 53, 57P and 25006, and errors of
+ * the socket.
  */
 export function isOutage(error: unknown): boolean {
   const { code, message } = error as { code?: string; message?: string }
@@ -85,12 +86,12 @@ export function isOutage(error: unknown): boolean {
   )
 }
 
-/** Somebody has the value already that only one may have. */
+/** A value that must be unique is taken. */
 export const isTaken = (error: unknown): boolean => (error as { code?: string }).code === '23505'
 
 /**
  * A race between writers that this one lost, a deadlock, or a lock that was not free: nothing was written. A value that
- * is taken counts too: every verb looks whether it is, so somebody has taken it since, and the second time finds it.
+ * is taken counts too: every verb checks for it first, so another writer has taken it since, and a retry finds it.
  */
 export const isCollision = (error: unknown): boolean =>
   isTaken(error) || ['40001', '40P01', '55P03'].includes((error as { code?: string }).code ?? '')
@@ -99,20 +100,20 @@ export const isCollision = (error: unknown): boolean =>
 export const isQueueTimeout = (error: unknown): boolean =>
   (error as Error).message === 'timeout exceeded when trying to connect'
 
-/** The server said that it did not do it, rather than nothing at all. */
+/** The server said that it did not do it, instead of saying nothing at all. */
 export const isRefusal = (error: unknown): boolean => /^(53|25006)/.test((error as { code?: string }).code ?? '')
 
-/** It took longer than a statement may: the server is there, and too busy. */
+/** The statement took longer than its timeout: the server is there, and too busy. */
 export const isOvertime = (error: unknown): boolean => (error as { code?: string }).code === '57014'
 
-/** Refused because a statement before it failed: the transaction was over. */
+/** Refused because an earlier statement failed: the transaction was over. */
 export const isAftermath = (error: unknown): boolean => (error as { code?: string }).code === '25P02'
 
 const socketOf = new WeakMap<pg.ClientBase, net.Socket>()
 
 /**
- * A client on a socket that is known here: statements that go out in the same turn share one write to it, of which each
- * would otherwise cost as much as the statement's own work. A look-up takes 21 µs instead of 25, 64 at a time.
+ * A client with a known socket, so that statements sent in the same turn share one write to it. A write of its own
+ * would cost each as much as the statement's own work. A look-up takes 21 µs instead of 25, 64 at a time.
  */
 export class BatchingClient extends pg.Client {
   constructor(options: pg.ClientConfig) {
@@ -124,7 +125,7 @@ export class BatchingClient extends pg.Client {
 
 const uncork = (socket: net.Socket): void => socket.uncork()
 
-/** What is written from now on in this turn goes out at its end. */
+/** Holds back writes to the socket until the end of this turn. */
 function holdWrites(client: pg.ClientBase): void {
   const socket = socketOf.get(client)
   if (!socket || socket.writableCorked > 0) return
@@ -133,14 +134,14 @@ function holdWrites(client: pg.ClientBase): void {
 }
 
 /**
- * Every statement is planned once for each connection, for whatever values come, and finds its rows through an index.
+ * Every statement is planned once per connection, whatever its values, and finds its rows through an index.
  *
- * Left alone, PostgreSQL plans acknowledgements and claims anew at most executions, because it takes the plan for known
- * values to be a little cheaper: a quarter of its CPU at 500 events a second, whose median took 10 ms and takes 6. And
- * a plan that is made while its tables are new and small may read them whole until statistics are gathered: a claim
- * then took 15 ms instead of 1.
+ * By default PostgreSQL plans most acknowledgements and claims anew, because a plan for the known values looks a little
+ * cheaper. That took a quarter of its CPU at 500 events a second; without it, the median from publish to receipt is 6 ms
+ * instead of 10. A plan that is made while a table is new and small may read the whole table until statistics are
+ * gathered: a claim then took 15 ms instead of 1.
  *
- * Citus needs the values of some statements to find their shard, so there PostgreSQL decides how to plan.
+ * Citus needs the values of some statements to find their shard, so there PostgreSQL chooses.
  */
 const SET_UP = `
   set enable_seqscan = off;
@@ -157,7 +158,7 @@ export function send(client: pg.ClientBase, sql: string, values: readonly Value[
 /** Begins a transaction whose commit does not wait for the disk. */
 export const BEGIN_UNSYNCED = 'begin; set local synchronous_commit = off'
 
-/** A statement that is not prepared: it begins or ends a transaction. */
+/** Sends a command that is not prepared: it begins or ends a transaction. */
 export function sendCommand(
   client: pg.ClientBase,
   command: 'begin' | typeof BEGIN_UNSYNCED | 'commit' | 'rollback',
@@ -166,7 +167,7 @@ export function sendCommand(
   return client.query(command)
 }
 
-// The driver's own way of writing an array costs four times as much.
+// The driver's own encoding of arrays costs four times as much.
 const UNSAFE = /["\\]/
 function arrayText(rows: readonly (readonly Value[])[], column: number): string {
   let text = '{'
@@ -184,7 +185,7 @@ function arrayText(rows: readonly (readonly Value[])[], column: number): string 
   return text + '}'
 }
 
-/** Inserts rows, and gives back what the insert returns. */
+/** Inserts rows, and returns what the insert returns. */
 export type SendRows = (
   client: pg.ClientBase,
   insert: Insert,
@@ -200,7 +201,10 @@ export const sendMany: SendRows = async (client, insert, rows) =>
     )
   ).rows
 
-/** Moves the rows where `where` holds, and gives back how many. Its values come first, then those of the columns. */
+/**
+ * Moves the rows where `where` holds, and returns how many. The values of `where` come first, then those of the
+ * columns.
+ */
 export type SendMove = (client: pg.ClientBase, move: Move, where: string, values: readonly Value[]) => Promise<number>
 
 export const moveAtOnce: SendMove = async (client, move, where, values) =>

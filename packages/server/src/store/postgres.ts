@@ -1,6 +1,6 @@
 // PostgreSQL 14 or newer. Statements are prepared once per connection under a name of their own and pipelined
-// (postgres-transaction.ts); a server that restarts, or another one that took over, is met by the next query without a
-// restart of ours (postgres-connections.ts, postgres-servers.ts).
+// (postgres-transaction.ts). When a server restarts, or another one takes over, the next query reaches it without a
+// restart of the service (postgres-connections.ts, postgres-servers.ts).
 import { setTimeout as sleep } from 'node:timers/promises'
 import { backoffMs } from '../kernel/backoff.ts'
 import { StoreUnavailable, writesNeedTx, type Db, type Reads, type Store, type TxOptions, type Value } from './db.ts'
@@ -37,13 +37,13 @@ export function openPostgres(options: PostgresOptions): Store {
         return result
       } catch (error) {
         writes.ended(error)
-        // Writers were in each other's way: nothing was written, the same work may simply be done again.
+        // Writers collided: nothing was written, and the same work can be retried.
         if (!isCollision(error)) throw error
-        // Taken every time: that is no race.
+        // A value that is taken on every try is not a race.
         if (tries >= MAX_RETRIES && isTaken(error)) throw error
         if (tries >= MAX_RETRIES)
           throw new StoreUnavailable((error as Error).message, { trouble: 'busy', cause: error })
-        // The database's time and not the product's: a clock that a test holds still must not hold this.
+        // Real time instead of the product's clock: a test that holds the clock still must not hold this wait.
         await sleep(backoffMs({ firstMs: 5, maxMs: 100 }, tries))
       }
     }
@@ -81,7 +81,7 @@ export function openPostgres(options: PostgresOptions): Store {
       const asked = withClient('query', (client) =>
         client.query<{ readonly: string }>("select current_setting('transaction_read_only') as readonly"),
       )
-      asked.catch(() => {}) // it may fail after nobody waits for it any more
+      asked.catch(() => {}) // it may fail when nobody waits for it any more
       const result = await Promise.race([asked, sleep(PING_WITHIN_MS, null, { ref: false })])
       if (result === null) throw new StoreUnavailable('the database does not respond')
       if (result.rows[0]?.readonly === 'on') {
@@ -106,7 +106,7 @@ export function openPostgres(options: PostgresOptions): Store {
   return Object.assign(store, { behind: replica ? readingFrom(store as Db, rows, replica, options) : (store as Db) })
 }
 
-/** The store with its reads from a replica. */
+/** Returns the store with its reads sent to a replica. */
 function readingFrom(
   store: Db,
   rows: Reads['rows'],

@@ -1,23 +1,22 @@
-// Rows that go when they are old, of all tenants, some at a time: nobody waits long for a lock, and nothing is read that
-// stays.
+// Deletes old rows of all tenants, some at a time: nobody waits long for a lock, and rows that stay are not read.
 import type { Db, Store } from './db.ts'
 
 export interface Aging {
   table: string
-  /** What tells a row from the others of its tenant. */
+  /** The columns that identify a row within its tenant. */
   key: readonly string[]
-  /** The column that holds its time; it has an index. */
+  /** The column with the time of the row; it has an index. */
   age: string
 }
 
 /** Rows deleted in one transaction. */
 const STEP = 1_000
 
-/** Deletes the rows whose time is before, and returns how many those were. */
+/** Deletes the rows whose time is before `before`, and returns how many. */
 export async function purge(store: Store, aging: Aging, before: number): Promise<number> {
   if (!store.isSharded) return inSteps((tx) => deleteOldest(tx, aging, before), store)
   let purged = 0
-  // Where tenants lie on several machines, one statement for all of them is a transaction of all machines.
+  // Where tenants lie on several machines, one statement for all tenants is a transaction of all machines.
   for (const tenantId of await tenantsWithOld(store, aging, before))
     purged += await inSteps((tx) => deleteOldestOf(tx, aging, tenantId, before), store)
   return purged
@@ -28,11 +27,13 @@ async function inSteps(step: (tx: Db) => Promise<number>, store: Store): Promise
     const rows = await store.tx(step)
     purged += rows
     if (rows < STEP) return purged
-    await new Promise(setImmediate) // others may have their turn
+    await new Promise(setImmediate) // let others have their turn
   }
 }
 
-/** Some of the old rows of all tenants, the oldest first. Passes over what another purge is at; returns how many. */
+/**
+ * Deletes some old rows of all tenants, oldest first, and returns how many. Skips rows that another purge is deleting.
+ */
 const deleteOldest = (tx: Db, { table, key, age }: Aging, before: number): Promise<number> => {
   const names = ['tenant_id', ...key].join(', ')
   return tx.run(
@@ -50,7 +51,7 @@ async function tenantsWithOld(store: Store, { table, age }: Aging, before: numbe
   return rows.map(({ tenant_id }) => tenant_id)
 }
 
-/** Some of the old rows of a tenant, the oldest first. Passes over what another purge is at; returns how many. */
+/** Deletes some old rows of a tenant, oldest first, and returns how many. Skips rows that another purge is deleting. */
 const deleteOldestOf = (tx: Db, { table, key, age }: Aging, tenantId: string, before: number): Promise<number> => {
   const names = key.join(', ')
   return tx.run(

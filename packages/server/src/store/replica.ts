@@ -1,27 +1,29 @@
-// Reading from a copy of the database that follows it. What it shows may be a little old, and is never older than
-// MOST_BEHIND_MS: before it is asked it has shown to hold all that was committed at a time that is not longer ago.
-// Otherwise, and when it cannot be reached, the database itself is asked.
+// Reads from a replica of the database. Its data may be a little stale, but never older than MOST_BEHIND_MS: before it
+// is asked, it has shown that it holds everything committed up to a time no longer ago than that. Otherwise, and when
+// it cannot be reached, the database itself is asked.
 import { performance } from 'node:perf_hooks'
 import type { Reads, Value } from './db.ts'
 
 const MOST_BEHIND_MS = 2_000
 const LOOK_EVERY_MS = 500
 
-/** How far the database has written, as a place in its log. */
+/** How far the database has written, as a position in its log. */
 const WRITTEN = 'select cast(pg_current_wal_lsn() as text) as place'
-/** Whether the copy has done what the log says up to a place. */
+/** Whether the copy has replayed the log up to a position. */
 const HAS_DONE = 'select pg_last_wal_replay_lsn() >= cast(? as pg_lsn) as done'
 
 type Rows = Reads['rows']
 
-/** `database` and `copy` run a query; `warn` hears of a copy that is left for the database, and that is asked again. */
+/**
+ * `database` and `copy` run a query. `warn` is called when reads leave the copy for the database, and when they return.
+ */
 export function followReplica(
   database: Rows,
   copy: Rows,
   warn: (what: string, error: unknown) => void,
   elapsed: () => number = performance.now.bind(performance),
 ): Rows {
-  /** The copy holds what was committed before this time. */
+  /** The copy holds everything that was committed before this time. */
   let holdsUpTo = -Infinity
   let lookedAt = -Infinity
   let looking: Promise<void> | null = null
@@ -45,7 +47,7 @@ export function followReplica(
     }
   }
 
-  /** Waits for a look only where nothing is known of the copy. */
+  /** Waits for a look only if nothing is known about the copy. */
   async function isFresh(): Promise<boolean> {
     if (elapsed() - lookedAt >= LOOK_EVERY_MS) looking ??= look().finally(() => void (looking = null))
     if (holdsUpTo === -Infinity) await looking
@@ -57,7 +59,8 @@ export function followReplica(
     try {
       return await copy<R>(sql, values)
     } catch (error) {
-      // It may be gone, or have cancelled the query for what it had to do: the database decides what is wrong with it.
+      // The copy may be gone, or have cancelled the query for its own work. The database decides whether the query is
+      // wrong.
       holdsUpTo = -Infinity
       note(false, error)
       return database<R>(sql, values)

@@ -1,22 +1,23 @@
-// The master secret of an embedded store that was given none: a file beside the database that only its owner reads.
+// The master secret of an embedded store that was configured without one: a file beside the database that only its
+// owner can read.
 import { chmodSync, existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { randomBytes } from 'node:crypto'
 import path from 'node:path'
 
 export const secretFile = (directory: string): string => path.join(directory, 'secret')
 
-/** The secret kept there, or null where none was made yet. */
+/** Returns the stored secret, or null if none was made yet. */
 export function readSecret(directory: string): string | null {
   const file = secretFile(directory)
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : null
 }
 
-/** The secret kept there, made now if this is the first time. */
+/** Returns the stored secret. Makes it if there is none yet. */
 export function keepSecret(directory: string): string {
   const file = secretFile(directory)
   if (!existsSync(file)) {
-    // Written elsewhere and linked into place: a process that starts at the same moment sees the whole of it or
-    // nothing.
+    // Written elsewhere and linked into place, so that a process that starts at the same moment sees the whole secret
+    // or none.
     const draft = `${file}.${process.pid}`
     writeFileSync(draft, randomBytes(32).toString('base64url') + '\n', { mode: 0o600 })
     try {

@@ -1,5 +1,5 @@
 // A group of transactions on SQLite: run one after the other, each in a savepoint of its own, and committed together.
-// What holds for each of them is said in sqlite.ts.
+// sqlite.ts lists the guarantees for each of them.
 import { performance } from 'node:perf_hooks'
 import type { DatabaseSync } from 'node:sqlite'
 import { fairQueue } from '../kernel/fair-queue.ts'
@@ -10,29 +10,29 @@ import { onConnection, translate } from './sqlite-statements.ts'
 import type { WriteAheadLog } from './sqlite-wal.ts'
 import type { WriteWatch } from './write-watch.ts'
 
-/** More than this many share no commit: a flood neither holds a commit back for ever nor the event loop. */
+/** The most transactions in one commit, so that a flood holds back neither a commit nor the event loop for ever. */
 const MAX_GROUP = 256
-/** What takes longer shares no commit. */
+/** The longest time for the transactions of one commit. Those that are left wait for the next. */
 const MAX_GROUP_MS = 10
 /**
- * The same where several tenants write: beside four hundred clients that changed something a neighbour waited for 10 ms of
- * them, and then for the commit of the next 10. (Rejected: a turn for everybody inside of a group. Whoever else in this
- * process writes to the file would block the event loop that the group waits for.)
+ * The same limit where several tenants write. With 10 ms, a neighbour of four hundred writing clients waited for 10 ms
+ * of their transactions, and then for the commit of the next 10. (Rejected: yielding to the event loop inside a group.
+ * Anything else in this process that writes to the file would block the event loop that the group waits for.)
  */
 const MAX_SHARED_MS = 3
-/** A tenant that has written nothing in so many groups is not there: about a second of a flood. */
+/** A tenant that has written nothing in this many groups counts as gone: about a second of a flood. */
 const RECENT_GROUPS = 256
 /**
- * So many callers hear of their commit in one turn: what each does then, up to its response, takes some 0.06 to 0.1 ms.
- * With 32 beside four hundred clients a turn took 3 ms; more turns cost nothing that could be measured.
+ * How many callers are told of their commit in one turn: what each does next, up to its response, takes some 0.06 to
+ * 0.1 ms. With 32, beside four hundred clients, a turn took 3 ms. More turns cost nothing that could be measured.
  */
 const TOLD_AT_ONCE = 12
 
 /** A transaction that waits for its turn. */
 export interface Job {
-  /** Whose turn it is; empty where it is nobody's, or of many. */
+  /** The tenant whose turn it takes; empty if it belongs to no tenant, or to many. */
   tenantId: string
-  /** Those who write with it. */
+  /** The tenants that write with it. */
   tenantIds: readonly string[]
   work: (tx: Db) => Promise<unknown>
   mayBeLost: boolean
@@ -40,10 +40,10 @@ export interface Job {
   reject: (error: unknown) => void
 }
 
-/** Where transactions wait. */
+/** The queue of waiting transactions. */
 export interface Line {
   readonly size: number
-  /** Takes the next one of those that may be lost, or of the others. */
+  /** Takes the next transaction of those that may be lost, or of the others. */
   next(mayBeLost: boolean): Job | undefined
 }
 
@@ -54,7 +54,7 @@ interface Last {
 
 interface Settled {
   readonly job: Job
-  /** What is to be done once it is on disk. */
+  /** The effects of `afterCommit`. */
   readonly effects: readonly (() => void)[]
   tell(): void
 }
@@ -62,14 +62,14 @@ interface Settled {
 /** Transactions that share a commit. */
 interface Group {
   readonly jobs: Job[]
-  /** How each of them went. */
+  /** The outcome of each transaction. */
   readonly settled: Settled[]
-  /** So many of them need not wait for the disk: up to the last one that may be lost. */
+  /** How many of `settled` need not wait for the disk: all up to the last one that may be lost. */
   settledAtOnce: number
   readonly atTheEnd: Last[]
-  /** What each has to be told where nothing of it is kept. */
+  /** The effects of `afterRollback` of each transaction. */
   readonly undone: (() => void)[][]
-  /** Why the first that failed did. */
+  /** The error of the first transaction that failed. */
   refusal: unknown
 }
 
@@ -77,18 +77,18 @@ const mustReachDisk = ({ settled, settledAtOnce }: Group): boolean => settledAtO
 
 export interface GroupCommit {
   /**
-   * Takes jobs from the line and runs them one after the other, as long as there is time, and commits them together; a
-   * failing job undoes its own savepoint only.
+   * Takes jobs from the line and runs them one after the other, as long as there is time, then commits them together. A
+   * job that fails undoes its own savepoint only.
    */
   run(line: Line): Promise<void>
   /**
-   * While a commit is on its way to the disk of which some are told already: they would not see their own work in the
-   * state before it, so reads wait.
+   * Set while a commit is on its way to the disk and some of its callers have been told already. They would not see
+   * their own writes in the state before the commit, so reads wait.
    */
   syncing(): Promise<void> | null
-  /** For how long the last group had the event loop to itself. */
+  /** How long the last group had the event loop to itself. */
   tookMs(): number
-  /** Set once the disk refused an fsync. What is on it nobody knows before the next start. */
+  /** Set once the disk refused an fsync. What is on the disk is unknown until the next start. */
   refused(): StoreUnavailable | null
 }
 
@@ -98,13 +98,13 @@ interface GroupCommitParts {
   snapshot: Snapshot
   writes: WriteWatch
   observe: Observe
-  /** In milliseconds: what a group takes is measured by it. */
+  /** The clock in milliseconds that limits the time of a group. */
   now: () => number
 }
 
 /**
- * The jobs of one group, added to `taken` as they are. Those that may be lost come first: they see nothing that is not on
- * disk, and so need not wait for it. They have half of the time, so that the others have some.
+ * Yields the jobs of one group, and adds each to `taken`. Those that may be lost come first: they see nothing that is
+ * not on disk, and so need not wait for it. They get half of the time, so that the others get some.
  */
 function* jobsOf(line: Line, taken: Job[], mostMs: number, now: () => number): Generator<Job> {
   const begun = now()
@@ -120,7 +120,7 @@ function* jobsOf(line: Line, taken: Job[], mostMs: number, now: () => number): G
   }
 }
 
-/** Tells whether tenants share the writer: two have written of late. */
+/** Tells whether tenants share the writer, that is, whether two have written recently. */
 function makeCompany(): { heard(jobs: readonly Job[]): void; isShared(): boolean } {
   const lastHeard = new Map<string, number>()
   let group = 0
@@ -136,9 +136,9 @@ function makeCompany(): { heard(jobs: readonly Job[]): void; isShared(): boolean
 }
 
 /**
- * Callers that are told together do what follows together: many are told in several turns, of which tenants have theirs.
- * The next group does not wait for them: beside four hundred clients a neighbour waited for 256 that were told, up to
- * 50 ms, before its own transaction began.
+ * Tells callers of their results over several turns of the event loop, in which tenants take turns: callers that are
+ * told together also continue together. The next group does not wait for this. When it did, a neighbour of four hundred
+ * clients waited up to 50 ms for 256 callers to be told before its own transaction began.
  */
 function makeTelling(): (settled: readonly Settled[]) => void {
   const line = fairQueue<Settled>()
@@ -167,7 +167,7 @@ function makeRunJob(writer: DatabaseSync) {
   const write = onConnection(writer, (error) => (failedLater ??= { error }))
   const savepoint = writer.prepare('savepoint job')
   const release = writer.prepare('release job')
-  /** What the transaction under way leaves for the end of its group, and for when that is on disk. */
+  /** What the running transaction leaves for the end of its group, and for after that. */
   let last: Last[] = []
   let effects: (() => void)[] = []
   let undone: (() => void)[] = []
@@ -178,9 +178,9 @@ function makeRunJob(writer: DatabaseSync) {
     afterRollback: (effect) => void undone.push(effect),
   }
 
-  /** In a savepoint where it has company: alone it undoes everything when it fails. */
+  /** Runs a job, in a savepoint if others share the group. A lone job undoes everything when it fails. */
   async function runJob(job: Job, group: Group, isShared: boolean): Promise<void> {
-    // It costs as much as two statements.
+    // A savepoint costs as much as two statements.
     if (isShared) savepoint.run()
     try {
       failedLater = null
@@ -194,7 +194,7 @@ function makeRunJob(writer: DatabaseSync) {
       group.settled.push({ job, effects, tell: () => job.resolve(value as never) })
       if (job.mayBeLost) group.settledAtOnce = group.settled.length
     } catch (error) {
-      // A full disk makes SQLite undo the whole transaction, with all that shares it.
+      // On a full disk SQLite rolls back the whole transaction, with all jobs that share it.
       if (!writer.isTransaction) throw translate(error)
       writer.exec(isShared ? 'rollback to job; release job' : 'rollback; begin')
       group.refusal ??= error
@@ -223,16 +223,16 @@ export function makeGroupCommit({ writer, log, snapshot, writes, observe, now }:
       await runJob(job, group, isShared)
     company.heard(group.jobs)
     for (const { sql, values } of group.atTheEnd) runLast(sql, values)
-    // Also where nobody has read of late, though it costs 50 µs: a read that came then waited for the disk.
+    // Also if nobody has read recently, though it costs 50 µs: without it, a read that came now waited for the disk.
     if (mustReachDisk(group)) snapshot.hold()
     commit.run()
   }
 
-  /** Neither begun nor committed: nobody's work is on disk. */
+  /** Rejects the jobs of a group that could not begin or commit: nothing of them is on disk. */
   function failAll(line: Line, { jobs, undone }: Group, error: unknown): void {
     if (writer.isTransaction) writer.exec('rollback')
     snapshot.release()
-    // Those who would have been in it are told too where it could not even begin.
+    // If the group could not even begin, the jobs that would have been in it are rejected too.
     if (jobs.length === 0) jobs.push(...jobsOf(line, [], MAX_GROUP_MS, now))
     const outage = translate(error)
     writes.ended(outage)
@@ -240,7 +240,7 @@ export function makeGroupCommit({ writer, log, snapshot, writes, observe, now }:
     for (const job of jobs) job.reject(outage)
   }
 
-  /** Waits until the commit is on disk. False where the disk refused. */
+  /** Waits until the commit is on disk. Resolves to false if the disk refused. */
   async function reachedDisk({ jobs, settledAtOnce }: Group): Promise<boolean> {
     try {
       const flushed = log.sync()
@@ -249,7 +249,7 @@ export function makeGroupCommit({ writer, log, snapshot, writes, observe, now }:
       return true
     } catch (error) {
       refused = new StoreUnavailable(`the disk refused to write: ${(error as Error).message}`, { cause: error })
-      // Whether this commit reached the disk nobody knows; later ones are not begun.
+      // It is unknown whether this commit reached the disk; later ones are not begun.
       const unsure = new StoreUnavailable(refused.message, { trouble: 'unsure', cause: error })
       for (const job of jobs) job.reject(unsure)
       return false
@@ -278,7 +278,7 @@ export function makeGroupCommit({ writer, log, snapshot, writes, observe, now }:
     }
     observe('tx', (performance.now() - started) / 1000)
     const onDisk = group.settled.slice(group.settledAtOnce)
-    // In the order of the commit, and before the next one: whatever is kept in memory follows the store.
+    // In the order of the commit, and before the next one, so that state kept in memory follows the store.
     for (const { effects } of onDisk) runEffects(effects)
     tellInTurns(onDisk)
   }

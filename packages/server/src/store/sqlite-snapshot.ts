@@ -1,12 +1,12 @@
-// What the reading connection sees: one state for all reads of a turn, and the state before a commit until that is on
-// disk.
+// The state that the reading connection sees: one state for all reads of a turn, and the state before a commit until
+// the commit is on disk.
 import type { DatabaseSync } from 'node:sqlite'
 
 export interface Snapshot {
-  /** What is read from now on in this turn, and while it is held, is one state. */
+  /** Begins a snapshot: all reads of this turn, and while it is held, see one state. */
   open(): void
   hold(): void
-  /** The next read sees what is there by then. */
+  /** Ends the hold: the next read sees the newest state. */
   release(): void
 }
 

@@ -12,10 +12,10 @@ import {
   type Store,
 } from './db.ts'
 
-/** Ends the name of a column whose text is selected as bytes. */
+/** Suffix of the name of a column whose text is selected as bytes. */
 const AS_TEXT = ':text'
 
-/** What stands for a list; the values of one are bound as JSON. */
+/** The SQL of a list, whose values are bound as JSON. */
 const LISTED = '(select value from json_each(?))'
 
 export const dialect: Dialect = {
@@ -34,7 +34,7 @@ export const dialect: Dialect = {
 /** One process owns the file, and one connection of it writes. */
 export const capabilities: Capabilities = { isShared: false, isSharded: false, writers: 1 }
 
-/** A file is reached in one way, and what it can stays. */
+/** A file has no sessions, and its capabilities never change. */
 export const unchanging: Pick<Store, 'requireSessions' | 'learn'> = {
   requireSessions: async () => {},
   learn: async () => {},
@@ -79,7 +79,8 @@ function moveSql(move: Move, where: string): MoveSql {
 }
 
 // The driver's own row objects are dictionaries, and reading a row of eleven columns out of one costs more than the
-// query. It is asked for arrays, of which ordinary objects are made here: 3.5 µs instead of 6 for an agent by its id.
+// query. So the driver returns arrays, and ordinary objects are made from them here: 3.5 µs instead of 6 for an agent
+// by its id.
 function readRows<R>(statement: StatementSync, values: SQLInputValue[]): R[] {
   const { names, long } = columnsOf(statement)
   const rows = statement.all(...values) as unknown as unknown[][]
@@ -97,7 +98,7 @@ function decoded(bytes: Uint8Array | null): string | null {
 
 interface Columns {
   names: string[]
-  /** Those that arrive as bytes and are a text. */
+  /** Columns that arrive as bytes and are decoded to text. */
   long: string[]
 }
 
@@ -115,21 +116,21 @@ function columnsOf(statement: StatementSync): Columns {
 }
 
 /**
- * SQLite looks at the number that is bound to a LIMIT while it plans, and so plans anew whenever one is bound: a claim
- * of one delivery took 87 µs for that, and takes 18. At a sum it does not look.
+ * SQLite looks at the number bound to a LIMIT while it plans, and so plans again whenever one is bound: a claim of one
+ * delivery took 87 µs because of that, and takes 18 without. SQLite does not look at a sum.
  */
 export const plannedOnce = (sql: string): string => sql.replace(/\blimit \?/g, 'limit ? + 0')
 
 const isList = (value: Value): value is readonly string[] => Array.isArray(value)
 const isOfOne = (value: Value): boolean => !isList(value) || value.length === 1
 
-/** As SQLite takes them: a list as JSON. */
+/** Returns the values as SQLite binds them: a list as JSON. */
 export const bindable = (values: readonly Value[]): SQLInputValue[] =>
   (values.some(isList)
     ? values.map((value) => (isList(value) ? JSON.stringify(value) : value))
     : values) as SQLInputValue[]
 
-/** What runs on one connection; `failed` hears of a write that nobody waits for. */
+/** Returns the `Db` of one connection. `failed` is called with the error of a write that nobody waits for. */
 export function onConnection(connection: DatabaseSync, failed: (error: unknown) => void = () => {}): Db {
   const prepared = new Map<string, StatementSync>()
   const inserts = new WeakMap<Insert, StatementSync>()
@@ -140,8 +141,8 @@ export function onConnection(connection: DatabaseSync, failed: (error: unknown) 
   }
   const ofOne = new Map<string, string>()
   /**
-   * The statement and its values. A list of one is a value: as a table of JSON it costs more than the row that is looked
-   * for. Three acknowledgements of one delivery each took 84 µs and take 37.
+   * Returns the statement and its values. A list of one is bound as a plain value: as a table of JSON it costs more
+   * than the row that is looked up. Three acknowledgements of one delivery each took 84 µs and now take 37.
    */
   function bound(sql: string, values: readonly Value[]): [StatementSync, SQLInputValue[]] {
     if (!values.some(isList) || !values.every(isOfOne)) return [prepare(sql), bindable(values)]
@@ -160,7 +161,7 @@ export function onConnection(connection: DatabaseSync, failed: (error: unknown) 
   function insertRows<R>(insert: Insert, rows: readonly (readonly Value[])[]): R[] {
     let statement = inserts.get(insert)
     if (!statement) inserts.set(insert, (statement = prepare(insertSql(insert))))
-    // What is returned is what was given, for the rows that were written: no statement has to bring it back.
+    // The returned columns are values that were given, for the rows that were written, so no `returning` is needed.
     const echoed = insert.returning
       ?.split(', ')
       .map((name) => [name, Object.keys(insert.columns).indexOf(name)] as const)
@@ -197,7 +198,7 @@ export function onConnection(connection: DatabaseSync, failed: (error: unknown) 
       if (moved > 0) run(remove, values)
       return moved
     },
-    // One thread and no round trips: they run at once.
+    // With one thread and no round trips, these run at once.
     runLater(sql, values) {
       try {
         run(sql, values)

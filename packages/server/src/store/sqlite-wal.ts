@@ -1,20 +1,21 @@
-// The write-ahead log of the embedded engine is made durable and emptied beside the main thread: there an fsync holds
+// The write-ahead log of the embedded engine is synced and checkpointed off the main thread, where an fsync would hold
 // up every request for 0.2 to 2 ms, and a checkpoint for 10 to 40.
 //
-// 1. The connection that writes commits without an fsync of its own (synchronous = normal). `sync` is that fsync:
-//    whoever committed gets a response after it, so a response still means that the data is on disk.
-// 2. The log is copied into the database by a thread of its own while writing goes on. Only when that cannot catch up
-//    do writers rest for the last part of it; the log then begins anew instead of growing.
+// 1. The writing connection commits without an fsync of its own (synchronous = normal). `sync` is that fsync: a caller
+//    gets its response after it, so a response still means that the data is on disk.
+// 2. A thread of its own copies the log into the database while writing goes on. Only if it cannot catch up do writers
+//    rest for the last part; the log then starts over instead of growing.
 import { closeSync, fdatasync, fstatSync, openSync } from 'node:fs'
 import { makeThread } from '../kernel/thread.ts'
 
 /**
- * A commit writes from ten pages to hundreds. The log is worth copying after this many; once it was long, after fewer.
+ * A commit writes from ten pages to hundreds. The log is worth copying after this many commits; once it is long, after
+ * fewer.
  */
 const COMMITS = 64
 const COMMITS_WHEN_LONG = 8
 const BETWEEN_CHECKPOINTS_MS = 200
-/** In pages of 4 KiB. A log that got longer than this is worth a short rest of the writers. */
+/** In pages of 4 KiB. A log that grew longer than this is worth a short rest of the writers. */
 const LONG_LOG = 4_000
 
 export interface Checkpointed {
@@ -23,9 +24,9 @@ export interface Checkpointed {
 }
 
 export interface WriteAheadLog {
-  /** Resolves when all that was committed before is on disk; rejects when the disk refuses. */
+  /** Resolves when everything committed before is on disk. Rejects if the disk refuses. */
   sync(): Promise<void>
-  /** Lets the log come to an end, where that is due. Call it when nobody writes. */
+  /** Copies the last part of the log, if that is due, so that it starts over. Call it while nobody writes. */
   rest(): Promise<void>
   close(): Promise<void>
 }
@@ -38,14 +39,15 @@ export function watchLog(file: string): WriteAheadLog {
   let mustRest = false
   let commits = 0
 
-  /** Copies what is in the log now, and returns how long it is. */
+  /** Copies the present content of the log, and returns its length in pages. */
   async function copy(): Promise<number> {
     commits = 0
     return (await thread.ask(null)).log
   }
 
-  // While it copies, writing goes on, so the log never ends. One that got long is copied again at once, which leaves
-  // what was written during the first time; of that the writers let the rest be copied, and the log begins anew.
+  // Writing goes on during a copy, so the log never ends. A long log is copied again at once: this time only what was
+  // written during the first copy is left. The writers then rest while the remainder is copied, and the log starts
+  // over.
   async function tidy(): Promise<void> {
     try {
       if ((await copy()) > LONG_LOG) {

@@ -1,5 +1,5 @@
-// The one writer of SQLite: what waits for it, and when its next group runs. Tenants take turns in it, and callers
-// inside a tenant: a neighbour of four hundred clients that change something waited for all of them.
+// The single writer of SQLite: the transactions that wait for it, and when its next group runs. Tenants take turns, and
+// callers inside a tenant. Without that, a neighbour of four hundred writing clients waited for all of them.
 import { performance } from 'node:perf_hooks'
 import { fairQueue } from '../kernel/fair-queue.ts'
 import { letIn } from '../kernel/let-in.ts'
@@ -7,13 +7,13 @@ import { StoreUnavailable, type Caller, type Store } from './db.ts'
 import type { GroupCommit, Job, Line } from './sqlite-group-commit.ts'
 import type { WriteAheadLog } from './sqlite-wal.ts'
 
-/** After a group that was put together late (publishes) the next one is expected within this time. */
+/** After a group that was put together late (publishes), the next one is expected within this time. */
 const EXPECTED_WITHIN_MS = 3
-/** Past this many waiting transactions the caller is told to come back later. */
+/** With this many transactions waiting, the caller is told to come back later. */
 const MAX_WAITING = 20_000
 
 interface Writer extends Pick<Store, 'soon' | 'alongside'> {
-  /** Puts a transaction in line. Throws where too many wait. */
+  /** Queues a transaction. Throws if too many are waiting. */
   add(job: Job, caller: Caller): void
   readonly waiting: number
   readonly isBusy: boolean
@@ -21,7 +21,7 @@ interface Writer extends Pick<Store, 'soon' | 'alongside'> {
 
 const nextOf = (line: Line): Job | undefined => line.next(true) ?? line.next(false)
 
-/** Where transactions wait, those that may be lost apart from the others. */
+/** The queue of waiting transactions. Those that may be lost wait apart from the others. */
 function makeLine(): Line & { push(job: Job, caller: Caller): void } {
   const forgettable = fairQueue<Job>()
   const durable = fairQueue<Job>()
@@ -45,7 +45,7 @@ export function makeWriter(groupCommit: GroupCommit, log: WriteAheadLog, now: ()
 
   async function drain(): Promise<void> {
     while (line.size > 0 || gathering.length > 0) {
-      // Let the responses out and new requests in before the next commit; what is asked for in this turn shares it.
+      // Let responses out and new requests in before the next commit; transactions requested in this turn share it.
       await letIn(groupCommit.tookMs(), now)
       await log.rest()
       if (gathering.length > 0) lastGathered = performance.now()
@@ -64,7 +64,7 @@ export function makeWriter(groupCommit: GroupCommit, log: WriteAheadLog, now: ()
     if (riding.length > 0) waitForOthers()
   }
 
-  /** Who rides along begins a group after all where none has come. */
+  /** Waits for a group that the riding work can join, and starts one for it if none comes. */
   function waitForOthers(): void {
     const wait = EXPECTED_WITHIN_MS - (performance.now() - lastGathered)
     if (wait <= 0) return wakeRiders()

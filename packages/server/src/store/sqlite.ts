@@ -1,15 +1,15 @@
 // The embedded engine: node:sqlite in WAL mode, on the main thread.
 //
-// One connection writes, one reads. Transactions that are asked for in the same turn of the event loop, or while a
+// One connection writes, one reads. Transactions that are requested in the same turn of the event loop, or while a
 // commit is on its way to the disk, run one after the other inside one SQLite transaction, each in a savepoint of its
 // own, and share its commit: an fsync costs 80 µs to 2 ms, and 64 publishers would otherwise pay for one each. A lone
 // transaction waits for nothing.
 //
-// 1. A transaction resolves after its commit is on disk, which the thread pool sees to; requests are read and answered
-//    meanwhile.
-// 2. Nobody reads what a power cut could take back: until a commit is on disk, reads see the state before it.
-// 3. What may be lost (a lease) resolves with its commit, before that is on disk. It runs first in its group, so it has
-//    seen nothing but what is on disk.
+// 1. A transaction resolves after its commit is on disk. The fsync runs in the thread pool; requests are read and
+//    answered meanwhile.
+// 2. No read returns what a power cut could undo: until a commit is on disk, reads see the state before it.
+// 3. A transaction that may be lost (a lease) resolves with its commit, before the commit is on disk. It runs first in
+//    its group, so it has seen only what is on disk.
 // 4. Reads of one turn share a snapshot: locking and unlocking the file costs as much as finding a row.
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { performance } from 'node:perf_hooks'
@@ -36,8 +36,8 @@ const BUSY = 5
 const SWITCH_WITHIN_MS = 5_000
 
 /**
- * For a new file, which another process may be making at this moment: SQLite does not wait for that by itself, it says
- * "locked".
+ * Switches to WAL mode. Retries, because another process may be creating the file at this moment: SQLite does not wait
+ * for that by itself, it says "locked".
  */
 function switchToLog(connection: DatabaseSync): void {
   for (const started = performance.now(); ; ) {
@@ -53,35 +53,36 @@ function switchToLog(connection: DatabaseSync): void {
 
 function openConnection(file: string, readOnly: boolean, allowExtension = false): DatabaseSync {
   const connection = new DatabaseSync(file, { readOnly, timeout: 5000, allowExtension })
-  // NORMAL: the fsync after a commit and the checkpoints are sqlite-wal.ts'. A log that shrank again gives its space
-  // back.
+  // NORMAL, because sqlite-wal.ts does the fsync after a commit and the checkpoints. The size limit frees the disk
+  // space of a log that shrank again.
   if (!readOnly) {
     switchToLog(connection)
     connection.exec('pragma synchronous = normal; pragma wal_autocheckpoint = 0; pragma journal_size_limit = 67108864')
   }
-  // The cache is in KiB. What does not fit is in the system's own cache, some two microseconds a page away: with 64 MiB
-  // for each connection a store of 10,000 memories took a fifth of the process for what it held twice.
+  // The cache size is in KiB. Pages that do not fit are in the cache of the operating system, some two microseconds a
+  // page away. With 64 MiB for each connection, a store of 10,000 memories spent a fifth of the process's memory on
+  // what it held twice.
   connection.exec(
     `pragma foreign_keys = on; pragma temp_store = memory; pragma cache_size = ${readOnly ? -16_384 : -32_768}`,
   )
   return connection
 }
 
-/** A row as its columns in their order. */
+/** The values of a row, in the order of its columns. */
 export type Cells = readonly (string | number | null | Uint8Array)[]
 
 export interface ReaderDb extends Db {
-  /** Visits rows one by one: nothing of them stays, however many there are. */
+  /** Calls `visit` for one row after the other and keeps none of them, however many there are. */
   each(sql: string, values: readonly Value[], visit: (cells: Cells) => void): void
 }
 
 export interface Reader {
-  /** Runs its queries on one state of the store, whatever is committed meanwhile. One at a time. */
+  /** Runs the queries of `work` on one state of the store, whatever is committed meanwhile. One call at a time. */
   snapshot<T>(work: (db: ReaderDb) => Promise<T>): Promise<T>
   close(): void
 }
 
-/** A connection that only reads, for a thread of its own; it knows the distances of vectors. */
+/** Opens a read-only connection for another thread, with the sqlite-vec extension for the distances of vectors. */
 export function openReader(file: string): Reader {
   const connection = openConnection(file, true, true)
   connection.loadExtension(getLoadablePath())

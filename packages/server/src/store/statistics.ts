@@ -1,14 +1,14 @@
-// PostgreSQL plans a prepared statement once, by what it knows of the tables at that time. Of a new store it knows
-// nothing, any index looks as good as another, and its own gathering of statistics comes by once a minute: until then a
-// claim may walk through all deliveries of a tenant. So while tables are small, this gathers them whenever a table has
-// grown by half.
+// PostgreSQL plans a prepared statement once, by the statistics that it has of the tables at that time. Of a new store
+// it has none, so any index looks as good as another, and it gathers them by itself only once a minute: until then a
+// claim may walk through all deliveries of a tenant. So while tables are small, this gathers statistics whenever half
+// of a table has changed.
 import type { Store } from './db.ts'
 
-/** Beyond this the server's own rounds are enough. */
+/** Above this many rows, the server's own rounds are enough. */
 const LARGE = 200_000
 const WORTH_IT = 200
 
-/** Returns the tables whose statistics were gathered. */
+/** Gathers statistics where they are due, and returns the names of those tables. */
 export async function gatherStatistics(store: Store): Promise<string[]> {
   if (store.dialect.engine !== 'postgres') return []
   const changed = await store.rows<{ name: string }>(
@@ -17,7 +17,7 @@ export async function gatherStatistics(store: Store): Promise<string[]> {
     [WORTH_IT, LARGE],
   )
   const names = changed.map(({ name }) => name).filter((name) => /^[a-z_]+$/.test(name))
-  // Where somebody else is at it already, that is as good.
+  // If somebody else is analysing a table already, that is as good.
   for (const name of names) await store.tx((tx) => tx.run(`analyze (skip_locked) ${name}`))
   return names
 }

@@ -1,21 +1,21 @@
-// Whether the store takes writes. A disk that is full, or a server that refuses, still answers every read: so once a
-// write was refused, being reached is not enough, and one has to succeed first.
+// Whether the store takes writes. A full disk, or a server that refuses writes, still answers every read. So once a
+// write was refused, it is not enough that the store can be reached: a write has to succeed first.
 import { randomBytes } from 'node:crypto'
 import { statfsSync } from 'node:fs'
 import path from 'node:path'
 import { StoreUnavailable, type Db, type Store } from './db.ts'
 
 export interface WriteWatch {
-  /** A transaction ended so; an error of its own means that the store did answer. */
+  /** Reports how a transaction ended. An error other than `StoreUnavailable` means that the store did respond. */
   ended(error?: unknown): void
   /** Rejects while writes are refused. */
   check(tx: Store['tx']): Promise<void>
 }
 
-/** A write that needs some place on the disk: a few bytes may still fit where larger writes do not. */
+/** A write that needs some room on the disk: a few bytes may still fit where larger writes do not. */
 const PROBE_BYTES = 16_384
 
-// Writes one row of its own, which nobody reads; needs room for it.
+// Writes a row of its own that nobody reads, and that needs room on the disk.
 const probe = (tx: Db): Promise<number> =>
   tx.run(
     "insert into settings (name, value) values ('write_probe', ?) on conflict (name) do update set value = excluded.value",
@@ -24,7 +24,7 @@ const probe = (tx: Db): Promise<number> =>
 
 class Undone extends Error {}
 
-/** Writes something and takes it back; rejects where it was refused. */
+/** Writes something and rolls it back. Rejects if the write was refused. */
 export const tryWrite = (store: Store): Promise<void> =>
   store
     .tx(async (tx) => {
@@ -47,10 +47,10 @@ export function makeWriteWatch(): WriteWatch {
   }
 }
 
-/** Below this the next checkpoint, or the next large transaction, will not find its place. */
+/** With less free space than this, the next checkpoint or the next large transaction will not fit. */
 const LEAST_FREE_BYTES = 16 * 1_048_576
 
-/** Refuses where the disk of a file is as good as full. */
+/** Throws if the disk of a file is as good as full. */
 export function checkSpace(file: string): void {
   const { bavail, bsize } = statfsSync(path.dirname(file))
   if (bavail * bsize < LEAST_FREE_BYTES)

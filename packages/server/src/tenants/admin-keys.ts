@@ -1,4 +1,4 @@
-// The org-admin keys of a tenant, as the operator sees them: listed, and revoked but for the last.
+// The org-admin keys of a tenant, as the operator sees them: all are listed, and all but the last can be revoked.
 import { isId, type AdminKey } from '@sensorium/contract'
 import { listKeyRows, revokeKeyRow } from '../auth/sql.ts'
 import { iso, isoOrNull } from '../kernel/clock.ts'
@@ -20,7 +20,7 @@ export async function listAdminKeys(db: Db, slug: string): Promise<AdminKey[]> {
   }))
 }
 
-/** Ends the key and its tokens. A tenant keeps one: without it nobody could administer it any more. */
+/** Ends the key and its tokens. A tenant keeps one key: without it nobody could administer the tenant any more. */
 export async function revokeAdminKey(
   tx: Db,
   announce: Announce,
@@ -29,7 +29,7 @@ export async function revokeAdminKey(
   now: number,
 ): Promise<void> {
   const { tenant_id } = await requireTenant(tx, slug)
-  // Of two that revoke at once the second counts what the first has left.
+  // Locks, so that of two concurrent revocations the second counts the keys that the first has left.
   const admin = await lockOrgAdmin(tx, tenant_id)
   if (!admin) throw notFound('tenant', slug)
   const keys = await listKeyRows(tx, tenant_id, admin.id)

@@ -1,13 +1,15 @@
-// How much a tenant may have: agents, interests, memories, bytes, events a day. Only a tenant with a quota pays for it.
+// How much a tenant may have: agents, interests, memories, bytes, events a day. Only a tenant with a quota pays for the
+// checks.
 //
-// 1. What is made one by one is counted in the transaction that makes it, under a lock, and no further than the quota.
-//    While there is much room a node takes a share of it, and counts again when that is used or a second old. Others may
-//    fill it up meanwhile, so that each passes it by what is left of its share; and with several writers a node itself
-//    by what it has under way while it counts. (Rejected: a table of shares, which is a write more for everything that
-//    is made under a quota; and a lock for whoever uses a share, which imports would wait for each other with.)
-// 2. What is published is compared with the counters that metering keeps anyway, read at most once a second, and with
-//    what this node took since: one node passes none, several may pass a quota by what they take in a second. What is
-//    under way counts whatever was read: it may not be among the counters yet.
+// 1. Agents, interests and memories are counted in the transaction that makes them, under a lock, and no further than
+//    the quota. While there is much room, a node takes a share of it, and counts again when the share is used or a
+//    second old. Other nodes may use up the room meanwhile, so each can exceed the quota by what is left of its share.
+//    With several writers, a node can also exceed it by what it has under way while it counts. (Rejected: a table of
+//    shares, which adds a write for everything that is made under a quota; and a lock for each use of a share, which
+//    would make imports wait for each other.)
+// 2. Events and bytes are compared with the counters that metering keeps anyway, read at most once a second, plus what
+//    this node took since. One node never exceeds a quota; several may exceed it by what they take in a second. Work
+//    under way counts whatever was read, because it may not be in the counters yet.
 import type { TenantSettings } from '@sensorium/contract'
 import type { Clock } from '../kernel/clock.ts'
 import { ruleBroken, type Failure } from '../kernel/failure.ts'
@@ -21,16 +23,16 @@ export type Counted = 'agents' | 'interests' | 'memories'
 export interface Quotas {
   /** Whether the tenant has a quota on what it publishes. */
   limitsPublishing(tenantId: string): boolean
-  /** Throws when the tenant may not have so many more of these. For the transaction that makes them. */
+  /** Throws if the tenant may not have `count` more of these. Call it in the transaction that makes them. */
   makeRoom(tx: Db, tenantId: string, what: Counted, count?: number): Promise<void>
   /**
-   * Throws when the tenant may not store so many bytes more. For the transaction that stores them; what comes back is
-   * called where it stores nothing after all.
+   * Throws if the tenant may not store this many more bytes. Call it in the transaction that stores them, and call the
+   * returned function if the transaction stores nothing after all.
    */
   makeRoomForBytes(tx: Db, tenantId: string, bytes: number): Promise<() => void>
   /**
-   * Why a tenant may not store so much more; null when it may. Then it is told what became of it: `written`, or given
-   * back with `release`.
+   * Returns why a tenant may not store this much more, or null if it may. After null, the caller reports the outcome:
+   * `written`, or `release` to give it back.
    */
   take(tenantId: string, events: number, bytes: number): Promise<Failure | null>
   written(tenantId: string, events: number, bytes: number): void
@@ -59,7 +61,7 @@ interface Amount {
 interface Reading extends Amount {
   day: string
   readAt: number
-  /** Written here since, or while it was read. */
+  /** Written by this node since, or while the counters were read. */
   since: Amount
 }
 
@@ -71,7 +73,7 @@ function add(to: Amount | undefined, events: number, bytes: number): void {
   to.bytes += bytes
 }
 
-/** What is made one by one. */
+/** The quotas on agents, interests and memories. */
 function makeShares(clock: Clock, settingsOf: SettingsOf): Quotas['makeRoom'] {
   const shares = new Map<string, Share>()
   return async (tx, tenantId, what, count = 1) => {
@@ -95,13 +97,13 @@ function makeShares(clock: Clock, settingsOf: SettingsOf): Quotas['makeRoom'] {
   }
 }
 
-/** What metering counts: events of a day, and bytes. */
+/** The quotas on what metering counts: events of a day, and bytes. */
 function makeMetered(store: Store, clock: Clock, settingsOf: SettingsOf) {
   const readings = new Map<string, Reading>()
-  /** Those under way: who comes meanwhile waits for the same one, else each would count from its own. */
+  /** Reads under way. Callers that arrive meanwhile wait for the same one, otherwise each would count from its own. */
   const reads = new Map<string, Promise<Reading>>()
   const writtenDuringRead = new Map<string, Amount>()
-  /** Taken, and neither written nor given back yet. */
+  /** Taken, and neither written nor released yet. */
   const underWay = new Map<string, Amount>()
 
   function read(tenantId: string): Reading | Promise<Reading> {
@@ -154,12 +156,12 @@ function makeMetered(store: Store, clock: Clock, settingsOf: SettingsOf) {
 
   return {
     take,
-    /** What was taken is stored. */
+    /** Reports that what was taken is stored. */
     written(tenantId: string, events: number, bytes: number): void {
       release(tenantId, events, bytes)
       count(tenantId, events, bytes)
     },
-    /** Nothing of what was taken is stored. */
+    /** Reports that nothing of what was taken is stored. */
     release,
   }
 }
@@ -180,7 +182,7 @@ export function makeQuotas(store: Store, clock: Clock, settingsOf: SettingsOf): 
       if (failure) throw failure
       let isStored = true
       tx.afterCommit(() => (isStored ? written : release)(tenantId, 0, bytes))
-      // It may be tried again, and takes its room again then.
+      // The transaction may be retried, and then takes its room again.
       tx.afterRollback(() => release(tenantId, 0, bytes))
       return () => void (isStored = false)
     },

@@ -1,9 +1,9 @@
-// The settings of tenants: what the environment says holds for all, and the operator may set another value for one.
+// The settings of tenants: the environment sets the values for all, and the operator may set another value for one.
 //
-// 1. Every node keeps the settings of all tenants that have any, so that asking for them costs nothing.
-// 2. A change holds at once on the node that made it, and on every other, and beside a command line, within a second:
-//    each looks for newer versions twice a second. Versions are given out under a lock, so they are committed in their
-//    order and none is passed over.
+// 1. Every node caches the settings of all tenants that have any, so that reading them costs nothing.
+// 2. A change takes effect at once on the node that made it, and within a second on every other node and on a service
+//    beside the command line: each looks for newer versions twice a second. Versions are given out under a lock, so
+//    they are committed in their order and none is skipped.
 import { TENANT_SETTINGS, type TenantSettings } from '@sensorium/contract'
 import type { Db, Store } from '../store/db.ts'
 import { requireTenant } from './create.ts'
@@ -16,7 +16,7 @@ export const NO_SETTINGS: TenantSettings = Object.fromEntries(
   TENANT_SETTINGS.map((name) => [name, null]),
 ) as unknown as TenantSettings
 
-// A setting that came with a later release is not in what was stored before.
+// A setting that came with a later release is missing in what was stored before.
 const readText = (text: string): TenantSettings => ({
   ...NO_SETTINGS,
   ...(JSON.parse(text) as Partial<TenantSettings>),
@@ -27,9 +27,9 @@ export type SettingsOf = (tenantId: string) => TenantSettings
 
 export interface SettingsCache {
   of: SettingsOf
-  /** What this process has just changed, and the version of that. */
+  /** Caches the settings that this process has just changed, and their version. */
   keep(tenantId: string, settings: TenantSettings, version: number): void
-  /** Looks for what other processes changed. */
+  /** Looks for settings that other processes changed. */
   runOnce(): Promise<void>
 }
 
@@ -43,7 +43,7 @@ export function makeSettingsCache(store: Store): SettingsCache {
     async runOnce() {
       for (const { tenant_id, settings, version } of await readSettingsAfter(store, seenUpTo)) {
         seenUpTo = version
-        // What this process changed while the look was under way is newer.
+        // Settings that this process changed during the read are newer.
         if (version < (known.get(tenant_id)?.version ?? 0)) continue
         known.set(tenant_id, { settings: readText(settings), version })
       }
@@ -57,7 +57,7 @@ export async function readSettings(db: Db, slug: string): Promise<TenantSettings
   return row ? readText(row.settings) : NO_SETTINGS
 }
 
-/** Sets what is given and leaves the rest as it is; null goes back to the default. */
+/** Sets the given settings and leaves the rest as they are; null restores the default. */
 export async function changeSettings(
   tx: Db,
   cache: Pick<SettingsCache, 'keep'> | null,
@@ -65,10 +65,10 @@ export async function changeSettings(
   changes: Partial<TenantSettings>,
 ): Promise<TenantSettings> {
   const { tenant_id } = await requireTenant(tx, slug)
-  // Holding the counter lets two changes follow each other.
+  // Taking a version locks the counter, so that two changes follow each other.
   const version = await nextSettingsVersion(tx)
   const row = await findSettings(tx, tenant_id)
-  // Only these: a body may carry anything else, and it is ignored.
+  // Only known settings: a body may carry anything else, which is ignored.
   const given = TENANT_SETTINGS.filter((name) => changes[name] !== undefined).map((name) => [name, changes[name]])
   const settings: TenantSettings = { ...(row ? readText(row.settings) : NO_SETTINGS), ...Object.fromEntries(given) }
   await saveSettings(tx, tenant_id, JSON.stringify(settings), version)

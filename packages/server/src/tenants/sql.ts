@@ -1,4 +1,4 @@
-// Tenants, their org-admin, and what they used.
+// The rows of tenants, their org-admins, their settings and their usage.
 import { one, type Db, type Insert } from '../store/db.ts'
 
 export interface TenantRow {
@@ -54,15 +54,15 @@ export const addUsage = (
   rows: (readonly [tenantId: string, day: string, metric: string, shard: number, amount: number])[],
 ) => db.insertLater(USAGE, rows)
 
-/** The newest days first, one row per day and metric. */
+/** Returns one row per day and metric, the newest days first. */
 export const sumUsage = (db: Db, tenantId: string) =>
   db.rows<{ day: string; metric: string; amount: number }>(
-    // The cast: PostgreSQL sums bigint into numeric, which would arrive as a text.
+    // Cast because PostgreSQL sums bigint into numeric, which would arrive as a text.
     `select day, metric, cast(sum(amount) as bigint) as amount from usage_days where tenant_id = ? and day <> '' group by day, metric order by day desc limit 10000`,
     [tenantId],
   )
 
-/** The next version of anybody's settings: whoever has it is alone until the transaction ends. */
+/** Returns the next version of any tenant's settings, and locks the counter until the transaction ends. */
 export async function nextSettingsVersion(db: Db): Promise<number> {
   const row = await one<{ value: string }>(
     db,
@@ -75,7 +75,7 @@ export async function nextSettingsVersion(db: Db): Promise<number> {
 export const findSettings = (db: Db, tenantId: string) =>
   one<{ settings: string }>(db, 'select settings from tenant_settings where tenant_id = ?', [tenantId])
 
-/** Of all tenants, what is newer than a version, oldest first. Locks nothing. */
+/** Returns the settings of all tenants that are newer than a version, oldest first. Locks nothing. */
 export const readSettingsAfter = (db: Db, version: number) =>
   db.rows<{ tenant_id: string; settings: string; version: number }>(
     'select tenant_id, settings, version from tenant_settings where version > ? order by version',
@@ -89,7 +89,7 @@ export const saveSettings = (db: Db, tenantId: string, settings: string, version
     [tenantId, settings, version],
   )
 
-/** What is counted of a tenant under a day (the empty one: what is stored), over all writers. */
+/** Returns the count of a metric on a day, over all writers. What is stored is counted under the empty day. */
 export const sumMetric = async (db: Db, tenantId: string, day: string, metric: string): Promise<number> =>
   (
     await db.lookUp<{ amount: number | null }>(
@@ -102,11 +102,11 @@ const COUNTED = {
   agents: 'select count(*) as n from (select 1 from agents where tenant_id = ? limit ?) as counted',
   memories:
     "select count(*) as n from (select 1 from memories where tenant_id = ? and status = 'active' limit ?) as counted",
-  // Counted for each agent already, so there is nothing to stop at.
+  // Already counted for each agent, so there is nothing to stop at.
   interests:
     'select cast(coalesce(sum(interests), 0) as bigint) as n from interest_counts where tenant_id = ? and cast(? as bigint) > 0',
 }
 
-/** How many of these a tenant has, counted not much further than `most`. */
+/** Returns how many of these a tenant has. Agents and memories are not counted further than `most`. */
 export const countUpTo = async (db: Db, tenantId: string, what: keyof typeof COUNTED, most: number): Promise<number> =>
   (await one<{ n: number }>(db, COUNTED[what], [tenantId, most]))?.n ?? 0

@@ -7,13 +7,13 @@ import { requireTenant } from './create.ts'
 import { addUsage, sumUsage } from './sql.ts'
 
 const METRICS = ['events', 'deliveries', 'acknowledgements', 'memories', 'searches'] as const
-/** What is stored at the moment is counted as well, under no day; it can become less. */
+/** The bytes that are stored at present, counted under no day. The count can go down. */
 export const STORED_BYTES = 'stored_bytes'
 export type Metric = (typeof METRICS)[number] | typeof STORED_BYTES
 
 export const dayOf = (now: number): string => iso(now).slice(0, 10)
 
-// Writers that run side by side add to different rows, so that none waits for another's commit.
+// Concurrent writers add to different rows, so that none waits for another's commit.
 const SHARDS = 64
 const shardOf = (db: Db): number => (db.writers === 1 ? 0 : Math.floor(Math.random() * SHARDS))
 
@@ -28,7 +28,7 @@ export function meter(
   const rows = [...counts]
     .filter(([, , amount]) => amount !== 0)
     .map(([tenantId, metric, amount]) => [tenantId, metric === STORED_BYTES ? '' : day, metric, shard, amount] as const)
-    // One order for all writers: two transactions can then wait for each other in one direction only.
+    // The same order for all writers, so that two transactions cannot deadlock.
     .sort((a, b) => (a[0] + a[2] < b[0] + b[2] ? -1 : 1))
   addUsage(db, rows)
 }

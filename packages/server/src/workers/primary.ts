@@ -1,9 +1,9 @@
-// Several processes behind one port. This one accepts connections and gives them to the workers in turn; each worker is
+// Several processes behind one port. This one accepts connections and hands them to the workers in turn; each worker is
 // a node of its own on the store that they share.
 //
-// 1. The first worker starts alone: what is wrong with the port or the store is said once, and ends the start.
-// 2. A worker that dies is replaced, each time after a longer wait while they die young.
-// 3. A signal stops all of them as it stops one: what was taken is finished.
+// 1. The first worker starts alone, so that a problem with the port or the store is reported once and ends the start.
+// 2. A worker that dies is replaced. While workers die young, each replacement waits longer.
+// 3. A signal stops all of them as it stops one: accepted work is finished.
 import cluster, { type Worker } from 'node:cluster'
 import module from 'node:module'
 import { fileURLToPath } from 'node:url'
@@ -15,33 +15,33 @@ import type { ToPrimary, ToWorker } from './messages.ts'
 const MAIN = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? '../main.ts' : '../main.js', import.meta.url))
 
 const RESTART = { firstMs: 100, maxMs: 30_000 }
-/** One that lived this long died of something else than the last. */
+/** A worker that lived this long did not die of the same cause as the last one. */
 const HEALTHY_AFTER_MS = 60_000
 const METRICS_WITHIN_MS = 2_000
-/** After the time that a worker gives itself. */
+/** Longer than the time that a worker gives itself to stop. */
 const STOP_WITHIN_MS = 17_000
 
 export interface Workers {
-  /** Resolves with the address once all of them listen; rejects when the first cannot. */
+  /** Resolves with the address once all workers listen. Rejects if the first one cannot. */
   start(): Promise<string>
-  /** Stops all; resolves with the exit code once the last has ended. */
+  /** Stops all workers. Resolves with the exit code once the last has ended. */
   stop(signal: string): Promise<number>
-  /** Ends all at once. */
+  /** Kills all workers at once. */
   kill(): void
 }
 
 export function makeWorkers(count: number, log: Logger): Workers {
-  // Not JSON, which has no word for a number that was not measured.
+  // Not JSON, which has no value for a number that was not measured.
   cluster.setupPrimary({ exec: MAIN, args: [], serialization: 'advanced' })
   const metrics = makeMetricsGathering()
-  // Where the command keeps what it has compiled: a worker would compile it again.
+  // The compile cache of the command. Without it a worker would compile everything again.
   const cache = module.getCompileCacheDir()
   let stopping = false
   let failures = 0
 
   const running = (): Worker[] => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
 
-  /** A worker that is replaced when it dies; resolves when it listens. */
+  /** Starts a worker, which is replaced when it dies. Resolves when it listens. */
   function begin(isFirst: boolean): Promise<string> {
     const worker = cluster.fork(cache === undefined ? {} : { NODE_COMPILE_CACHE: cache })
     const since = Date.now()
@@ -55,7 +55,7 @@ export function makeWorkers(count: number, log: Logger): Workers {
       worker.on('error', (error) => log.error({ err: error, worker: worker.id }, 'a worker cannot be reached'))
       worker.once('exit', (code, signal) => {
         if (stopping) return resolve('')
-        // It has said why itself.
+        // The worker has reported the reason itself.
         if (isFirst && !isReady) return reject(new FirstWorkerFailed())
         replace(worker, since, { code, signal }).then(resolve, () => {})
       })
@@ -103,7 +103,7 @@ function tell(worker: Worker, message: ToWorker): void {
   if (worker.isConnected()) worker.send(message)
 }
 
-/** Asks every worker for its metrics, and gives them together to the one that was asked. */
+/** Collects the metrics of all workers, and sends them to the worker that asked. */
 function makeMetricsGathering() {
   const gatherings = new Map<number, { missing: Set<Worker>; got: MetricsOfProcess[]; done(): void }>()
   let asks = 0

@@ -1,28 +1,28 @@
-// A worker's line to the process that keeps it.
+// A worker's connection to the primary process.
 import cluster from 'node:cluster'
 import type { MetricsOfProcess, ShareMetrics } from '../http/metrics.ts'
 import type { ToPrimary, ToWorker } from './messages.ts'
 
 export interface Worker {
-  /** Which one of the workers this is; a worker that took the place of another has a number of its own. */
+  /** The number of this worker. A worker that replaces another has a number of its own. */
   id: number
   ready(url: string): void
-  /** Called when the whole service is to stop. */
+  /** Registers a function that is called when the whole service is to stop. */
   onStop(stop: (signal: string) => void): void
   shareMetrics: ShareMetrics
 }
 
-/** Longer than the primary waits for the others. */
+/** Longer than the primary waits for the other workers. */
 const GATHERED_WITHIN_MS = 3_000
 
-/** Null in a process that is no worker. */
+/** Returns null in a process that is not a worker. */
 export function joinPrimary(): Worker | null {
   const { worker } = cluster
   if (!worker) return null
   const waiting = new Map<number, (all: MetricsOfProcess[]) => void>()
   const tell = (message: ToPrimary): void => void (worker.isConnected() && worker.send(message))
   let asks = 0
-  // Told to stop before it serves anybody.
+  // Until `onStop` is called: the worker does not serve anybody yet.
   let stop: (signal: string) => void = () => process.exit(0)
   let collect: () => Promise<MetricsOfProcess> = async () => []
 
