@@ -1,10 +1,10 @@
-// Acknowledgements that share a transaction. Where several writers gain from running side by side, a transaction has a
-// cost of its own and a flush of the log to wait for: three receivers of one event took three of each, a third of all
-// that PostgreSQL had to do at 500 events a second. Where there is one writer, acknowledgements began groups of their
-// own, and publishes waited for those. Statements stay one for each mailbox and go out together.
+// Acknowledgements that share a transaction. On a store with several concurrent writers, every transaction has a cost
+// of its own and waits for a flush of the log: the three receivers of one event took three of each, a third of all the
+// work of PostgreSQL at 500 events a second. On a store with one writer, acknowledgements began groups of their own,
+// and publishes waited for those. There is still one statement for each mailbox; they go out together.
 //
-// 1. An acknowledgement is on disk when it resolves, and counts what was open in its own mailbox.
-// 2. What one of a group runs into is not its neighbours' trouble: then each is done alone.
+// 1. An acknowledgement is on disk when it resolves, and counts the deliveries that were open in its own mailbox.
+// 2. A failure of one acknowledgement does not fail the others of its group: each is then done alone.
 import { eachAlone, failedAlone, makeBatches } from '../kernel/batches.ts'
 import { StoreUnavailable, type Store } from '../store/db.ts'
 import { acknowledge, acknowledgeAll, type Acknowledgement, type SettleTools } from './settle.ts'
@@ -13,7 +13,7 @@ import { ofMailbox, type Mailbox } from './sql.ts'
 type Acknowledge = (mailbox: Mailbox, ids: readonly string[]) => Promise<number>
 
 const MOST_IDS = 1_000
-/** Beside a group under way another begins when so many wait, or one has waited so long. */
+/** While a group is under way, another begins when this many acknowledgements wait, or one has waited this long. */
 const BESIDE = { worth: 16, patienceMs: 4 }
 
 export function makeAcknowledge(store: Store, tools: SettleTools, now: () => number): Acknowledge {
@@ -28,7 +28,7 @@ export function makeAcknowledge(store: Store, tools: SettleTools, now: () => num
     }
   }
 
-  /** Where tenants lie on several machines a transaction is of one of them. */
+  /** On a store whose tenants lie on several machines, a transaction covers one tenant. */
   async function run(group: readonly Acknowledgement[]): Promise<(number | Promise<number>)[]> {
     if (!store.isSharded) return together(group)
     const counts = new Map<Acknowledgement, number | Promise<number>>()
@@ -44,7 +44,7 @@ export function makeAcknowledge(store: Store, tools: SettleTools, now: () => num
 
   const batches = makeBatches<Acknowledgement, number>({
     run,
-    // One writer does one after the other whatever is asked for: there a group is what came before its turn.
+    // A single writer runs transactions one after the other anyway: a group is what arrived before its turn.
     lanes: store.writers,
     ...(store.writers === 1 ? {} : { beside: BESIDE }),
     whose: ofMailbox,

@@ -1,10 +1,10 @@
-// Claims what is due in a mailbox, and waits for it if asked to. What comes out is the JSON of the deliveries: the
-// envelope is stored as the text that came in, and goes out as that text.
+// Claims what is due in a mailbox, and waits for it if asked to. The result is the JSON of the deliveries: an envelope
+// is stored as the text that was received, and is delivered as that text.
 //
-// 1. A delivery that is claimed is leased: nobody else gets it until the lease lapses or is given back.
+// 1. A claimed delivery is leased: nobody else gets it until the lease lapses or is given back.
 // 2. An empty mailbox costs one read and no transaction.
-// 3. To a poll that sleeps a delivery is handed by the transaction that makes it (handover.ts).
-// 4. The time of a lease is asked inside its transaction: the clock may step between two of them (move-with-clock.ts).
+// 3. A delivery for a sleeping poll is handed to it by the transaction that creates the delivery (handover.ts).
+// 4. A lease's time is read inside its transaction: the clock may step between two transactions (move-with-clock.ts).
 import type { Activity } from '../activity/activity.ts'
 import { iso, type Clock } from '../kernel/clock.ts'
 import type { Db, Store } from '../store/db.ts'
@@ -35,28 +35,28 @@ export interface ToEnrich {
   id: string
   eventId: string
   depth: 'light' | 'full'
-  /** Null where it is long, and has to be read. */
+  /** Null if the envelope is long and has to be read separately. */
   envelope: string | null
 }
 
 /**
- * What to add to the payloads of deliveries that are delivered for the first time, by delivery id, as JSON text. Never
- * rejects.
+ * Returns the blocks to add to the payloads of deliveries that are delivered for the first time, by delivery id, as
+ * JSON text. Never rejects.
  */
 export type Enrich = (mailbox: Mailbox, deliveries: readonly ToEnrich[]) => Promise<ReadonlyMap<string, string>>
 
 export interface Claim {
   (mailbox: Mailbox, limit: number): Promise<ClaimedDelivery[]>
   /**
-   * The same, waiting up to `waitMs` for something to be due. `checkCaller` is asked before each further look, and
-   * throws to end it.
+   * The same, waiting up to `waitMs` for something to be due. `checkCaller` is called before each further look, and
+   * ends the wait by throwing.
    */
   waiting: WaitForDeliveries
-  /** When this node last polled the mailbox, which the store may not have been told yet. */
+  /** When this node last polled the mailbox; the store may not have this time yet. */
   lastPoll(mailbox: Mailbox): number | null
   /**
-   * The same for several mailboxes in one transaction, each with a lease of at least `leaseMs`. `admit` is asked in
-   * that transaction whether a mailbox is still to be served; null leaves it alone.
+   * The same for several mailboxes in one transaction, each with a lease of at least `leaseMs`. `admit` decides in that
+   * transaction whether a mailbox is still served; null skips the mailbox.
    */
   many<T>(
     wanted: readonly MailboxClaim[],
@@ -75,7 +75,7 @@ export interface Served<T> {
   deliveries: LeasedDelivery[]
 }
 
-// The envelope is the text of an object that is not empty: the block goes in before its last brace.
+// The envelope is the text of a non-empty object: the block is inserted before its last brace.
 const withEnrichment = (envelope: string, block: string | null | undefined): string =>
   block ? `${envelope.slice(0, envelope.lastIndexOf('}'))},"enrichment":${block}}` : envelope
 
@@ -85,7 +85,7 @@ const deliveryJson = (row: ClaimedRow, envelope: string): string =>
 
 const NOTHING = async (): Promise<ClaimedRow[]> => []
 
-// After the transaction: the lease is taken, and nobody waits for a search but who asked for it.
+// Runs after the transaction: the lease is taken, and only the caller that asked for enrichment waits for its search.
 async function withPayloads(
   { store, enrich }: Pick<ClaimTools, 'store' | 'enrich'>,
   mailbox: Mailbox,
@@ -115,7 +115,7 @@ async function withPayloads(
   })
 }
 
-/** Reads what is long, one after the other. What is gone meanwhile is left out. */
+/** Reads long payloads one after the other. A delivery whose payload is gone meanwhile is left out. */
 async function wholeDeliveries(claimed: readonly ClaimedDelivery[]): Promise<LeasedDelivery[]> {
   const whole: LeasedDelivery[] = []
   for (const delivery of claimed) {
@@ -143,7 +143,7 @@ export function makeClaim({ store, clock, wakeups, handover, policyOf, enrich, a
     const { write: note, last } = notes.notice(mailbox, now)
     const mustLook = look === 'needed' || (look === 'unless_known' && !last.more)
     if (mustLook && !(await isSomethingDue(store, mailbox, now))) {
-      // A note holds nobody up; one that fails is written with the next poll that finds something.
+      // The poll does not wait for its note. A note that fails is written with the next poll that finds something.
       if (note) store.tx(async (tx) => notePoll(tx, mailbox, now), FORGETTABLE).catch(() => {})
       return []
     }
@@ -158,7 +158,7 @@ export function makeClaim({ store, clock, wakeups, handover, policyOf, enrich, a
   const claim = ((mailbox, limit) => take(mailbox, limit, 'unless_known')) as Claim
 
   claim.many = async (wanted, leaseMs, admit) => {
-    // Side by side: on PostgreSQL the statements of all mailboxes go out together, step by step.
+    // In parallel: on PostgreSQL the statements of all mailboxes go out together, step by step.
     const served = await store.tx((tx) => {
       const now = clock.now()
       return Promise.all(

@@ -18,7 +18,7 @@ interface DeadRow {
   dlq_reason: string
   created_at: number
   dead_lettered_at: number
-  /** Null where it is long. */
+  /** Null if the envelope is long. */
   envelope: string | null
 }
 
@@ -31,16 +31,16 @@ function whereOf({ tenantId, recipientId }: DeadLetterScope): { where: string; v
       }
 }
 
-/** How many there are, counted one by one. */
+/** Counts the dead letters of the scope, row by row. */
 export async function countDeadLetters(db: Db, scope: DeadLetterScope): Promise<number> {
   const { where, values } = whereOf(scope)
   return (await one<{ n: number }>(db, `select count(*) as n from deliveries d where ${where}`, values))?.n ?? 0
 }
 
-/** Those that a filter looks at: some tens of milliseconds of reading, in many turns. */
+/** How many dead letters a filter scans: some tens of milliseconds of reading, in many turns. */
 const MAX_LOOKED = 20_000
 
-/** A page as JSON, newest first, and how many there are. */
+/** Returns a page of dead letters as JSON, newest first, and their total. */
 export async function listDeadLetters(
   db: Db,
   scope: DeadLetterScope,
@@ -87,7 +87,7 @@ const deadLetterJson = (row: DeadRow, envelope: string): string =>
   `{"id":"${row.id}","event_id":${JSON.stringify(row.event_id)},"agent_id":"${row.recipient_id}","attempt_count":${row.attempts},` +
   `"dlq_reason":${JSON.stringify(row.dlq_reason)},"payload":${envelope},"created_at":"${iso(row.created_at)}","dead_lettered_at":"${iso(row.dead_lettered_at)}"}`
 
-/** The dead letter, held until the transaction ends, with what is needed to route it again. */
+/** Returns the dead letter with what is needed to route it again, and locks it until the transaction ends. */
 export async function lockDeadLetter(
   tx: Db,
   scope: DeadLetterScope,
@@ -115,7 +115,7 @@ export interface LockedDeadLetter {
   matched: string
 }
 
-/** Those of these that are dead letters, held until the transaction ends. */
+/** Returns those of the given deliveries that are dead letters, locked until the transaction ends. */
 export const lockDeadLetters = (tx: Db, tenantId: string, ids: string[]) =>
   tx.rows<LockedDeadLetter>(
     `select id, recipient_id, event_id, matched from deliveries
@@ -123,14 +123,14 @@ export const lockDeadLetters = (tx: Db, tenantId: string, ids: string[]) =>
     [tenantId, tx.dialect.list(ids)],
   )
 
-/** What applies to a dead letter today. */
+/** The priority, enrichment and matches that today's routing gives a dead letter. */
 export interface Fresh {
   priority: number
   enrichment: string
   matched: string
 }
 
-/** Starts dead letters over, each by what applies to it today; null leaves it as it was. */
+/** Starts dead letters over, each with the values that apply to it today; null keeps its old ones. */
 export async function reviveMany(
   tx: Db,
   tenantId: string,
@@ -147,7 +147,7 @@ export async function reviveMany(
   }
 }
 
-/** Deletes those of these that are dead letters; returns how many. */
+/** Deletes those of the given deliveries that are dead letters. Returns how many. */
 export const deleteDeadLetters = (tx: Db, tenantId: string, ids: string[]) =>
   tx.run(`delete from deliveries where tenant_id = ? and ${tx.dialect.inList('id')} and ${IS_DEAD}`, [
     tenantId,
@@ -163,7 +163,7 @@ const freshValues = (fresh: Fresh | null): Value[] => [
   fresh?.matched ?? null,
 ]
 
-/** Starts a dead letter over: due at once, no attempt yet. `fresh` is what applies today; null leaves it as it was. */
+/** Starts a dead letter over: due at once, no attempt yet. `fresh` is what applies today; null keeps the old values. */
 export async function revive(
   tx: Db,
   { tenantId, recipientId }: Mailbox,

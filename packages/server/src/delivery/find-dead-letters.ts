@@ -1,11 +1,11 @@
-// Finds dead letters by what they have in common, newest first. A pattern and a part of a reason have no index, so the
-// dead letters of a mailbox or a tenant are gone through, a thousand without their payloads in each turn.
+// Finds dead letters by what they have in common, newest first. No index covers a pattern or a part of a reason, so the
+// dead letters of a mailbox or a tenant are scanned without their payloads, a thousand in each turn.
 import { isId } from '@sensorium/contract'
 import { compileGlob } from '../routing/glob.ts'
 import type { Db, Value } from '../store/db.ts'
 import { IS_DEAD } from './standing.ts'
 
-/** Whose dead letters: one recipient's, or the whole tenant's. */
+/** Whose dead letters are meant: one recipient's, or the whole tenant's. */
 export interface DeadLetterScope {
   tenantId: string
   recipientId: string | null
@@ -26,7 +26,7 @@ export interface FoundDeadLetter {
   dlq_reason: string
   dead_lettered_at: number
   type: string
-  /** Of its event's envelope. */
+  /** The size of the event's envelope. */
   bytes: number
 }
 
@@ -36,7 +36,7 @@ const COLUMNS =
   'd.id, d.event_id, d.recipient_id, d.dlq_reason, d.dead_lettered_at, e.type, octet_length(e.envelope) as bytes'
 const FROM = 'deliveries d join events e on e.tenant_id = d.tenant_id and e.id = d.event_id'
 
-/** Whether anything is asked for but all of them. */
+/** Whether the filter has any condition at all. */
 export const isFiltering = (filter: DeadLetterFilter): boolean =>
   Object.values(filter).some((value) => value !== undefined)
 
@@ -48,15 +48,13 @@ function passesOf({ event_type, reason }: DeadLetterFilter): (letter: FoundDeadL
     (part === undefined || letter.dlq_reason.toLowerCase().includes(part))
 }
 
-/** The scope that a filter leaves: an agent finds its own dead letters, whomever it names. Null: nobody's. */
+/** Narrows the scope to the agent that the filter names; null if the scope is another agent's. */
 function narrowed(scope: DeadLetterScope, { agent_id }: DeadLetterFilter): DeadLetterScope | null {
   if (agent_id === undefined) return scope
   return scope.recipientId === null || scope.recipientId === agent_id ? { ...scope, recipientId: agent_id } : null
 }
 
-/**
- * A page of dead letters before a place in their order. By the index of the tenant's or the recipient's dead letters.
- */
+/** Returns a page of dead letters before a place in their order, by the tenant's or the recipient's index of them. */
 function pageDead(
   db: Db,
   { tenantId, recipientId }: DeadLetterScope,
@@ -73,7 +71,7 @@ function pageDead(
   )
 }
 
-/** At most `most` that pass, looking at no more than `look` of them. */
+/** Returns at most `most` dead letters that pass the filter, scanning no more than `look`, in whole pages. */
 export async function findDeadLetters(
   db: Db,
   scope: DeadLetterScope,
@@ -94,12 +92,12 @@ export async function findDeadLetters(
     looked += page.length
     if (page.length < PAGE || found.length === most) break
     before = page.at(-1)!
-    await new Promise(setImmediate) // others may have their turn
+    await new Promise(setImmediate) // lets other work have its turn
   }
   return found
 }
 
-/** Those of these deliveries that are dead letters of the scope. */
+/** Returns those of the given deliveries that are dead letters of the scope. */
 export async function namedDeadLetters(
   db: Db,
   { tenantId, recipientId }: DeadLetterScope,

@@ -1,11 +1,10 @@
-// Hands what is published to a poll that waits for it, in the transaction that stores it: the delivery is stored as
+// Hands a published delivery to a poll that waits for it, in the transaction that stores the delivery. It is stored as
 // leased, and goes out once that is on disk. Otherwise its receiver waits for two commits, the delivery's and the
 // lease's.
 //
 // 1. A poll is offered while it sleeps, having looked and found nothing due, or while it claims (claim-together.ts).
-// 2. A paused agent is handed nothing: the publish knows by the routing of its transaction who is, on every node.
-// 3. A poll that a transaction has taken is the transaction's until that has ended. Then it has deliveries, or looks
-//    again.
+// 2. A paused agent is handed nothing. The routing of the transaction says which agents are paused, on every node.
+// 3. A poll that a transaction has taken belongs to it until it ends. Then the poll has deliveries, or looks again.
 import type { ClaimedRow, LeasedDeliveryRow, Mailbox, NewDeliveryRow } from './sql.ts'
 import { SHORT_BYTES } from './long-payloads.ts'
 import type { PolicyOf } from './policy.ts'
@@ -17,27 +16,27 @@ export interface NewDelivery extends NewDeliveryRow {
 
 export interface HandedOver {
   rows: ClaimedRow[]
-  /** When their leases lapse. */
+  /** When the leases lapse. */
   until: number
 }
 
 export interface Offer {
-  /** Ends the offer. What was handed to the poll, or null; where a transaction has taken it, that is waited for. */
+  /** Ends the offer. Returns what was handed to the poll, or null; waits for a transaction that has taken the poll. */
   end(): HandedOver | null | Promise<HandedOver | null>
 }
 
 export interface Handing {
-  /** Deliveries that a waiting poll takes, and those that none does. */
+  /** `leased` are the deliveries that waiting polls take, `ready` are all others. */
   leased: LeasedDeliveryRow[]
   ready: readonly NewDelivery[]
-  /** The transaction has ended. */
+  /** Called when the transaction has ended. */
   settle(isCommitted: boolean): void
 }
 
 export interface Handover {
-  /** A poll sleeps; `stir` ends its sleep. */
+  /** Offers a sleeping poll; `stir` ends its sleep. */
   offer(mailbox: Mailbox, limit: number, stir: () => void): Offer
-  /** Finds polls that wait for these deliveries, of agents that are not paused. */
+  /** Finds waiting polls for these deliveries. Deliveries to paused agents are not handed over. */
   take(deliveries: readonly NewDelivery[], now: number, isPaused: (delivery: NewDelivery) => boolean): Handing
 }
 
@@ -47,7 +46,7 @@ interface Waiting {
   taken: PromiseWithResolvers<HandedOver | null> | null
 }
 
-/** In the order in which a poll gives them out. */
+/** The order in which a poll returns deliveries. */
 const inOrder = (a: NewDelivery, b: NewDelivery): number => b.priority - a.priority || (a.id < b.id ? -1 : 1)
 
 const NOTHING_TO_SETTLE = (): void => {}
@@ -120,7 +119,7 @@ export function makeHandover(policyOf: PolicyOf): Handover {
   }
 }
 
-/** As it would have been claimed: a long envelope is read when its turn comes. */
+/** The row as a claim would have returned it: a long envelope is read when its turn comes. */
 const claimed = (row: LeasedDeliveryRow): ClaimedRow => ({
   ...row,
   envelope: row.envelope.length <= SHORT_BYTES ? row.envelope : null,

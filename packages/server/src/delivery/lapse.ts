@@ -1,6 +1,6 @@
-// Sees to what the clock alone decides: a delivery whose last lease has run out is a dead letter, one that has waited
-// is ready and its mailbox is woken. An ordinary lease that runs out needs nothing: every verb asks the time, and a
-// poll hands the delivery out again.
+// Writes what the passing of time has decided. A delivery whose last lease has run out becomes a dead letter; one whose
+// wait is over becomes ready, and its mailbox is woken. An ordinary lease that runs out needs no write: every verb
+// compares the time, and a poll delivers it again.
 import type { Activity } from '../activity/activity.ts'
 import type { Db, Store } from '../store/db.ts'
 import type { DeliveryPolicy, PolicyOf } from './policy.ts'
@@ -28,7 +28,7 @@ async function apply(tx: Db, activity: Activity, rows: TimedRow[], now: number, 
   }
 }
 
-/** Some hundred deliveries of a tenant in one transaction; returns them. */
+/** Handles up to `AT_ONCE` deliveries of a tenant in one transaction. Returns them. */
 const step = (
   store: Store,
   activity: Activity,
@@ -43,7 +43,7 @@ const step = (
     return rows
   })
 
-/** One delivery. */
+/** Handles one delivery. */
 export const lapseOne = async (
   tx: Db,
   activity: Activity,
@@ -54,9 +54,8 @@ export const lapseOne = async (
 ): Promise<void> => apply(tx, activity, await lapsedRow(tx, tenantId, id, now), now, policy)
 
 /**
- * Writes down what the clock has decided in a tenant, also what somebody else is at: it waits for them. For answers
- * that tell of dead letters: an acknowledgement that is under way either has won when this returns, or finds the
- * delivery dead.
+ * Writes every lapse in a tenant, and waits for rows that other transactions hold. Called before responses that report
+ * dead letters: an acknowledgement under way either has won when this returns, or finds the delivery dead.
  */
 export async function writeLapsed(
   store: Store,
@@ -69,7 +68,7 @@ export async function writeLapsed(
   while ((await step(store, activity, tenantId, now, policy, false)).length === AT_ONCE);
 }
 
-/** Everything, but for what somebody else is at; returns the recipients for whom something became due. */
+/** Writes every lapse but of rows that others hold. Returns the recipients for whom something became due. */
 export async function sweepLapsed(
   store: Store,
   activity: Activity,

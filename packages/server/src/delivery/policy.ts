@@ -1,14 +1,14 @@
 // How a delivery is treated: how long a lease lasts, how many attempts it has, how long a failed push waits.
 //
 // The environment gives the defaults, a tenant's settings may replace them, and an agent may have a push schedule of
-// its own. Whoever needs one of the three is given the policy that holds for the delivery.
+// its own. Code that needs one of the three is given the policy that holds for the delivery.
 import type { TenantSettings } from '@sensorium/contract'
 import type { Config } from '../config.ts'
 import type { SettingsOf } from '../tenants/settings.ts'
 
 export interface DeliveryPolicy {
   visibilityTimeoutMs: number
-  /** Attempts of a delivery; after the last only an acknowledgement saves it from the dead letters. */
+  /** Attempts of a delivery. After the last one, only an acknowledgement saves it from the dead letters. */
   maxAttempts: number
   /** The waits after failed pushes 1, 2, 3 and so on, in seconds; the last one repeats. */
   pushRetryS: readonly number[]
@@ -17,9 +17,7 @@ export interface DeliveryPolicy {
 /** The policy of a tenant at this moment. */
 export type PolicyOf = (tenantId: string) => DeliveryPolicy
 
-/**
- * What a tenant's settings say, and the environment where they say nothing. Worked out once for each change of them.
- */
+/** Returns a tenant's policy: its settings, or the environment's where they are null. Computed once for each change. */
 export function makePolicyOf(
   { visibilityTimeoutMs, maxAttempts, pushRetryS }: Config,
   settingsOf: SettingsOf,
@@ -41,6 +39,6 @@ export function makePolicyOf(
   }
 }
 
-/** The same for an agent, which may have its own push schedule. */
+/** Returns the policy of an agent, which may have its own push schedule. */
 export const withPushSchedule = (policy: DeliveryPolicy, schedule: readonly number[] | null): DeliveryPolicy =>
   schedule === null ? policy : { ...policy, pushRetryS: schedule }

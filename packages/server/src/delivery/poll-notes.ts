@@ -1,37 +1,37 @@
-// When mailboxes were last polled on this node, and what the last poll left. The time is written to the store once a
-// second at most. What a look has found is believed for half a second: a receiver that takes five hundred deliveries a
-// second looks twice. Meanwhile it is known without a look what is in the mailbox: what is published into it, and what
-// is taken out of it, goes through here.
+// When mailboxes were last polled on this node, and what the last poll left in them. The time is written to the store
+// once a second at most. The result of a look is trusted for half a second, so a receiver that takes five hundred
+// deliveries a second looks twice a second. In between, the state of the mailbox is known without a look: every publish
+// into it and every claim from it is noted here.
 import type { Mailbox } from './sql.ts'
 
 interface PollNote {
   written: number
   polled: number
-  /** Something was put into it, or the last poll got all it asked for: there may be more. */
+  /** Something was put into the mailbox, or the last poll got all it asked for: there may be more. */
   more: boolean
-  /** Nothing is due in it, which holds until then in elapsed time. */
+  /** Nothing is due in the mailbox. This holds until the given elapsed time. */
   emptyUntil: number
-  /** What becomes due in it by itself is known until then, in elapsed time. */
+  /** `due` is known until the given elapsed time. */
   outlookUntil: number
-  /** When something in it becomes due by itself. */
+  /** When a lease or a wait in the mailbox ends and something becomes due without a new delivery. */
   due: number | null
-  /** How often something has stirred in it. */
+  /** How often the mailbox was stirred. */
   stirs: number
 }
 
 export interface PollNotes {
-  /** Whether the poll is to be written down, and the note of it, for its result. */
+  /** Notes a poll. Returns whether it has to be written to the store, and the note, for the result of the poll. */
   notice(mailbox: Mailbox, now: number): { write: boolean; last: PollNote }
   lastPoll(mailbox: Mailbox): number | null
-  /** Nothing was due in the mailbox, and nothing will be before `due`. */
+  /** A look found nothing due in the mailbox, and nothing will be before `due`. */
   foundEmpty(mailbox: Mailbox, due: number | null, elapsed: number): void
-  /** A claim that saw the mailbox after `stirs` has taken all that was due, until then. */
+  /** A claim that began when the mailbox had `stirs` stirs has leased all that was due, until `until`. */
   tookAll(note: PollNote, stirs: number, until: number, elapsed: number): void
-  /** Something in the mailbox is leased until then. */
+  /** A delivery in the mailbox is leased until `until`. */
   leased(mailbox: Mailbox, until: number): void
-  /** Null unless a look would find nothing; then when something becomes due. */
+  /** Returns null unless a look would find nothing; then it returns when something becomes due. */
   knownEmpty(mailbox: Mailbox, elapsed: number, now: number): { due: number | null } | null
-  /** Something may have come into these mailboxes; null is all of them. `isAdded`: it has, and nothing else changed. */
+  /** Something may have come into these mailboxes, or any if null. `isAdded`: it has, and nothing else changed. */
   stirred(recipientIds: readonly string[] | null, isAdded: boolean): void
 }
 

@@ -1,9 +1,9 @@
-// Gives back what was leased a moment ago and cannot go out: it is ready again, as if it had never left.
+// Gives back deliveries that were leased a moment ago and cannot go out: they are ready again, as if never leased.
 import type { Store } from '../store/db.ts'
 import { putBackRows, type ClaimedRow, type Mailbox } from './sql.ts'
 import type { Wakeups } from './wake.ts'
 
-/** Never rejects: where it fails the leases lapse. */
+/** Never rejects: if it fails, the leases lapse. */
 export type PutBack = (mailbox: Mailbox, rows: readonly Pick<ClaimedRow, 'id'>[]) => Promise<void>
 
 export function makePutBack(store: Store, wakeups: Wakeups): PutBack {

@@ -1,4 +1,4 @@
-// How a mailbox is doing, and what its owner acknowledged last.
+// The health of a mailbox, and what its owner acknowledged last.
 import { iso, isoOrNull } from '../kernel/clock.ts'
 import { memberTexts } from '../kernel/json-members.ts'
 import { nextTurn } from '../kernel/step-turns.ts'
@@ -15,7 +15,7 @@ export interface QueueHealth {
   last_poll_at: string | null
 }
 
-/** Goes through the mailbox once. */
+/** Counts the deliveries of a mailbox, in one pass over the open ones. */
 export async function queueHealth(
   db: Db,
   { tenantId, recipientId }: Mailbox,
@@ -54,7 +54,7 @@ interface RecentRow {
   envelope: string | null
 }
 
-/** The events of the latest acknowledgements, as JSON, last acknowledged first. */
+/** Returns the events of the latest acknowledgements as JSON, last acknowledged first. */
 export async function recentEvents(db: Db, { tenantId, recipientId }: Mailbox, limit: number): Promise<JsonBody> {
   const rows = await db.rows<RecentRow>(
     `select d.id, d.event_id, d.acknowledged_at, ${shortText('e.envelope')} as envelope
@@ -74,7 +74,7 @@ export async function recentEvents(db: Db, { tenantId, recipientId }: Mailbox, l
 
 const SHOWN_MEMBERS: ReadonlySet<string> = new Set(['type', 'source', 'subject', 'time', 'data', 'data_base64'])
 
-/** The parts of the envelope are the text that came in, as they are in a delivery. */
+/** The parts of the envelope are the text that was received, as in a delivery. */
 function recentJson(row: RecentRow, texts: ReadonlyMap<string, string>): string {
   const part = (name: string): string => `,"${name}":${texts.get(name) ?? 'null'}`
   const data = ['data', 'data_base64'].find((name) => texts.has(name))

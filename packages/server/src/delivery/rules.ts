@@ -4,7 +4,7 @@
 // time an attempt has.
 //
 // 1. ready → leased → acknowledged is the ordinary way; a lease that lapses, or is given back, leads to ready again.
-// 2. attempts counts how often it was delivered. After the last one only an acknowledgement saves a delivery from the
+// 2. attempts counts how often the delivery went out. After the last attempt, only an acknowledgement saves it from the
 //    dead letters.
 // 3. acknowledged is final. dead_lettered ends with a replay, which starts over.
 
@@ -12,7 +12,7 @@ import type { DeliveryPolicy } from './policy.ts'
 
 export interface Attempted {
   attempts: number
-  /** When it was first delivered. */
+  /** When the delivery was first delivered. */
   first_attempt_at: number | null
   last_error: string | null
 }
@@ -35,11 +35,11 @@ function exhausted(delivery: Attempted, now: number, what: string): Next {
   }
 }
 
-/** A lease lapsed, or was dropped with its stream. */
+/** The next state after a lease lapsed, or was dropped with its stream. */
 export const afterLapse = (delivery: Attempted, now: number, { maxAttempts }: DeliveryPolicy): Next =>
   delivery.attempts >= maxAttempts ? exhausted(delivery, now, 'Not acknowledged') : { state: 'ready' }
 
-/** The handler gave it back. */
+/** The next state after the handler gave the delivery back. */
 export function afterNack(
   delivery: Attempted,
   nack: { retryAfterMs: number; reason: string | null; deadLetter: boolean },
@@ -52,16 +52,16 @@ export function afterNack(
   return nack.retryAfterMs > 0 ? { state: 'waiting', dueAt: now + nack.retryAfterMs } : { state: 'ready' }
 }
 
-/** Waits are spread by so much either way: what failed together does not come back together. */
+/** Waits vary by this fraction either way, so that pushes that failed together are not retried together. */
 const JITTER = 0.2
 
-/** How long a delivery waits after its failed push number `attempt`, if the endpoint does not say so itself. */
+/** How long a delivery waits after its failed push number `attempt`, unless the endpoint names a time itself. */
 function pushRetryMs(schedule: readonly number[], attempt: number, random: () => number = Math.random): number {
   const seconds = schedule[Math.min(attempt, schedule.length) - 1]!
   return Math.round(seconds * 1000 * (1 - JITTER + 2 * JITTER * random()))
 }
 
-/** A push got a response other than 2xx, or none. */
+/** The next state after a push got a response other than 2xx, or none. */
 export function afterFailedPush(
   delivery: Attempted,
   failure: { error: string; retryAfterMs: number | null },

@@ -1,5 +1,5 @@
 // What a recipient does with a delivery it was handed: acknowledge it, give it back, or ask for more time. Ids that are
-// not in the caller's mailbox, or are settled already, are not counted and not touched.
+// not in the caller's mailbox, or are settled already, are neither counted nor changed.
 import { isId } from '@sensorium/contract'
 import type { Activity } from '../activity/activity.ts'
 import type { Db } from '../store/db.ts'
@@ -9,10 +9,10 @@ import { afterLapse, afterNack } from './rules.ts'
 import type { HeldLease, Wakeups } from './wake.ts'
 import { acknowledgeRows, extendRows, leasedRows, setDead, setReady, setWaiting, type Mailbox } from './sql.ts'
 
-/** An id counts once, however often it is named; what is no id of ours is nobody's delivery. */
+/** An id counts once, however often it is named. A text that is not a delivery id is dropped. */
 const distinct = (ids: readonly string[]): string[] => [...new Set(ids)].filter((id) => isId('delivery', id))
 
-/** What one caller acknowledges. */
+/** The deliveries that one caller acknowledges. */
 export interface Acknowledgement {
   mailbox: Mailbox
   ids: readonly string[]
@@ -34,14 +34,14 @@ export async function acknowledge(
   return acknowledged!
 }
 
-/** The same in several mailboxes; gives back how many of each. */
+/** Acknowledges in several mailboxes. Returns how many deliveries of each. */
 export async function acknowledgeAll(
   tx: Db,
   { wakeups, activity }: SettleTools,
   group: readonly Acknowledgement[],
   now: number,
 ): Promise<number[]> {
-  // Side by side: on PostgreSQL all of them go out before the first result is waited for.
+  // In parallel: on PostgreSQL all statements go out before the first result is awaited.
   const counts = await Promise.all(group.map(({ mailbox, ids }) => acknowledgeRows(tx, mailbox, distinct(ids), now)))
   const ofTenants = new Map<string, number>()
   for (const [i, { mailbox }] of group.entries())
@@ -114,7 +114,7 @@ export function extend(
 
 /**
  * Gives back leases whose holder is gone, at once instead of when they lapse; the attempt counts. A lease that is no
- * longer held is left alone: the delivery may be in other hands by now.
+ * longer held is left alone: the delivery may be leased to another holder by now.
  */
 export async function release(
   tx: Db,

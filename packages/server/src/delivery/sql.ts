@@ -1,7 +1,7 @@
 // The rows of deliveries. A mailbox is (tenant_id, recipient_id), and every query but the sweeps names it.
 //
-// `deliveries` holds what is open, and the dead letters; what is acknowledged moves to `acknowledged_deliveries`. What
-// a delivery is at a moment, standing.ts says.
+// `deliveries` holds the open deliveries and the dead letters; acknowledged ones move to `acknowledged_deliveries`.
+// standing.ts defines what a delivery is at a moment.
 import type { Whose } from '../kernel/batches.ts'
 import { one, statement, type Db, type Insert, type Move, type Value } from '../store/db.ts'
 import { shortText } from './long-payloads.ts'
@@ -13,19 +13,19 @@ export interface Mailbox {
   recipientId: string
 }
 
-/** Who takes turns with others that wait: the tenant of a mailbox, and in it the recipient. */
+/** How waiting requests take turns: by the tenant of the mailbox, and within it by recipient. */
 export const ofMailbox = ({ mailbox }: { mailbox: Mailbox }): Whose => ({
   tenantId: mailbox.tenantId,
   senderId: mailbox.recipientId,
 })
 
-// Deliveries that are named are found by their ids. Whose they are is asked of the rows found, in words that no index
-// knows: given the choice PostgreSQL may take the whole mailbox instead and look for the ids in it.
+// Deliveries that are named are found by their ids. The recipient is then compared in the rows found, by an expression
+// that no index matches: given the choice, PostgreSQL may scan the whole mailbox for the ids instead.
 export const MINE = "recipient_id || '' = ?"
 /**
- * What is open in a mailbox, all of it. Takes tenant and recipient. Only the index of the mailbox has this order, so
- * neither engine looks for a mailbox among all that its tenant has; and the tenant stands there plainly, so that a
- * store that is sharded by tenant asks one shard.
+ * All open deliveries of a mailbox. Parameters: tenant and recipient. Only the index of the mailbox has this order, so
+ * neither engine searches all deliveries of the tenant for a mailbox. The tenant is a plain condition, so that a store
+ * that is sharded by tenant asks one shard.
  */
 export const openIn = (columns: string): string =>
   `(select ${columns} from deliveries where tenant_id = ? and recipient_id = ? and dead_lettered_at is null order by priority desc, id) as opened`
@@ -96,9 +96,7 @@ export const insertLeasedDeliveries = (db: Db, rows: readonly LeasedDeliveryRow[
     rows.map((row) => [...valuesOf(row), 'leased', 1, 1, row.created_at, row.due_at, row.wake_at]),
   )
 
-/**
- * Makes these deliveries, which nobody got, as if they had never been leased. What was settled meanwhile is left alone.
- */
+/** Undoes the first lease of deliveries that nobody received. One settled or leased again meanwhile is left alone. */
 export const putBackRows = (db: Db, { tenantId, recipientId }: Mailbox, ids: string[]) =>
   db.run(
     `update deliveries set state = 'ready', attempts = 0, first_attempt_at = null, due_at = null, wake_at = null
@@ -106,7 +104,7 @@ export const putBackRows = (db: Db, { tenantId, recipientId }: Mailbox, ids: str
     [tenantId, recipientId, db.dialect.list(ids)],
   )
 
-/** Which of these events a recipient was sent, whatever became of the delivery. */
+/** Returns which of these events a recipient was sent, whatever became of the delivery. */
 export async function eventsSentTo(
   db: Db,
   { tenantId, recipientId }: Mailbox,
@@ -122,12 +120,10 @@ export async function eventsSentTo(
   return new Set(rows.map((row) => row.event_id))
 }
 
-/** Nothing is due while the recipient is a paused agent. Takes tenant and recipient; asked once for a statement. */
+/** Nothing is due for a paused agent. Parameters: tenant, recipient. Evaluated once per statement. */
 const NOT_PAUSED = 'not exists (select 1 from agents where tenant_id = ? and id = ? and paused = 1)'
 
-/**
- * In the order of delivery: highest priority first, then oldest. Takes tenant, recipient, time, tenant and recipient.
- */
+/** In the order of delivery: highest priority, then oldest. Parameters: tenant, recipient, time, tenant, recipient. */
 const NEXT = `tenant_id = ? and recipient_id = ? and ${IS_READY} and ${NOT_PAUSED} order by priority desc, id`
 
 const ONE_IS_DUE = `select 1 as due from deliveries where ${NEXT} limit 1`
@@ -144,12 +140,12 @@ export interface ClaimedRow {
   priority: number
   enrichment: string
   enriched: string | null
-  /** 1 where it has a block, short or long. */
+  /** 1 if the delivery has an enrichment block, short or long. */
   is_enriched: number
   created_at: number
-  /** 1 where the lease before this one ran out. */
+  /** 1 if the lease before this one ran out. */
   lapsed: number
-  /** Null where it is long. */
+  /** Null if the envelope is long. */
   envelope: string | null
 }
 
@@ -165,9 +161,9 @@ const CLAIM = statement(
 )
 
 /**
- * Leases what is due, highest priority first, then oldest. Rows that another poll is taking are passed over. Envelopes
- * and blocks that are long are left out (long-payloads.ts). After the last of `maxAttempts` leases the clock sees to
- * the delivery.
+ * Leases what is due, highest priority first, then oldest. Rows that another poll is taking are skipped. Long envelopes
+ * and blocks are left out (long-payloads.ts). When the last of `maxAttempts` leases runs out, the sweep buries the
+ * delivery (lapse.ts).
  */
 export const claimRows = (
   db: Db,
@@ -192,7 +188,7 @@ export const claimRows = (
     tenantId,
   ])
 
-/** Envelope and block of a delivery that was claimed, however long, and therefore no look-up. Locks nothing. */
+/** Reads envelope and block of a claimed delivery. They may be long, so this does not use `lookUp`. Locks nothing. */
 export const readPayload = (db: Db, { tenantId, recipientId }: Mailbox, id: string) =>
   one<{ envelope: string | null; enriched: string | null }>(
     db,
@@ -219,9 +215,7 @@ const ACKNOWLEDGED: Move = {
 
 const OPEN_AND_MINE = statement(({ inList }) => `tenant_id = ? and ${MINE} and ${inList('id')} and ${IS_OPEN}`)
 
-/**
- * Acknowledges what is open, and returns how many that were. An exhausted delivery is a dead letter, written or not.
- */
+/** Acknowledges the open deliveries and returns how many. An exhausted delivery is a dead letter, written or not. */
 export const acknowledgeRows = (db: Db, { tenantId, recipientId }: Mailbox, ids: string[], now: number) =>
   db.move(ACKNOWLEDGED, [now], OPEN_AND_MINE(db), [tenantId, recipientId, db.dialect.list(ids), now])
 
@@ -235,8 +229,10 @@ export interface TimedRow extends Attempted {
 
 const TIMED = 'tenant_id, recipient_id, id, state, attempts, leases, first_attempt_at, last_error'
 
-/** What the clock has to see to in a tenant: held until the transaction ends. Rows that somebody else holds are waited
- * for, or with `passOver` passed over. */
+/**
+ * Returns the deliveries of a tenant that have lapsed, locked until the transaction ends. Rows that another transaction
+ * holds are waited for, or skipped with `passOver`.
+ */
 export const lapsedOfTenant = (db: Db, tenantId: string, now: number, limit: number, passOver = false) =>
   db.rows<TimedRow>(
     `select ${TIMED} from deliveries where tenant_id = ? and ${HAS_LAPSED} order by wake_at, id limit ?
@@ -244,7 +240,7 @@ export const lapsedOfTenant = (db: Db, tenantId: string, now: number, limit: num
     [tenantId, now, limit],
   )
 
-/** The same of one delivery. */
+/** The same for one delivery. */
 export const lapsedRow = (db: Db, tenantId: string, id: string, now: number) =>
   db.rows<TimedRow>(
     `select ${TIMED} from deliveries where tenant_id = ? and id = ? and ${HAS_LAPSED} ${db.dialect.forUpdate}`,
@@ -258,8 +254,8 @@ export const hasLapsed = async (db: Db, tenantId: string, now: number): Promise<
   ])) !== undefined
 
 /**
- * The tenants of the deliveries that have been lapsed for longest, over all tenants. Locks nothing: where tenants are
- * spread over shards, rows can be held in one of them only.
+ * Returns the tenants of the deliveries that lapsed longest ago, over all tenants. Locks nothing: where tenants are
+ * spread over shards, a transaction can lock rows of one shard only.
  */
 export const tenantsWithLapsed = async (db: Db, now: number, limit: number): Promise<string[]> => {
   const rows = await db.rows<{ tenant_id: string }>(
@@ -269,7 +265,7 @@ export const tenantsWithLapsed = async (db: Db, now: number, limit: number): Pro
   return [...new Set(rows.map((row) => row.tenant_id))]
 }
 
-/** Those of these deliveries whose leases still hold: held until the transaction ends. */
+/** Returns those of the given deliveries whose leases still run, locked until the transaction ends. */
 export const leasedRows = (db: Db, { tenantId, recipientId }: Mailbox, ids: string[], now: number) =>
   db.rows<TimedRow>(
     `select ${TIMED} from deliveries where tenant_id = ? and ${MINE} and ${db.dialect.inList('id')} and ${IS_LEASED}
@@ -304,7 +300,7 @@ export const setDead = (db: Db, { tenantId, recipientId }: Mailbox, id: string, 
     [now, reason, tenantId, recipientId, id],
   )
 
-/** Lengthens leases that still hold. */
+/** Sets a new end for leases that still run. */
 export const extendRows = (db: Db, { tenantId, recipientId }: Mailbox, ids: string[], until: number, now: number) =>
   db.run(
     `update deliveries set due_at = ?, wake_at = case when wake_at is not null then cast(? as bigint) end
@@ -313,16 +309,16 @@ export const extendRows = (db: Db, { tenantId, recipientId }: Mailbox, ids: stri
   )
 
 /**
- * Moves the end of every lease and wait that has not come at `now`, of all tenants. It reads every open delivery: a
- * clock steps seldom.
+ * Moves the end of every lease and wait that ends after `now`, of all tenants. It reads every open delivery, which is
+ * acceptable because a clock seldom steps.
  */
 export const moveEnds = (db: Db, ms: number, now: number) =>
   db.run('update deliveries set due_at = due_at + ?, wake_at = wake_at + ? where due_at > ?', [ms, ms, now])
 
 /**
- * When the next lease or wait runs out in a mailbox in which nothing was due at `since`. It goes through what is leased;
- * of what had run out by then, and still was not due, nothing is to be expected: its agent is paused, or a sweep has to
- * see to it.
+ * Returns when the next lease or wait runs out in a mailbox in which nothing was due at `since`. It scans the open
+ * deliveries. One that had run out by `since` and still was not due is ignored: its agent is paused, or a sweep has to
+ * handle it.
  */
 export async function readNextDue(db: Db, { tenantId, recipientId }: Mailbox, since: number): Promise<number | null> {
   const row = await db.lookUp<{ due: number | null }>(

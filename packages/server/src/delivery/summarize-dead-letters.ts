@@ -4,13 +4,13 @@ import type { Db } from '../store/db.ts'
 import { countDeadLetters, type DeadLetterScope } from './dead-letters.ts'
 import { findDeadLetters } from './find-dead-letters.ts'
 
-/** Of more dead letters than these the newest are grouped. */
+/** If there are more dead letters than this, only the newest are grouped. */
 const MAX_GROUPED = 20_000
 const LARGEST = 20
-/** As rules.ts writes it after the last attempt. */
+/** The reason as rules.ts writes it after the last attempt. */
 const AFTER_ATTEMPTS = /^(.+?) after \d+ attempts? over [^;]*(?:; last error: ([^]*))?$/
 
-/** What many reasons have in common, as a part of each: the last error, or the reason without its numbers. */
+/** Returns the part of a reason that many share: the last error, or the reason without its numbers. */
 export function causeOf(reason: string): string {
   const [, what, error] = AFTER_ATTEMPTS.exec(reason) ?? []
   return error ?? what ?? reason

@@ -1,5 +1,5 @@
-// A poll that waits: it looks, sleeps until something may be due, and looks again. While it sleeps it may be handed
-// what is published (handover.ts).
+// A poll that waits: it looks, sleeps until something may be due, and looks again. While it sleeps, a publish may hand
+// it new deliveries (handover.ts).
 import type { Clock } from '../kernel/clock.ts'
 import { tooManyAtOnce } from '../kernel/failure.ts'
 import { Stop, type StopSignal } from '../kernel/stop.ts'
@@ -11,9 +11,9 @@ import type { PutBack } from './put-back.ts'
 import { notePoll, readNextDue, type ClaimedRow, type Mailbox } from './sql.ts'
 import type { Wakeups } from './wake.ts'
 
-/** Without a wake-up a waiter looks again this often: polling is the truth, wake-ups only shorten it. */
+/** Without a wake-up a waiting poll looks again this often: the looks are the truth, wake-ups only shorten the wait. */
 const LOOK_AGAIN_MS = 1_000
-/** Polls of one mailbox that wait on this node: one agent cannot take the places of others. */
+/** How many polls of one mailbox may wait on this node, so that one agent cannot take the places of others. */
 const MAX_WAITING = 32
 
 export interface WaitingTools {
@@ -38,7 +38,7 @@ export function makeWaiting({
   take,
   handOut,
 }: WaitingTools): WaitForDeliveries {
-  /** Looks, unless it is known that nothing is due; then sleeps until something may be. */
+  /** Looks, unless it is known that nothing is due. Then sleeps until something may be. */
   const waitFor: WaitForDeliveries = async (mailbox, limit, waitMs, gone, checkCaller) => {
     const deadline = clock.elapsed() + waitMs
     for (let look: Look = 'unless_known'; ; ) {
@@ -56,7 +56,7 @@ export function makeWaiting({
         const empty = look === 'skipped' ? null : notes.knownEmpty(mailbox, clock.elapsed(), clock.now())
         const found = empty ? noPoll(mailbox) : await take(mailbox, limit, look)
         const left = deadline - clock.elapsed()
-        // Who went while this was on its way to the store would keep it from the next poll until its lease lapses.
+        // The client is gone: its leases would keep the deliveries from the next poll until they lapse.
         if (found.length > 0 && gone.aborted) {
           await putBack(mailbox, found)
           return []
@@ -68,7 +68,7 @@ export function makeWaiting({
         const handed = await sleepOffered(mailbox, limit, ms, woken)
         if (handed) return await deliver(mailbox, handed, gone, checkCaller)
         if (gone.aborted) return []
-        // Of many who wait at one mailbox the first takes; the others look whether it left something.
+        // The first of many polls that wait at one mailbox claims at once; the others look whether it left something.
         look = first ? 'skipped' : 'needed'
         await checkCaller()
       } finally {
@@ -78,7 +78,7 @@ export function makeWaiting({
     }
   }
 
-  /** A poll that does not have to look is noted all the same. */
+  /** Notes a poll that does not have to look. */
   function noPoll(mailbox: Mailbox): ClaimedDelivery[] {
     const now = clock.now()
     if (notes.notice(mailbox, now).write)
@@ -86,7 +86,7 @@ export function makeWaiting({
     return []
   }
 
-  /** Sleeps until it is woken, and may be handed what is published meanwhile. */
+  /** Sleeps until woken or the time is over. Meanwhile the poll may be handed what is published. */
   async function sleepOffered(mailbox: Mailbox, limit: number, ms: number, woken: Stop): Promise<HandedOver | null> {
     if (woken.aborted) return null
     const offer = handover.offer(mailbox, limit, () => woken.stop())
@@ -94,7 +94,7 @@ export function makeWaiting({
     return offer.end()
   }
 
-  /** What was handed over goes out, or back where nobody is there to take it. */
+  /** Returns what was handed over, or puts it back if the client is gone or `checkCaller` throws. */
   async function deliver(
     mailbox: Mailbox,
     { rows, until }: HandedOver,
@@ -116,7 +116,7 @@ export function makeWaiting({
   return limitWaiting(waitFor)
 }
 
-/** Lets so many wait at one mailbox, and refuses the rest. */
+/** Lets `MAX_WAITING` polls wait at one mailbox, and refuses the rest. */
 function limitWaiting(waitFor: WaitForDeliveries): WaitForDeliveries {
   const waiting = new Map<string, number>()
   return async (mailbox, ...rest) => {

@@ -1,11 +1,11 @@
-// Who waits at a mailbox is woken when something arrives in it, on whichever node. A wake-up only shortens a wait:
-// every waiter looks again by itself, so a lost one costs time and never a delivery.
+// Wakes polls that wait at a mailbox when something arrives in it, on whichever node. A wake-up only shortens a wait:
+// every waiter looks again by itself, so a lost wake-up costs time and never a delivery.
 import { randomBytes } from 'node:crypto'
 import type { Store } from '../store/db.ts'
 import type { Mailbox } from './sql.ts'
 
 const CHANNEL = 'sensorium_mailbox'
-/** PostgreSQL takes 8,000 bytes; ids are 30 characters. Beyond that all waiters look. */
+/** PostgreSQL accepts 8,000 bytes, and an id has 30 characters. With more ids than this, all waiters look. */
 const MAX_NAMED = 200
 const EVERYBODY = '*'
 const BETWEEN_NOTICES_MS = 5
@@ -13,24 +13,24 @@ const BETWEEN_NOTICES_MS = 5
 export interface Wakeups {
   /** Something may be due in these mailboxes. `isAdded`: it was put into them, and nothing else has changed. */
   wake(recipientIds: Iterable<string>, isAdded?: boolean): void
-  /** Calls back at the next wake-up of the mailbox, until cancelled; `first` of those who wait at it. */
+  /** Calls `woken` at each wake-up of the mailbox, until cancelled; `first` for the first of its waiters. */
   wait(mailbox: Mailbox, woken: (first: boolean) => void): () => void
-  /** Calls back with every mailbox that is woken, here or on another node; null when all of them may be meant. */
+  /** Calls `hear` with every mailbox that is woken, here or on another node; null means any mailbox may be meant. */
   watch(hear: WakeHeard): void
-  /** These deliveries were acknowledged on this node: who holds their leases has room again. */
+  /** These deliveries were acknowledged on this node, so the holders of their leases have room again. */
   settled(recipientId: string, ids: readonly string[]): void
-  /** These leases were ended on this node. By their numbers: their deliveries may be leased again by now. */
+  /** These leases were ended on this node, by their numbers: their deliveries may be leased again by now. */
   released(recipientId: string, leases: readonly HeldLease[]): void
   /** Leases of this recipient last longer or shorter from now on. */
   extended(recipientId: string): void
-  /** Tells a holder of leases of all three. */
+  /** Registers a holder of leases, which is notified of all three. */
   watchLeases(holder: LeaseHolder): void
   waiting(): number
 }
 
 type WakeHeard = (recipientIds: readonly string[] | null, isAdded: boolean) => void
 
-/** A lease by what identifies it: the delivery, and which attempt of it, counted over replays. */
+/** What identifies a lease: the delivery, and the number of its attempt, counted over replays. */
 export interface HeldLease {
   id: string
   lease: number
@@ -52,8 +52,8 @@ export function makeWakeups(store: Store): Wakeups {
     }
   }
 
-  // Over a shared store a notice also comes back to the node that sent it, where everybody is awake already: who is
-  // woken twice claims twice.
+  // On a shared store a notice also comes back to the node that sent it, which ignores it: its waiters are awake
+  // already, and a waiter that is woken twice claims twice.
   const overNodes = store.isShared
   const me = randomBytes(6).toString('hex')
   if (overNodes) {
@@ -66,8 +66,8 @@ export function makeWakeups(store: Store): Wakeups {
     })
   }
 
-  // The other nodes are told at once, and then for a moment what came meanwhile: a notice costs them as much as a
-  // statement.
+  // The other nodes are notified at once. What is woken in the next moment is collected into one further notice,
+  // because a notice costs the other nodes as much as a statement.
   const untold = new Set<string>()
   let told = false
   function tellOthers(): void {

@@ -1,10 +1,10 @@
-// Whom an event is addressed to by its `recipient` attribute: an agent, or a channel and through it every member but
-// the sender. They receive it besides whoever matches.
+// The addressee of an event, from its `recipient` attribute: an agent, or a channel and through it every member but the
+// sender. Addressees receive the event in addition to the agents that match.
 //
-// 1. That the agent or the channel exists is read before the transaction. Who is a member and who is inactive the
-//    routing table says, which the transaction compares with what is committed.
-// 2. What came through a webhook or a connector has no sender in the tenant. Its attribute stays in the event and
-//    addresses nobody: who can write to a queue does not choose whose mailbox it fills.
+// 1. Whether the agent or channel exists is read before the transaction. Membership and inactive agents come from the
+//    routing table, which the transaction compares with what is committed.
+// 2. Events from a webhook or a connector have no sender in the tenant. Their attribute stays in the event and
+//    addresses nobody: a client that can write to a queue does not choose whose mailbox it fills.
 import { ID_PREFIXES, isId, type ChannelType } from '@sensorium/contract'
 import { readStandingChannels } from '../channels/sql.ts'
 import { readStandingAgents } from '../agents/sql.ts'
@@ -14,12 +14,12 @@ import type { Matching, RoutingTable } from '../routing/table.ts'
 import type { Reads } from '../store/db.ts'
 import type { PreparedEvent } from './envelope.ts'
 
-/** Noting a recipient costs what it costs a subscription. */
+/** A recipient costs as much to add as a subscription. */
 const RECIPIENT_STEPS = 10
 
 export type Addressee = { kind: 'agent'; id: string } | { kind: 'channel'; id: string; type: ChannelType }
 
-/** Of the events that are addressed: to whom, or why they cannot be. */
+/** Maps each addressed event to its addressee, or to the reason why it cannot be addressed. */
 export type Addressees = ReadonlyMap<PreparedEvent, Addressee | Failure>
 
 export const NOBODY: Addressees = new Map()
@@ -55,11 +55,11 @@ export async function findAddressees(
   )
 }
 
-/** Why an event cannot be delivered to an agent that it names. */
+/** Returns why an event cannot be delivered to an agent that it names, or null. */
 export const refuseInactive = ({ inactive }: RoutingTable, id: string): Failure | null =>
   inactive.has(id) ? ruleBroken('agent_inactive', 'An inactive agent receives no event', { agent_id: id }) : null
 
-/** Why the event cannot be delivered to them, by what the tenant's routing says. */
+/** Returns why the event cannot be delivered to its addressee by the tenant's routing, or null. */
 export function refuseAddressee(table: RoutingTable, addressee: Addressee | Failure, senderId: string): Failure | null {
   if (addressee instanceof Failure) return addressee
   const { kind, id } = addressee
@@ -70,7 +70,7 @@ export function refuseAddressee(table: RoutingTable, addressee: Addressee | Fail
   return ruleBroken('not_a_member', 'Only a member of a channel posts to it', { channel_id: id })
 }
 
-/** Who receives it besides those that match. What is given may be that of all events of a type, and stays as it is. */
+/** Adds the addressees to the matches. `found` may be shared by all events of a type, so it is not changed. */
 export function withAddressee(table: RoutingTable, addressee: Addressee, senderId: string, found: Matching): Matching {
   const receivers =
     addressee.kind === 'agent'

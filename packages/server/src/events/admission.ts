@@ -1,31 +1,31 @@
-// Who may still join what waits to be published. What counts is the work, not the number of events: an event with three
-// hundred recipients is three hundred rows. What could not begin within two seconds is refused at once, so that a
-// caller hears it while it can still do something else, and memory holds two seconds of work and no more.
+// Admission to the publishing queue. It counts work, not events: an event with three hundred recipients is three
+// hundred rows. A submission that could not begin within two seconds is refused at once, so that the caller learns it
+// while it can still do something else, and memory never holds more than two seconds of work.
 import { unavailable } from '../kernel/failure.ts'
 
-/** Who would wait longer than this is refused at once. */
+/** A submission that would wait longer than this is refused at once. */
 const ADMITTED_WAIT_MS = 2_000
-/** Nothing is begun that has waited longer. The bound above is an estimate, so this is twice as far. */
+/** A submission that has waited longer is not begun. The bound above is an estimate, so this is twice as long. */
 export const MAX_WAIT_MS = 4_000
 const MAX_BYTES = 64_000_000
-/** Units a millisecond, before anything was measured. */
+/** Units a millisecond, assumed before anything was measured. */
 const FIRST_GUESS = 50
 const LEAST = 1
-/** A smaller group says more about how long a commit takes than about how much can be done. */
+/** A smaller group says more about the time of a commit than about the rate of work. */
 const WORTH_MEASURING = 200
 const MEASURED_OVER_MS = 500
-/** Tenants whose typical event is remembered. */
+/** How many tenants have their typical event remembered. */
 const MAX_TYPICAL = 10_000
 
 /**
- * What publishing takes, in units of one delivery's row: some eight microseconds. An event is four rows' worth, a
- * kilobyte one, and 800 steps of a filter one.
+ * The work of publishing, in units of one delivery row, some eight microseconds. An event counts as four rows, a
+ * kilobyte as one, and 800 filter steps as one.
  */
 export const workOf = (events: number, deliveries: number, bytes: number, steps: number): number =>
   4 * events + deliveries + bytes / 1_000 + steps / 800
 
 export interface Place {
-  /** Now it is known what it takes. */
+  /** Replaces the estimate once the work is known. */
   revise(work: number): void
   leave(): void
 }
@@ -33,11 +33,11 @@ export interface Place {
 export interface Admission {
   /** Takes a place for this many events, or throws service_unavailable. */
   enter(tenantId: string, senderId: string, events: number, bytes: number): Place
-  /** A group begins; what is returned says that it has ended. */
+  /** Notes that a group begins. Returns a function to call when it has ended. */
   begin(work: number): () => void
   /** Work that is waiting or under way. */
   readonly work: number
-  /** What is done of late, in units a millisecond. */
+  /** The recent rate of work, in units a millisecond. */
   readonly rate: number
 }
 
@@ -51,7 +51,7 @@ function countWork() {
   const tenants = new Map<string, Held>()
   const counted = {
     total: 0,
-    // Tenants take turns, and senders inside a tenant: who has little waiting waits for little of the others'.
+    // Tenants take turns, and senders inside a tenant: a sender with little waiting waits for little of others' work.
     before(tenantId: string, senderId: string): number {
       const held = tenants.get(tenantId)
       if (!held) return 0
@@ -71,7 +71,7 @@ function countWork() {
       held.work -= work
       counted.total -= work
       const left = held.senders.get(senderId)! - work
-      // Sums of fractions: what is left of nothing is not quite nothing.
+      // Floating-point sums: a difference that should be zero may not be exactly zero.
       if (left < 0.001) held.senders.delete(senderId)
       else held.senders.set(senderId, left)
       if (held.senders.size === 0) tenants.delete(tenantId)
@@ -80,14 +80,14 @@ function countWork() {
   return counted
 }
 
-/** How much is done in a millisecond, by the groups that have ended of late. */
+/** Measures how much work is done in a millisecond, from the groups that ended recently. */
 function measureRate(elapsed: () => number) {
   /** The groups under way, the oldest first. */
   const underWay = new Set<{ since: number }>()
   let lastEnded = 0
   const measured = {
     rate: FIRST_GUESS,
-    /** How long the oldest group has been under way: where the disk or the server stalls, everybody waits for it. */
+    /** How long the oldest group has been under way: when the disk or the server stalls, everybody waits for it. */
     stalledMs(): number {
       for (const { since } of underWay) return elapsed() - since
       return 0
@@ -98,7 +98,7 @@ function measureRate(elapsed: () => number) {
       return () => {
         underWay.delete(group)
         const now = elapsed()
-        // Where several are under way at once, the time since the last one ended is what this one took.
+        // With several groups under way at once, the time since the last one ended counts as the time of this one.
         const span = now - Math.max(group.since, lastEnded)
         lastEnded = now
         if (work < WORTH_MEASURING || span <= 0) return
@@ -110,7 +110,7 @@ function measureRate(elapsed: () => number) {
   return measured
 }
 
-/** What an event of a tenant took of late beside its bytes: known before it is routed. */
+/** The recent work of a tenant's events beyond their own rows and bytes: an estimate before they are routed. */
 function rememberTypical() {
   const typical = new Map<string, number>()
   return {

@@ -1,4 +1,4 @@
-// How long the chain of causes above an event is: an agent that answers its own events would otherwise go on for ever.
+// Measures the chain of causes above an event: an agent that answers its own events would otherwise go on for ever.
 import { ruleBroken, type Failure } from '../kernel/failure.ts'
 import type { Db } from '../store/db.ts'
 import type { PreparedEvent } from './envelope.ts'
@@ -22,7 +22,7 @@ function causesOf(group: readonly Caused[]): Map<string, Set<string>> {
   return causes
 }
 
-/** The chains that begin with these causes, those that are stored, by tenant and cause. */
+/** Reads the stored chains that begin with these causes, by tenant and cause. */
 async function storedChains(tx: Db, causes: ReadonlyMap<string, ReadonlySet<string>>): Promise<Map<string, Chain>> {
   const stored = new Map<string, Chain>()
   await Promise.all(
@@ -35,9 +35,9 @@ async function storedChains(tx: Db, causes: ReadonlyMap<string, ReadonlySet<stri
 }
 
 /**
- * How long the chain above each event is, where it names a cause. The chain is walked, not remembered: what is
- * published later may lengthen the chain of what was published before. A cause may be in the same group, before the
- * event.
+ * Returns how long the chain above each event is; the map is empty if no event names a cause. The chain is walked each
+ * time and not stored: an event published later may lengthen the chain of an earlier one. A cause may be in the same
+ * group, before the event.
  */
 export async function ancestorsOf(tx: Db, group: readonly Caused[]): Promise<Map<PreparedEvent, number>> {
   const counts = new Map<PreparedEvent, number>()

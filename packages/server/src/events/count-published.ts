@@ -1,4 +1,4 @@
-// Counts what is published, whichever way it comes in.
+// Counts published events and their deliveries, whichever way the events come in.
 import type { Activity } from '../activity/activity.ts'
 import type { EventTypes } from '../activity/event-types.ts'
 import type { Publish, PublishOutcome, Submission } from './publish.ts'

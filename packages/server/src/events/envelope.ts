@@ -1,4 +1,4 @@
-// The CloudEvents envelope: what every event must be, whatever way it comes in. Pure.
+// The CloudEvents envelope: what every event must satisfy, whichever way it comes in. Pure.
 import { isUtf8 } from 'node:buffer'
 import { MAX_EVENT_ID } from '@sensorium/contract'
 import { invalidEvent } from '../kernel/failure.ts'
@@ -6,16 +6,16 @@ import { isDateTime, isUriReference } from '../kernel/formats.ts'
 import { parseJson, rawJson, withExactNumbers } from '../kernel/json.ts'
 import type { Envelope } from '../routing/filter.ts'
 
-/** An event that may be published. `text` is the envelope as JSON: as it came, where it came as JSON. */
+/** An event that may be published. `text` is the envelope as JSON, unchanged if it was received as JSON. */
 export interface PreparedEvent {
-  /** The envelope is without its data and what else is nested: that is only in the text, and may take twenty times its memory. */
+  /** `envelope` lacks data and nested values: they are only in `text`, and parsed may take twenty times its memory. */
   isLong: boolean
   id: string
   type: string
   source: string
   subject: string | null
   causationId: string | null
-  /** Its `recipient` attribute as it came, null where it has none; `addressee.ts` says what may stand there. */
+  /** The `recipient` attribute as received, null if there is none; `addressee.ts` says what is valid. */
   recipient: unknown
   envelope: Envelope
   text: string
@@ -33,7 +33,7 @@ const isText = (value: unknown, max: number): value is string =>
   !value.includes('\0') &&
   value.isWellFormed()
 
-/** Attributes whose values must be of a kind: of others anything is taken. */
+/** Attributes whose values are checked; any other attribute may have any value. */
 const CHECKED_ATTRIBUTES: ReadonlySet<string> = new Set([
   'specversion',
   'type',
@@ -50,13 +50,13 @@ const CHECKED_ATTRIBUTES: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Of a long event the data, and what else of it is nested, is known to be JSON and read when a filter asks for it: its
- * value takes twenty times the memory of its text.
+ * Which members of a long event are left out. They are known to be JSON, and are parsed when a filter needs them:
+ * parsed, they take twenty times the memory of their text.
  */
 export const leftOutOfLong = (name: string, isNested: boolean): boolean =>
   name === 'data' || (isNested && !CHECKED_ATTRIBUTES.has(name))
 
-/** Checks an envelope and takes it apart; throws invalid_event for the first thing that is wrong. */
+/** Checks an envelope and takes it apart. Throws invalid_event for the first thing that is wrong. */
 export function prepareEvent(envelope: unknown, text: string, isLong = false): PreparedEvent {
   if (typeof envelope !== 'object' || envelope === null || Array.isArray(envelope))
     throw invalidEvent('body', envelope, 'a CloudEvents envelope, a JSON object')
@@ -100,10 +100,10 @@ export function prepareEvent(envelope: unknown, text: string, isLong = false): P
   }
 }
 
-/** What the service adds to a payload, and nobody else may. */
+/** Attributes that only the service may add to a payload. */
 const ADDED_BY_SERVICE = ['enrichment', 'original'] as const
 
-/** Without what only the service adds. The rest of the text stays what it says, numbers of any length included. */
+/** Removes the attributes that only the service adds. All else keeps its value, numbers of any length included. */
 export function withoutAdded(event: PreparedEvent): PreparedEvent {
   if (!ADDED_BY_SERVICE.some((name) => Object.hasOwn(event.envelope, name))) return event
   const without = (envelope: object): object =>
@@ -114,7 +114,7 @@ export function withoutAdded(event: PreparedEvent): PreparedEvent {
   return { ...event, envelope: without(event.envelope) as Envelope, text: JSON.stringify(without(exact)) }
 }
 
-/** Refuses what the service adds to a payload: no publisher may forge it. */
+/** Refuses an event with an attribute that the service adds: no publisher may forge it. */
 export function withoutOurs(event: PreparedEvent): PreparedEvent {
   for (const name of ADDED_BY_SERVICE) {
     if (Object.hasOwn(event.envelope, name))
@@ -126,13 +126,13 @@ export function withoutOurs(event: PreparedEvent): PreparedEvent {
 export const isJsonType = (mediaType: string): boolean =>
   mediaType === '' || mediaType === 'application/json' || mediaType.endsWith('+json')
 
-/** The text of an envelope whose data came apart from its attributes, as JSON. */
+/** Returns the JSON text of an envelope whose data was received apart from its attributes. */
 export function textWithData(attributes: Readonly<Record<string, unknown>>, data: string): string {
   const text = JSON.stringify(attributes)
   return `${text.slice(0, -1)}${text === '{}' ? '' : ','}"data":${data}}`
 }
 
-/** An event whose attributes and data came apart, the binary mode of every wire. JSON data is kept as it came. */
+/** Prepares an event whose attributes and data came apart: the binary mode of every wire. JSON data stays as it is. */
 export function eventWithData(
   attributes: Readonly<Record<string, unknown>>,
   mediaType: string,
@@ -145,7 +145,7 @@ export function eventWithData(
     const data = withExactNumbers(parsed.text, parsed.value)
     return prepareEvent({ ...attributes, data }, textWithData(attributes, parsed.text))
   }
-  // Text is a string only where it is UTF-8, and says nothing else of itself.
+  // Text becomes a string only if it is UTF-8 and its media type has no parameters.
   const full =
     mediaType.startsWith('text/') && !mediaType.includes(';') && isUtf8(raw)
       ? { ...attributes, data: raw.toString('utf8') }

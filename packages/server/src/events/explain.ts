@@ -1,8 +1,9 @@
-// Who would receive this event, and why; for one agent, also why not. Nothing is stored.
+// Explains who would receive an event, and why; for one agent, also why not. Nothing is stored.
 //
 // 1. It costs no more than a publish: one budget for the matching, and one for the reasons.
-// 2. Another agent's filters, and what they gave, are shown to who may list them (`interests:read`), those of feeds to
-//    who may list the channel's. Others hear that a filter is true, false or fails, and nothing of what is in it.
+// 2. Another agent's filters and results are shown to callers that may list them (`interests:read`), those of feeds to
+//    callers that may list the channel's. Others learn whether a filter is true, false or fails, and nothing of its
+//    text.
 import type { Matched, Reason } from '@sensorium/contract'
 import { requireAgent } from '../agents/get.ts'
 import { holds, type Principal } from '../auth/principal.ts'
@@ -31,7 +32,7 @@ const MAX_REASONS = 200
 const addressed = ({ addressedAs }: Match): Matched[] =>
   addressedAs === undefined ? [] : [{ kind: 'recipient', id: addressedAs }]
 
-/** The words that tell nothing of the filter's text: an error names its fields, a value may be computed from them. */
+/** Describes a result without revealing the filter: an error names its fields, a value may be computed from them. */
 function describeHidden({ result, ...rest }: FilterResult): string {
   if (result === 'match') return 'the filter is true'
   if (result === 'error') return 'the filter gives an error'
@@ -63,7 +64,7 @@ function makeReasons(event: PreparedEvent, { matching }: Router, maySeeFilter: (
   }
 }
 
-/** Whether the event is delivered to the agent because it is addressed to it, or to a channel of its. */
+/** Whether the event is delivered to the agent because it is addressed to it, or to one of its channels. */
 function reasonOfAddress(table: RoutingTable, { kind, id }: Addressee, senderId: string, agentId: string): Reason {
   const reason = (matches: boolean, explanation: string): Reason => ({ kind: 'recipient', id, matches, explanation })
   if (kind === 'agent')
@@ -89,8 +90,8 @@ function reasonsFor(table: RoutingTable, agentId: string, reasonOf: (subscriptio
     } else if (table.members.get(subscription.channelId!)?.includes(agentId)) reasons.push(reasonOf(subscription))
     else {
       const reason = reasonOf(subscription)
-      // A feed that would have matched, had the agent been a member, is worth a word; the others are not about this
-      // event.
+      // A feed that would have matched if the agent were a member is worth reporting; other feeds have nothing to do
+      // with this event.
       if (reason.matches)
         reasons.push({
           ...reason,
@@ -132,7 +133,7 @@ export async function explainEvent(
     for (const { channelId } of matched)
       if (channelId !== null && !seen.has(channelId)) seen.set(channelId, await maySeeChannel(channelId))
   }
-  // That a feed leads there may be told; which one, of a channel that the caller may not see, may not.
+  // The response may say that a feed matches, but not which one if the caller may not see its channel.
   const via = (s: Subscription): Matched =>
     s.channelId === null || seen.get(s.channelId) ? shownSubscription(s) : { kind: 'feed', id: null }
   const recipients = list.map((match) => ({

@@ -1,4 +1,4 @@
-// The types of events that a tenant has, and how many listen to each.
+// The types of events that a tenant has, and how many agents listen to each.
 import { performance } from 'node:perf_hooks'
 import { dayNumber, pageTypes } from '../activity/event-types-sql.ts'
 import { iso } from '../kernel/clock.ts'
@@ -13,12 +13,12 @@ export interface ListedType {
   listeners: number
 }
 
-/** Of more subscriptions to one type than these the rest are not counted. */
+/** How many pairs of a subscription and a recipient are counted for one type. */
 const MAX_COUNTED = 10_000
-/** Then others have their turn. */
+/** How long to count before other work gets a turn. */
 const STEP_MS = 2
 
-/** Those who have a subscription whose pattern matches, whatever its filter says. */
+/** Counts the recipients that have a subscription whose pattern matches, whatever its filter says. */
 function listenersOf(table: RoutingTable, type: string): number {
   const listeners = new Set<string>()
   let counted = 0
@@ -44,8 +44,8 @@ export async function listTypes(
   let began = performance.now()
   for (const { type, count, last_at } of rows) {
     types.push({ type, count, last_at: iso(last_at), listeners: listenersOf(table, type) })
-    // Counting may take a millisecond for each. Where it takes none, a turn after each of 200 would be the longest part
-    // of it on a busy node.
+    // Counting may take a millisecond for each type. If it takes no time, yielding after each of 200 would be the
+    // longest part of it on a busy node.
     if (performance.now() - began < STEP_MS) continue
     await new Promise(setImmediate)
     began = performance.now()

@@ -1,5 +1,5 @@
-// What made a delivery, as it is kept in its row: ids of interests and of feeds with their channels, in a short text,
-// and before them whether it was a test event or addressed to its receiver.
+// Why a delivery was made, as stored in its row: a short text with the ids of interests and of feeds with their
+// channels, and before them a mark if it was a test event or addressed to its receiver.
 import type { Matched } from '@sensorium/contract'
 import type { Match, Subscription } from '../routing/table.ts'
 
@@ -8,7 +8,7 @@ const ADDRESSED = 'recipient:'
 /** A delivery that a hundred feeds lead to needs no hundred names. */
 const MAX_NAMED = 10
 
-/** `also` is `TEST_EVENT`, or what `addressedAs` gives. */
+/** `also` is `TEST_EVENT`, or a result of `addressedAs`. */
 export function matchedText(subscriptions: readonly Subscription[], also?: string): string {
   const names = subscriptions.slice(0, MAX_NAMED).map((s) => (s.kind === 'feed' ? `${s.id}@${s.channelId}` : s.id))
   return [...(also ? [also] : []), ...names].join(' ')
@@ -16,13 +16,13 @@ export function matchedText(subscriptions: readonly Subscription[], also?: strin
 
 export const addressedAs = (recipient: string): string => `${ADDRESSED}${recipient}`
 
-/** The part that says whom the event was addressed to, of a text that was kept. */
+/** Returns the part of a stored text that says whom the event was addressed to. */
 export const addressedPart = (text: string): string | undefined =>
   text.split(' ').find((name) => name.startsWith(ADDRESSED))
 
 const texts = new WeakMap<Match, string>()
 
-/** The same of a match, which may be that of many events. */
+/** The same for a match, cached: many events may share a match. */
 export function textOfMatch(match: Match, also?: string): string {
   if (also) return matchedText(match.matched, also)
   let text = texts.get(match)

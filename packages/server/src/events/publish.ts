@@ -6,13 +6,13 @@
 // 1. A submission gets its response after its events, their deliveries and the record of its response are on disk
 //    together.
 // 2. Submissions that arrive in the same turn of the event loop, or while another group is under way, form the next
-//    group; a lone one waits for nothing, and none for more than 4 ms where there is a lane. One by one PostgreSQL took
-//    2,300 events a second, in groups of 50 it takes 20,000.
-// 3. An id that was accepted before makes nothing; which event of a group is first is decided by the primary key.
-// 4. Tenants take turns in a group, and senders inside a tenant: a flood waits behind itself. Where nodes share a store,
-//    a tenant of which nothing is under way does not even share the transaction of a flood, and has a lane when all
-//    others are busy.
-// 5. What waits is bounded by the work it makes and by time; what its client has given up on is not begun.
+//    group. A lone submission waits for nothing, and none waits for more than 4 ms while a lane is free. One by one,
+//    PostgreSQL took 2,300 events a second; in groups of 50 it takes 20,000.
+// 3. An event whose id was accepted before creates nothing. The primary key decides which event of a group is first.
+// 4. Tenants take turns in a group, and senders inside a tenant, so that a flood waits behind itself. On a shared
+//    store, a tenant that has nothing under way does not even share a transaction with a flood, and gets a lane when
+//    all others are busy.
+// 5. The backlog is bounded by its work and by time. A submission whose client has disconnected is not begun.
 import { eachAlone, failedAlone, makeBatches } from '../kernel/batches.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { type Failure, unavailable } from '../kernel/failure.ts'
@@ -37,33 +37,34 @@ export interface PublishTools {
   handover: Handover
   makeId: MakeId
   clock: Clock
-  /** Told of the deliveries that wait to be polled, once they are on disk. */
+  /** Called with the deliveries that wait to be polled, once they are on disk. */
   added?: (deliveries: readonly NewDelivery[]) => void
 }
 
-/** However small they are: who comes next should not wait for a flood. */
+/** However small the events are, so that the next submission does not wait for a flood. */
 const MAX_GROUP_EVENTS = 200
-/** In rows of deliveries, see `workOf`. */
+/** In delivery rows, see `workOf`. */
 const MAX_GROUP_WORK = 2_000
 /**
- * What a group takes by what was measured of late. Where writing is done on this thread, nobody else is heard for so
- * long. Of a store that nodes share four are under way, and a neighbour's waits for one of them and is in the next:
- * with 2,000 rows in each it took 350 to 530 ms beside a flood, with 10 ms in each 183 to 309, with 6 ms 122 to 138.
+ * How long a group may take, estimated from the recent rate. Where writing is done on this thread, nobody else is
+ * served for that long. On a shared store four groups are under way; another tenant's submission waits for one of them
+ * and goes with the next. Beside a flood that took 350 to 530 ms with 2,000 rows in each group, 183 to 309 with 10 ms
+ * in each, and 122 to 138 with 6 ms.
  */
 const MAX_GROUP_MS = { alone: 25, shared: 8 }
 /**
- * Beside a transaction under way another begins when this many submissions wait, or when one has waited this long. A
- * transaction has a cost of its own, mostly of waking the other side: an event costs 115 µs in groups of 16 and 47 in
- * groups of 64. Of a few events too: while one of them is on its way the receivers of the one before come back, and are
- * handed the next (handover.ts). With each in a transaction of its own most came too late for that, and at 500 events a
- * second the median from publisher to receiver was 10 ms where it is 6.7.
+ * While a transaction is under way, another begins when this many submissions wait, or when one has waited this long. A
+ * transaction has a cost of its own, mostly for waking the other side: an event costs 115 µs in groups of 16 and 47 in
+ * groups of 64. Waiting pays for a few events too: while one is on its way, the receivers of the event before come
+ * back, and are handed the next (handover.ts). With a transaction for each event most receivers came too late for that,
+ * and at 500 events a second the median from publisher to receiver was 10 ms where it is 6.7.
  */
 const BESIDE = { worth: 48, patienceMs: 4 }
 const REROUTES = 3
 
 interface Ready extends RoutedSubmission {
   work: number
-  /** When it began to wait. */
+  /** When the submission began to wait. */
   since: number
 }
 
@@ -74,7 +75,7 @@ function makePublishTogether(tools: PublishTools, route: RouteEvents): (group: r
   const { store, router, wakeups, handover, makeId, clock, added: tellAdded } = tools
   const writeGroup = makeWriteGroup(router, makeId, clock)
 
-  /** In one transaction; where tenants lie on several machines in one for each tenant, side by side. */
+  /** Uses one transaction; where tenants lie on several machines, one for each tenant, in parallel. */
   async function publishTogether(group: readonly Ready[]): Promise<Outcomes> {
     if (!store.isSharded) return publishInOne(group)
     const outcomes = new Map<Ready, PublishOutcome[] | Promise<PublishOutcome[]>>()
@@ -93,7 +94,7 @@ function makePublishTogether(tools: PublishTools, route: RouteEvents): (group: r
       return await commit(group)
     } catch (error) {
       if (group.length === 1 || error instanceof StoreUnavailable) throw error
-      // One submission's trouble (a record that another node wrote first) is not its neighbours': each alone.
+      // A failure of one submission (a record that another node wrote first) does not fail the others: each alone.
       return eachAlone(group, async (ready) => (await commit([ready]))[0]!)
     }
   }
@@ -102,7 +103,7 @@ function makePublishTogether(tools: PublishTools, route: RouteEvents): (group: r
     for (let tries = 1; ; tries++) {
       let handing: Handing | null = null
       const handOver: Handover['take'] = (...made) => {
-        handing?.settle(false) // the store has begun anew
+        handing?.settle(false) // the store has begun the transaction again
         return (handing = handover.take(...made))
       }
       try {
@@ -144,7 +145,7 @@ export function makePublish(tools: PublishTools): Publish {
     run: publishGroup,
   })
 
-  /** Without those whose client has gone, or that have waited for too long. */
+  /** Fails submissions whose client is gone or that have waited too long, and publishes the others. */
   async function publishGroup(taken: readonly Ready[]): Promise<Outcomes> {
     const started = clock.elapsed()
     const tooLate = taken.map(({ submission, since }): Failure | null => {

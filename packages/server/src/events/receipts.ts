@@ -1,4 +1,4 @@
-// The receipts of an event: who was sent it, and how far each delivery got.
+// The receipts of an event: to whom it was sent, and how far each delivery got.
 import type { Receipt } from '@sensorium/contract'
 import { holds, type Principal } from '../auth/principal.ts'
 import { iso, isoOrNull } from '../kernel/clock.ts'
@@ -37,8 +37,8 @@ const shown = (row: ReceiptRow, now: number): Receipt => ({
 })
 
 /**
- * For its publisher, and for admins; to anybody else there is no such event. The response is JSON text. What the clock
- * has decided must be written down before (`writeLapsed`): a receipt that says dead-lettered stays true.
+ * Returns the receipts as JSON text, for the publisher and for admins; for any other caller the event does not exist.
+ * Lapses must be written before (`writeLapsed`), so that a receipt that says dead-lettered stays true.
  */
 export async function readReceipts(
   db: Db,

@@ -1,4 +1,4 @@
-// A dead letter starts over, with the priority and the enrichment that today's interests and feeds give it.
+// Starts a dead letter over, with the priority and the enrichment that today's interests and feeds give it.
 import { isId } from '@sensorium/contract'
 import type { Activity } from '../activity/activity.ts'
 import type { Principal } from '../auth/principal.ts'
@@ -13,7 +13,7 @@ import { addressedPart, matchedText } from './matched.ts'
 import { makeRouteStored, whileRoutingMoves } from './route-stored.ts'
 import { eventOfDelivery } from './sql.ts'
 
-/** What applies today to a delivery that was made by `matched`; null where nothing matches it any more. */
+/** Returns what applies today to a delivery that was made by `matched`; null if nothing matches it any more. */
 export const freshOf = (match: Match | undefined, matched: string): Fresh | null =>
   match
     ? {

@@ -1,7 +1,7 @@
-// Retention: acknowledged deliveries go after the retention time, and an event's content with the last of them. The id
-// of an event stays known for another retention time, so that a late duplicate is still one. Dead letters and pending
-// deliveries, and the events they point at, are never purged. Small steps: a few hundred rows a transaction, none while
-// there is no work.
+// Retention: acknowledged deliveries are deleted after the retention time, and an event's content with the last of
+// them. The id of an event stays known for another retention time, so that a late duplicate is still detected. Dead
+// letters and pending deliveries, and the events they point at, are never purged. It works in small steps, a few
+// hundred rows in a transaction.
 import { forgetTypes } from '../activity/event-types-sql.ts'
 import type { Db, Store } from '../store/db.ts'
 import { purge } from '../store/purge.ts'
@@ -11,19 +11,19 @@ import { deleteAcknowledged, emptyEvents, forgetEvents, pageOldEvents, type Plac
 
 const STEP = 200
 const DAY_MS = 86_400_000
-/** A routing table further behind than this is loaded whole. */
+/** A routing table that is further behind is loaded whole. */
 const CHANGES_KEPT_MS = 3_600_000
 
 /**
- * Nodes whose rounds meet in a tenant do its steps one after the other: they would wait for each other's rows in any
- * order, and count the bytes of one event twice.
+ * Nodes that work on the same tenant do its steps one after the other. Otherwise they would wait for each other's rows
+ * in any order, and count the bytes of one event twice.
  */
 const takeTurns = (tx: Db, tenantId: string): void => void tx.lock([`retain ${tenantId}`], 'exclusive')
 
-/** One round over everything that is due; returns how many rows went. */
+/** Does one round over everything that is due. Returns how many rows it removed or emptied. */
 export type Retain = () => Promise<number>
 
-/** `daysOf` says how many days a tenant's events are kept. */
+/** `daysOf` returns how many days a tenant's events are kept. */
 export function makeRetain(store: Store, now: () => number, daysOf: (tenantId: string) => number): Retain {
   async function inSteps(step: () => Promise<number>): Promise<number> {
     let total = 0
@@ -50,7 +50,7 @@ export function makeRetain(store: Store, now: () => number, daysOf: (tenantId: s
         return deleted + emptied
       })
       after = last
-      await new Promise(setImmediate) // others may have their turn
+      await new Promise(setImmediate) // lets other work have its turn
     }
   }
 

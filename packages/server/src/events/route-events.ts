@@ -1,6 +1,6 @@
-// Finds the recipients of what is about to be published, before its transaction: filters may take milliseconds, and a
-// transaction holds up every other writer. Submissions take turns, tenants first and senders inside a tenant, a slice at
-// a time, and the event loop has its turn in between: twenty costly events of one tenant stop nobody.
+// Finds the recipients of events before the transaction that publishes them: filters may take milliseconds, and a
+// transaction holds up every other writer. Submissions take turns, tenants first and senders inside a tenant, a slice
+// at a time, and the event loop runs in between: twenty costly events of one tenant block nobody.
 import { performance } from 'node:perf_hooks'
 import { fairQueue } from '../kernel/fair-queue.ts'
 import { ruleBroken, unavailable, type Failure } from '../kernel/failure.ts'
@@ -24,14 +24,14 @@ import type { PreparedEvent } from './envelope.ts'
 import { storedAmong } from './sql.ts'
 
 /**
- * A turn of the event loop gives this much to routing that is not done at once, a slice as a rule. A request takes four
- * to six turns: with 4 ms of somebody's costly filters in each, a neighbour's publish took 20 ms longer.
+ * How much of a turn of the event loop goes to routing that did not finish at once, usually one slice. A request takes
+ * four to six turns: with 4 ms of another tenant's costly filters in each, a publish took 20 ms longer.
  */
 const TURN_MS = 0.25
-/** Some 0.2 ms. */
+/** About 0.2 ms. */
 const SLICE_STEPS = 20_000
 
-/** Long events whose data is parsed at the same time: a megabyte of `{}` takes 20 MB. */
+/** How many long events have their data parsed at the same time: a megabyte of `{}` takes 20 MB. */
 const LONG_AT_ONCE = 4
 const LONG_OF_A_SENDER = 1_000
 
@@ -39,22 +39,22 @@ export interface ToRoute {
   tenantId: string
   senderId: string
   events: readonly PreparedEvent[]
-  /** An agent that receives the events whatever it is interested in. */
+  /** An agent that receives the events whatever its interests are. */
   alsoTo?: string
-  /** It came through a webhook or a connector, which the ids of its source belong to. */
+  /** The events came through a webhook or a connector, and may use the ids reserved for its source. */
   isIngested?: boolean
-  /** Whether nobody waits for the response any more. */
+  /** Whether the client no longer waits for the response. */
   isGone?: () => boolean
 }
 
 export interface RoutedEvent {
   matches: readonly Match[]
-  /** Why it cannot be published, by what the tenant's routing says. */
+  /** Why the event cannot be published, by the tenant's routing. */
   refused: Failure | null
 }
 
 export interface Routed {
-  /** The state of routing that decided: in the transaction it may turn out to be an older one. */
+  /** The state of routing that was used; the transaction may find a newer one. */
   version: number
   stamp: string
   events: RoutedEvent[]
@@ -62,7 +62,7 @@ export interface Routed {
   addressees: Addressees
 }
 
-/** Ids that begin with a source of the tenant and a colon are made from what comes through it. */
+/** Refuses an id that begins with a source of the tenant and a colon: it is reserved for events from that source. */
 function reservedId({ id }: PreparedEvent, sources: ReadonlySet<string>): Failure | null {
   const colon = id.indexOf(':')
   if (colon === -1 || !sources.has(id.slice(0, colon))) return null
@@ -104,7 +104,7 @@ export function* routeInSlices(
   return routed
 }
 
-/** A long event as its filters see it; where it meets none, its data stays text. */
+/** Returns a long event as filters see it. If no filter applies, its data stays text. */
 function* wholeEnvelope(table: RoutingTable, { envelope, type, text }: PreparedEvent): Generator<void, Envelope> {
   for (const { filter } of table.candidates(type))
     if (filter !== null) return (yield* parseSteps(Buffer.from(text), { exactNumbers: true })) as Envelope
@@ -118,7 +118,7 @@ interface Job {
   reject(error: unknown): void
 }
 
-/** Where nothing has to be waited for it does not leave the turn. */
+/** Returns synchronously if there is nothing to wait for. */
 export type RouteEvents = (given: ToRoute) => Routed | Promise<Routed>
 
 export function makeRouteEvents(router: Router, db: Reads): RouteEvents {
@@ -159,7 +159,7 @@ export function makeRouteEvents(router: Router, db: Reads): RouteEvents {
     })
   }
 
-  // One event at a time: of a batch of ten megabytes, one is parsed while the others are text.
+  // One event at a time: of a batch of ten megabytes, one event is parsed while the others stay text.
   async function routeLong(table: RoutingTable, given: ToRoute, addressees: Addressees): Promise<Routed> {
     const routed: Routed = { version: table.version, stamp: table.stamp, events: [], steps: 0, addressees }
     for (const event of given.events) {
@@ -195,7 +195,7 @@ export function makeRouteEvents(router: Router, db: Reads): RouteEvents {
   }
 }
 
-/** Who retries an event that was accepted hears that it is a duplicate, even if its recipient could not be had today. */
+/** Lets a retry of an accepted event be a duplicate, even if its recipient cannot be addressed today. */
 async function letDuplicatesPass(db: Reads, { tenantId, events }: ToRoute, routed: Routed): Promise<void> {
   const isUnreachable = (event: PreparedEvent, i: number): boolean =>
     routed.events[i]!.refused !== null && routed.addressees.has(event)

@@ -1,6 +1,6 @@
-// Who receives stored events by the interests and feeds of today. Found before a transaction and in slices, as publishing
-// does it: a megabyte of `{}` takes a fifth of a second to parse, and parsed inside of a transaction it would hold up
-// every other writer, whoever replays it.
+// Finds who receives stored events by today's interests and feeds. This is done before a transaction and in slices, as
+// in publishing: a megabyte of `{}` takes a fifth of a second to parse, and inside a transaction that would hold up
+// every other writer.
 import { isLong, parseBody } from '../kernel/json-steps.ts'
 import type { Envelope } from '../routing/filter.ts'
 import type { Router } from '../routing/router.ts'
@@ -18,14 +18,14 @@ export interface StoredEvent {
 }
 
 export interface RoutedStored {
-  /** Throws `RoutingMoved` where this is no longer the routing that decided. */
+  /** Throws `RoutingMoved` if the table is not the one that was used. */
   requireCurrent(table: RoutingTable): void
-  /** Whether there is something to be delivered. */
+  /** Whether the event still has content to deliver. */
   has(eventId: string): boolean
   matchOf(eventId: string, recipientId: string): Match | undefined
 }
 
-/** `senderId`: who asks, and takes turns with others. */
+/** `senderId` is the caller, who takes turns with others. */
 export type RouteStored = (tenantId: string, senderId: string, events: readonly StoredEvent[]) => Promise<RoutedStored>
 
 async function prepared(id: string, text: string): Promise<PreparedEvent> {
@@ -35,7 +35,7 @@ async function prepared(id: string, text: string): Promise<PreparedEvent> {
   if (!parsed.ok) throw new Error(`the stored event ${id} is not ${parsed.problem}`)
   const envelope = parsed.value as Envelope
   const { type, source } = envelope as { type: string; source: string }
-  // Whom it was addressed to stays as it was: only what matches is asked for.
+  // The addressee stays as it was: only matches are computed.
   return { isLong: long, id, type, source, subject: null, causationId: null, recipient: null, envelope, text }
 }
 
@@ -61,10 +61,10 @@ export function makeRouteStored(router: Router, db: Reads): RouteStored {
   }
 }
 
-/** A change of routing every few milliseconds does not hold a replay up for ever. */
+/** A change of routing every few milliseconds must not hold up a replay for ever. */
 const REROUTES = 3
 
-/** Does the work, again from its beginning while routing moves under it; the last time it takes what there is. */
+/** Does the work, and starts over while routing changes under it. The last run accepts outdated routing. */
 export async function whileRoutingMoves<T>(work: (mustBeCurrent: boolean) => Promise<T>): Promise<T> {
   for (let tries = 0; ; tries++) {
     try {

@@ -1,6 +1,6 @@
-// Searching the events of a tenant. There is no index by type, subject or source: each would be written with every
-// event. A search goes through the newest retained events instead, some thousand rows without their envelopes in each
-// turn, and says how far it came.
+// Searches the events of a tenant. There is no index by type, subject or source: each would be written with every
+// event. A search scans the newest retained events instead, a thousand rows without their envelopes in each turn, and
+// reports how far back it got.
 import { MAX_EVENTS_SEARCHED, type EventSummary } from '@sensorium/contract'
 import { iso } from '../kernel/clock.ts'
 import { compileGlob } from '../routing/glob.ts'
@@ -46,7 +46,8 @@ function passesOf({ type, subject, source, sender, causationid, since, until }: 
 }
 
 /**
- * What passes among the newest, newest first, and when the oldest that was looked at was accepted if there are more.
+ * Returns matching events among the newest, newest first, and when the oldest one scanned was accepted if there are
+ * more.
  */
 async function lookThrough(
   db: Db,
@@ -56,7 +57,7 @@ async function lookThrough(
 ): Promise<{ found: FoundEvent[]; backTo: number | null }> {
   const from = since === undefined ? 0 : Date.parse(since)
   const found: FoundEvent[] = []
-  // Before the first place of the millisecond after it.
+  // Before the first place of the millisecond after `until`.
   let before: Place = {
     received_at: until === undefined ? Number.MAX_SAFE_INTEGER : Date.parse(until) + 1,
     place: -1,
@@ -70,7 +71,7 @@ async function lookThrough(
     if (last === undefined || rows.length < PAGE) return { found, backTo: null }
     if (looked >= MAX_EVENTS_SEARCHED) return { found, backTo: last.received_at }
     before = last
-    await new Promise(setImmediate) // a long search is made in many short turns
+    await new Promise(setImmediate) // a long search runs in many short turns
   }
 }
 

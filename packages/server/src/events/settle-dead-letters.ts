@@ -1,5 +1,5 @@
-// Replays or discards many dead letters, in steps: a step is a transaction of some milliseconds, and tenants take turns.
-// What is replayed is routed before its transaction.
+// Replays or discards many dead letters, in steps: a step is a transaction of some milliseconds, and tenants take
+// turns. Events to be replayed are routed before the transaction.
 import type { DeadLetterChoice } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import { deleteDeadLetters, lockDeadLetters, reviveMany, type DeadLetterScope } from '../delivery/dead-letters.ts'
@@ -33,16 +33,16 @@ export type SettleDeadLetters = (
 ) => Promise<Settled>
 
 export interface SettleRecord {
-  /** A step that is not the last has done something. */
+  /** Called in a step that has changed something and is not the last. */
   begun?(tx: Db): Promise<void>
-  /** The last step. */
+  /** Called in the last step. */
   ended(tx: Db, settled: Settled): Promise<void>
 }
 
 const DEFAULT_LIMIT = 1_000
-/** Dead letters that a filter looks at. */
+/** How many dead letters a filter scans. */
 const MAX_LOOKED = 100_000
-/** Of a step: rows, and bytes of envelopes to be routed. */
+/** The most a step has: rows, and bytes of envelopes to be routed. */
 const STEP_ROWS = 100
 const STEP_BYTES = 1_000_000
 
@@ -58,7 +58,7 @@ function chosen(db: Db, scope: DeadLetterScope, choice: DeadLetterChoice): Promi
   return ids ? namedDeadLetters(db, scope, ids) : findDeadLetters(db, scope, filter!, limit, MAX_LOOKED)
 }
 
-/** The first of these that make a step together; one is always taken. */
+/** Returns the first dead letters that make a step together, at least one. */
 function firstStep(letters: readonly FoundDeadLetter[]): FoundDeadLetter[] {
   const step: FoundDeadLetter[] = []
   let bytes = 0
@@ -70,7 +70,7 @@ function firstStep(letters: readonly FoundDeadLetter[]): FoundDeadLetter[] {
   return step
 }
 
-/** Revives those that are still dead letters, each by what applies to it today; returns how many. */
+/** Revives those that are still dead letters, each with what applies to it today. Returns how many. */
 async function replayStep(
   tx: Db,
   { router, wakeups }: SettleDeadLettersTools,
@@ -102,7 +102,7 @@ export function makeSettleDeadLetters(tools: SettleDeadLettersTools): SettleDead
     const settled: Settled = { matched: left.length, done: 0 }
     if (choice.dry_run) left = []
 
-    /** One transaction; `work` returns how many it was done to. */
+    /** Runs one transaction; `work` returns how many dead letters it settled. */
     async function step(letters: readonly FoundDeadLetter[], work: (tx: Db, ids: string[]) => Promise<number>) {
       await store.tx(async (tx) => {
         const done = await work(

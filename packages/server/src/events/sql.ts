@@ -11,7 +11,7 @@ export interface NewEventRow {
   envelope: string
   causation_id: string | null
   received_at: number
-  /** Among those of the same millisecond. */
+  /** The position among events of the same millisecond. */
   place: number
 }
 
@@ -34,7 +34,7 @@ const EVENTS: Insert = {
 }
 
 /**
- * Inserts the events whose id is new and returns those; on PostgreSQL it waits for a competing insert of the same id.
+ * Inserts the events whose id is new and returns them. On PostgreSQL it waits for a competing insert of the same id.
  */
 export const insertEvents = (db: Db, rows: readonly NewEventRow[]) =>
   db.insertMany<{ tenant_id: string; id: string }>(
@@ -55,13 +55,13 @@ export const insertEvents = (db: Db, rows: readonly NewEventRow[]) =>
 
 export interface Chain {
   start: string
-  /** The events of the chain, `start` included, counted up to one more than `most`. */
+  /** The number of events in the chain, `start` included, up to one more than `most`. */
   length: number
-  /** What the last of them names as its cause, if anything: no event that is stored. */
+  /** The cause that the last of them names, if any. It is not stored, unless the count was cut off. */
   beyond: string | null
 }
 
-/** The chains of causation that begin with these events of a tenant, those that are stored. Locks nothing. */
+/** Reads the stored chains of causation that begin with these events of a tenant. Locks nothing. */
 export const readChains = (db: Db, tenantId: string, ids: string[], most: number) =>
   db.rows<Chain>(
     `with recursive chain (start, cause, length) as (
@@ -74,7 +74,7 @@ export const readChains = (db: Db, tenantId: string, ids: string[], most: number
     [tenantId, db.dialect.list(ids), tenantId, most],
   )
 
-/** However long, and therefore no look-up. Locks nothing. */
+/** Does not use `lookUp`, because an envelope may be long. Locks nothing. */
 export const findEvent = (db: Db, tenantId: string, id: string) =>
   one<{ sender_id: string; envelope: string | null }>(
     db,
@@ -82,7 +82,7 @@ export const findEvent = (db: Db, tenantId: string, id: string) =>
     [tenantId, id],
   )
 
-/** The ids among these that a tenant's event has, emptied ones included. Locks nothing. */
+/** Returns which of these ids a tenant's events have, emptied ones included. Locks nothing. */
 export async function storedAmong(db: Reads, tenantId: string, ids: string[]): Promise<Set<string>> {
   const rows = await db.rows<{ id: string }>(
     `select id from events where tenant_id = ? and ${db.dialect.inList('id')}`,
@@ -91,7 +91,7 @@ export async function storedAmong(db: Reads, tenantId: string, ids: string[]): P
   return new Set(rows.map(({ id }) => id))
 }
 
-/** A place in the order in which events came. */
+/** A place in the order in which events were received. */
 export interface Place {
   received_at: number
   place: number
@@ -100,7 +100,7 @@ export interface Place {
 
 export interface ListedEvent extends Place {
   type: string
-  /** Of its envelope. */
+  /** The size of the envelope. */
   bytes: number
 }
 
@@ -112,14 +112,14 @@ export const pageNewestEvents = (db: Db, tenantId: string, before: Place, limit:
     [tenantId, before.received_at, before.place, before.id, limit],
   )
 
-/** The envelopes of these events; null where retention has emptied one. */
+/** Reads the envelopes of these events; null if retention has emptied one. */
 export const readEnvelopes = (db: Db, tenantId: string, ids: string[]) =>
   db.rows<{ id: string; envelope: string | null }>(
     `select id, envelope from events where tenant_id = ? and ${db.dialect.inList('id')}`,
     [tenantId, db.dialect.list(ids)],
   )
 
-/** The event of a delivery that is not acknowledged; none where there is no such delivery. Locks nothing. */
+/** Reads the event of a delivery that is not acknowledged; empty if there is no such delivery. Locks nothing. */
 export const eventOfDelivery = (db: Db, tenantId: string, deliveryId: string) =>
   db.rows<{ id: string; envelope: string | null }>(
     `select e.id, e.envelope from deliveries d join events e on e.tenant_id = d.tenant_id and e.id = d.event_id
@@ -142,14 +142,14 @@ export const deleteAcknowledged = (db: Db, tenantId: string, eventIds: string[],
     [tenantId, db.dialect.list(eventIds), before],
   )
 
-/** That no delivery needs an event any more. */
+/** True if no delivery needs the event any more. */
 const UNNEEDED = `not exists (select 1 from deliveries d where d.tenant_id = events.tenant_id and d.event_id = events.id)
         and not exists (select 1 from acknowledged_deliveries d where d.tenant_id = events.tenant_id and d.event_id = events.id)`
 
 /**
  * Empties those of these events that no delivery needs any more; their ids stay known. Returns how many, and how many
- * bytes they had. Holds the events, in the order of their ids: who delivers one once more (`holdRetained`) comes before
- * or after all of this.
+ * bytes they had. Locks the events in the order of their ids, so that a transaction that delivers one again
+ * (`holdRetained`) comes before or after all of this.
  */
 export async function emptyEvents(
   db: Db,
@@ -163,7 +163,7 @@ export async function emptyEvents(
     [tenantId, list(ids)],
   )
   if (held.length === 0) return { emptied: 0, bytes: 0 }
-  // A statement of its own: it sees what was delivered until they were held.
+  // A statement of its own, so that it sees what was delivered until the events were locked.
   const unneeded = await db.rows<{ id: string; bytes: number }>(
     `select id, octet_length(envelope) as bytes from events where tenant_id = ? and ${inList('id')} and ${UNNEEDED}`,
     [tenantId, list(held.map(({ id }) => id))],
@@ -176,8 +176,8 @@ export async function emptyEvents(
 }
 
 /**
- * The ids among these of events that are retained. They stay so until the transaction ends: held in the order of their
- * ids, by many at once.
+ * Returns which of these ids belong to retained events. They stay retained until the transaction ends: the rows are
+ * locked in the order of their ids, with a lock that many transactions share.
  */
 export async function holdRetained(db: Db, tenantId: string, ids: string[]): Promise<Set<string>> {
   const rows = await db.rows<{ id: string }>(
@@ -187,7 +187,7 @@ export async function holdRetained(db: Db, tenantId: string, ids: string[]): Pro
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Forgets emptied events of a tenant, a few at a time. */
+/** Deletes emptied events of a tenant, a few at a time. */
 export const forgetEvents = (db: Db, tenantId: string, before: number, limit: number) =>
   db.run(
     `delete from events where tenant_id = ? and id in
@@ -196,8 +196,8 @@ export const forgetEvents = (db: Db, tenantId: string, before: number, limit: nu
   )
 
 /**
- * How many deliveries there are of each of these events, open and acknowledged, counting no more than `most` of either
- * kind. By the indexes of events.
+ * Counts the deliveries of each of these events, acknowledged or not, up to `most` of either kind. Uses the indexes by
+ * event.
  */
 export const countDeliveries = (db: Db, tenantId: string, ids: string[], most: number) => {
   const counted = (table: string): string =>

@@ -1,4 +1,4 @@
-// What one request publishes, one event or a batch, and what becomes of each event.
+// What one request publishes, one event or a batch, and the outcome of each event.
 import type { Failure } from '../kernel/failure.ts'
 import type { Db } from '../store/db.ts'
 import type { ToRoute } from './route-events.ts'

@@ -1,5 +1,5 @@
-// Events as they are listed and watched: without their payload, but with the beginning of their data and how many
-// recipients they had.
+// Events as they are listed and watched: without their payload, but with the beginning of their data and the number of
+// their recipients.
 import type { EventSummary } from '@sensorium/contract'
 import { iso } from '../kernel/clock.ts'
 import { toText, withExactNumbers } from '../kernel/json.ts'
@@ -13,14 +13,14 @@ export interface SummaryRow {
   subject: string | null
   sender_id: string
   received_at: number
-  /** Of its envelope. */
+  /** The size of the envelope. */
   bytes: number
 }
 
-/** A larger envelope is not read for its summary: a page of 200 takes 3 MB at most. */
+/** A larger envelope is not read for its summary, so that a page of 200 takes 3 MB at most. */
 const MAX_READ_BYTES = 16_384
 const SNIPPET = 200
-/** Deliveries counted for a page, over all of its events. */
+/** How many deliveries are counted for a page, over all of its events. */
 const MAX_COUNTED = 10_000
 
 const cut = (text: string): string =>
@@ -37,7 +37,7 @@ function shownParts(envelope: string | null | undefined): Pick<EventSummary, 'ti
   return { time: time ?? null, snippet: data === undefined ? null : cut(toText(data)) }
 }
 
-/** The deliveries of each event; null of those beyond what is counted. */
+/** Counts the deliveries of each event; null for every event if there are more than are counted. */
 async function recipientsOf(db: Db, tenantId: string, ids: string[]): Promise<(id: string) => number | null> {
   const rows = await countDeliveries(db, tenantId, ids, MAX_COUNTED)
   const counts = new Map<string, number>()
@@ -46,7 +46,7 @@ async function recipientsOf(db: Db, tenantId: string, ids: string[]): Promise<(i
     counts.set(event_id, (counts.get(event_id) ?? 0) + n)
     counted += n
   }
-  // Where the count was cut off, what it says of any one event may be too little.
+  // If the count was cut off, the number for any one event may be too small.
   return (id) => (counted >= MAX_COUNTED ? null : (counts.get(id) ?? 0))
 }
 

@@ -1,4 +1,4 @@
-// A synthetic event about an agent, through the same pipeline as every other; the agent always receives it.
+// Publishes a synthetic event about an agent through the same pipeline as every other; the agent always receives it.
 import { randomUUID } from 'node:crypto'
 import { isId } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'

@@ -1,5 +1,5 @@
 // Publishing within the quotas of a tenant. Each event stands or falls alone: those there is room for are published,
-// the rest are refused. An event whose id was accepted before, or stands earlier in the batch, needs no room: it is
+// the rest are refused. An event whose id was accepted before, or appears earlier in the batch, needs no room: it is
 // published, and found to be a duplicate.
 import type { Failure } from '../kernel/failure.ts'
 import type { Quotas } from '../tenants/quotas.ts'
@@ -10,7 +10,7 @@ import { storedAmong } from './sql.ts'
 
 const bytesOf = (event: PreparedEvent): number => Buffer.byteLength(event.text)
 
-/** The bytes that each id may take: of events with one id at most one is stored. */
+/** The most bytes that each id may take: of several events with one id at most one is stored. */
 function bytesById(events: readonly PreparedEvent[]): Map<string, number> {
   const bytes = new Map<string, number>()
   for (const event of events) bytes.set(event.id, Math.max(bytes.get(event.id) ?? 0, bytesOf(event)))
@@ -18,7 +18,7 @@ function bytesById(events: readonly PreparedEvent[]): Map<string, number> {
 }
 
 export function withinQuota(store: Store, publish: Publish, quotas: Quotas): Publish {
-  /** Takes room for each id, and notes it in `taken`; gives back why there is none for those that have to be refused. */
+  /** Takes room for each id and notes it in `taken`. Returns the failures of the ids that have to be refused. */
   async function makeRoom(
     tenantId: string,
     wanted: ReadonlyMap<string, number>,
@@ -33,7 +33,7 @@ export function withinQuota(store: Store, publish: Publish, quotas: Quotas): Pub
     return refused
   }
 
-  /** The same, where what a retry took is left to the others once there is not enough for all. */
+  /** The same, but if there is not enough room for all, ids that are already stored give theirs to the others. */
   async function makeRoomForNew(
     tenantId: string,
     wanted: ReadonlyMap<string, number>,
@@ -57,7 +57,7 @@ export function withinQuota(store: Store, publish: Publish, quotas: Quotas): Pub
     try {
       const refused = await makeRoomForNew(tenantId, bytesById(events), taken)
       const admitted = events.filter(({ id }) => !refused.has(id))
-      /** What became of all of them, in order. */
+      /** The outcomes of all events, in order. */
       const together = (outcomes: readonly PublishOutcome[]): PublishOutcome[] => {
         const left = [...outcomes]
         return events.map(({ id }) => {

@@ -1,5 +1,5 @@
-// What a group of submissions writes, in one transaction: the events whose ids are new, their deliveries, the counters
-// and the records of the responses.
+// Writes a group of submissions in one transaction: the events whose ids are new, their deliveries, the counters and
+// the records of the responses.
 import type { Handover, NewDelivery } from '../delivery/handover.ts'
 import { insertDeliveries, insertLeasedDeliveries } from '../delivery/sql.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -16,7 +16,7 @@ import { routeInSlices, type Routed } from './route-events.ts'
 import { insertEvents, type NewEventRow } from './sql.ts'
 import type { PublishOutcome, Submission } from './submission.ts'
 
-/** Routing that changed on the way to the transaction is done again there, unless it took more than this. */
+/** Events whose routing is outdated are routed again in the transaction, unless it took more steps than this. */
 const CHEAP_STEPS = 50_000
 
 export interface RoutedSubmission {
@@ -25,22 +25,23 @@ export interface RoutedSubmission {
 }
 
 /**
- * The routing that decided is out of date, and to decide anew takes too long for a transaction: everything is undone.
+ * The routing that was used is out of date, and routing again inside the transaction takes too long, or changes which
+ * events are refused: everything is rolled back.
  */
 export class RoutingMoved extends Error {}
 
 export interface WrittenGroup {
-  /** Of each submission, in order. */
+  /** The outcomes of each submission, in order. */
   outcomes: PublishOutcome[][]
-  /** Whose mailbox has something new that no waiting poll was handed. */
+  /** The recipients whose mailbox has something new that was not handed to a waiting poll. */
   recipients: Set<string>
-  /** What was put into mailboxes and no waiting poll was handed. */
+  /** The deliveries that were put into mailboxes and not handed to a waiting poll. */
   added: readonly NewDelivery[]
 }
 
 /**
- * `mayReroute`: throws `RoutingMoved` rather than to route expensive events again inside of the transaction. `handOver`
- * finds the polls that wait for what is delivered.
+ * `mayReroute`: throws `RoutingMoved` rather than route expensive events again inside the transaction. `handOver` finds
+ * the polls that wait for the deliveries.
  */
 export type WriteGroup = (
   tx: Db,
@@ -64,8 +65,8 @@ export function makeWriteGroup(router: Router, makeId: MakeId, clock: Clock): Wr
     const tenantIds = [...new Set(submissions.map(({ tenantId }) => tenantId))]
     joinRouting(tx, tenantIds)
     const ancestors = await ancestorsOf(tx, submissions)
-    // Both go out together, and the insert first: it may wait for another publish of the same id, and what was changed
-    // meanwhile, and answered, holds for these events too.
+    // Both go out together, the insert first: it may wait for another publish of the same id, and a change of routing
+    // that was answered meanwhile holds for these events too.
     const [inserted, tables] = await Promise.all([
       insertEvents(
         tx,
@@ -90,7 +91,7 @@ export function makeWriteGroup(router: Router, makeId: MakeId, clock: Clock): Wr
         return { status: 'accepted', eventId: event.id, recipients: made.length }
       })
     })
-    // A lease begins when a poll is found for the delivery: on a busy PostgreSQL the rows above may have taken a while.
+    // A lease begins when a poll is found for it: on a busy PostgreSQL the statements above may have taken a while.
     const { ready, leased } = handOver(deliveries, clock.now(), ({ tenant_id, recipient_id }) =>
       tables.get(tenant_id)!.paused.has(recipient_id),
     )
@@ -101,7 +102,7 @@ export function makeWriteGroup(router: Router, makeId: MakeId, clock: Clock): Wr
     return { outcomes, recipients: new Set(ready.map(({ recipient_id }) => recipient_id)), added: ready }
   }
 
-  /** Who receives it by the routing that this transaction sees. */
+  /** Returns the recipients by the routing that this transaction sees. */
   function upToDate({ submission, routed }: RoutedSubmission, tables: Tables, mayReroute: boolean): Routed {
     const table = tables.get(submission.tenantId)!
     if (routed.version === table.version && routed.stamp === table.stamp) return routed
@@ -111,7 +112,7 @@ export function makeWriteGroup(router: Router, makeId: MakeId, clock: Clock): Wr
     let next = slices.next()
     while (!next.done) next = slices.next()
     const again = next.value
-    // What was refused is not among the rows that went out, and what was not is.
+    // The insert has already gone out, with a row for each event that was not refused and none for the others.
     const isMoved = again.events.some(({ refused }, i) => (refused === null) !== (routed.events[i]!.refused === null))
     if (isMoved) throw new RoutingMoved()
     return again
@@ -143,7 +144,7 @@ export function makeWriteGroup(router: Router, makeId: MakeId, clock: Clock): Wr
   return write
 }
 
-/** Why it is delivered, besides the subscriptions that match. */
+/** Why the event is delivered, besides the subscriptions that match. */
 function alsoOf({ recipientId, addressedAs: recipient }: Match, alsoTo: string | undefined): string | undefined {
   if (recipientId === alsoTo) return TEST_EVENT
   return recipient === undefined ? undefined : addressedAs(recipient)
@@ -175,7 +176,7 @@ function eventRows(
       })
     }
   }
-  // One order for all groups: two that insert the same ids can then wait for each other in one direction only.
+  // One order for all groups, so that two that insert the same ids cannot deadlock.
   return rows.size === 1 ? [...rows.values()] : [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
 }
 

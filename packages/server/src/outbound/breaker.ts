@@ -1,11 +1,11 @@
-// A circuit breaker, pure: it is given what happened and the time, and says whether the endpoint may be tried.
+// A circuit breaker, pure: from what happened and the time, it decides whether the endpoint may be tried.
 //
 // closed     everything may be tried
 // open       the endpoint failed too often in a row: nothing is tried until the pause is over, and no attempt is spent
 // half_open  the pause is over: one delivery is tried, and its outcome closes the breaker or opens it for another pause
 
 export const OPENS_AFTER = 10
-/** An endpoint that is down is tried with one delivery a minute, whatever waits for it. */
+/** An endpoint that is down is tried with one delivery a minute, however many wait for it. */
 export const PAUSE_MS = 60_000
 
 export interface Breaker {
@@ -21,7 +21,7 @@ export const closed: Breaker = { failures: 0, pausedUntil: null }
 export const stateOf = ({ pausedUntil }: Breaker, now: number): BreakerState =>
   pausedUntil === null ? 'closed' : now < pausedUntil ? 'open' : 'half_open'
 
-/** How many requests may be under way, of those that the endpoint would be given otherwise. */
+/** Returns how many requests may be under way; `otherwise` is the number without the breaker. */
 export function allowance(breaker: Breaker, now: number, otherwise: number): number {
   const state = stateOf(breaker, now)
   return state === 'closed' ? otherwise : state === 'half_open' ? Math.min(1, otherwise) : 0
@@ -32,7 +32,7 @@ export const succeeded = (): Breaker => closed
 export function failed(breaker: Breaker, now: number): Breaker {
   const failures = breaker.failures + 1
   const state = stateOf(breaker, now)
-  // What was under way when it opened says nothing new.
+  // The outcome of a request that was under way when the breaker opened tells nothing new.
   if (state === 'open') return { ...breaker, failures }
   if (state === 'closed' && failures < OPENS_AFTER) return { ...breaker, failures }
   return { failures, pausedUntil: now + PAUSE_MS }

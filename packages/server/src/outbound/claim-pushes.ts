@@ -1,4 +1,4 @@
-// Claims what is to be pushed: for endpoints that have something due and a slot, several in one transaction.
+// Claims deliveries to push, for endpoints that have something due and a slot, several endpoints in one transaction.
 import type { Claim, LeasedDelivery } from '../delivery/claim.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
@@ -13,42 +13,42 @@ export interface ClaimPushesTools {
   secrets: Secrets
   clock: Clock
   log: Logger
-  /** Transactions that gain from running side by side. */
+  /** How many transactions gain from running concurrently. */
   writers: number
   stopping: AbortSignal
-  /** Whether there is memory for more bodies. */
+  /** Whether there is memory for more request bodies. */
   hasRoom(): boolean
   wakeAt(endpoint: Endpoint, at: number): void
-  /** Keeps a shutdown waiting for this. */
+  /** Makes a shutdown wait for this work. */
   track(work: Promise<void>): void
-  /** To be sent, each with a slot of the grant. */
+  /** Sends the deliveries, each with a slot of the grant. */
   send(grant: Grant<Endpoint>, target: Target, deliveries: readonly LeasedDelivery[]): void
-  /** The agent is not pushed to any more. */
+  /** Called when the agent is no longer pushed to. */
   forget(endpoint: Endpoint): void
 }
 
 export interface ClaimPushes {
   /** Puts an endpoint in line for slots, if it has something due and may be tried now. */
   want(endpoint: Endpoint): void
-  /** Gives back the slot of a push that is over. */
+  /** Releases the slot of a push that is over. */
   release(grant: Grant<Endpoint>): void
-  /** Claims as far as there are slots and memory. */
+  /** Claims as much as there are slots and memory for. */
   schedule(): void
   slotsHeld(): number
 }
 
 const MAX_SLOTS = 4_096
-/** The lease of a push: the time a request may take, and as long again to write down how it went. */
+/** The lease of a push: the time a request may take, and as long again to store its outcome. */
 const LEASE_MS = 2 * RESPONSE_WITHIN_MS
 const MAX_GROUP_SLOTS = 128
 /**
- * Claims under way at once, for each reputation by itself: an endpoint that answers must not wait while others are
- * looked up.
+ * How many claims are under way at once, for each reputation separately: an endpoint that answers must not wait while
+ * others are looked up.
  */
 const lanesFor = (writers: number) => ({ proven: Math.max(1, writers - 1), new: 1, suspect: 1 })
 /**
- * Endpoints claimed for in one transaction, over all writers. In a transaction that has neighbours the others of a
- * group wait for each: on PostgreSQL, with 32 in one, a push took three times as long.
+ * Endpoints claimed for at once, divided among the writers. The endpoints of a transaction wait for each other: on
+ * PostgreSQL, with 32 in one transaction beside others, a push took three times as long.
  */
 const MAX_GROUP_ENDPOINTS = 32
 
@@ -102,7 +102,7 @@ export function makeClaimPushes(tools: ClaimPushesTools): ClaimPushes {
   async function runLane(reputation: Reputation, group: Grant<Endpoint>[]): Promise<void> {
     lanes[reputation]--
     try {
-      // One order for all groups, so that two of them can wait for each other in one direction only.
+      // One order for all groups, so that two of them cannot deadlock.
       group.sort((a, b) => (a.endpoint.mailbox.recipientId < b.endpoint.mailbox.recipientId ? -1 : 1))
       const wanted = group.map(({ endpoint, count }) => ({ mailbox: endpoint.mailbox, limit: count }))
       const served = await claim.many(wanted, LEASE_MS, (tx, mailbox, now) =>
@@ -111,7 +111,7 @@ export function makeClaimPushes(tools: ClaimPushesTools): ClaimPushes {
       group.forEach((grant, i) => begin(grant, served[i]!.admitted, served[i]!.deliveries))
     } catch (error) {
       log.warn({ err: error }, 'push: nothing could be claimed')
-      // Nothing is lost: the scan comes by again.
+      // Nothing is lost: the scan finds it again.
       for (const grant of group) giveUp(grant)
     } finally {
       lanes[reputation]++

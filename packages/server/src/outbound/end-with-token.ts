@@ -3,19 +3,19 @@ import type { Identify } from '../auth/identify.ts'
 
 export interface Verified {
   token: string
-  /** A look at its key is under way. */
+  /** Whether the token is being verified. */
   verifying: boolean
 }
 
 /**
- * Costs nothing while the key was looked at a moment ago; else looks, and ends the stream whose token holds no longer.
+ * Does nothing while a recent verification is cached; else verifies the token, and ends the stream if it is invalid.
  */
 export function endWithToken(stream: Verified, identify: Identify, end: () => void | Promise<void>): void {
   if (stream.verifying || identify.cached(stream.token)) return
   stream.verifying = true
   identify(stream.token)
     .then((principal) => (principal ? undefined : end()))
-    // Nobody can say while the store is away; nothing can be sent either.
+    // While the store is unavailable the token cannot be verified, and nothing can be sent either.
     .catch(() => {})
     .finally(() => (stream.verifying = false))
 }

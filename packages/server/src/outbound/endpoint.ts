@@ -1,5 +1,5 @@
-// What this node knows of an endpoint: whether something is due for it, how much it may be given, how it has been
-// answering.
+// What this node knows of an endpoint: whether something is due for it, how many requests it may be given, and how it
+// has been responding.
 import type { KeyObject } from 'node:crypto'
 import { isoOrNull } from '../kernel/clock.ts'
 import type { Mailbox } from '../delivery/sql.ts'
@@ -8,9 +8,9 @@ import type { Exchange, PushOutcome } from './outcome.ts'
 import { signingKey } from './signature.ts'
 import type { Reputation } from './slots.ts'
 
-/** Requests under way to one endpoint. It starts with one and earns one more with each success. */
+/** The most requests under way to one endpoint. It starts with one and earns one more with each success. */
 const MAX_WINDOW = 32
-/** What was asked for with Retry-After holds for the whole endpoint, up to here; a single delivery may wait longer. */
+/** A Retry-After holds for the whole endpoint, up to this long; a single delivery may wait longer. */
 const LONGEST_HOLD_MS = 3_600_000
 
 export interface Endpoint {
@@ -22,7 +22,7 @@ export interface Endpoint {
   window: number
   breaker: Breaker
   heldUntil: number
-  /** When to look again by the clock. */
+  /** When the alarm marks the endpoint as due. */
   wakeAt: number
   succeededAt: number | null
   lastStatus: number | null
@@ -59,15 +59,15 @@ export const newEndpoint = (mailbox: Mailbox): Endpoint => ({
 export const reputationOf = ({ breaker, succeededAt, lastError }: Endpoint): Reputation =>
   breaker.failures > 0 || lastError !== null ? 'suspect' : succeededAt === null ? 'new' : 'proven'
 
-/** The time before which nothing may be tried; 0 when that is now. */
+/** Returns the time before which nothing may be tried; 0 if it may be tried now. */
 export const triedFrom = ({ heldUntil, breaker }: Endpoint, now: number): number => {
   const from = Math.max(heldUntil, breaker.pausedUntil ?? 0)
   return from > now ? from : 0
 }
 
 /**
- * How many more requests it may be given now. A claim costs the same for one as for many: it waits for a quarter of the
- * window.
+ * Returns how many more requests the endpoint may be given now. A claim costs the same for one as for many, so it waits
+ * until a quarter of the window is free.
  */
 export function wantedBy(endpoint: Endpoint, now: number): number {
   if (!endpoint.due || endpoint.claiming || triedFrom(endpoint, now) > 0) return 0
@@ -75,10 +75,10 @@ export function wantedBy(endpoint: Endpoint, now: number): number {
   return free * 4 < endpoint.window && endpoint.underWay > 0 ? 0 : free
 }
 
-/** Takes in how a push went. */
+/** Updates the endpoint with the outcome of a push. */
 export function learn(endpoint: Endpoint, exchange: Exchange, outcome: PushOutcome, ms: number, now: number): void {
   endpoint.lastStatus = 'status' in exchange ? exchange.status : null
-  // A rough mean over the last ten or so, and the first value as it is.
+  // A rough mean over the last ten or so, beginning with the first value.
   if ('status' in exchange) endpoint.latencyMs = endpoint.latencyMs === null ? ms : endpoint.latencyMs * 0.9 + ms * 0.1
   if (outcome.kind === 'acknowledged') {
     endpoint.breaker = succeeded()
@@ -89,7 +89,7 @@ export function learn(endpoint: Endpoint, exchange: Exchange, outcome: PushOutco
   }
   endpoint.lastError = outcome.error
   if (outcome.kind === 'later') {
-    // It answers, and says when to come back: that is no failure, but no reason to hurry either.
+    // The endpoint responds, and says when to come back: that is no failure, but no reason to hurry either.
     endpoint.window = Math.max(1, endpoint.window >> 1)
     endpoint.heldUntil = Math.max(endpoint.heldUntil, now + Math.min(outcome.retryAfterMs, LONGEST_HOLD_MS))
     return
@@ -98,7 +98,7 @@ export function learn(endpoint: Endpoint, exchange: Exchange, outcome: PushOutco
   endpoint.breaker = failed(endpoint.breaker, now)
 }
 
-/** The keys of these secrets; deriving them again for every push would be work for nothing. */
+/** Returns the keys of these secrets, cached: deriving them again for every push would be wasted work. */
 export function keysOf(endpoint: Endpoint, secrets: readonly string[]): KeyObject[] {
   const joined = secrets.join(' ')
   if (endpoint.keys.secrets !== joined) endpoint.keys = { secrets: joined, keys: secrets.map(signingKey) }

@@ -1,4 +1,4 @@
-// Leases of streams that ended go back to their mailboxes, those that end in the same turn in one transaction.
+// Gives back the leases of ended streams, in one transaction for all streams that end in the same turn.
 import type { Activity } from '../activity/activity.ts'
 import type { PolicyOf } from '../delivery/policy.ts'
 import { release } from '../delivery/settle.ts'
@@ -15,7 +15,7 @@ interface Ended {
 }
 
 export interface GiveBack {
-  /** Resolves when they are given back, or have to lapse by themselves. */
+  /** Resolves when the leases are given back, or have to lapse by themselves. */
   (ended: Ended): Promise<void>
   /** Resolves when nothing is being given back any more. */
   finished(): Promise<unknown>
@@ -34,7 +34,7 @@ export interface GiveBackTools {
 
 export function makeGiveBack({ store, wakeups, activity, clock, log, policyOf }: GiveBackTools): GiveBack {
   async function run(ended: readonly Ended[]): Promise<void[]> {
-    // One order for all groups, so that two of them can wait for each other in one direction only.
+    // One order for all groups, so that two of them cannot deadlock.
     const group = ended.toSorted((a, b) => (a.mailbox.recipientId < b.mailbox.recipientId ? -1 : 1))
     try {
       await store.tx(async (tx) => {

@@ -1,4 +1,4 @@
-// The leases that a stream holds: what it claimed, until that is settled or in other hands.
+// The leases that a stream holds: those it claimed, until they are settled or belong to another holder.
 import type { HeldLease } from '../delivery/wake.ts'
 import type { LeaseRow } from './sql.ts'
 
@@ -6,14 +6,14 @@ export interface HeldLeases {
   readonly size: number
   has(id: string): boolean
   add(claimed: readonly (HeldLease & { until: number })[]): void
-  /** These deliveries are acknowledged, or gone; returns whether one of them was held. */
+  /** Removes deliveries that are acknowledged or gone. Returns whether one of them was held. */
   settled(ids: readonly string[]): boolean
-  /** These leases are over. By their numbers: a delivery may have been claimed again since. */
+  /** Removes leases that have ended, by their numbers: a delivery may have been claimed again since. */
   released(ended: readonly HeldLease[]): boolean
-  /** What the store says about leases that it was asked about; those it does not name are in other hands. */
+  /** Takes over what the store says about the leases in `asked`. One without a row belongs to another holder. */
   refresh(asked: readonly HeldLease[], rows: readonly LeaseRow[], now: number): void
   list(): HeldLease[]
-  /** When the first of them lapses. */
+  /** When the first lease lapses. */
   lapsesAt(): number
 }
 
@@ -42,7 +42,7 @@ export function makeHeldLeases(): HeldLeases {
       const still = new Map(rows.map((row) => [row.id, row]))
       for (const { id, lease } of asked) {
         const known = leases.get(id)
-        // What was claimed while the store was asked is nothing that it was asked about.
+        // A delivery that was claimed again during the query is not what the store was asked about.
         if (known?.lease !== lease) continue
         const row = still.get(id)
         if (row?.leases !== lease || row.due_at <= now) leases.delete(id)

@@ -1,4 +1,4 @@
-// Which endpoints this node knows, and which of them have something due. Wake-ups say where something arrived, for
+// The endpoints that this node knows, and which of them have something due. Wake-ups say where something arrived, for
 // agents of every delivery mode; a scan finds what they missed. Both only mark an endpoint as due.
 import type { Wakeups } from '../delivery/wake.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -23,9 +23,9 @@ export interface KnownEndpoints {
   all(): Iterable<Endpoint>
   /** Something may have arrived for these recipients. */
   hear(recipientIds: readonly string[]): void
-  /** The agent is not pushed to any more. */
+  /** Called when the agent is no longer pushed to. */
   forget(endpoint: Endpoint): void
-  /** Looks through the next page of agents that are pushed to for something due. */
+  /** Scans the next page of agents that are pushed to for something due. */
   scan(): Promise<void>
 }
 
@@ -35,7 +35,7 @@ const MAX_KNOWN = 50_000
 export function makeKnownEndpoints(tools: KnownEndpointsTools): KnownEndpoints {
   const { store, wakeups, announcements, clock, log, stopping, markDue } = tools
   const endpoints = new Map<string, Endpoint>()
-  /** Recipients that were not pushed to when a wake-up came; the scan finds who became so. */
+  /** Recipients that were not pushed to when a wake-up came. The scan finds those that have become so. */
   const notPushed = new Set<string>()
   let unknown = new Set<string>()
   let changes = 0
@@ -54,7 +54,7 @@ export function makeKnownEndpoints(tools: KnownEndpointsTools): KnownEndpoints {
     try {
       const pushed = await pushedAmong(store, ids)
       if (notPushed.size > MAX_KNOWN) notPushed.clear()
-      // An agent changed while the query ran: its result may be from before, and is not worth keeping.
+      // An agent changed while the query ran: the result may be from before, and is not cached.
       if (changes === before) for (const id of ids) notPushed.add(id)
       for (const agent of pushed) {
         notPushed.delete(agent.id)
@@ -93,11 +93,11 @@ export function makeKnownEndpoints(tools: KnownEndpointsTools): KnownEndpoints {
     }
   }
 
-  // Without names everybody may be meant: the scan comes by within a second anyway.
+  // A wake-up without names may mean any recipient: the scan runs within a second anyway.
   wakeups.watch((recipientIds) => {
     if (recipientIds && !stopping.aborted) hear(recipientIds)
   })
-  // An agent changed: it may be pushed to from now on, or elsewhere.
+  // An agent changed: it may be pushed to from now on, or at another endpoint.
   announcements.listen('agent', (agentId) => {
     changes++
     notPushed.delete(agentId)

@@ -1,4 +1,4 @@
-// What a stream finds by looking, because nobody told it: how its leases stand, and whether something is due.
+// What a stream has to look up because no wake-up tells it: the state of its leases, and whether something is due.
 import type { Logger } from '../kernel/logger.ts'
 import type { Store } from '../store/db.ts'
 import { dueAmong, readLeases } from './sql.ts'
@@ -6,7 +6,7 @@ import type { Stream } from './stream.ts'
 
 const MAILBOXES_AT_ONCE = 500
 
-/** Reads how the leases of a stream stand: some may have been acknowledged elsewhere, extended or lapsed. */
+/** Reads the state of a stream's leases: some may have been acknowledged elsewhere, extended or lapsed. */
 export async function lookAtLeases(store: Store, stream: Stream, now: () => number, log: Logger): Promise<void> {
   const { tenantId, recipientId } = stream.mailbox
   try {
@@ -18,7 +18,7 @@ export async function lookAtLeases(store: Store, stream: Stream, now: () => numb
   }
 }
 
-/** Pumps those of these streams whose mailboxes have something due. */
+/** Pumps the streams whose mailboxes have something due. */
 export async function pumpDue(store: Store, streams: readonly Stream[], now: () => number, log: Logger): Promise<void> {
   try {
     for (const [tenantId, ofTenant] of Map.groupBy(streams, ({ mailbox }) => mailbox.tenantId)) {

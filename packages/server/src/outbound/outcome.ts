@@ -4,14 +4,14 @@ export type Exchange = { status: number; retryAfter: string | undefined } | { er
 
 export type PushOutcome =
   | { kind: 'acknowledged' }
-  /** The endpoint is there and asks for time. */
+  /** The endpoint is reachable and asks for time. */
   | { kind: 'later'; error: string; retryAfterMs: number }
   | { kind: 'gone'; error: string }
   | { kind: 'failed'; error: string }
 
 const LONGEST_WAIT_MS = 24 * 3_600_000
 
-/** `Retry-After` in milliseconds: seconds or a date; null when it says nothing that helps. */
+/** Parses `Retry-After`, seconds or a date, to milliseconds; null if it is missing, invalid or not in the future. */
 export function retryAfterMs(header: string | undefined, now: number): number | null {
   const text = header?.trim() ?? ''
   const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : /^[A-Z][a-z]{2},/.test(text) ? Date.parse(text) - now : NaN

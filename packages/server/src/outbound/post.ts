@@ -1,5 +1,5 @@
-// One POST to an endpoint: no redirect is followed, the body of the response is thrown away, and nothing lasts longer
-// than it may.
+// Sends one POST to an endpoint. No redirect is followed, the body of the response is discarded, and everything has a
+// time limit.
 import http from 'node:http'
 import https from 'node:https'
 import type { Clock } from '../kernel/clock.ts'
@@ -7,31 +7,29 @@ import type { Exchange } from './outcome.ts'
 import { AddressRefused, type SafeAddress } from './safe-address.ts'
 
 export const RESPONSE_WITHIN_MS = 15_000
-/** The status decides; of the body only so much is read, for so long, to keep the connection for the next push. */
+/** The status decides. Only this much of the body is read, for this long, to keep the connection for the next push. */
 const MAX_DRAINED = 65_536
 const DRAIN_MS = 1_000
 
 export interface Post {
   (url: string, headers: Record<string, string>, body: string): Promise<Exchange>
-  /** Ends every exchange that is under way, and closes all connections. */
+  /** Aborts every exchange under way, and closes all connections. */
   close(): void
 }
 
-// Idle connections: a few for each endpoint, for a few seconds. How many are busy, the dispatcher bounds.
+// Idle connections: a few for each endpoint, for a few seconds. The dispatcher limits how many are busy.
 const KEPT = { keepAlive: true, maxSockets: Infinity, maxFreeSockets: 16, timeout: 4_000 } as const
 
 const MAX_ERROR = 200
 
-// The code of a system call and not its message, which names the address.
+// Shows the code of a system call and not its message, which names the address.
 function describe(error: NodeJS.ErrnoException): string {
   if (error instanceof AddressRefused) return error.message
   const text = error.syscall && error.code ? error.code : error.message || error.code || 'unknown'
   return `connection failed: ${text}`.slice(0, MAX_ERROR)
 }
 
-/**
- * One exchange under way. All have the same time, so the order in which they began is the order in which it runs out.
- */
+/** One exchange under way. All have the same timeout, so they time out in the order in which they began. */
 interface Live {
   until: number
   request: http.ClientRequest | null
@@ -43,7 +41,7 @@ interface Agents {
   'https:': https.Agent
 }
 
-/** One request on a kept or a new connection; `stale` when the kept one turned out to be closed. */
+/** Sends one request on a kept or a new connection; `stale` if the kept one turned out to be closed. */
 function sendOnce(
   url: URL,
   headers: Record<string, string>,
@@ -68,7 +66,7 @@ function sendOnce(
     exchange.request = request
     if (exchange.cutBy) request.destroy(exchange.cutBy)
     request.on('error', (error: NodeJS.ErrnoException) => {
-      // The endpoint closed a kept connection in the moment it was used again: that is nobody's failure.
+      // The endpoint closed a kept connection at the moment it was reused, which is nobody's failure.
       const stale = request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
       resolve(stale ? 'stale' : { error: error instanceof Silence ? error.message : describe(error) })
     })
@@ -110,7 +108,7 @@ export function makePost(clock: Clock, { checkLiteral, lookup }: SafeAddress): P
     exchange.request?.destroy(exchange.cutBy)
   }
 
-  // One timer for all: a timer and two signals for each push were a quarter of what a push cost.
+  // One timer for all: a timer and two signals for each push were a quarter of the cost of a push.
   async function watch(): Promise<void> {
     if (watching) return
     watching = true
@@ -162,5 +160,5 @@ export function makePost(clock: Clock, { checkLiteral, lookup }: SafeAddress): P
 const hasNoBody = ({ statusCode, headers }: http.IncomingMessage): boolean =>
   statusCode === 204 || headers['content-length'] === '0'
 
-/** The time ran out, or ours did. */
+/** The response took too long, or the node is shutting down. */
 class Silence extends Error {}

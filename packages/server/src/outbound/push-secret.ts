@@ -1,4 +1,4 @@
-// The secrets an agent's pushes are signed with: made by the first push or on request, rotated with an overlap.
+// The secrets that sign an agent's pushes: made by the first push or on request, rotated with an overlap.
 import { isId } from '@sensorium/contract'
 import { scheduleOf } from '../agents/sql.ts'
 import { notFound } from '../kernel/failure.ts'
@@ -10,14 +10,14 @@ import { addFirstSecret, addSecret, dropSecrets, retireSecrets, targetRows } fro
 
 /** How long a secret still signs after it was replaced. */
 export const OVERLAP_MS = 24 * 3_600_000
-/** Somebody who rotates in a loop must not grow a header without end. */
+/** Rotating in a loop must not grow a header without end. */
 const MAX_VALID = 5
 
 const contextOf = ({ tenantId, recipientId }: Mailbox): string => `push-secret ${tenantId} ${recipientId}`
 
 const MAX_OPENED = 10_000
 
-/** Opens sealed secrets and remembers them: a busy endpoint has its secret read with every claim. */
+/** Opens sealed secrets and caches them: a busy endpoint has its secret read with every claim. */
 export function makeOpenSecret(sealing: Secrets): OpenSecret {
   const opened = new Map<string, string>()
   return (sealed, mailbox) => {
@@ -41,8 +41,10 @@ export interface Target {
   secrets: string[]
 }
 
-/** Where an agent is pushed to and with what it is signed; the first push makes the secret. Null if there is nothing to push
- * or nowhere to push it. */
+/**
+ * Returns where an agent is pushed to and the secrets that sign its pushes; the first push makes a secret. Null if
+ * there is nothing to push or nowhere to push it.
+ */
 export async function pushTarget(
   tx: Db,
   sealing: Secrets,
@@ -57,7 +59,7 @@ export async function pushTarget(
     // Without anything to push there is no first push yet.
     if (!(await isSomethingDue(tx, mailbox, now))) return null
     await addFirstSecret(tx, tenantId, recipientId, sealing.seal(newPushSecret(), contextOf(mailbox)), now)
-    // Another node may have been first: what counts is what is there.
+    // Another node may have been first: the stored secret counts.
     rows = await targetRows(tx, tenantId, recipientId, now)
   }
   const { delivery_endpoint, retry_schedule } = rows[0]!
@@ -68,17 +70,17 @@ export async function pushTarget(
   }
 }
 
-/** Makes a new secret and returns it; those before it hold for another day. */
+/** Makes a new secret and returns it. The secrets before it stay valid for another day. */
 export async function rotatePushSecret(tx: Db, sealing: Secrets, mailbox: Mailbox, now: number): Promise<string> {
   const { tenantId, recipientId } = mailbox
-  // Holding the agent's row lets two rotations follow each other.
+  // Locking the agent's row makes two rotations run one after the other.
   const sql = `select id from agents where tenant_id = ? and id = ? ${tx.dialect.forUpdate}`
   if (!isId('agent', recipientId) || !(await one(tx, sql, [tenantId, recipientId])))
     throw notFound('agent', recipientId)
   const secret = newPushSecret()
   await retireSecrets(tx, tenantId, recipientId, now + OVERLAP_MS)
   const added = await addSecret(tx, tenantId, recipientId, sealing.seal(secret, contextOf(mailbox)), now)
-  // The first push of another node made its secret in this moment; it is retired like any other.
+  // The first push of another node added its secret at this moment; it is retired like any other.
   if (added === 0) return rotatePushSecret(tx, sealing, mailbox, now)
   await dropSecrets(tx, tenantId, recipientId, now, MAX_VALID)
   return secret

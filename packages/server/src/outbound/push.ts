@@ -1,16 +1,16 @@
-// Pushing: what is ready in the mailbox of a `push` agent is claimed like a poll would claim it, POSTed to the agent's
+// Pushing: what is ready in the mailbox of a `push` agent is claimed as a poll would claim it, POSTed to the agent's
 // endpoint and settled by the response.
 //
 // Nouns: an endpoint is an agent that is pushed to, as this node knows it. A slot is the right to one request under
 // way.
 //
-// 1. A delivery is claimed only when there is a slot for it, with a lease that outlasts the request: what waits stays
+// 1. A delivery is claimed only when there is a slot for it, with a lease that outlasts the request. What waits stays
 //    ready in the mailbox, where a poll or a stream may take it, and uses up no attempt.
 // 2. Wake-ups say where something arrived; a scan finds what they missed. Both only mark an endpoint as due
-//    (known-endpoints.ts), and so does the clock (alarm.ts). Claims go by slots (claim-pushes.ts).
+//    (known-endpoints.ts), and so does the clock (alarm.ts). Claims depend on slots (claim-pushes.ts).
 // 3. One endpoint holds up nobody else (slots.ts), and one that keeps failing is left alone between probes
 //    (breaker.ts).
-// 4. Every node pushes; exclusive leases share the work out. What is known of an endpoint is each node's own.
+// 4. Every node pushes; exclusive leases divide the work. Each node has its own knowledge of an endpoint.
 import { performance } from 'node:perf_hooks'
 import type { Activity } from '../activity/activity.ts'
 import type { Claim, LeasedDelivery } from '../delivery/claim.ts'
@@ -43,22 +43,22 @@ export interface PushTools {
   policyOf: PolicyOf
   activity: Activity
   announcements: Announcements
-  /** How a push went and how long it took. */
+  /** Called with the outcome of a push and its duration. */
   observe(outcome: string, seconds: number): void
 }
 
 export interface Push {
-  /** Looks for agents with something due that no wake-up told of. */
+  /** Looks for agents with something due that no wake-up reported. */
   runOnce(): Promise<void>
   health(agentId: string): PushHealth
   underWay(): number
-  /** How many endpoints are left alone at the moment. */
+  /** How many endpoints have a breaker that is not closed. */
   open(): number
-  /** Claims nothing more, waits a little for what is under way, and gives the rest back. */
+  /** Stops claiming, waits a little for what is under way, and gives the rest back. */
   close(): Promise<void>
 }
 
-/** Bodies under way; a delivery may have a megabyte. */
+/** Bytes of bodies under way; a delivery may have a megabyte. */
 const MAX_BYTES = 128_000_000
 const GRACE_MS = 5_000
 
@@ -92,7 +92,7 @@ export function makePush(tools: PushTools): Push {
     },
     forget(endpoint) {
       known.forget(endpoint)
-      // Woken meanwhile: what was read may be from before.
+      // A wake-up came meanwhile: what was read may be outdated.
       if (endpoint.due) known.hear([endpoint.mailbox.recipientId])
     },
   })
@@ -113,7 +113,7 @@ export function makePush(tools: PushTools): Push {
     const interrupted = cutting && 'error' in exchange
     const outcome = interrupted ? { kind: 'interrupted' as const } : outcomeOf(exchange, clock.now())
     const settling = settle({ mailbox, delivery, endpoint: target.endpoint, schedule: target.schedule, outcome })
-    // Nothing more is claimed for an endpoint that is gone before that is written down.
+    // For an endpoint that is gone, nothing more is claimed until that is stored.
     if (outcome.kind === 'gone') await settling
     bytes -= delivery.json.length
     endpoint.underWay--
@@ -144,7 +144,7 @@ export function makePush(tools: PushTools): Push {
     async close() {
       stopping.abort()
       alarm.stop()
-      // The machine's time: how long a shutdown takes is not a matter of the product's clock.
+      // A timer of the machine: the length of a shutdown does not depend on the product's clock.
       const grace = setTimeout(() => {
         cutting = true
         post.close()

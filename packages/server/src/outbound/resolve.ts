@@ -1,7 +1,7 @@
-// Names to addresses, without holding anybody up. The usual lookup of Node runs in a pool of four threads that files
-// and logs need as well: four names whose servers never answer would stop it all. So questions go out on sockets of
-// their own, and the pool is used, one at a time, only for what a name server does not know (hosts files, search
-// domains).
+// Resolves names to addresses without holding anybody up. Node's usual lookup runs in a pool of four threads that files
+// and logs need as well: four names whose servers never answer would block them all. So queries go out on sockets of
+// their own, and the pool is used, one query at a time, only for names that a name server does not know (hosts files,
+// search domains).
 import { lookup, Resolver } from 'node:dns/promises'
 import type { Resolve } from './safe-address.ts'
 

@@ -1,5 +1,5 @@
-// Writes down how pushes went. What comes back in the same turn, or while a transaction is under way, shares the next
-// one.
+// Stores the outcomes of pushes. Those that arrive in the same turn, or while a transaction is under way, share the
+// next transaction.
 import type { Activity } from '../activity/activity.ts'
 import type { LeasedDelivery } from '../delivery/claim.ts'
 import { withPushSchedule, type DeliveryPolicy, type PolicyOf } from '../delivery/policy.ts'
@@ -19,15 +19,15 @@ export interface Pushed {
   endpoint: string
   /** The agent's own push schedule, if it has one. */
   schedule: readonly number[] | null
-  /** `interrupted`: this node shut down in the middle, and nobody knows. */
+  /** `interrupted`: this node shut down during the request, and the outcome is unknown. */
   outcome: PushOutcome | { kind: 'interrupted' }
 }
 
-/** Resolves when it is on disk, with the time at which the mailbox has something due by the clock, if it has. */
+/** Resolves when the outcome is on disk, with the time of the next attempt if the delivery waits for one. */
 export type SettlePush = (pushed: Pushed) => Promise<number | null>
 
 const MAX_GROUP = 200
-/** The store may be away for a moment; the lease gives it that long. After it the delivery is due again. */
+/** The store may be unavailable for a moment, which the lease allows for. When it lapses the delivery is due again. */
 const TRIES = 5
 const TRY_AGAIN_MS = 1_000
 
@@ -66,7 +66,7 @@ export function makeSettlePush(tools: SettlePushTools, stopping: AbortSignal): S
 
 const keyOf = ({ tenantId, recipientId }: Mailbox): string => `${tenantId} ${recipientId}`
 
-/** One order of mailboxes for all groups, so that two of them can wait for each other in one direction only. */
+/** Settles in one order of mailboxes for all groups, so that two of them cannot deadlock. */
 async function settle(
   tx: Db,
   tools: SettleTools,
@@ -76,7 +76,7 @@ async function settle(
 ): Promise<Map<string, number>> {
   const due = new Map<string, number>()
   const mailboxes = [...Map.groupBy(group, ({ mailbox }) => keyOf(mailbox))].sort(([a], [b]) => (a < b ? -1 : 1))
-  // Side by side: on PostgreSQL the statements of all mailboxes go out together, step by step.
+  // In parallel: on PostgreSQL the statements of all mailboxes go out together, step by step.
   await Promise.all(
     mailboxes.map(async ([, ofMailbox]) => {
       const { mailbox } = ofMailbox[0]!
@@ -121,7 +121,7 @@ async function settleFailed(
     if (outcome.kind === 'acknowledged' || outcome.kind === 'interrupted') continue
     if (outcome.kind === 'gone') await switchToPoll(tx, mailbox.tenantId, mailbox.recipientId, endpoint, now)
     const row = rows.get(delivery.id)
-    // Settled or given back by the agent itself in the meantime: that holds.
+    // The agent itself has settled it or given it back meanwhile: that holds.
     if (row?.leases !== delivery.lease) continue
     activity.countLater(tx, mailbox.tenantId, 'failures', 1)
     const attempted = { ...row, last_error: outcome.error }

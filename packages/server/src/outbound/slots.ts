@@ -1,8 +1,8 @@
-// Who may push next. A push holds a slot for as long as the endpoint takes, up to 15 s, so slots are what a dead
-// endpoint could take from others. Three things keep it from doing so:
+// Which endpoint may be pushed to next. A push holds a slot for as long as the endpoint takes, up to 15 s, so a dead
+// endpoint could take slots from others. Three rules prevent that:
 //
 // 1. Endpoints have a reputation. One that answers is proven; one never tried is new; one whose last push failed is
-//    suspect. New ones together get at most half of the slots, suspects a quarter: the proven always have room.
+//    suspect. New ones together get at most half of the slots, suspects a quarter: proven ones always have room.
 // 2. A tenant gets at most half of the slots, with the same shares inside it.
 // 3. Tenants take turns, and inside a tenant its endpoints take turns.
 
@@ -20,11 +20,10 @@ const roomIn = (held: Held, reputation: Reputation, total: number): number =>
   Math.min(total - sum(held), total * SHARE[reputation] - held[reputation])
 
 export interface Slots<E> {
-  /** Puts an endpoint in line; one that is in line already stays where it is. */
+  /** Puts an endpoint in line; one that is in line already keeps its position. */
   line(tenant: string, reputation: Reputation, endpoint: E): void
   /**
-   * Takes the endpoint of that reputation whose turn it is and up to as many slots as it wants; undefined when none can
-   * have one.
+   * Takes the next endpoint of that reputation, and up to as many slots as it wants; undefined if none can have one.
    */
   grant(reputation: Reputation, wanted: (endpoint: E) => number): Grant<E> | undefined
   release(grant: Grant<E>, count: number): void
@@ -59,7 +58,7 @@ export function makeSlots<E>(total: number): Slots<E> {
         endpoints.delete(endpoint)
         const count = Math.min(wanted(endpoint), free)
         if (count < 1) continue
-        // Whoever had a turn goes to the end: a Map keeps the order of insertion.
+        // A tenant that had a turn goes to the end: a Map keeps the order of insertion.
         line.delete(tenant)
         if (endpoints.size > 0) line.set(tenant, endpoints)
         everywhere[reputation] += count

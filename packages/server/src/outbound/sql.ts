@@ -10,15 +10,15 @@ export interface PushedAgent {
   id: string
 }
 
-/** Which of these recipients are pushed to. By id over all tenants: a wake-up names no tenant. */
+/** Returns which of these recipients are pushed to. By id over all tenants: a wake-up names no tenant. */
 export const pushedAmong = (db: Db, ids: string[]) =>
   db.rows<PushedAgent>(`select tenant_id, id from agents where ${db.dialect.inList('id')} and ${PUSHED}`, [
     db.dialect.list(ids),
   ])
 
 /**
- * The next agents that are pushed to, in the order of their ids over all tenants, and whether something is due for
- * each.
+ * Returns the next agents that are pushed to, in the order of their ids over all tenants, and whether each has
+ * something due.
  */
 export const pagePushed = (db: Db, after: string, limit: number, now: number) =>
   db.rows<PushedAgent & { due: number }>(
@@ -35,9 +35,9 @@ export interface TargetRow {
 }
 
 /**
- * Where to push and what to sign with, newest secret first; no row when the agent is not pushed to (any more). Holds
- * the agent's row, so that what the transaction claims goes where the agent wanted it at that moment: without it, what
- * was published after the response to a change still went to the endpoint from before.
+ * Returns where to push and the secrets to sign with, newest first; no row if the agent is not pushed to (any more).
+ * Locks the agent's row, so that what the transaction claims goes where the agent wanted it at that moment. Without the
+ * lock, what was published after the response to a change still went to the old endpoint.
  */
 export const targetRows = (db: Db, tenantId: string, agentId: string, now: number) =>
   db.rows<TargetRow>(
@@ -56,7 +56,7 @@ export const switchToPoll = (db: Db, tenantId: string, agentId: string, endpoint
     [now, tenantId, agentId, endpoint],
   )
 
-/** Makes the first secret of an agent, unless it has one: two nodes that push for the first time make one together. */
+/** Makes the first secret of an agent, unless it has one. Two nodes that push for the first time make only one. */
 export const addFirstSecret = (db: Db, tenantId: string, agentId: string, sealed: string, now: number) =>
   db.run(
     `insert into push_secrets (tenant_id, agent_id, number, sealed, valid_until, created_at) values (?, ?, 1, ?, null, ?)
@@ -65,8 +65,8 @@ export const addFirstSecret = (db: Db, tenantId: string, agentId: string, sealed
   )
 
 /**
- * Adds a secret after the last one; on PostgreSQL it waits for a competing insert of the same number. Returns 0 if that
- * one won.
+ * Adds a secret after the last one. On PostgreSQL it waits for a competing insert of the same number. Returns 0 if that
+ * insert won.
  */
 export const addSecret = (db: Db, tenantId: string, agentId: string, sealed: string, now: number) =>
   db.run(
@@ -76,7 +76,7 @@ export const addSecret = (db: Db, tenantId: string, agentId: string, sealed: str
     [tenantId, agentId, sealed, now, tenantId, agentId],
   )
 
-/** Lets the secrets that have no end yet hold until then. */
+/** Sets the end of all secrets that have none yet. */
 export const retireSecrets = (db: Db, tenantId: string, agentId: string, until: number) =>
   db.run('update push_secrets set valid_until = ? where tenant_id = ? and agent_id = ? and valid_until is null', [
     until,
@@ -84,7 +84,7 @@ export const retireSecrets = (db: Db, tenantId: string, agentId: string, until: 
     agentId,
   ])
 
-/** Forgets secrets that no longer hold, and those older than the newest few. */
+/** Deletes secrets that are no longer valid, and those older than the newest few. */
 export const dropSecrets = (db: Db, tenantId: string, agentId: string, now: number, keep: number) =>
   db.run(
     `delete from push_secrets where tenant_id = ? and agent_id = ? and (valid_until <= ? or number <=
@@ -98,7 +98,7 @@ export interface LeaseRow {
   due_at: number
 }
 
-/** Which of these deliveries are leased, and until when. Locks nothing. */
+/** Returns which of these deliveries are leased, and until when. Locks nothing. */
 export const readLeases = (db: Db, tenantId: string, recipientId: string, ids: string[]) =>
   db.rows<LeaseRow>(
     `select id, leases, due_at from deliveries where tenant_id = ? and ${MINE} and ${db.dialect.inList('id')} and state = 'leased'`,
@@ -106,8 +106,8 @@ export const readLeases = (db: Db, tenantId: string, recipientId: string, ids: s
   )
 
 /**
- * In which of these mailboxes of a tenant something is due. Only mailboxes that were looked into before are known. One
- * look into each, in the order of its index: an `exists` may become one look through all that is open on the server.
+ * Returns which of these mailboxes of a tenant have something due. Only mailboxes that were polled before are known.
+ * Each is read once, in the order of its index: an `exists` may become a scan of all open deliveries on the server.
  */
 export const dueAmong = (db: Db, tenantId: string, recipientIds: string[], now: number) =>
   db.rows<{ recipient_id: string }>(

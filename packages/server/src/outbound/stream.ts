@@ -1,8 +1,8 @@
 // One open stream: the deliveries it holds, and the bytes it writes as server-sent events.
 //
-// 1. It holds at most `max` deliveries that are not settled; each place is freed by an acknowledgement, by giving the
-//    delivery back, or by its lease lapsing.
-// 2. What a reader does not take is not claimed: while the connection is full nothing more is claimed.
+// 1. It holds at most `max` deliveries that are not settled. A place is freed when the delivery is acknowledged or
+//    given back, or when its lease lapses.
+// 2. Nothing is claimed that the reader does not take: while the connection is full, claiming stops.
 // 3. A long delivery is read when its turn comes, and keeps the turn until its reader has taken it: five thousand
 //    readers that take nothing would otherwise hold five gigabytes.
 import type { Claim, ClaimedDelivery, LeasedDelivery } from '../delivery/claim.ts'
@@ -13,9 +13,9 @@ import type { InTurn } from '../kernel/in-turn.ts'
 import { makeHeldLeases } from './held-leases.ts'
 import type { LeaseRow } from './sql.ts'
 
-/** The far end, as little of it as is needed. */
+/** The part of the connection that a stream needs. */
 export interface Sink {
-  /** False when the reader is behind; `onDrain` says when it has caught up. */
+  /** False if the reader is behind; `drained` is called when it has caught up. */
   write(text: string): boolean
   end(text: string): void
   destroy(): void
@@ -24,36 +24,36 @@ export interface Sink {
 /** Claims are sized so that about this much is under way at once, whatever the size of a delivery. */
 const CLAIM_BYTES = 65_536
 const FIRST_GUESS_BYTES = 16_384
-/** Who takes longer keeps what was written, until it counts as gone, but not its turn: others have leases that run out. */
+/** A slower reader keeps what was written until it counts as gone, but not its turn: other leases would run out. */
 const LONGEST_TURN_MS = 10_000
 
 export interface Stream {
   readonly mailbox: Mailbox
-  /** Looks for what is due and hands it out while there is room. */
+  /** Claims what is due and writes it while there is room. */
   pump(): void
   drained(): void
   /** These deliveries are acknowledged: their places are free. */
   settled(ids: readonly string[]): void
-  /** These leases are over. */
+  /** These leases have ended. */
   released(ended: readonly HeldLease[]): void
-  /** What the store says about leases that it was asked about; those it does not name are in other hands. */
+  /** Takes over what the store says about the leases in `asked`. One without a row belongs to another holder. */
   refresh(asked: readonly HeldLease[], rows: readonly LeaseRow[], now: number): void
   comment(): void
   /**
-   * Ends it, with a last text where there is still somebody to read it; resolves when nothing is being claimed for it
-   * any more.
+   * Ends the stream, with a last text if the reader is still there. Resolves when nothing is being claimed for it any
+   * more.
    */
   close(last?: string): Promise<void>
   held(): HeldLease[]
   isFull(): boolean
   isIdle(): boolean
-  /** Since when, in elapsed time, the reader has taken nothing; null while it takes. */
+  /** Since when, in elapsed time, the reader has taken nothing; null while it keeps up. */
   stuckSince(): number | null
-  /** When the first of the leases it holds lapses. */
+  /** When the first lease of the stream lapses. */
   lapsesAt(): number
 }
 
-/** A delivery as one event. Line breaks in JSON can only be white space between its parts. */
+/** Returns a delivery as one event. Line breaks in JSON can only be white space between its parts. */
 export function deliveryEvent({ id, json }: Pick<LeasedDelivery, 'id' | 'json'>): string {
   const line = json.includes('\n') || json.includes('\r') ? json.replace(/[\r\n]+/g, ' ') : json
   return `event: delivery\nid: ${id}\ndata: ${line}\n\n`
@@ -63,7 +63,7 @@ export interface StreamTools {
   claim: Claim
   clock: Clock
   longInTurn: InTurn
-  /** The store could not be reached, say. */
+  /** Called when a claim fails, for example because the store is unavailable. */
   failed(error: unknown): void
 }
 
@@ -88,7 +88,7 @@ export function openStream(mailbox: Mailbox, max: number, sink: Sink, tools: Str
   async function writeOut({ id, json }: ClaimedDelivery): Promise<void> {
     if (typeof json === 'string') return write(deliveryEvent({ id, json }))
     await longInTurn(who, async () => {
-      // Its lease may have run out, or been settled, before its turn came.
+      // The lease may have run out, or been settled, before its turn came.
       if (closed || !leases.has(id)) return
       const text = await json()
       if (text === undefined) leases.settled([id])

@@ -1,4 +1,4 @@
-// All open streams of this node, and the one ticker that they share: 5,000 streams have no timer of their own.
+// All open streams of this node, and the one ticker that they share: 5,000 streams have no timers of their own.
 //
 // 1. A stream ends within a second of its key being revoked, its agent deactivated or its token expiring.
 // 2. A stream that ends, for whatever reason, gives its leases back at once.
@@ -33,35 +33,35 @@ export interface StreamsTools {
 }
 
 export interface OpenedStream {
-  /** The reader has caught up. */
+  /** Called when the reader has caught up. */
   drained(): void
-  /** The reader is gone. */
+  /** Called when the reader is gone. */
   gone(): void
 }
 
 export interface Streams {
   open(mailbox: Mailbox, token: string, max: number, sink: Sink): OpenedStream
   count(): number
-  /** Ends all streams with a hint when to come back, and gives their leases back. */
+  /** Ends all streams with a hint when to reconnect, and gives their leases back. */
   close(): Promise<void>
 }
 
 const MAX_STREAMS = 20_000
 const MAX_STREAMS_OF_ONE = 8
-/** Long deliveries that were written and not taken yet: with a megabyte each, the node holds 64. */
+/** Long deliveries that are written and not yet taken: with a megabyte each, the node holds 64 MB. */
 const LONG_AT_ONCE = { ofNode: 64, ofTenant: 16, ofAgent: 4 }
 const TICK_MS = 250
 const COMMENT_EVERY_MS = 15_000
-/** Who reads nothing for so long is not coming back. */
+/** A reader that takes nothing for this long counts as gone. */
 const STUCK_MS = 30_000
-/** How often full streams look for acknowledgements of other nodes, and idle ones for what no wake-up told of. */
+/** How often full streams look for acknowledgements on other nodes, and idle ones for what no wake-up reported. */
 const LOOK_FULL_MS = 1_000
 const LOOK_IDLE_MS = 2_000
 
 interface Entry {
   stream: Stream
   token: string
-  /** In elapsed time, as `lookedAt`. */
+  /** In elapsed time, like `lookedAt`. */
   commentAt: number
   lookedAt: number
   verifying: boolean
@@ -161,7 +161,7 @@ export function makeStreams(tools: StreamsTools): Streams {
     count: () => entries.size,
     async close() {
       closing = true
-      // Spread over some seconds, so that they do not all come to the next node in the same moment.
+      // Spread over some seconds, so that the clients do not all reconnect to the next node at the same moment.
       await Promise.all(
         [...entries].map((entry) => end(entry, `retry: ${1_000 + Math.floor(Math.random() * 4_000)}\n\n`)),
       )

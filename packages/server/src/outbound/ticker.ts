@@ -2,7 +2,7 @@
 import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
 
-/** Ticks while it is needed; to be called whenever it may have become so. The next tick follows the end of the last. */
+/** Returns a function to call when ticks may be needed. It ticks while they are; a tick follows the end of the last. */
 export function makeTicker(
   clock: Clock,
   log: Logger,
