@@ -23,9 +23,9 @@ import {
   type Value,
 } from './values.ts'
 
-// Reading fields. Only a JSON object's own properties count: `data.constructor` is as missing as any other field
-// that nobody sent. A property read that cannot find anything inherited needs no check for that, and nearly every
-// field name is of that kind; the others take the careful way.
+// Reads fields. Only own properties of a JSON object count: `data.constructor` is missing like any other field that was
+// not sent. Nearly all field names are never inherited properties, so a plain property read needs no check for that;
+// the other names are read by `carefulField`.
 
 const INHERITED = new Set<string>(
   [
@@ -59,18 +59,18 @@ for (const own of [
 ])
   INHERITED.add(own)
 
-/** Whether `object[key]`, where it is not undefined, can only be an own property of a JSON object. */
+/** Reports whether `object[key]`, if it is not undefined, can only be an own property of a JSON object. */
 function isPlainKey(key: string): boolean {
   return !INHERITED.has(key) && /^[A-Za-z_]/.test(key)
 }
 
-/** The variable at an index; `name` is what the message calls it where it has no value. */
+/** Reads the variable at an index. `name` is its name in the message if it has no value. */
 export function readVariable(index: number, name: string): Run {
   const missing = `no such field: ${name}`
   return (c) => c.vars[index] ?? (c.vars[index] === null ? null : fail(c, missing))
 }
 
-/** A field of the variable at an index, in one step because most filters consist of these. */
+/** Reads a field of the variable at an index, in one closure because most filters consist of these. */
 export function readVariableField(index: number, field: string): Run {
   const missing = `no such field: ${field}`
   if (!isPlainKey(field)) {
@@ -89,7 +89,7 @@ export function readVariableField(index: number, field: string): Run {
   }
 }
 
-/** A field of whatever `object` gives; `missing` is the message where there is none. */
+/** Reads a field of the result of `object`. `missing` is the message if there is no such field. */
 export function readField(object: Run, field: string, missing = `no such field: ${field}`): Run {
   const plain = isPlainKey(field)
   return (c) => {
@@ -125,7 +125,7 @@ export function testField(object: Run, field: string): Run {
   }
 }
 
-/** `object.?field`, and `object.field` where the object is an optional itself. */
+/** `object.?field`, and `object.field` if the object is itself an optional. */
 export function optionalField(c: Context, object: Value, field: string): Result {
   const from = object instanceof Optional ? object.held : object
   if (from === undefined) return NONE
@@ -134,7 +134,7 @@ export function optionalField(c: Context, object: Value, field: string): Result 
   return found === undefined ? NONE : new Optional(found)
 }
 
-/** `object[?key]`, and `object[key]` where the object is an optional itself. */
+/** `object[?key]`, and `object[key]` if the object is itself an optional. */
 export function optionalElement(c: Context, object: Value, key: Value): Result {
   const from = object instanceof Optional ? object.held : object
   if (from === undefined) return NONE

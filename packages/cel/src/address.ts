@@ -1,7 +1,7 @@
 import { Cidr, Ip } from './values.ts'
 
-// IP addresses as numbers of 32 or 128 bits. Zones, IPv4 inside of IPv6 and octets with leading zeros are refused, as
-// CEL's network functions have it: each address has one meaning.
+// IP addresses as numbers of 32 or 128 bits. Zones, IPv4 inside IPv6 and octets with leading zeros are rejected, as in
+// CEL's network functions, so that each address has one meaning.
 
 const LONGEST = 43
 const OCTET = /^(?:0|[1-9]\d{0,2})$/
@@ -38,7 +38,7 @@ function parseV6(text: string): bigint | null {
     if (!GROUP.test(group)) return null
     bits = (bits << 16n) | BigInt(`0x${group}`)
   }
-  // ::ffff:0:0/96 are IPv4 addresses in disguise.
+  // ::ffff:0:0/96 are IPv4 addresses written as IPv6.
   return bits >> 32n === 0xffffn ? null : bits
 }
 
@@ -56,7 +56,7 @@ export function widthOf(ip: Ip): number {
   return ip.family === 4 ? 32 : 128
 }
 
-/** The address with what lies behind the prefix set to zero. */
+/** Returns the address with the bits after the prefix set to zero. */
 export function masked(ip: Ip, prefix: number): bigint {
   const rest = BigInt(widthOf(ip) - prefix)
   return (ip.bits >> rest) << rest

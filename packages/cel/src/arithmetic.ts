@@ -20,8 +20,8 @@ import {
   type Value,
 } from './values.ts'
 
-// Int and double calculate with each other: where one side is a double the result is one. Two ints divide as CEL's
-// ints do, towards zero, so `data.n / 2` is 3 for 7 and 3.75 for 7.5; write `data.n / 2.0` for an exact quotient.
+// Arithmetic mixes int and double: if one side is a double, so is the result. Two ints are divided as in CEL, towards
+// zero, so `data.n / 2` is 3 for 7 and 3.75 for 7.5; write `data.n / 2.0` for an exact quotient.
 
 type Numeric = number | bigint | Double | Uint
 
@@ -29,13 +29,13 @@ export function isNumeric(value: Value): value is Numeric {
   return typeof value === 'number' || typeof value === 'bigint' || value instanceof Double || value instanceof Uint
 }
 
-/** The value to compare or calculate with; numbers and bigints compare exactly with each other. */
+/** Returns the value to compare or calculate with. Numbers and bigints compare exactly with each other. */
 export function plain(value: Numeric): number | bigint {
   if (value instanceof Double) return value.whole
   return value instanceof Uint ? value.unsigned : value
 }
 
-/** As a decimal. JSON can bring a -0 along, which is an int like any other whole number, and ints have no -0. */
+/** Converts to a double. A -0 in JSON is an int like any other whole number, and ints have no -0. */
 function asDouble(value: Numeric): number {
   return value instanceof Double ? value.whole : Number(plain(value)) + 0
 }
@@ -44,7 +44,7 @@ function isInt(value: Numeric): value is number | bigint {
   return typeof value === 'bigint' || Number.isSafeInteger(value)
 }
 
-/** Any operator on any two values. The common cases are decided before it is called. */
+/** Applies an operator to any two values. */
 export function calculate(c: Context, op: ArithmeticOp, a: Value, b: Value): Result {
   if (typeof a === 'number' && typeof b === 'number' && Number.isSafeInteger(a) && Number.isSafeInteger(b)) {
     const result = safeInts(c, op, a, b)
@@ -63,7 +63,7 @@ export function calculate(c: Context, op: ArithmeticOp, a: Value, b: Value): Res
   return fail(c, `'${op}' cannot be applied to ${typeWord(a)} and ${typeWord(b)}`)
 }
 
-/** Undefined where the result needs more than 53 bits. */
+/** Calculates with safe integers. Returns undefined if the result needs more than 53 bits. */
 function safeInts(c: Context, op: ArithmeticOp, a: number, b: number): Result | undefined {
   let result: number
   switch (op) {
@@ -74,12 +74,12 @@ function safeInts(c: Context, op: ArithmeticOp, a: number, b: number): Result | 
       result = a - b
       break
     case '*':
-      // Adding zero makes an int of -0, of which there is none.
+      // Adding zero turns -0 into 0: ints have no -0.
       result = a * b + 0
       break
     case '/':
       if (b === 0) return fail(c, 'division by zero')
-      // The dividend is a multiple of b by now, so that the quotient is exact.
+      // The dividend is now a multiple of b, so the quotient is exact.
       return (a - (a % b)) / b + 0
     case '%':
       return b === 0 ? fail(c, 'modulo by zero') : (a % b) + 0
@@ -130,7 +130,7 @@ function bigints(op: ArithmeticOp, a: bigint, b: bigint): bigint {
   }
 }
 
-/** Strings, bytes and lists; paid for by the size of the result, so that doubling cannot fill the memory. */
+/** Concatenates strings, bytes and lists. Paid for by the size of the result, so that doubling cannot fill memory. */
 function concatenate(c: Context, a: Value, b: Value): Result | undefined {
   if (typeof a === 'string' && typeof b === 'string') {
     return spendChars(c, a.length + b.length) ? overBudget(c) : a + b
@@ -148,7 +148,7 @@ function concatenate(c: Context, a: Value, b: Value): Result | undefined {
   return undefined
 }
 
-/** A time, the words for what is wrong with it, or undefined where this is not about time. */
+/** Returns a time, an error message, or undefined if the operands are not times. */
 function shiftTime(op: '+' | '-', a: Value, b: Value): Timestamp | Duration | string | undefined {
   if (a instanceof Timestamp && b instanceof Timestamp) return op === '-' ? timeBetween(a, b) : undefined
   if (a instanceof Timestamp && b instanceof Duration) return addToTimestamp(a, op === '+' ? b : negated(b))

@@ -14,7 +14,7 @@ export type Macro =
   | 'transformMap'
   | 'transformMapEntry'
 
-/** A part of a list or map that is left out where it is an optional without a value: `[?a]`, `{?k: a}`. */
+/** A part of a list or map. If `optional`, as in `[?a]` and `{?k: a}`, it is left out when it has no value. */
 export interface Part {
   readonly node: Node
   readonly optional: boolean
@@ -27,15 +27,15 @@ export interface Entry {
 }
 
 interface Base {
-  /** Where an error about this node points, in UTF-16 units. */
+  /** The offset that an error about this node reports, in UTF-16 units. */
   readonly at: number
-  /** Levels of nodes from here down; bounds every recursion over the tree. */
+  /** The height of the subtree; it bounds every recursion over the tree. */
   readonly height: number
 }
 
 export type Node =
   | (Base & { readonly kind: 'literal'; readonly value: Value })
-  /** `absolute`: written `.name`, which no comprehension variable hides. */
+  /** `absolute`: written `.name`, which a comprehension variable cannot shadow. */
   | (Base & { readonly kind: 'name'; readonly name: string; readonly absolute: boolean })
   | (Base & { readonly kind: 'select'; readonly object: Node; readonly field: string; readonly optional: boolean })
   | (Base & { readonly kind: 'index'; readonly object: Node; readonly key: Node; readonly optional: boolean })
@@ -60,14 +60,14 @@ export type Node =
       readonly variable: string
       /** With two variables, the element or the value. */
       readonly second: string | null
-      /** The predicate; null for the `map` without one. */
+      /** The condition; null for a macro without one. */
       readonly where: Node | null
-      /** What `map` and the others that transform make of each element; null for the rest. */
+      /** The result for each element, for `map` and the other transforming macros; null for the rest. */
       readonly into: Node | null
     })
   /** `cel.bind(name, value, body)`. */
   | (Base & { readonly kind: 'bind'; readonly name: string; readonly value: Node; readonly body: Node })
-  /** `target.optMap(name, body)`, and `optFlatMap`, whose body gives an optional itself. */
+  /** `target.optMap(name, body)`, and `optFlatMap`, whose body returns an optional itself. */
   | (Base & {
       readonly kind: 'optMap'
       readonly flat: boolean

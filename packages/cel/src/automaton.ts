@@ -1,66 +1,68 @@
 import type { RE2Set } from 're2js'
 import { type FAULT, overBudget, type Context } from './values.ts'
 
-// Searches a text with the automaton that RE2 makes of a pattern, one character after the other, and pays on the way.
+// Searches a text with the automaton that RE2 builds for a pattern, character by character, and pays for each step.
 //
-// RE2's own loop cannot be used: what it takes for a character differs by a factor of a thousand between patterns and
-// texts (a state that is known costs a look-up, a new one the whole pattern), nobody is told which it was, and where
-// its memory is full it starts over with something slower. Priced for the worst, an ordinary pattern could read 20
-// characters; priced for the usual, a hostile one took a hundred times what it paid.
+// RE2's own loop cannot be used. The cost of a character differs by a factor of a thousand between patterns and texts
+// (a known state costs a lookup, a new one the whole pattern), RE2 does not report which it was, and when its memory is
+// full it falls back to a slower method. Priced for the worst case, an ordinary pattern could read 20 characters;
+// priced for the usual case, a hostile pattern took a hundred times what it paid.
 //
-// 1. The price depends on pattern and texts alone. A transition that this evaluation has not used before counts as new,
-//    even if an earlier one has left it behind: whether an event matches must not depend on what came before it.
+// 1. The price depends on the pattern and the texts alone. A transition that this evaluation has not used yet counts as
+//    new, even if an earlier evaluation cached it: whether an event matches must not depend on earlier events.
 // 2. New transitions are free up to a small number, which is more than most patterns ever need. So an ordinary pattern
-//    costs a step a character, and one that keeps making states soon pays what they take.
-// 3. States are kept up to a number of bytes. Past half of it an evaluation forgets them all and goes on; one that
-//    begins with more than half finds none. So when that happens depends on this evaluation alone as well.
+//    costs a step a character, and a pattern that keeps making states soon pays what they cost.
+// 3. States are cached up to a number of bytes. An evaluation that meets more than half of that drops all states and
+// goes
+//    on; an evaluation that begins with more than half cached drops them first. So when states are dropped depends on
+//    this evaluation alone as well.
 
-/** What one state of RE2's automaton is made of. */
+/** A state of RE2's automaton. */
 interface State {
   readonly nfaStates: readonly number[]
   readonly isMatch: boolean
   readonly next: readonly (State | null)[] | null
-  /** For each class of characters, the last evaluation that went that way. */
+  /** For each class of characters, the last evaluation that used this transition. */
   used?: Int32Array
-  /** The last evaluation that was here. */
+  /** The last evaluation that met this state. */
   round?: number
 }
 
-/** RE2's flags for the place before the first character: the text begins here, and a line does. */
+/** RE2's flags for the position before the first character: the beginning of the text and of a line. */
 const START_OF_TEXT = 0b101
 const END_OF_TEXT = -1
 const UNANCHORED = 0
 
-/** Measured: a character on a known way takes 5 to 10 ns, a new state 150 to 300 for each instruction in it. */
+/** Measured: a character with a known transition takes 5 to 10 ns, a new state 150 to 300 ns for each instruction. */
 const STEPS_PER_INSTRUCTION = 20
-/** Instructions in new states that one evaluation has for nothing, for each pattern: 75 microseconds at the worst. */
+/** Instructions in new states that are free, for one evaluation and one pattern: 75 microseconds at worst. */
 const FREE_INSTRUCTIONS = 256
 
-/** Bytes of states that are kept at least. An ordinary pattern has 5 to 50 states of 300 to 600 bytes. */
+/** The least capacity for states, in bytes. An ordinary pattern has 5 to 50 states of 300 to 600 bytes. */
 const KEPT_STATES = 32 * 1024
 
 export class Automaton {
-  /** The most that it keeps in memory. */
+  /** The most memory that it can take. */
   readonly bytes: number
   readonly #dfa: RE2Set['dfa']
   readonly #prog: RE2Set['prog']
-  /** Classes of characters that the pattern tells apart. */
+  /** The number of character classes that the pattern distinguishes. */
   readonly #classes: number
   readonly #capacity: number
   #start: State | null = null
-  /** Bytes of all states that are kept. */
+  /** Bytes of all cached states. */
   #held = 0
-  /** The evaluation that searches, the bytes of states that it met, and the instructions that were new to it. */
+  /** The current evaluation, the bytes of the states that it met, and the instructions that were new to it. */
   #round = -1
   #met = 0
   #explored = 0
 
-  /** `set` is compiled, holds one pattern, and belongs to the automaton from here on. */
+  /** `set` is compiled and holds one pattern. The automaton takes ownership of it. */
   constructor(set: RE2Set) {
     const { dfa, prog } = set
-    // A pattern that uses look-behind has no such automaton; the flag that allows those is never set here.
+    // A pattern with look-behind has no such automaton. The flag that allows look-behind is never set here.
     if (dfa.failed) throw new Error('this pattern cannot be searched for in linear time')
-    // The parsed pattern is not needed any more, and is most of the memory where something is repeated many times.
+    // The parsed pattern is no longer needed. With many repetitions it is most of the memory.
     set.regexps = []
     dfa.memBudget = Infinity
     dfa.stateBudget = Infinity
@@ -71,7 +73,7 @@ export class Automaton {
     this.bytes = 4000 + 200 * prog.numInst() + 24 * this.#classes + this.#capacity
   }
 
-  /** Whether the pattern is found anywhere in the text. */
+  /** Reports whether the pattern matches anywhere in the text. */
   search(c: Context, text: string): boolean | typeof FAULT {
     if (this.#round !== c.round) this.#begin(c.round)
     const round = c.round
@@ -120,7 +122,7 @@ export class Automaton {
     return 300 + 8 * instructions + 12 * (this.#classes + 1)
   }
 
-  /** The way on from a state, new to this evaluation; null where it cannot pay for it. */
+  /** Takes a transition that is new to this evaluation. Returns null if it cannot be paid for. */
   #explore(c: Context, from: State, cls: number, rune: number): State | null {
     const state = from.round === this.#round ? from : this.#meet(from)
     if (!this.#pay(c, 1 + state.nfaStates.length)) return null
@@ -129,7 +131,7 @@ export class Automaton {
     return this.#pay(c, next.nfaStates.length) ? next : null
   }
 
-  /** Counts a state that this evaluation meets for the first time; what is kept may have to be forgotten for it. */
+  /** Counts a state that this evaluation meets for the first time. May drop the cached states to make room. */
   #meet(from: State): State {
     let state = from
     const bytes = this.#stateBytes(state.nfaStates.length)

@@ -2,49 +2,49 @@ import type { Node } from './ast.ts'
 import { CelSyntaxError } from './errors.ts'
 import { FAULT, STEP_BUDGET, type Context, type Result, type Run, type Value } from './values.ts'
 
-/** What an expression may name. */
+/** The names that an expression may use. */
 export interface Environment {
-  /** The variables, in the order in which an evaluation is given their values. */
+  /** The variables, in the order of their values in an evaluation. */
   readonly variables: readonly string[]
-  /** The variable in whose fields any other name is looked up; without it, any other name is an error. */
+  /** The variable in whose fields all other names are looked up. Without it, any other name is an error. */
   readonly fallback?: string | null
 }
 
 /** A node compiled to a closure. */
 export interface Code {
   readonly run: Run
-  /** What running it once costs, apart from what its functions pay by the size of their arguments. */
+  /** The cost of running it once, apart from what its functions pay by the size of their arguments. */
   readonly steps: number
-  /** The value, where it does not depend on the evaluation. */
+  /** The value, if it is constant. */
   readonly constant?: Value
 }
 
-/** Which place in `Context.vars` each name has. */
+/** The place of each name in `Context.vars`. */
 export interface Scope {
   readonly places: ReadonlyMap<string, number>
   readonly depth: number
 }
 
-/** One compilation: what every part of the tree needs to know, and what all of them add up to. */
+/** The state of one compilation: what every node of the tree needs, and the totals over all nodes. */
 export interface Build {
   readonly source: string
   readonly environment: Environment
   /** The variables of the environment. */
   readonly roots: ReadonlyMap<string, number>
-  /** The place of the variable that other names are looked up in. */
+  /** The place of the variable in whose fields other names are looked up. */
   readonly fallback: number | undefined
   /** Places that `Context.vars` needs. */
   places: number
-  /** Bytes that regular expressions keep, beside the closures. */
+  /** Bytes of regular expressions, besides the closures. */
   patternBytes: number
-  /** Compiles any node; here, so that the files of the compiler need not import each other in a circle. */
+  /** Compiles any node. It is here so that the files of the compiler do not import each other in a circle. */
   code(node: Node, scope: Scope): Code
 }
 
-/** What all regular expressions of one expression may keep together. An ordinary one counts 40 kB. */
+/** The most memory of all regular expressions of one expression. An ordinary one counts 40 kB. */
 const MAX_PATTERN_BYTES = 1024 * 1024
 
-/** Counts what a regular expression keeps, and refuses it where that is too much. */
+/** Adds the memory of a regular expression, and rejects it if the total is too large. */
 export function keepPattern(build: Build, at: number, bytes: number): void {
   build.patternBytes += bytes
   if (build.patternBytes > MAX_PATTERN_BYTES) reject(build, at, 'regular expressions too large together')
@@ -54,7 +54,7 @@ export function reject(build: Build, at: number, reason: string): never {
   throw new CelSyntaxError(build.source, at, reason)
 }
 
-/** The steps of a node with these parts: one for itself, and theirs. */
+/** Returns the steps of a node with these parts: one for the node, and those of its parts. */
 export function total(parts: readonly Code[]): number {
   return parts.reduce((sum, { steps }) => sum + steps, 1)
 }
@@ -63,7 +63,7 @@ export function constant(value: Value): Code {
   return { run: () => value, steps: 1, constant: value }
 }
 
-/** Runs it now, where it depends on nothing and does not fail. */
+/** Evaluates it at compile time, if all parts are constant and it does not fail. */
 export function fold(run: Run, parts: readonly Code[]): Code {
   if (parts.every((part) => part.constant !== undefined)) {
     const value = run({ vars: [], fault: '', left: STEP_BUDGET, round: 0, pattern: null, zone: null })
@@ -72,7 +72,7 @@ export function fold(run: Run, parts: readonly Code[]): Code {
   return { run, steps: total(parts) + 4 }
 }
 
-/** The scope inside of which a name has a place of its own, and that place. */
+/** Returns an inner scope in which a name has its own place, and that place. */
 export function withVariable(build: Build, scope: Scope, name: string): [inner: Scope, slot: number] {
   const slot = build.roots.size + scope.depth
   build.places = Math.max(build.places, slot + 1)

@@ -16,9 +16,9 @@ import { FUNCTIONS } from './functions.ts'
 import { compilePattern, type Pattern } from './regex.ts'
 import { fail, FAULT, Optional, typeWord, type Run, type Value } from './values.ts'
 
-// Calls of functions, and the macros over lists and maps.
+// Compiles calls of functions, and the macros over lists and maps.
 
-/** Worth doing once rather than for every event: none of these can make a large value. */
+/** Functions that are evaluated once, when the argument is constant. None of them can make a large value. */
 const FOLDED = new Set(['timestamp', 'duration', 'int', 'uint', 'double', 'bool', 'ip', 'cidr'])
 
 export function callCode(build: Build, node: Node & { kind: 'call' }, scope: Scope): Code {
@@ -72,7 +72,7 @@ function listOf(codes: readonly Code[]): Code {
   return { run, steps: total(codes) }
 }
 
-/** `a.orValue(b)` and `a.or(b)`: the second is not even looked at where the first has a value. */
+/** `a.orValue(b)` and `a.or(b)`: `b` is not evaluated if `a` has a value. */
 function alternativeCode(name: 'or' | 'orValue', [left, right]: [Code, Code]): Code {
   const run: Run = (c) => {
     const value = left.run(c)
@@ -86,7 +86,7 @@ function alternativeCode(name: 'or' | 'orValue', [left, right]: [Code, Code]): C
   return { run, steps: total([left, right]) }
 }
 
-/** The function, and what it is called on: nothing, where `math.abs(x)` only looks like a method. */
+/** Returns the function and its target. `math.abs(x)` only looks like a method and has no target. */
 function definitionOf(
   build: Build,
   node: Node & { kind: 'call' },
@@ -108,7 +108,7 @@ function definitionOf(
   return { definition, target }
 }
 
-/** `hidden` arguments stand before the dot. */
+/** `hidden` is the number of arguments before the dot. */
 function checkCount(build: Build, at: number, name: string, of: Definition, count: number, hidden: number): void {
   const [least, most] = [of.least - hidden, of.most - hidden]
   if (count >= least && count <= most) return

@@ -58,8 +58,8 @@ export function binaryCode(build: Build, node: Node & { kind: 'binary' }, scope:
 }
 
 /**
- * `int` is a type beside `type(x)`, alone or in a list, and a name like any other elsewhere: an event may well have
- * a field called `map`, and nothing that an event can hold equals a type.
+ * `int` is a type when it is compared with `type(x)`, alone or in a list, and an ordinary name elsewhere: an event may
+ * well have a field called `map`, and no value in an event equals a type.
  */
 function typeOperand(build: Build, node: Node, scope: Scope): Code {
   if (node.kind === 'list' && !node.items.some(({ optional }) => optional)) {

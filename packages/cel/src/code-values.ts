@@ -23,13 +23,13 @@ import {
   type Value,
 } from './values.ts'
 
-// Names, fields, elements, and the lists and maps that an expression writes out.
+// Compiles names, fields, elements, and list and map literals.
 
 export function nameCode(build: Build, { name, absolute, at }: Node & { kind: 'name' }, scope: Scope): Code {
   const place = (absolute ? build.roots : scope.places).get(name)
   if (place !== undefined) return { run: readVariable(place, name), steps: 1 }
   if (build.fallback !== undefined) return { run: readVariableField(build.fallback, name), steps: 1 }
-  // Without other names to look up, there is no doubt about what `int` means.
+  // Without a fallback for other names, `int` can only mean the type.
   if (TYPE_NAMES.has(name)) return constant(new TypeValue(name))
   const known = build.environment.variables.join(', ')
   return reject(build, at, `unknown name '${name}', which is none of ${known}`)
@@ -47,7 +47,7 @@ export function selectCode(build: Build, node: Node & { kind: 'select' }, scope:
   }
   if (object.kind === 'name') {
     const place = (object.absolute ? build.roots : scope.places).get(object.name)
-    // A mapping's variables may be absent altogether, and then it is the variable that the message has to name.
+    // The variables of a mapping may be absent, and then the error message must name the variable.
     if (place !== undefined && (build.fallback !== undefined || place >= build.roots.size)) {
       return { run: readVariableField(place, field), steps: 2 }
     }

@@ -8,15 +8,15 @@ import { parse } from './parser.ts'
 export interface Compiled extends Code {
   /** Places needed in `Context.vars`. */
   readonly places: number
-  /** Bytes kept, estimated. */
+  /** The estimated memory in bytes. */
   readonly bytes: number
 }
 
-/** Closures with what they close over, and the messages of their errors: measured, 4 to 93 a character of source. */
+/** For closures, the values they capture and their error messages: measured, 4 to 93 bytes a character of source. */
 const BYTES_PER_CHAR = 100
 const BYTES_ALWAYS = 2000
 
-/** From source to a tree of closures, or a CelSyntaxError. */
+/** Compiles source to a tree of closures, or throws a CelSyntaxError. */
 export function generate(source: string, environment: Environment): Compiled {
   const roots: ReadonlyMap<string, number> = new Map(environment.variables.map((name, index) => [name, index]))
   const build: Build = {

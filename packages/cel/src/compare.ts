@@ -22,12 +22,12 @@ import {
   type Value,
 } from './values.ts'
 
-// Deeper than any event may nest; past it the comparison counts as too much work rather than risk the stack.
+// Deeper than any event may nest. A deeper comparison counts as too much work, so that it cannot overflow the stack.
 const MAX_COMPARED_DEPTH = 200
 
 /**
- * CEL's equality: values of different types are unequal, which is no error. Where the steps run out the answer is
- * of no use, and the top level will not use it.
+ * CEL's equality: values of different types are unequal, which is not an error. If the steps run out, the result is
+ * meaningless and the caller must not use it.
  */
 export function equal(c: Context, a: Value, b: Value, depth = 0): boolean {
   if (typeof a === 'number' && typeof b === 'number') return a === b
@@ -57,7 +57,7 @@ export function equal(c: Context, a: Value, b: Value, depth = 0): boolean {
   return isMap(a) && isMap(b) && equalMaps(c, a, b, depth)
 }
 
-/** Exact between number and bigint, which `===` is not. */
+/** Compares number and bigint by value, which `===` does not. */
 function equalNumbers(a: number | bigint, b: number | bigint): boolean {
   return a <= b && a >= b
 }
@@ -87,13 +87,13 @@ function equalMaps(c: Context, a: AnyMap, b: AnyMap, depth: number): boolean {
 }
 
 /**
- * How many keys large JSON objects have. JavaScript has to list the keys of an object to count them, so that the first
- * one to ask has worked before it can pay; nobody does so twice.
+ * The number of keys of large JSON objects. JavaScript has to list the keys of an object to count them, so the first
+ * count is done before it can be paid for. It is cached, so that this happens only once for an object.
  */
 const largeObjects = new WeakMap<object, number>()
 const LARGE = 256
 
-/** The keys, paid for. */
+/** Returns the keys and pays for them. */
 export function mapKeys(c: Context, map: AnyMap): Value[] | typeof FAULT {
   if (map instanceof Map) return spend(c, map.size) ? overBudget(c) : [...(map as CelMap).keys()]
   if ((largeObjects.get(map) ?? 0) > c.left) return spend(c, largeObjects.get(map) as number) ? overBudget(c) : []
@@ -102,19 +102,19 @@ export function mapKeys(c: Context, map: AnyMap): Value[] | typeof FAULT {
   return spend(c, keys.length) ? overBudget(c) : keys
 }
 
-/** How many keys it has, paid for. */
+/** Returns the number of keys and pays for counting them. */
 export function mapSize(c: Context, map: AnyMap): number | typeof FAULT {
   if (map instanceof Map) return map.size
   const keys = mapKeys(c, map)
   return keys === FAULT ? FAULT : keys.length
 }
 
-/** Looking a string up takes reading it, the first time. */
+/** Pays for looking up a key: a string has to be read, the first time. Returns false if the budget is spent. */
 export function payKey(c: Context, key: Value): boolean {
   return typeof key !== 'string' || !spendChars(c, key.length)
 }
 
-/** What a map holds under a key; undefined where it holds nothing. */
+/** Returns the value of a key in a map; undefined if there is none. */
 export function lookUp(map: AnyMap, key: Value): Value | undefined {
   const found = keyOf(key)
   if (found === undefined) return undefined
@@ -122,7 +122,7 @@ export function lookUp(map: AnyMap, key: Value): Value | undefined {
   return typeof found === 'string' && Object.hasOwn(map, found) ? (map as JsonObject)[found] : undefined
 }
 
-/** `in`: among the elements of a list or the keys of a map. */
+/** The operator `in`: tests the elements of a list or the keys of a map. */
 export function contains(c: Context, needle: Value, range: Value): Result {
   if (Array.isArray(range)) {
     for (const item of range as readonly Value[]) {
@@ -135,7 +135,7 @@ export function contains(c: Context, needle: Value, range: Value): Result {
   return fail(c, `'in' needs a list or a map, not ${typeWord(range)}`)
 }
 
-/** An ordering operator on any two values; the common cases are decided before it is called. */
+/** Applies an ordering operator to any two values. The common cases are decided before it is called. */
 export function order(c: Context, op: OrderOp, a: Value, b: Value): Result {
   if (isNumeric(a) && isNumeric(b)) return holds(op, plain(a), plain(b))
   const sign = comparison(c, a, b)
@@ -144,7 +144,7 @@ export function order(c: Context, op: OrderOp, a: Value, b: Value): Result {
   return holds(op, sign, 0)
 }
 
-/** On the values rather than on a sign, because every comparison with NaN is false. */
+/** Compares the values rather than a sign, because every comparison with NaN is false. */
 function holds(op: OrderOp, a: number | bigint, b: number | bigint): boolean {
   switch (op) {
     case '<':
@@ -170,7 +170,7 @@ function comparison(c: Context, a: Value, b: Value): number | typeof FAULT {
   return FAULT
 }
 
-/** By code points, as CEL has it; JavaScript's own order is by UTF-16 units and differs past U+FFFF. */
+/** Compares by code points, as CEL requires. JavaScript compares by UTF-16 units, which differs beyond U+FFFF. */
 function compareStrings(c: Context, a: string, b: string): number | typeof FAULT {
   const length = Math.min(a.length, b.length)
   if (spendChars(c, length)) return FAULT

@@ -19,21 +19,21 @@ import {
 export interface Comprehension {
   readonly macro: Macro
   readonly range: Run
-  /** Where the element goes in `Context.vars`: of a list its element, of a map its key. */
+  /** The place in `Context.vars` of the variable: the element of a list, or the key of a map. */
   readonly slot: number
-  /** With two variables: the first is the index or the key, and this is the place of the element or the value. */
+  /** With two variables, the first is the index or the key, and this is the place of the element or the value. */
   readonly second: number | null
   readonly where: Run | null
   readonly into: Run | null
-  /** What one element costs. */
+  /** The cost of one element. */
   readonly steps: number
 }
 
-/** What is gone through: the elements of a list, or the keys of a map. */
+/** The values to iterate over: the elements of a list, or the keys of a map. */
 type Range = readonly Value[]
 type OverRange = (c: Context, items: Range, map: CelMap | JsonObject | null) => Result
 
-/** The macros over lists and maps. Every element is paid for, so that no nesting gets past the cap. */
+/** Compiles a macro over lists and maps. Every element is paid for, so that nesting cannot exceed the budget. */
 export function comprehensionRun(comprehension: Comprehension): Run {
   const { macro, range } = comprehension
   const over = MACRO_RUNS[macro](comprehension)
@@ -116,7 +116,7 @@ function mapOfResults(comprehension: Comprehension, put: Put): OverRange {
   }
 }
 
-/** The entries of a map that was made for one element. */
+/** Adds the entries of the map that was made for one element. */
 function addEntries(c: Context, made: Map<Key, Value>, _key: Value, entries: Value): typeof FAULT | null {
   if (!isMap(entries)) return fail(c, `transformMapEntry() needs a map, not ${typeWord(entries)}`)
   const keys = mapKeys(c, entries)
@@ -129,7 +129,7 @@ function addEntries(c: Context, made: Map<Key, Value>, _key: Value, entries: Val
   return null
 }
 
-/** `all` and `exists` are `&&` and `||` over the elements: one that decides does so even beside errors. */
+/** `all` and `exists` are `&&` and `||` over the elements: a deciding element wins even if others fail. */
 function quantifier(comprehension: Comprehension, decisive: boolean): OverRange {
   const { macro, steps } = comprehension
   const holds = comprehension.where as Run
@@ -149,7 +149,7 @@ function quantifier(comprehension: Comprehension, decisive: boolean): OverRange 
   }
 }
 
-/** Gives the variables their values for one element. */
+/** Sets the variables for one element. */
 function place(
   c: Context,
   { slot, second }: Comprehension,
@@ -165,7 +165,7 @@ function place(
   }
 }
 
-/** Whether an element is wanted; always, where there is no condition. */
+/** Reports whether an element meets the condition; always true without a condition. */
 function condition(
   c: Context,
   comprehension: Comprehension,

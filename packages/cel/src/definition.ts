@@ -6,14 +6,14 @@ export type Fn = (c: Context, a: Value, b: Arg, d: Arg, e: Arg) => Result
 
 export interface Definition {
   readonly call: Fn
-  /** How many arguments, the target of a method counted as the first. */
+  /** The number of arguments, with the target of a method as the first. */
   readonly least: number
   readonly most: number
   /** Written `f(x)`. */
   readonly asFunction: boolean
   /** Written `x.f()`. */
   readonly asMethod: boolean
-  /** More arguments than one are given to it as a list. */
+  /** More than one argument is passed as a list. */
   readonly variadic: boolean
 }
 

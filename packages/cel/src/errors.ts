@@ -1,7 +1,7 @@
-/** Why an expression cannot be compiled, and where. */
+/** Says why an expression cannot be compiled, and where. */
 export class CelSyntaxError extends Error {
   override readonly name = 'CelSyntaxError'
-  /** What is wrong, without the place: `unexpected '>'`. */
+  /** What is wrong, without the position: `unexpected '>'`. */
   readonly reason: string
   /** 0-based offset into the source, in characters (Unicode code points). */
   readonly position: number
@@ -26,10 +26,10 @@ export class CelSyntaxError extends Error {
   }
 }
 
-/** Why an expression gave no value. */
+/** Says why an expression returned no value. */
 export class CelError extends Error {
   override readonly name = 'CelError'
-  /** The expression took more work than one evaluation may. */
+  /** Whether the evaluation exceeded its budget. */
   readonly overBudget: boolean
 
   constructor(message: string, overBudget = false) {

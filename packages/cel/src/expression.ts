@@ -6,8 +6,8 @@ export interface Expression {
   readonly source: string
   readonly bytes: number
   /**
-   * The value as JSON, or a CelError. A variable without a binding is an error only where the expression reads it.
-   * `ofWhole` says what a whole number beyond 2^53 becomes; a string, as CEL has it, where it is left out.
+   * Returns the value as JSON, or throws a CelError. A variable without a binding is an error only if the expression
+   * reads it. `ofWhole` converts whole numbers beyond 2^53; by default they become strings, as in CEL.
    */
   evaluate(bindings: Readonly<Record<string, unknown>>, ofWhole?: OfWhole, shared?: Budget): unknown
 }

@@ -16,11 +16,11 @@ import {
   type Value,
 } from './values.ts'
 
-// `"%d of %s".format([1, "x"])`: the clauses %s %d %f %e %b %o %x %X, and %% for the sign itself.
+// `"%d of %s".format([1, "x"])`: the clauses %s %d %f %e %b %o %x %X, and %% for a percent sign.
 
 const MAX_PRECISION = 100
 const MAX_DEPTH = 100
-/** Writing a number with a hundred digits takes so long. */
+/** The cost of formatting a number with a hundred digits. */
 const CLAUSE_STEPS = 40
 const CLAUSE = /%(?:\.(\d{1,3}))?(.)?/gsu
 
@@ -80,7 +80,7 @@ function wrong(c: Context, clause: string, value: Value): typeof FAULT {
   return fail(c, `%${clause} cannot be applied to ${typeWord(value)}`)
 }
 
-/** An int or a uint; null for anything else. */
+/** Returns an int or a uint as a bigint; null for anything else. */
 function integer(value: Value): bigint | null {
   if (value instanceof Uint) return value.unsigned
   if (typeof value === 'bigint') return value
@@ -104,7 +104,7 @@ function hex(c: Context, clause: string, value: Value): string | typeof FAULT {
   return (typeof value === 'string' ? Buffer.from(value, 'utf8') : Buffer.from(value)).toString('hex')
 }
 
-/** With so many digits behind the point. A tie goes to the even digit, where JavaScript goes up. */
+/** Formats with `precision` digits after the point. A tie is rounded to the even digit; JavaScript rounds it up. */
 function fixed(value: number, precision: number): string {
   if (!Number.isFinite(value)) return String(value)
   const sign = value < 0 || Object.is(value, -0) ? '-' : ''
@@ -118,13 +118,13 @@ function fixed(value: number, precision: number): string {
   return sign + (isTie && isEven ? cut : size.toFixed(precision))
 }
 
-/** The exponent has two digits at least. */
+/** Formats with an exponent of at least two digits. */
 function scientific(value: number, precision: number): string {
   if (!Number.isFinite(value)) return String(value)
   return value.toExponential(precision).replace(/([+-])(\d)$/, '$10$2')
 }
 
-/** `%s`: lists and maps are written out, the keys of maps in order. */
+/** Formats `%s`. Lists and maps are written out, with the keys of maps in order. */
 function asText(c: Context, value: Value, depth: number): string | typeof FAULT {
   if (spend(c, 2)) return overBudget(c)
   if (depth > MAX_DEPTH) return fail(c, 'format() cannot show what is nested so deeply')

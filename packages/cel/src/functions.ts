@@ -33,7 +33,7 @@ import {
   type Value,
 } from './values.ts'
 
-/** Every function by its name; one of a namespace by both, such as `math.abs`. */
+/** Every function by its name; a function of a namespace by its full name, such as `math.abs`. */
 export const FUNCTIONS: ReadonlyMap<string, Definition> = new Map<string, Definition>([
   ...OPTIONAL_FUNCTIONS,
   ...STRING_FUNCTIONS,
@@ -71,7 +71,7 @@ function toInt(c: Context, value: Value): Result {
   if (value instanceof Double) return value.whole
   if (typeof value === 'number') {
     if (Number.isSafeInteger(value)) return value
-    // The ends themselves are not doubles; the nearest doubles inside are.
+    // 2^63 is out of range, and -2^63 is rejected with it. Every double between them is in range.
     return Math.abs(value) < 2 ** 63 ? int(BigInt(Math.trunc(value))) : fail(c, 'integer overflow')
   }
   if (value instanceof Uint) return value.unsigned <= MAX_INT ? int(value.unsigned) : fail(c, 'integer overflow')
@@ -105,7 +105,7 @@ const NAMED_DOUBLES: ReadonlyMap<string, number> = new Map([
 ])
 
 function toDouble(c: Context, value: Value): Result {
-  // Adding zero makes a plain 0 of an event's -0: it is an int, and those have no sign at zero.
+  // Adding zero turns a -0 of an event into 0: it is an int, and ints have no -0.
   if (typeof value === 'number') return double(value + 0)
   if (value instanceof Double) return value
   if (typeof value === 'bigint') return double(Number(value))
@@ -153,10 +153,10 @@ function toDuration(c: Context, value: Value): Result {
   return typeof span === 'string' ? fail(c, span) : span
 }
 
-/** What finding the local time of a named zone takes: its calendar has to be made ready, and then asked. */
+/** The cost of the local time in a named zone: for another zone, whose formatter is created, and for the same again. */
 const NEW_ZONE_STEPS = 5000
 const ZONE_STEPS = 500
-/** What reading a date or a span takes. */
+/** The cost of parsing a timestamp or a duration. */
 const PARSE_STEPS = 60
 
 function timePart(name: string): Fn {

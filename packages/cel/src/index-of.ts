@@ -1,6 +1,6 @@
-// The engine's own indexOf is quadratic on needles such as "abaaa…" in a text of a's: seconds for one event, where
-// both sides come from strangers. It is fast on everything else, so it is only kept from long needles: it finds
-// their first characters, and Knuth-Morris-Pratt, which never goes back in the text, does the rest.
+// The engine's own indexOf is quadratic on needles such as "abaaa…" in a text of a's: seconds for one event, if both
+// are untrusted. It is fast on everything else, so only long needles are treated differently: indexOf finds their first
+// characters, and Knuth-Morris-Pratt, which never goes back in the text, does the rest.
 
 const SHORT_NEEDLE = 32
 const SMALL_PRODUCT = 16_384
@@ -11,7 +11,7 @@ export function indexOfLinear(text: string, needle: string, from = 0): number {
   if (m <= SHORT_NEEDLE || (text.length - from) * m <= SMALL_PRODUCT) return text.indexOf(needle, from)
   const start = needle.slice(0, SHORT_NEEDLE)
   let fail: Int32Array | null = null
-  // Characters of the needle that the text just before `at` fits; 0 when the next place has to be found.
+  // How many characters of the needle match the text before `at`; 0 when the next candidate has to be found.
   let fitting = 0
   for (let at = from; at < text.length; ) {
     if (fitting === 0) {
@@ -31,7 +31,7 @@ export function indexOfLinear(text: string, needle: string, from = 0): number {
   return -1
 }
 
-/** For every prefix of the needle, the length of the longest proper prefix that is also its suffix. */
+/** Returns for every prefix of the needle the length of its longest proper prefix that is also its suffix. */
 function failures(needle: string): Int32Array {
   const fail = new Int32Array(needle.length)
   let k = 0

@@ -1,7 +1,7 @@
 export type { Environment } from './build.ts'
 export { CelError, CelSyntaxError } from './errors.ts'
 export { compileExpression, type Expression } from './expression.ts'
-// For whoever else searches a stranger's text for a stranger's words.
+// For other code that searches untrusted text for an untrusted string.
 export { indexOfLinear } from './index-of.ts'
 export { toJson } from './json.ts'
 export { compile, ERROR, OVER_BUDGET, type Budget, type Program } from './program.ts'

@@ -16,16 +16,16 @@ import {
   type Value,
 } from './values.ts'
 
-/** More values or characters than any event that would be accepted. A list may hold the same large value many times. */
+/** More values or characters than any accepted event has. A list may hold the same large value many times. */
 const MAX_RESULT_SIZE = 2_000_000
 const MAX_RESULT_DEPTH = 200
 
-/** What a whole number that a double does not hold becomes. */
+/** Converts a whole number that a double cannot represent exactly. */
 export type OfWhole = (whole: bigint) => unknown
 
-/** A result as JSON, by the rules that CEL gives: what JSON cannot say exactly becomes a string. */
+/** Converts a result to JSON by the rules of CEL: values that JSON cannot represent exactly become strings. */
 export function toJson(value: Value, ofWhole: OfWhole = String): unknown {
-  // The event itself or a part of it, untouched: already JSON and no larger than it came.
+  // The event itself or a part of it, unchanged: already JSON, and no larger than the event.
   if (isRecord(value)) return value
   let room = MAX_RESULT_SIZE
   const take = (part: unknown, depth: number): void => {
@@ -44,7 +44,7 @@ export function toJson(value: Value, ofWhole: OfWhole = String): unknown {
     take(part, depth)
     if (Array.isArray(part)) return (part as readonly Value[]).map((item) => convert(item, depth + 1))
     if (part instanceof Map) {
-      // fromEntries defines its keys, so that one named __proto__ is a key like any other.
+      // fromEntries defines its keys, so that __proto__ is a key like any other.
       return Object.fromEntries([...(part as CelMap)].map(([key, item]) => [String(key), convert(item, depth + 1)]))
     }
     if (part instanceof Optional) return part.held === undefined ? null : convert(part.held, depth + 1)

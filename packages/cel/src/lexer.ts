@@ -104,7 +104,7 @@ function readString(
   const bytes = /b/i.test(prefix)
   const triple = quote.length === 3
   let text = ''
-  // Bytes escapes name bytes and everything else is UTF-8, so the two have to be kept apart until the end.
+  // In bytes, an escape stands for a byte and everything else is UTF-8, so the two are kept apart until the end.
   const parts: (string | number)[] = []
   let at = start + prefix.length + quote.length
   for (;;) {
@@ -114,7 +114,7 @@ function readString(
     if (!triple && (char === '\n' || char === '\r')) {
       throw new CelSyntaxError(source, start, 'unterminated string')
     }
-    // In a raw string a backslash is a character like any other, also before the quote.
+    // In a raw string a backslash is an ordinary character, even before the quote.
     if (char !== '\\' || raw) {
       text += char
       at++
@@ -132,7 +132,7 @@ function readString(
   return { value: bytes ? toBytes(parts) : text, end: at + quote.length }
 }
 
-/** The character of an escape, or in a bytes literal the byte that a numeric escape names. */
+/** Returns the character of an escape, or in a bytes literal the byte of a numeric escape. */
 function readEscape(source: string, at: number, bytes: boolean): { value: string | number; end: number } {
   const char = source[at + 1] ?? ''
   if (Object.hasOwn(SIMPLE_ESCAPES, char)) return { value: SIMPLE_ESCAPES[char] as string, end: at + 2 }

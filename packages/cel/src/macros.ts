@@ -1,7 +1,8 @@
 import type { Macro, Node } from './ast.ts'
 import type { Token } from './lexer.ts'
 
-// Calls whose arguments are not values but names and expressions: the parser hands every call to these two functions.
+// Macros: calls whose arguments are names and expressions rather than values. The parser passes every call to
+// `expandCall` or `expandMethod`.
 
 export type Draft = Node extends infer N ? (N extends Node ? Omit<N, 'height'> : never) : never
 
@@ -12,9 +13,9 @@ export interface NodeMaker {
 
 interface Shape {
   readonly macro: Macro
-  /** What follows the name of the element: a condition, what to make of it, or the second perhaps behind the first. */
+  /** The arguments after the names: a condition, a result, or a result with an optional condition before it. */
   readonly takes: 'condition' | 'result' | 'condition and result'
-  /** Whether it can have one variable, two, or both forms. */
+  /** How many variables it can have: one, two or either. */
   readonly variables: readonly number[]
 }
 
@@ -101,7 +102,7 @@ function named(maker: NodeMaker, { at, text }: Token, node: Node | undefined): s
   return maker.fail(node?.at ?? at, `the first argument of ${text}() is a name for the element`)
 }
 
-/** `cel.bind`, and what tools write that take common parts out of an expression: `cel.block`, `index`, `iterVar`. */
+/** `cel.bind`, and the macros of tools that factor out common subexpressions: `cel.block`, `index`, `iterVar`. */
 function celMacro(maker: NodeMaker, name: Token, args: readonly Node[]): Node | null {
   const { at, text } = name
   const numbers = args.map((arg) => (arg.kind === 'literal' && typeof arg.value === 'number' ? arg.value : -1))

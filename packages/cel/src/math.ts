@@ -15,7 +15,7 @@ import {
   type Value,
 } from './values.ts'
 
-// `math.*`. JSON has one kind of number, so `math.ceil` and its like take a whole number too and give it back.
+// `math.*`. JSON has one kind of number, so `math.ceil` and similar functions also accept a whole number and return it.
 
 function extreme(name: string, better: (a: number | bigint, b: number | bigint) => boolean): Fn {
   return (c, given) => {
@@ -38,7 +38,7 @@ function rounding(name: string, round: (value: number) => number): Fn {
   }
 }
 
-/** Half away from zero, as CEL has it. */
+/** Rounds half away from zero, as CEL requires. */
 function roundHalfAway(value: number): number {
   return value < 0 ? -Math.floor(-value + 0.5) : Math.floor(value + 0.5)
 }
@@ -71,7 +71,7 @@ function test(name: string, holds: (value: number) => boolean): Fn {
   }
 }
 
-/** The 64 bits of an int or a uint; null for anything else. */
+/** Returns the 64 bits of an int or a uint; null for anything else. */
 function bits(value: Arg): bigint | null {
   if (value instanceof Uint) return value.unsigned
   if (typeof value === 'bigint') return value
@@ -94,7 +94,7 @@ function bitNot(c: Context, value: Value): Result {
   return found === null ? mistyped(c, 'math.bitNot', value) : from(~found, value instanceof Uint)
 }
 
-/** Bits that are shifted out are gone, and zeros come in, whatever the sign. */
+/** A logical shift: bits that are shifted out are lost and zeros are shifted in, whatever the sign. */
 function shift(name: string, move: (value: bigint, by: bigint) => bigint): Fn {
   return (c, value, by) => {
     const [found, offset] = [bits(value), wholeNumber(by)]

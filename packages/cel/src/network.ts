@@ -4,7 +4,7 @@ import { mistyped } from './strings.ts'
 import { quote } from './time.ts'
 import { Cidr, fail, Ip, overBudget, spend, type Context, type Result, type Value } from './values.ts'
 
-// `ip()` and `cidr()`. What they are given is short or refused at once, so that one price fits all.
+// `ip()` and `cidr()`. Their arguments are short or rejected at once, so there is one price for all.
 
 const PARSE_STEPS = 60
 
@@ -31,13 +31,13 @@ const parses = (name: string, parse: (text: string) => unknown): Fn => {
   }
 }
 
-/** Whether it is written as `string(ip(…))` writes it. */
+/** Reports whether an address is written as `string(ip(…))` formats it. */
 function isCanonical(c: Context, value: Value): Result {
   const ip = toIp(c, value)
   return ip instanceof Ip ? formatIp(ip) === value : ip
 }
 
-/** A range of addresses, as its first and how many bits are fixed. */
+/** Reports whether an address is in a range, given by the first address and the number of fixed bits. */
 const inRange = (ip: Ip, family: number, range: bigint, prefix: number): boolean =>
   ip.family === family && masked(ip, prefix) === range
 

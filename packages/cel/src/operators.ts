@@ -14,11 +14,11 @@ import {
   type Value,
 } from './values.ts'
 
-// Each operator as a closure over its operands. Numbers and strings are decided on the spot; every other pair of
-// types is left to the general functions.
+// Each operator as a closure over its operands. Common pairs of types are handled in place; every other pair is left to
+// the general functions.
 
 export function orderRun(op: OrderOp, left: Run, right: Run): Run {
-  // One closure per operator, rather than one that looks at `op`: this is the innermost loop of routing.
+  // One closure per operator, rather than one that tests `op`: this is the innermost loop of routing.
   switch (op) {
     case '<':
       return (c) => {
@@ -66,7 +66,7 @@ export function equalRun(left: Run, right: Run, wanted: boolean): Run {
   }
 }
 
-/** Equality with a string of the filter's own, which is short enough to cost nothing extra. */
+/** Compares with a constant string of the expression, which is short enough to cost nothing extra. */
 export function equalTextRun(operand: Run, text: string, wanted: boolean): Run {
   return (c) => {
     const a = operand(c)
@@ -94,7 +94,7 @@ export function inRun(left: Run, right: Run): Run {
   }
 }
 
-/** `in` a list of constants: one look-up, where all of them are numbers, strings and booleans. Else null. */
+/** Compiles `in` a list of constants to one lookup. Returns null unless all are numbers, strings or booleans. */
 export function inConstantsRun(left: Run, items: readonly Value[]): Run | null {
   const keys = new Set<Key>()
   let longest = 0
@@ -107,7 +107,7 @@ export function inConstantsRun(left: Run, items: readonly Value[]): Run | null {
   return (c) => {
     const a = left(c)
     if (a === FAULT) return FAULT
-    // A string that is longer than all of them need not be read.
+    // A string that is longer than all constants need not be read.
     if (typeof a === 'string') return a.length <= longest && keys.has(a)
     const key = keyOf(a)
     return key !== undefined && keys.has(key)
@@ -130,8 +130,8 @@ export function unaryRun(op: UnaryOp, operand: Run): Run {
 }
 
 /**
- * `&&` and `||` over any number of operands. One that decides the matter does so even beside an error, on whichever
- * side it stands; otherwise the first error is the result.
+ * `&&` and `||` over any number of operands. An operand that decides the result does so even if another one, on either
+ * side, fails; otherwise the first error is the result.
  */
 export function logicRun(op: '&&' | '||', operands: readonly Run[]): Run {
   const decisive = op === '||'
@@ -145,7 +145,7 @@ export function logicRun(op: '&&' | '||', operands: readonly Run[]): Run {
       const b = right(c)
       return b === true || b === false ? b : b === FAULT ? FAULT : notBoolean(c, op, b)
     }
-    // Past the end of the budget nothing goes on, and nothing makes up for it.
+    // When the budget is spent, evaluation stops, and no other operand can decide the result.
     if (c.left < 0) return FAULT
     const fault = a === FAULT ? c.fault : notBooleanWords(op, a)
     if (right(c) === decisive) return decisive

@@ -17,7 +17,7 @@ import {
   type Value,
 } from './values.ts'
 
-/** What `optional.ofNonZeroValue` takes for nothing. */
+/** Reports whether `optional.ofNonZeroValue` treats a value as none. */
 function isZero(value: Value): boolean {
   if (value === null || value === false || value === 0 || value === '') return true
   if (value instanceof Double) return value.whole === 0
@@ -54,7 +54,7 @@ function heldValue(c: Context, value: Value): Result {
   return value.held === undefined ? fail(c, 'the optional has no value') : value.held
 }
 
-/** `or` and `orValue` are the compiler's, because they look at their argument only where it is needed. */
+/** The compiler implements `or` and `orValue`, because they evaluate their argument only if it is needed. */
 const alternative = method((c, value) => mistyped(c, 'or', value), 2)
 
 export const OPTIONAL_FUNCTIONS: Definitions = [

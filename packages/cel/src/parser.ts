@@ -6,8 +6,8 @@ import { MIN_INT } from './values.ts'
 
 const MAX_SOURCE_CHARS = 4096
 /**
- * Bounds brackets within brackets as well as the height of the tree (`a.b.c.d` is a tall tree without any), so that
- * neither parsing nor compiling nor evaluating can exhaust the stack. Chains of `&&` and `||` are flat.
+ * Bounds nested brackets and the height of the tree (`a.b.c.d` is a tall tree without brackets), so that neither
+ * parsing nor compiling nor evaluating can overflow the stack. Chains of `&&` and `||` are flat.
  */
 const MAX_DEPTH = 200
 
@@ -26,7 +26,7 @@ const PRECEDENCE: ReadonlyMap<string, number> = new Map([
   ['%', 3],
 ])
 
-/** Parses CEL; anything wrong with the source is a CelSyntaxError. */
+/** Parses CEL. Throws a CelSyntaxError if the source is invalid. */
 export function parse(source: string): Node {
   if (source.length > MAX_SOURCE_CHARS && countCodePoints(source) > MAX_SOURCE_CHARS) {
     throw new CelSyntaxError(source, lastAllowed(source), `longer than ${MAX_SOURCE_CHARS} characters`)
@@ -34,14 +34,14 @@ export function parse(source: string): Node {
   return new Parser(source).parse()
 }
 
-/** Where the first character too many stands. */
+/** Returns the offset of the first character beyond the limit. */
 function lastAllowed(source: string): number {
   let at = 0
   for (let count = 0; count < MAX_SOURCE_CHARS; count++) at += (source.codePointAt(at) as number) > 0xffff ? 2 : 1
   return at
 }
 
-/** One descent through the tokens of one source. */
+/** A recursive descent parser for one source. */
 class Parser {
   readonly #source: string
   readonly #tokens: readonly Token[]
@@ -59,7 +59,7 @@ class Parser {
     return root
   }
 
-  /** For the macros: a node with these children, and an error at a place. */
+  /** Makes a node with these children. Macros use this and `fail`. */
   readonly node = (draft: Draft, ...children: readonly Node[]): Node => {
     let height = 0
     for (const child of children) if (child.height > height) height = child.height
@@ -211,7 +211,7 @@ class Parser {
     return { optional, key, value: this.#expression() }
   }
 
-  /** Items up to the closing bracket; a comma may stand behind the last one, except in a call. */
+  /** Parses items up to the closing bracket. A trailing comma is allowed, except in a call. */
   #sequence<T>(close: string, item: () => T): T[] {
     const items: T[] = []
     while (!this.#accept(close)) {

@@ -2,30 +2,31 @@ import type { Environment } from './build.ts'
 import { generate } from './code.ts'
 import { FAULT, STEP_BUDGET, type Context, type Result, type Run, type Value } from './values.ts'
 
-/** Steps that evaluations may still take. Several can share one: what each takes is no longer there for the next. */
+/** The steps that evaluations may still take. Evaluations can share a budget; each reduces what is left. */
 export interface Budget {
   left: number
 }
 
-/** Stands for a value where the expression gave an error; `Program.why` has the words. */
+/** Returned instead of a value if the expression failed; `Program.why` returns the message. */
 export const ERROR: unique symbol = Symbol('error')
-/** Stands for a value where finding it took more steps than there were. */
+/** Returned instead of a value if the evaluation needed more steps than were left. */
 export const OVER_BUDGET: unique symbol = Symbol('over budget')
 
 export interface Program {
   readonly source: string
-  /** Roughly how many bytes of memory it keeps, for whoever keeps many. */
+  /** Roughly how many bytes of memory it takes, for callers that cache many programs. */
   readonly bytes: number
   /**
-   * The value for these values of the variables, which are in the order of the environment; undefined for one that
-   * has none. One evaluation takes at most STEP_BUDGET steps, and of a shared budget no more than is left there.
+   * Returns the value of the expression for these values of the variables. They are in the order of the environment;
+   * undefined means that a variable has no value. One evaluation takes at most STEP_BUDGET steps, and no more than is
+   * left of a shared budget.
    */
   evaluate(values: readonly unknown[], shared?: Budget): Value | typeof ERROR | typeof OVER_BUDGET
-  /** What went wrong in the last evaluation that gave ERROR. */
+  /** Returns the message of the last evaluation that returned ERROR. */
   why(): string
 }
 
-/** The number of the last evaluation, small enough for an array of 32 bits. */
+/** The number of the last evaluation. It fits into an array of 32-bit integers. */
 let lastRound = 0
 const MAX_ROUND = 2 ** 31 - 1
 
@@ -71,14 +72,14 @@ class CompiledProgram implements Program {
       try {
         result = this.#run(c)
       } catch (error) {
-        // Nothing is known to throw; should it yet, one bad expression must not cost the others the event.
+        // Nothing is known to throw. If something does, one bad expression must not keep others from the event.
         c.fault = error instanceof Error ? error.message : String(error)
       }
-      // Nothing of an event may stay behind in a program that lives for months.
+      // A program lives for months and must not keep any part of an event alive.
       for (let i = 0; i < vars.length; i++) vars[i] = undefined
     }
     const over = c.left < 0
-    // What was asked for and refused was not done, so a shared budget ends at zero and not below.
+    // Work that could not be paid for was not done, so a shared budget ends at zero and not below.
     if (shared !== undefined) shared.left -= over ? granted : granted - c.left
     if (over) return OVER_BUDGET
     return result === FAULT ? ERROR : result

@@ -4,22 +4,22 @@ import { indexOfLinear } from './index-of.ts'
 import { fail, overBudget, spend, spendChars, typeWord, type Context, type Result, type Value } from './values.ts'
 
 // `matches` searches with RE2, whose time is linear in the text: at most its length times the size of the compiled
-// pattern. Both factors are bounded here, and what a search really takes is paid for while it takes it.
+// pattern. Both factors are bounded here, and the actual work of a search is paid for as it is done.
 
-/** Instructions of a compiled pattern; a word of ten letters is ten of them, `x{100}` a hundred. */
+/** The most instructions of a compiled pattern. A word of ten letters has ten, `x{100}` a hundred. */
 const MAX_PROGRAM = 1500
-/** How much larger than that a pattern may look before it is not even given to the compiler. */
+/** A pattern with a larger estimate is not even given to the compiler. */
 const MAX_ESTIMATE = 4 * MAX_PROGRAM
-/** For patterns that an event brings along; one in the filter itself is bounded by the length of the filter. */
+/** For patterns that are part of an event. A pattern in the filter itself is bounded by the length of the filter. */
 const MAX_DYNAMIC_CHARS = 512
 
 export interface Pattern {
-  /** The most memory that it keeps. */
+  /** The most memory that it can take. */
   readonly bytes: number
   search(c: Context, text: string): Result
 }
 
-/** The pattern compiled, or the words for why it cannot be. */
+/** Returns the compiled pattern, or the message why it cannot be compiled. */
 export function compilePattern(source: string): Pattern | string {
   const words = literalAlternatives(source)
   if (words !== null) return literalPattern(words)
@@ -35,7 +35,7 @@ export function compilePattern(source: string): Pattern | string {
   }
 }
 
-// Patterns that events brought. Last in the map is last used; the first ones go when they are too large together.
+// Patterns from events, in the order of their last use. The oldest are evicted when all together are too large.
 const cache = new Map<string, Pattern | string>()
 const MAX_CACHED_BYTES = 4 * 1024 * 1024
 let cachedBytes = 0
@@ -55,17 +55,17 @@ function remembered(source: string): Pattern | string {
   return pattern
 }
 
-/** What compiling a pattern takes at least, and for each instruction. */
+/** The steps that compiling a pattern costs at least, and for each instruction. */
 const COMPILE_STEPS = 8000
 const COMPILE_STEPS_PER_INSTRUCTION = 30
 
-/** `matches` with a pattern that only the event knows. */
+/** `matches` with a pattern that is known only when an event is evaluated. */
 export function matchesDynamic(c: Context, text: Value, source: Value | undefined): Result {
   if (typeof text !== 'string' || typeof source !== 'string') {
     return fail(c, `matches() cannot be applied to ${typeWord(text)} and ${typeWord(source ?? null)}`)
   }
   if (source.length > MAX_DYNAMIC_CHARS) return fail(c, 'regular expression too large')
-  // Paid for whether or not it is remembered, so that the outcome never depends on what ran before.
+  // Paid for whether or not it is cached, so that the result never depends on earlier evaluations.
   if (source !== c.pattern) {
     if (spend(c, COMPILE_STEPS)) return overBudget(c)
     if (spend(c, estimate(source) * COMPILE_STEPS_PER_INSTRUCTION)) return overBudget(c)
@@ -83,10 +83,10 @@ interface Literal {
 
 const LITERAL = /^(\^?)((?:[^\\.+*?()[\]{}|^$]|\\(?![A-Za-z0-9])[\0-\x7f])*)(\$?)$/su
 
-/** `^order\.`, `paid$`, `error|warn`: patterns that are plain words need no automaton. Null for all others. */
+/** Returns the words of a pattern such as `^order\.`, `paid$` or `error|warn`, which needs no automaton; else null. */
 function literalAlternatives(source: string): Literal[] | null {
   const literals: Literal[] = []
-  // A `|` behind a backslash leaves a lone backslash at the end of its piece, which LITERAL refuses.
+  // A `|` after a backslash leaves a lone backslash at the end of its piece, which LITERAL does not match.
   for (const alternative of source.split('|')) {
     const found = LITERAL.exec(alternative)
     if (found === null || literals.length === 16) return null
@@ -115,14 +115,14 @@ function found({ text: word, start, end }: Literal, text: string): boolean {
   return end ? text.endsWith(word) : indexOfLinear(text, word) !== -1
 }
 
-/** A class such as `\p{L}` has hundreds of ranges, and takes the compiler as long as this many characters. */
+/** A class such as `\p{L}` has hundreds of ranges and takes as long to compile as this many characters. */
 const UNICODE_CLASS = 50
 const REPEAT = /\{(\d{1,4})(,(\d{0,4}))?\}/y
 const ESCAPE = /\\(?:[pP]\{[^}]*\}|x\{[^}]*\}|[\s\S])/y
 
 /**
- * Roughly how many instructions a pattern compiles to, read off its text. Counted repetitions are copied out by the
- * compiler, so that a hundred characters can ask for a hundred thousand instructions and a second of its time.
+ * Estimates from its text how many instructions a pattern compiles to. The compiler expands counted repetitions, so a
+ * hundred characters can produce a hundred thousand instructions and take a second to compile.
  */
 function estimate(source: string): number {
   const groups: number[] = [0]
@@ -175,7 +175,7 @@ function isUnicodeClass(part: string): boolean {
   return part.includes('\\p') || part.includes('\\P')
 }
 
-/** Where the class that opens at `start` ends. By hand: as a regular expression of ours it would go back and forth. */
+/** Returns the end of the class that opens at `start`. By hand, because a regular expression would backtrack. */
 function classEnd(source: string, start: number): number {
   let i = start + 1
   if (source[i] === '^') i++

@@ -3,9 +3,12 @@ import { functionOf, type Definitions, type Fn } from './definition.ts'
 import { mistyped } from './strings.ts'
 import { FAULT, overBudget, spend, type Context, type Value } from './values.ts'
 
-// `sets.*` over lists. Every pair that is compared is paid for, as `in` does it.
+// `sets.*` over lists. Every comparison of two elements is paid for, as with `in`.
 
-/** How many elements of `wanted` are found in `list`; it stops at the first that is not, or that is. */
+/**
+ * Reports whether any element of `wanted` is in `list` (`stopAt` true), or whether all of them are (`stopAt` false).
+ * Stops at the first element that decides it.
+ */
 function find(c: Context, wanted: readonly Value[], list: Value, stopAt: boolean): boolean | typeof FAULT {
   for (const item of wanted) {
     if (spend(c, 1)) return overBudget(c)

@@ -18,7 +18,7 @@ import {
 } from './strings.ts'
 import { fail, overBudget, spend, spendChars, type Context, type Result, type Value } from './values.ts'
 
-/** The character at an index; the empty string right behind the last one. */
+/** Returns the character at an index; the empty string for the index after the last character. */
 function charAt(c: Context, text: Value, index: Arg): Result {
   if (typeof text !== 'string') return mistyped(c, 'charAt', text, index)
   if (spendChars(c, text.length)) return overBudget(c)
@@ -28,8 +28,8 @@ function charAt(c: Context, text: Value, index: Arg): Result {
 }
 
 /**
- * The last place where the part begins, at or before an index. The engine's own search from the end is quadratic on
- * hostile text, so a long part is paid for by the product.
+ * Returns the last index where the part begins, at or before a given index. The engine's own search from the end is
+ * quadratic on hostile text, so a long part is paid for by the product of the lengths.
  */
 function lastIndexOf(c: Context, text: Value, part: Arg, from: Arg): Result {
   if (typeof text !== 'string' || typeof part !== 'string') return mistyped(c, 'lastIndexOf', text, part)
@@ -60,7 +60,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '"': '\\"',
 }
 
-/** The string as a literal would write it. */
+/** Returns the string as a literal. */
 function quote(c: Context, text: Value): Result {
   if (typeof text !== 'string') return mistyped(c, 'strings.quote', text)
   if (spend(c, text.length + 1)) return overBudget(c)

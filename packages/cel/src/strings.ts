@@ -15,11 +15,11 @@ import {
   type Value,
 } from './values.ts'
 
-// CEL counts strings in code points and JavaScript in UTF-16 units. The two agree for nearly every string, so that
-// each function first asks whether this is one of the others. Everything is paid for by length before it is done.
+// CEL counts strings in code points and JavaScript in UTF-16 units. The two agree for nearly every string, so each
+// function first checks whether they differ. All work is paid for by length before it is done.
 
 const SURROGATE = /[\ud800-\udfff]/
-/** Unicode's white space: with U+0085 and without U+FEFF, where JavaScript has it the other way round. */
+/** White space by Unicode: U+0085 is included and U+FEFF is not. JavaScript does the opposite. */
 const SPACE = /[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/
 const ASCII = /^[\0-\x7f]*$/
 
@@ -110,7 +110,7 @@ export function replace(c: Context, text: Value, old: Arg, fresh: Arg, limit: Ar
   if (spendChars(c, text.length + old.length)) return overBudget(c)
   let cuts = old === '' ? characterCuts(c, text, most) : occurrences(c, text, old, most)
   if (cuts === FAULT) return FAULT
-  // An empty string stands before every character and at the end.
+  // An empty string occurs before every character and at the end.
   if (old === '') cuts = [0, ...cuts, ...(text === '' ? [] : [text.length])].slice(0, Math.min(most, cuts.length + 2))
   if (spendChars(c, text.length + cuts.length * fresh.length)) return overBudget(c)
   return pieces(text, cuts, old.length).join(fresh)
@@ -130,27 +130,27 @@ export function join(c: Context, list: Value, separator: Arg): Result {
   return spendChars(c, length) ? overBudget(c) : list.join(between)
 }
 
-/** The words for a function that got arguments of the wrong type. */
+/** Fails with the message for arguments of the wrong type. */
 export function mistyped(c: Context, name: string, ...args: readonly Arg[]): typeof FAULT {
   const types = args.filter((arg) => arg !== undefined).map((arg) => typeWord(arg))
   return fail(c, `${name}() cannot be applied to ${types.join(' and ')}`)
 }
 
-/** A whole number from any of the numeric types; null for anything else. */
+/** Returns a whole number of any numeric type as a number; null for anything else. */
 export function wholeNumber(value: Arg): number | null {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? value : null
   if (value instanceof Double) return value.whole
   return value instanceof Uint && value.unsigned <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value.unsigned) : null
 }
 
-/** How many at most: all of them where the limit is left out or negative; null where it is no number. */
+/** Returns the limit as a number: infinite if it is left out or negative; null if it is not a whole number. */
 function countLimit(limit: Arg): number | null {
   if (limit === undefined) return Infinity
   const whole = wholeNumber(limit)
   return whole !== null && whole < 0 ? Infinity : whole
 }
 
-/** Where in UTF-16 units the code point with this index starts; null where the string has no such place. */
+/** Returns the offset in UTF-16 units of the code point with this index; null if the index is out of range. */
 export function unitOffset(text: string, index: Arg): number | null {
   const wanted = wholeNumber(index)
   if (wanted === null || wanted < 0 || wanted > text.length) return null
@@ -163,7 +163,7 @@ export function unitOffset(text: string, index: Arg): number | null {
   return at
 }
 
-/** Where the part stands, without overlaps, from the left. */
+/** Returns the offsets of the part, without overlaps, from the left. */
 function occurrences(c: Context, text: string, part: string, most: number): number[] | typeof FAULT {
   const found: number[] = []
   for (let at = 0; found.length < most; ) {
@@ -176,7 +176,7 @@ function occurrences(c: Context, text: string, part: string, most: number): numb
   return found
 }
 
-/** The places between characters. */
+/** Returns the offsets between characters. */
 function characterCuts(c: Context, text: string, most: number): number[] | typeof FAULT {
   if (spend(c, Math.min(text.length, most))) return overBudget(c)
   const cuts: number[] = []

@@ -16,7 +16,7 @@ import {
   type Value,
 } from './values.ts'
 
-/** What `string()` makes of a value; null for what has no text of its own. */
+/** Returns the result of `string()`; null for a value that has no text form. */
 export function scalarText(c: Context, value: Value): string | typeof FAULT | null {
   if (typeof value === 'string') return value
   if (typeof value === 'number') return String(value)

@@ -1,6 +1,6 @@
 import { Duration, Timestamp } from './values.ts'
 
-// Functions here answer with the words for what is wrong where they cannot answer with a value.
+// Functions here that can fail return an error message instead of a value.
 
 const NANOS = 1_000_000_000
 /** 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z, the ends of CEL's timestamps. */
@@ -112,7 +112,7 @@ export function timeBetween(a: Timestamp, b: Timestamp): Duration | string {
   return duration(a.seconds - b.seconds - (nanos < 0 ? 1 : 0), (nanos + NANOS) % NANOS)
 }
 
-/** What each accessor reads off a moment whose UTC fields show the local time. */
+/** The accessors of a timestamp, applied to a Date whose UTC fields show the local time. */
 export const DATE_PARTS: Readonly<Record<string, (local: Date) => number>> = {
   getFullYear: (local) => local.getUTCFullYear(),
   getMonth: (local) => local.getUTCMonth(),
@@ -130,7 +130,7 @@ export const DATE_PARTS: Readonly<Record<string, (local: Date) => number>> = {
   getMilliseconds: (local) => local.getUTCMilliseconds(),
 }
 
-/** The accessors of a duration are its whole length in that unit, except milliseconds: those are its fraction. */
+/** The accessors of a duration return its whole length in a unit, except milliseconds, which return its fraction. */
 export const DURATION_PARTS: Readonly<Record<string, (span: Duration) => number>> = {
   getHours: (span) => Math.trunc(exactSeconds(span) / 3600),
   getMinutes: (span) => Math.trunc(exactSeconds(span) / 60),
@@ -141,18 +141,18 @@ export const DURATION_PARTS: Readonly<Record<string, (span: Duration) => number>
   },
 }
 
-/** Whole seconds, towards zero. */
+/** Returns the whole seconds, rounded towards zero. */
 function exactSeconds(span: Duration): number {
   return span.seconds < 0 && span.nanos > 0 ? span.seconds + 1 : span.seconds
 }
 
 const FIXED_OFFSET = /^([+-]?)(\d\d):(\d\d)$/
-// Making a formatter costs a hundred times what using it does, and zone names come from strangers.
+// Creating a formatter costs a hundred times as much as using it, and zone names are untrusted.
 const formatters = new Map<string, Intl.DateTimeFormat>()
 const MAX_FORMATTERS = 64
 const LONGEST_ZONE = 64
 
-/** A Date whose UTC fields show the time in that zone: `Europe/Madrid`, `+02:00` or `UTC`. */
+/** Returns a Date whose UTC fields show the time in a zone such as `Europe/Madrid`, `+02:00` or `UTC`. */
 export function localTime(time: Timestamp, zone: string | undefined): Date | string {
   const utc = time.seconds * 1000 + Math.floor(time.nanos / 1_000_000)
   if (zone === undefined || zone === 'UTC' || zone === 'Z') return new Date(utc)
@@ -195,7 +195,7 @@ function formatterOf(zone: string): Intl.DateTimeFormat | null {
   return made
 }
 
-/** Short enough for a message. */
+/** Quotes a text and shortens it for a message. */
 export function quote(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text)
 }

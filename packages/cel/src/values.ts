@@ -1,14 +1,14 @@
-// What an expression computes with. JSON values are taken as they are, without copying or wrapping:
+// The values of expressions. JSON values are used as they are, without copying or wrapping:
 //
-//   int        a number that is a safe integer (|n| < 2^53), or a bigint between there and the ends of int64
+//   int        a number that is a safe integer (|n| < 2^53), or a bigint for the rest of int64
 //   double     any other number, or a Double around a whole value
 //   uint       a Uint
 //   map        a JSON object (own properties only), or a Map made by the expression
 //   the rest   null, boolean, string, array, Uint8Array, Timestamp, Duration, Optional, Ip, Cidr, TypeValue
 //
 // JSON has one kind of number, so a whole number in an event counts as an int whether it was written 7 or 7.0.
-// One beyond 2^53 was rounded when it was parsed and counts as a double. Each int has exactly one representation:
-// a number where that is exact, a bigint where it is not. Arithmetic that leaves int64 is an error, as CEL has it.
+// A number beyond 2^53 was rounded when it was parsed and counts as a double. Each int has exactly one representation:
+// a number if that is exact, a bigint otherwise. Arithmetic that leaves int64 is an error, as CEL requires.
 
 /** A double whose value is a safe integer, such as the literal `2.0`: a bare number would count as an int. */
 export class Double {
@@ -25,7 +25,7 @@ export class Uint {
   }
 }
 
-/** A moment: seconds since 1970 and 0..999,999,999 nanoseconds on top. */
+/** A point in time: seconds since 1970 plus 0..999,999,999 nanoseconds. */
 export class Timestamp {
   readonly seconds: number
   readonly nanos: number
@@ -35,7 +35,7 @@ export class Timestamp {
   }
 }
 
-/** A span of time: seconds, possibly negative, and 0..999,999,999 nanoseconds on top. */
+/** A span of time: seconds, possibly negative, plus 0..999,999,999 nanoseconds. */
 export class Duration {
   readonly seconds: number
   readonly nanos: number
@@ -45,7 +45,7 @@ export class Duration {
   }
 }
 
-/** A value, or none: what `a.?b` gives. */
+/** A value or none: the result of `a.?b`. */
 export class Optional {
   readonly held: Value | undefined
   constructor(held: Value | undefined) {
@@ -63,7 +63,7 @@ export class Ip {
   }
 }
 
-/** A range of IP addresses: an address, and how many of its first bits all of them share. */
+/** A range of IP addresses: an address, and how many leading bits all addresses share. */
 export class Cidr {
   readonly ip: Ip
   readonly prefix: number
@@ -105,21 +105,21 @@ export type Value =
   | JsonObject
 
 /**
- * Stands for "an error instead of a value"; what went wrong is in `Context.fault`. One shared mark rather than an
+ * Returned instead of a value after an error; the message is in `Context.fault`. One shared symbol rather than a new
  * object each time, because a missing field is the everyday case of a filter that does not match.
  */
 export const FAULT: unique symbol = Symbol('fault')
 export type Result = Value | typeof FAULT
 
-/** One evaluation: its variables, its fault and the steps it has left. */
+/** The state of one evaluation: its variables, its fault and its remaining steps. */
 export interface Context {
-  /** The roots first, then one place per comprehension variable; undefined where there is no such value. */
+  /** The roots first, then one place for each comprehension variable; undefined if a variable has no value. */
   readonly vars: (Value | undefined)[]
   fault: string
   left: number
-  /** The number of this evaluation, for what is paid for once in each. */
+  /** The number of this evaluation, for work that is paid for once per evaluation. */
   round: number
-  /** The last regular expression that came out of the event: using it again costs less. */
+  /** The last regular expression from the event: using it again costs less. */
   pattern: string | null
   /** The last time zone, for the same reason. */
   zone: string | null
@@ -138,8 +138,8 @@ export function fail(c: Context, message: string): typeof FAULT {
 }
 
 /**
- * Takes steps, before the work is done; true when they ran out, and then the caller does not do it. Prices are numbers
- * without bit operations, which would turn those beyond 2^31 negative.
+ * Takes steps before the work is done. Returns true if they ran out, and then the caller must not do the work. Prices
+ * are computed without bit operations, which would turn those beyond 2^31 negative.
  */
 export function spend(c: Context, steps: number): boolean {
   c.left -= steps
@@ -155,12 +155,12 @@ export function overBudget(c: Context): typeof FAULT {
   return fail(c, 'the expression takes too much work')
 }
 
-/** A double, in the representation that keeps it one. */
+/** Returns a double in the representation that distinguishes it from an int. */
 export function double(value: number): number | Double {
   return Number.isSafeInteger(value) ? new Double(value) : value
 }
 
-/** An int in its one representation; the caller has checked that it lies in int64. */
+/** Returns an int in its only representation. The caller has checked that it is within int64. */
 export function int(value: bigint): number | bigint {
   return value >= MIN_SAFE && value <= MAX_SAFE ? Number(value) : value
 }
@@ -172,7 +172,7 @@ export const MAX_INT = 2n ** 63n - 1n
 export const MIN_INT = -(2n ** 63n)
 export const MAX_UINT = 2n ** 64n - 1n
 
-/** A JSON object. Anything made by this module has a prototype of its own. */
+/** Reports whether a value is a JSON object. The classes of this module have their own prototypes. */
 export function isRecord(value: unknown): value is JsonObject {
   if (typeof value !== 'object' || value === null) return false
   const prototype: unknown = Object.getPrototypeOf(value)
@@ -180,13 +180,13 @@ export function isRecord(value: unknown): value is JsonObject {
 }
 
 /**
- * The key under which a value is found in a Map, so that 1, 1u and 1.0 are one key; undefined for what cannot be a
- * key. A bigint only where no exact number would do.
+ * Returns the key of a value in a Map, so that 1, 1u and 1.0 are one key; undefined for a value that cannot be a key. A
+ * bigint is used only if a number would not be exact.
  */
 export function keyOf(value: Value): Key | undefined {
   if (typeof value === 'string' || typeof value === 'boolean' || typeof value === 'bigint') return value
   if (typeof value === 'number') {
-    // A huge double and the int literal of the same value are equal, so they have to be one key.
+    // A huge double and the int literal of the same value are equal, so they must be one key.
     return Number.isInteger(value) && !Number.isSafeInteger(value) && Math.abs(value) < 2 ** 64 ? BigInt(value) : value
   }
   if (value instanceof Double) return value.whole
@@ -223,7 +223,7 @@ const TIMESTAMP_TYPE = 'google.protobuf.Timestamp'
 const DURATION_TYPE = 'google.protobuf.Duration'
 const OPTIONAL_TYPE = 'optional_type'
 
-/** The types by the names that expressions have for them. */
+/** The names of types in expressions. */
 export const TYPE_NAMES: ReadonlySet<string> = new Set([
   'int',
   'uint',
@@ -242,7 +242,7 @@ export const TYPE_NAMES: ReadonlySet<string> = new Set([
   'net.CIDR',
 ])
 
-/** The type in a sentence: `null` rather than `null_type`, `timestamp` rather than the name of a message. */
+/** Returns the type for an error message: `null` instead of `null_type`, `timestamp` instead of a message name. */
 export function typeWord(value: Value): string {
   const name = typeName(value)
   if (name === 'null_type') return 'null'

@@ -1,12 +1,12 @@
 // Searches ahead: between the publish of an event and the poll that takes its delivery there is mostly time to find what
-// its receiver remembers about it. A poll of a hundred then waits for none of a hundred searches.
+// its receiver remembers about it. A poll of a hundred deliveries then waits for none of a hundred searches.
 //
-// 1. A publish waits for none of it: what it has stored is noted here, and work begins after its response.
-// 2. What was found is used only if it would be found again: the memories of the tenant are the same (`standing`), and so
-//    is the receiver's team. Otherwise the poll searches, with a text that the model has read already.
-// 3. Nothing is computed that nobody would ask for: only for receivers that were enriched here lately and see memories
-//    at all. One whose memories keep changing has its texts read by the model, which stays true, and is not searched for.
-// 4. Tenants take turns, and inside a tenant its agents. What waits is bounded; past that a poll searches as ever.
+// 1. A publish waits for none of it: the deliveries it stored are noted here, and work begins after its response.
+// 2. A result is used only if the search would find the same again: the memories of the tenant have not changed
+//    (`standing`), nor has the receiver's team. Otherwise the poll searches, with a text that is already embedded.
+// 3. Only searches that are likely to be used are made: for receivers that were enriched here lately and see memories
+//    at all. For a receiver whose memories keep changing the text is embedded, which stays valid, and not searched for.
+// 4. Tenants take turns, and agents inside a tenant. The queue is bounded; for deliveries beyond it the poll searches.
 import type { NewDelivery } from '../delivery/handover.ts'
 import { SHORT_BYTES } from '../delivery/long-payloads.ts'
 import type { Mailbox } from '../delivery/sql.ts'
@@ -20,41 +20,41 @@ import type { Store } from '../store/db.ts'
 import { queryOf } from './query.ts'
 import { viewerOf } from './viewer.ts'
 
-/** While one is read by the model another is searched for; more would take the processors from the events. */
+/** While one text is embedded another is searched for; more at once would take the processors from the events. */
 const AT_ONCE = 2
-/** Deliveries that wait: of a mailbox as many as one poll takes twice, of all together, and characters of their events. */
+/** Deliveries in the queue: of one mailbox (as many as two polls take), of all, and the characters of their events. */
 const MAX_WAITING = { mailbox: 200, all: 2_000, characters: 8_388_608 } as const
-/** Deliveries with something found, about a kilobyte each. */
+/** Deliveries with a result, about a kilobyte each. */
 const MAX_FOUND = 4_000
-/** How long it is used: what is new fades meanwhile, and a time in words, "yesterday", means another day. */
+/** How long a result is used: newness fades meanwhile, and a time in words, "yesterday", comes to mean another day. */
 const FOUND_FOR_MS = 300_000
-/** A receiver that was not enriched for so long may never come again. */
+/** A receiver that was not enriched for this long may never poll again. */
 const LATELY_MS = 600_000
 const MAX_RECEIVERS = 10_000
-/** Without a bound a search is read again by a better model, which enrichment does not wait for. */
+/** Set because a search without a budget is reranked, which enrichment does not wait for. */
 const BUDGET_MS = 30_000
 
 export interface FoundAhead {
   teamId: string | null
-  /** Null: its text was read by the model, and nothing was searched. */
+  /** Null if there is no result to use: the text was only embedded, or it was found by words alone. */
   recalled: Recalled[] | null
-  /** Of the memories, before they were searched. */
+  /** Of the tenant's memories, taken before the search. */
   standing: string | null
   at: number
 }
 
-/** What a poll has seen of its receiver. */
+/** What a poll learnt about its receiver. */
 export interface Seen {
-  /** Whether it sees memories; null when nothing was found out. */
+  /** Whether the receiver sees memories; null if the poll did not find out. */
   hasMemories: boolean | null
-  /** Whether they were as they had been ahead; null when nothing had been done ahead. */
+  /** Whether the memories had not changed since the search ahead; null if nothing was done ahead. */
   wereTheSame: boolean | null
 }
 
 export interface Ahead {
-  /** These wait to be polled, on disk. */
+  /** Notes deliveries that are stored and wait to be polled. */
   added(deliveries: readonly NewDelivery[]): void
-  /** A poll has the delivery: what was found for it, if that was begun at all. */
+  /** Called by the poll that has the delivery. Returns what was found; null if no search was begun, or long ago. */
   take(deliveryId: string): Promise<FoundAhead | null>
   polled(mailbox: Mailbox, seen: Seen): void
   /** Resolves when nothing waits. */
@@ -68,7 +68,7 @@ export interface AheadTools extends Pick<MemoryParts, 'recall' | 'readAhead' | '
   log: Logger
 }
 
-/** How many memories a search is for, by depth. */
+/** How many memories a search asks for, by depth. */
 export const MEMORIES = { light: 3, full: 8 } as const
 type Depth = keyof typeof MEMORIES
 
@@ -85,7 +85,7 @@ interface Receiver extends Seen {
 
 const nameOf = ({ tenantId, recipientId }: Mailbox): string => `${tenantId} ${recipientId}`
 
-/** Keeps the latest of a map's entries. */
+/** Sets an entry of a map, and evicts the oldest when there are more than `most`. */
 function keepLatest<K, V>(map: Map<K, V>, key: K, value: V, most: number): void {
   map.delete(key)
   map.set(key, value)
@@ -104,7 +104,7 @@ function makeSearchAhead({ clock, recall, readAhead, standing }: AheadTools) {
     let recalled: Recalled[] | null = null
     if (keepsChanging || standingNow === null) await readAhead(viewer, query)
     else recalled = await recall(viewer, query, { limit: MEMORIES[depth], budgetMs: BUDGET_MS })
-    // By words alone: the model was away, and may be back when somebody asks.
+    // Found by words alone: the model was unavailable, and may be back when the delivery is polled.
     if (recalled?.length && recalled.every(({ signals }) => signals.similarity === 0)) recalled = null
     const answer = { teamId, recalled, standing: standingNow, at: clock.elapsed() }
     if (recalled) keepLatest(answers, name, answer, MAX_FOUND)
@@ -112,7 +112,7 @@ function makeSearchAhead({ clock, recall, readAhead, standing }: AheadTools) {
   }
 }
 
-/** Deliveries that wait to be searched for. What there is no room for is left out. */
+/** The queue of deliveries to search for. A delivery that there is no room for is left out. */
 function makeLine() {
   const queue = fairQueue<Waiting>()
   const waiting = new Map<string, Waiting>()
@@ -140,7 +140,7 @@ function makeLine() {
 
   return {
     add,
-    /** The next one whose turn it is; those that a poll has taken are passed over. */
+    /** Returns the next delivery whose turn it is; those that a poll has taken are skipped. */
     next(): Waiting | undefined {
       while (queue.size > 0) {
         const [one] = queue.take(() => true)
@@ -150,7 +150,7 @@ function makeLine() {
       }
       return undefined
     },
-    /** A poll has it; whether it was still waiting. */
+    /** Removes a delivery that a poll has; returns whether it was still waiting. */
     take(deliveryId: string): boolean {
       const one = waiting.get(deliveryId)
       if (!one) return false
@@ -168,7 +168,7 @@ export function makeAhead(tools: AheadTools): Ahead {
   const search = makeSearchAhead(tools)
   const line = makeLine()
   const receivers = new Map<string, Receiver>()
-  /** By delivery. */
+  /** Searches begun, by delivery. */
   const found = new Map<string, Promise<FoundAhead | null>>()
   const underWay = new Set<Promise<unknown>>()
   let closed = false
@@ -190,7 +190,7 @@ export function makeAhead(tools: AheadTools): Ahead {
       const keepsChanging = receivers.get(nameOf(mailbox))?.wereTheSame === false
       return query === '' ? null : await search(await viewerOf(store, mailbox), query, depth, keepsChanging)
     } catch (error) {
-      // The poll searches, and says what is wrong if it still is.
+      // The poll searches, and logs the error if it occurs again.
       if (!closed) log.debug({ err: error }, 'nothing was found ahead for a delivery')
       return null
     }

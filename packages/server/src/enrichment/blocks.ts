@@ -1,5 +1,5 @@
-// The blocks of several deliveries to one receiver, read together: their memories in one query, and the relationships of
-// those that have some.
+// Makes the blocks of several deliveries to one receiver together: reads their memories a few at a time, and
+// relationships only of memories that have some.
 import { iso } from '../kernel/clock.ts'
 import type { ToEnrich } from '../delivery/claim.ts'
 import { toText, withExactNumbers } from '../kernel/json.ts'
@@ -11,9 +11,9 @@ import type { Db } from '../store/db.ts'
 import { listRelated, listWithSubject, readEarlierEvents, readRecalled, type RecalledRow } from './sql.ts'
 
 const EARLIER_EVENTS = 5
-/** Memories that are read in one step: a content may have 32 kB. */
+/** Memories read in one step: a content may have 32 kB. */
 const READ_TOGETHER = 25
-/** Of each memory, the strongest: a block must not grow with what somebody else has related. */
+/** Relationships shown of each memory, the strongest: a block must not grow with what others have related. */
 const RELATIONSHIPS = 100
 
 export interface ToShow {
@@ -21,7 +21,7 @@ export interface ToShow {
   recalled: readonly Recalled[]
 }
 
-/** As the contract has it; metadata that is long is left out. */
+/** Returns a relationship as the contract defines it; long metadata is left out. */
 const shownRelationship = ({ metadata, created_at, ...row }: Reached['relationship']): object => ({
   ...row,
   metadata: metadata === null ? null : (withExactNumbers(metadata, JSON.parse(metadata)) as object),
@@ -34,7 +34,7 @@ const idsOf = (items: readonly ToShow[]): string[] => [
 
 type Shown = (RecalledRow & { score: number })[]
 
-/** Those of these memories that the viewer sees, a few in a step. */
+/** Reads the recalled memories that the viewer sees, a few in a step. */
 async function readInSteps(
   db: Db,
   viewer: Viewer,
@@ -53,7 +53,7 @@ async function readInSteps(
   return rows
 }
 
-/** Each block as JSON, in the order of the items. It pauses before it reads, and before each block that is full. */
+/** Returns each block as JSON, in the order of the items. Pauses before it reads, and before each full block. */
 export async function blocksOf(
   db: Db,
   viewer: Viewer,

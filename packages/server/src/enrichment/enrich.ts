@@ -1,11 +1,11 @@
-// Joins a delivery with what its receiver remembers: computed when it is first delivered, kept for its redeliveries.
+// Enriches a delivery with what its receiver remembers: computed when it is first delivered, kept for its redeliveries.
 //
-// 1. A publish never waits for it, and a poll waits no longer than BUDGET_MS: what is not ready by then goes out
-//    without, and what was not begun by then is not begun, so that nobody's next poll waits behind it.
+// 1. A publish never waits for it, and a poll waits no longer than BUDGET_MS: a delivery that is not ready by then goes
+//    out without it, and work that was not begun by then is not begun, so that nobody's next poll waits behind it.
 // 2. It shows only what the receiver itself may see at that moment.
-// 3. What it computes on this thread it does in steps, one of all polls in a turn of the event loop: tenants take turns,
-//    and receivers inside a tenant. Thirty polls of a hundred deliveries took 149 ms in one.
-// 4. A failure leaves it out and is logged; the next attempt tries again.
+// 3. It computes on this thread in steps, one step of all polls in a turn of the event loop: tenants take turns, and
+//    receivers inside a tenant. Thirty polls of a hundred deliveries took 149 ms in one turn.
+// 4. After a failure, which is logged, a delivery goes out without it; the next attempt tries again.
 import type { Enrich, ToEnrich } from '../delivery/claim.ts'
 import { readEnvelope } from '../delivery/long-payloads.ts'
 import type { Mailbox } from '../delivery/sql.ts'
@@ -26,14 +26,15 @@ import { keepEnrichment } from './sql.ts'
 import { viewerOf } from './viewer.ts'
 
 const BUDGET_MS = 1_000
-/** How long a search is waited for that was begun ahead: a model that is away must leave time for one by words. */
+/** How long a poll waits for a search begun ahead: an unavailable model must leave time for a search by words. */
 const UNDER_WAY_MS = BUDGET_MS / 4
 /**
- * What scores lower has nothing to do with the event. Measured with judged questions as events: of those asked of
- * another collection 96 in a hundred and more got nothing, and of those with an answer among their first three 89 and
- * more kept it, in every collection of 8 to 10,342 memories; at 0.05 92 got nothing, at 0.08 78 kept theirs. That so low a
- * score is enough says how rarely a judge calls anything relevant; strangers score a hundredth. A query that was not
- * embedded in time has its words only, which meet by chance: of those a score must say more.
+ * A memory with a lower score has nothing to do with the event. Measured with judged questions as events, in every
+ * collection of 8 to 10,342 memories: of questions asked of another collection 96 in a hundred and more got nothing,
+ * and of those with an answer among their first three results 89 and more kept it. At 0.05, 92 got nothing; at 0.08, 78
+ * kept theirs. So low a score is enough because judges rarely call anything relevant; unrelated memories score a
+ * hundredth. A query that was not embedded in time has only its words, which match by chance, so it needs a higher
+ * score.
  */
 export const FLOOR = { score: 0.06, byWords: 0.2 } as const
 
@@ -44,7 +45,7 @@ const belongs = ({ score, signals: { similarity } }: Recalled): boolean =>
 const AT_ONCE = 4
 /** Blocks that are made together. */
 const TOGETHER = 100
-/** Blocks that are written in one transaction: with one writer everybody else's waits for it. */
+/** Blocks that are written in one transaction: with one writer, all other transactions wait for it. */
 const KEPT_AT_ONCE = 25
 
 export interface EnrichTools {
@@ -52,19 +53,19 @@ export interface EnrichTools {
   recall: Recall
   clock: Clock
   log: Logger
-  /** What computes on this thread waits here for its turn. */
+  /** Computation on this thread waits here for its turn. */
   steps: StepTurns
-  /** Without it everything is searched for when it is polled. */
+  /** Without it every search is made when the delivery is polled. */
   ahead?: SearchedAhead
 }
 
 export interface SearchedAhead extends Pick<Ahead, 'take' | 'polled'> {
   standing(viewer: Viewer): Promise<string | null>
-  /** Told for each delivery whether its search was made ahead. */
+  /** Called for each delivery with whether its search was made ahead. */
   count(wasAhead: boolean): void
 }
 
-/** What was found ahead for the deliveries of one poll, as far as it is still true. */
+/** Gives the deliveries of one poll what was found for them ahead, as far as it is still valid. */
 function makeUse({ take, polled, standing, count }: SearchedAhead, viewer: Viewer, clock: Clock) {
   let now: Promise<string | null> | undefined
   let hasMemories: boolean | null = null
@@ -101,7 +102,7 @@ export function makeEnrich({ store, recall, clock, log, steps, ahead = WITHOUT }
   async function envelopeOf(tenantId: string, { eventId, envelope }: ToEnrich): Promise<object> {
     const text = envelope ?? (await readEnvelope(store, tenantId, eventId)) ?? '{}'
     const parsed = await parseBody(Buffer.from(text))
-    if (envelope === null) await nextTurn() // four of them at once would make one long piece
+    if (envelope === null) await nextTurn() // four of them at once would make one long step
     return parsed.ok ? (parsed.value as object) : {}
   }
 
@@ -132,7 +133,7 @@ export function makeEnrich({ store, recall, clock, log, steps, ahead = WITHOUT }
     }
     const search = makeSearch(viewer, pause)
     const used = makeUse(ahead, viewer, clock)
-    // What is ready at the same time is read and shown together.
+    // Deliveries that are ready at the same time are read and shown together.
     const shown = makeBatches<ToShow, string>({
       run: (items) => blocksOf(store, viewer, items, clock.now(), pause),
       lanes: 1,
@@ -163,7 +164,7 @@ export function makeEnrich({ store, recall, clock, log, steps, ahead = WITHOUT }
     used.end()
   }
 
-  /** In transactions of a few blocks, so that others have theirs in between. */
+  /** Writes blocks in transactions of a few each, so that other transactions run in between. */
   async function keep(mailbox: Mailbox, blocks: ReadonlyMap<string, string>): Promise<void> {
     const caller = { tenantId: mailbox.tenantId, id: mailbox.recipientId }
     const all = [...blocks]

@@ -1,6 +1,6 @@
-// What to remember about an event: its own words. The subject, the words of its type, and what is telling in its data:
-// texts that somebody wrote come before names and small numbers, and what only a program reads is left out, the names of
-// fields with it.
+// Makes a search for an event out of its own words: the subject, the words of its type, and the telling values of its
+// data. Texts that people wrote come before names and small numbers. Values that only a program reads are left out, and
+// so are the names of fields.
 
 const MAX_LENGTH = 1_000
 /** Characters of one value that are looked at. */
@@ -23,13 +23,13 @@ const FOR_PROGRAMS = [
 ]
 /** Larger numbers are times, amounts or ids; those with a fraction are measurements. */
 const MAX_NUMBER = 99_999
-/** A word that is longer carries no meaning, and would take the room of those that do. */
+/** Characters kept of a word: a longer one carries no meaning, and would take the room of words that do. */
 const MAX_WORD = 60
 
 /** The kinds of values, most telling first. */
 const KINDS = 3
 
-/** How telling a value is, from 0; -1 for one that is not. */
+/** Returns how telling a value is: 0 is most telling, -1 is not telling at all. */
 function kindOf(name: string, value: string | number): number {
   if (typeof value === 'number') return Number.isInteger(value) && value >= 0 && value <= MAX_NUMBER ? 2 : -1
   if (FOR_PROGRAMS.some((pattern) => pattern.test(value.slice(0, 200)))) return -1
@@ -37,7 +37,7 @@ function kindOf(name: string, value: string | number): number {
   return WRITTEN.test(name) || value.trim().includes(' ') ? 0 : 1
 }
 
-/** The values of the data in their order, by how telling they are. */
+/** Returns the values of the data in their order, grouped by how telling they are. */
 function tellingOf(data: unknown): string[][] {
   const kinds: string[][] = Array.from({ length: KINDS }, () => [])
   let looked = 0
@@ -57,7 +57,7 @@ function tellingOf(data: unknown): string[][] {
 
 const words = (text: string): string => text.replaceAll(/[/_.:-]+/g, ' ')
 
-/** A search for what belongs to this event, made of its words. */
+/** Returns a query for the memories that belong to this event, made of its words. */
 export function queryOf(envelope: object): string {
   const { type, subject, data } = envelope as { type: string; subject?: string; data?: unknown }
   // `com.acme.order.created` says: order created. The first two parts name a company.

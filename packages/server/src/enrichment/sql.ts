@@ -1,4 +1,4 @@
-// What enrichment reads and keeps. Every query names the tenant; memories are read as the receiver sees them.
+// The queries of enrichment. Every query names the tenant; memories are read as the receiver sees them.
 import { shortText } from '../delivery/long-payloads.ts'
 import { MINE, type Mailbox } from '../delivery/sql.ts'
 import { withExactNumbers } from '../kernel/json.ts'
@@ -8,11 +8,11 @@ import type { Db } from '../store/db.ts'
 export interface RecalledRow {
   id: string
   title: string
-  /** Left out unless it was asked for. */
+  /** Only if it was requested. */
   content?: string
 }
 
-/** Title, and content if that is wanted, of those of these memories that the viewer sees. */
+/** Returns the title, and the content if requested, of the given memories that the viewer sees. */
 export async function readRecalled(
   db: Db,
   viewer: Viewer,
@@ -29,7 +29,7 @@ export async function readRecalled(
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** Which of these memories a relationship leads away from. */
+/** Returns which of these memories have a relationship that leads away from them. */
 export async function listRelated(db: Db, tenantId: string, ids: readonly string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set()
   const rows = await db.rows<{ id: string }>(
@@ -40,7 +40,7 @@ export async function listRelated(db: Db, tenantId: string, ids: readonly string
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Which of these events have a subject: only of those there are earlier ones about the same. */
+/** Returns which of these events have a subject: only those can have earlier events about the same. */
 export async function listWithSubject(db: Db, tenantId: string, ids: readonly string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set()
   const rows = await db.rows<{ id: string }>(
@@ -59,8 +59,8 @@ export interface EarlierEvent {
 }
 
 /**
- * The latest events before this one about the same subject that the viewer was sent too, latest first. Of a long one,
- * time and data are left out.
+ * Returns the latest events before this one with the same subject that the viewer was sent too, latest first. Time and
+ * data of a long event are left out.
  */
 export async function readEarlierEvents(
   db: Db,
@@ -85,7 +85,7 @@ export async function readEarlierEvents(
   })
 }
 
-/** Keeps the blocks of deliveries that have none yet. */
+/** Writes the blocks of deliveries that have none yet. */
 export function keepEnrichment(
   tx: Db,
   { tenantId, recipientId }: Mailbox,

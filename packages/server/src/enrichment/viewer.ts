@@ -1,4 +1,4 @@
-// Whose memories belong to a mailbox: those that its agent sees, in the team that it is in now.
+// Returns the viewer of a mailbox: its memories are those that its agent sees, in the team that the agent is in now.
 import { findAgent } from '../agents/sql.ts'
 import type { Mailbox } from '../delivery/sql.ts'
 import type { Viewer } from '../memory/see.ts'

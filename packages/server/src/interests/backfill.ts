@@ -1,7 +1,7 @@
 // Puts the newest retained events that match a new interest into its agent's mailbox, oldest first.
 //
-// History is read in pages without its envelopes; those whose type matches are then read a few megabytes at a time. With
-// pages of 500 whole events eight backfills at once took 3.5 GB.
+// History is read in pages without envelopes. If the interest has a filter, the envelopes of events whose type matches
+// are then read, a few megabytes at a time. With pages of 500 whole events, eight backfills at once took 3.5 GB.
 import type { Activity } from '../activity/activity.ts'
 import { lockAgent } from '../agents/sql.ts'
 import type { Db, Store } from '../store/db.ts'
@@ -30,7 +30,7 @@ export interface BackfillTools {
 
 const turn = (): Promise<void> => new Promise(setImmediate)
 
-/** Cuts a list where its events take so many bytes together; one event is always taken. */
+/** Yields a list in parts of at most MAX_BYTES; a part has at least one event. */
 function* byBytes(events: readonly ListedEvent[]): Generator<ListedEvent[]> {
   let part: ListedEvent[] = []
   let bytes = 0
@@ -46,7 +46,7 @@ function* byBytes(events: readonly ListedEvent[]): Generator<ListedEvent[]> {
   if (part.length > 0) yield part
 }
 
-/** The ids of those events that pass the filter, in their order. */
+/** Returns the ids of the events that pass the filter, in their order. */
 async function passing(
   store: Store,
   tenantId: string,
@@ -66,10 +66,10 @@ async function passing(
     const texts = new Map(rows.map(({ id, envelope }) => [id, envelope]))
     for (const { id, bytes } of part) {
       const text = texts.get(id) // null once retention has emptied it
-      // As it was when it was published: long numbers exact, and a long event in steps.
+      // Parsed as when it was published: long numbers exact, and a long event in steps.
       const envelope = text ? await parseBody(Buffer.from(text), { exactNumbers: true }) : null
       if (envelope?.ok && filter.test(envelope.value as Envelope) === true) passed.push(id)
-      // An event may be a megabyte, and a filter a millisecond.
+      // An event may have a megabyte, and a filter may take a millisecond.
       if (bytes > 100_000 || ++since === EVENTS_A_TURN) {
         since = 0
         await turn()
@@ -79,7 +79,7 @@ async function passing(
   return passed
 }
 
-/** The ids of the newest retained events that match, newest first. */
+/** Returns the ids of the newest retained events that match, newest first. */
 async function matchingEvents(store: Store, row: InterestRow, most: number): Promise<string[]> {
   const glob = compileGlob(row.event_type)
   const filter = row.filter_expression === null ? null : compileFilter(row.filter_expression)
@@ -100,7 +100,10 @@ async function matchingEvents(store: Store, row: InterestRow, most: number): Pro
   return found.slice(0, most)
 }
 
-/** Those that the agent was not sent yet; `record` writes the record of the response into the same transaction. */
+/**
+ * Delivers the matching events that the agent was not sent yet. `record` writes the record of the response in the same
+ * transaction.
+ */
 export async function backfill(
   { store, makeId, wakeups, activity, now }: BackfillTools,
   row: InterestRow,
@@ -111,7 +114,7 @@ export async function backfill(
   const history = await matchingEvents(store, row, most)
   await store.tx(async (tx) => {
     const at = now()
-    // One backfill of an agent at a time: nobody sends what this one is about to.
+    // One backfill of an agent at a time, so that no other one sends the same events.
     const agent = await lockAgent(tx, tenantId, recipientId)
     if (agent?.status !== 'active')
       throw ruleBroken('agent_inactive', 'An inactive agent receives no event', { agent_id: recipientId })

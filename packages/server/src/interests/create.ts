@@ -1,7 +1,7 @@
-// An agent says what it wants to hear of; with backfill, also of what has been.
+// Creates an interest: an agent says which events it wants to receive; with backfill, past ones too.
 //
 // 1. An interest belongs to the agent that creates it, and to no other.
-// 2. The same type and filter twice is a conflict: the schema says so, not a look beforehand.
+// 2. The same type and filter twice is a conflict: the schema decides that, not a check beforehand.
 // 3. Backfilled events are in the mailbox, oldest first, before the response.
 import { createHash } from 'node:crypto'
 import type { Interest, InterestCreate, Static } from '@sensorium/contract'
@@ -28,7 +28,7 @@ const conflictKey = (type: string, filter: string | null): string =>
     .update(JSON.stringify([type, filter]))
     .digest('base64url')
 
-/** Everything that can be wrong with the request itself, and whether it is for the caller. */
+/** Checks everything that can be wrong with the request itself, and that the interest is for the caller. */
 export async function checkInterest(db: Db, caller: Principal, agentId: string, fields: InterestFields): Promise<void> {
   checkFilter('filter_expression', fields.filter_expression)
   await requireAgent(db, caller.tenantId, agentId)
@@ -38,16 +38,16 @@ export async function checkInterest(db: Db, caller: Principal, agentId: string, 
 
 /** Writes the record of the response. */
 export interface InterestRecord {
-  /** With the first of two transactions: it is being made. */
+  /** In the first of two transactions: the interest is being created. */
   begun(tx: Db): Promise<void>
-  /** With the one that completes it. */
+  /** In the transaction that completes it. */
   ended(tx: Db, interest: Interest): Promise<void>
 }
 
 /**
  * Creates the interest. With backfill there are two transactions: from the first on every publish is routed by the
- * interest, so what is there then is all that is left to be sent. History is read between them, because a transaction
- * would hold up every other writer.
+ * interest, so only the events that are stored by then are left to be sent. History is read between the two, because
+ * reading it in a transaction would hold up every other writer.
  */
 export async function createInterest(
   tools: CreateTools,
@@ -83,8 +83,8 @@ export async function createInterest(
     await backfill(tools, row, fields.backfill, (tx) => record.ended(tx, interest))
     return interest
   } catch (error) {
-    // Not created, then, and the caller may try again. If the store is away that has to wait, and a second try is a
-    // conflict.
+    // The interest is deleted again, so that the caller may retry. If the store is unavailable, the interest stays, and
+    // a retry is a conflict.
     await store
       .tx(async (tx) => {
         await deleteInterestRow(tx, tenantId, agentId, row.id)

@@ -1,4 +1,4 @@
-// Writes new interests. Those that arrive together share a transaction: each moves the tenant's routing version on,
+// Writes new interests. Interests that arrive together share a transaction: each advances the tenant's routing version,
 // whose row only one transaction holds at a time, so one by one they would queue for it and for connections. One
 // hundred thousand by 32 clients ended in time-outs that way.
 import type { Interest } from '@sensorium/contract'
@@ -20,10 +20,10 @@ export interface NewInterest {
 
 export type InsertInterest = (wanted: NewInterest) => Promise<Interest>
 
-/** One order for all batches: two of them can then wait for each other in one direction only. */
+/** One order for all batches, so that two of them never deadlock. */
 const inOrder = <T>(groups: Map<string, T[]>): [string, T[]][] => [...groups].sort(([a], [b]) => (a < b ? -1 : 1))
 
-/** Writes the interests that are new; a conflict is a rejection in its place. */
+/** Writes the interests that are new. Returns a result for each; that of a conflict is a promise that rejects. */
 export async function insertTogether(
   tx: Db,
   quotas: Quotas,
@@ -51,7 +51,7 @@ export async function insertTogether(
   return results
 }
 
-/** Counts them; one agent that has too many undoes the transaction. */
+/** Adds new interests to the counts of their agents. Throws if an agent has too many, which undoes the transaction. */
 async function countUp(tx: Db, rows: readonly InterestRow[]): Promise<void> {
   for (const [, [first, ...others]] of inOrder(Map.groupBy(rows, (row) => `${row.tenant_id} ${row.agent_id}`))) {
     const { tenant_id, agent_id } = first!
@@ -77,7 +77,7 @@ export function makeInsertInterest(store: Store, quotas: Quotas): InsertInterest
         return await store.tx((tx) => insertTogether(tx, quotas, wanted))
       } catch (error) {
         if (wanted.length === 1 || error instanceof StoreUnavailable) throw error
-        // One's trouble (too many, or a record that another node wrote first) is not its neighbours': each alone.
+        // A failure of one (too many, or a record that another node wrote first) must not fail the others: each alone.
         return eachAlone(wanted, async (one) => (await store.tx((tx) => insertTogether(tx, quotas, [one])))[0]!)
       }
     },

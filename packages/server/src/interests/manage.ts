@@ -1,4 +1,4 @@
-// The interests of an agent, read and deleted.
+// Reads and deletes the interests of an agent.
 import { isId } from '@sensorium/contract'
 import { requireAgent } from '../agents/get.ts'
 import type { Principal } from '../auth/principal.ts'
@@ -8,17 +8,20 @@ import { recordRoutingChange } from '../routing/changes.ts'
 import type { Db } from '../store/db.ts'
 import { deleteInterestRow, interestIds, readInterests, type InterestRow } from './sql.ts'
 
-/** Rows of a page: with filters as long as they may be some 0.4 MB, or 1.6 where every character takes four bytes. */
+/** Rows in a page: some 0.4 MB with filters of the greatest length, or 1.6 if every character takes four bytes. */
 const PAGE = 100
 
-/** The interests of an agent, the newest first. (Rejected: an index for this order, which every new interest would write.) */
+/**
+ * Yields the interests of an agent, the newest first. (Rejected: an index for this order, which every new interest
+ * would write.)
+ */
 export async function* interestPages(db: Db, caller: Principal, agentId: string): AsyncGenerator<InterestRow[]> {
   await requireAgent(db, caller.tenantId, agentId)
   const ids = await interestIds(db, caller.tenantId, agentId)
   for (let at = 0; at < ids.length; at += PAGE) yield readInterests(db, caller.tenantId, ids.slice(at, at + PAGE))
 }
 
-/** An agent deletes its own; an admin anybody's, so that what a lost agent subscribed to can be ended. */
+/** An agent may delete its own interests, an admin those of any agent, so that those of a lost agent can be ended. */
 export async function deleteInterest(
   tx: Db,
   caller: Principal,

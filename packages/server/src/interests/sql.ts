@@ -54,8 +54,8 @@ const INTERESTS: Insert = {
 }
 
 /**
- * Inserts those that their agent has not got yet, and returns which. On PostgreSQL it waits for a competing insert of
- * the same interest.
+ * Inserts the interests that their agents do not have yet, and returns the ids of these. On PostgreSQL it waits for a
+ * competing insert of the same interest.
  */
 export const insertInterests = (db: Db, rows: readonly InterestRow[]) =>
   db.insertMany<{ id: string }>(
@@ -75,7 +75,7 @@ export const insertInterests = (db: Db, rows: readonly InterestRow[]) =>
     ]),
   )
 
-/** Adds to the number of an agent's interests and returns it. Holds the row until the transaction ends. */
+/** Adds to the number of an agent's interests and returns the sum. Locks the row until the transaction ends. */
 export async function addToCount(db: Db, tenantId: string, agentId: string, added: number): Promise<number> {
   const row = await one<{ interests: number }>(
     db,
@@ -103,14 +103,14 @@ export const interestIds = async (db: Db, tenantId: string, agentId: string): Pr
     ])
   ).map(({ id }) => id)
 
-/** Those of these that are still there, the newest first. */
+/** Returns the given interests that still exist, the newest first. */
 export const readInterests = (db: Db, tenantId: string, ids: string[]) =>
   db.rows<InterestRow>(
     `select ${COLUMNS} from interests where tenant_id = ? and ${db.dialect.inList('id')} order by id desc`,
     [tenantId, db.dialect.list(ids)],
   )
 
-/** Whether the interest is still there. Then it is until the transaction ends. */
+/** Returns whether the interest still exists. If so, it is locked against deletion until the transaction ends. */
 export const holdInterest = async (db: Db, { tenant_id, agent_id, id }: InterestRow): Promise<boolean> =>
   (await one(db, `select id from interests where tenant_id = ? and agent_id = ? and id = ? ${db.dialect.forShare}`, [
     tenant_id,
@@ -118,7 +118,7 @@ export const holdInterest = async (db: Db, { tenant_id, agent_id, id }: Interest
     id,
   ])) !== undefined
 
-/** Deletes an interest once and counts it off; a second time changes nothing. Returns how many went. */
+/** Deletes an interest and counts it off. Returns how many rows were deleted: 0 if it was deleted before. */
 export async function deleteInterestRow(db: Db, tenantId: string, agentId: string, id: string): Promise<number> {
   const deleted = await db.run('delete from interests where tenant_id = ? and agent_id = ? and id = ?', [
     tenantId,

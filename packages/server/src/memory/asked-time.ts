@@ -1,6 +1,6 @@
 // The time that a query names, if it names one: "last May", "two weeks ago", "yesterday", "in 2024". In UTC. Pure.
 
-/** In milliseconds; `to` is not in it. */
+/** In milliseconds; `to` is exclusive. */
 export interface AskedTime {
   from: number
   to: number
@@ -34,14 +34,14 @@ function countOf(text: string): number {
   return FEW[word] ?? (NUMBERS.includes(word) ? NUMBERS.indexOf(word) : Number(word))
 }
 
-/** A unit that lies so many of them back, as far around it as one who says so may be wrong: half of it. */
+/** Returns a range around the time `count` units ago: half a unit each way, as far as a person who says so may err. */
 function ago(count: number, unit: Unit, today: number): AskedTime {
   const days = UNIT_DAYS[unit]
   const middle = today + DAY_MS / 2 - count * days * DAY_MS
   return { from: middle - (days * DAY_MS) / 2, to: middle + (days * DAY_MS) / 2 }
 }
 
-/** The present or the one before it. */
+/** Returns the present week, month or year, or the one before it. */
 function calendar(which: string, unit: string, today: number): AskedTime {
   const date = new Date(today)
   const back = which === 'last' ? 1 : 0
@@ -51,7 +51,7 @@ function calendar(which: string, unit: string, today: number): AskedTime {
   return { from: monday, to: monday + 7 * DAY_MS }
 }
 
-/** The latest such month that has begun; with `last` one that is over. */
+/** Returns the latest month of this name that has begun, or with `isOver` the latest that has ended. */
 function latestMonth(month: number, isOver: boolean, now: number): AskedTime {
   const year = new Date(now).getUTCFullYear()
   const here = monthOf(year, month)

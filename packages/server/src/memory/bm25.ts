@@ -1,15 +1,15 @@
-// BM25, once: as functions, and as the SQL by which PostgreSQL chooses candidates. A test holds the two together.
+// BM25, as functions and as the SQL by which PostgreSQL chooses candidates. A test checks that the two agree.
 import type { Condition } from './see.ts'
 
 const K1 = 1.2
 export const B = 0.75
 
-/** The words of a query among what the caller can see. */
+/** Statistics of the words of a query over the memories that the caller sees. */
 export interface Words {
   /** Weight of each distinct word. */
   idf: readonly number[]
   averageLength: number
-  /** How many the caller sees. */
+  /** How many memories the caller sees. */
   memories: number
 }
 
@@ -17,7 +17,7 @@ export interface Words {
 export const idf = (memories: number, holding: number): number =>
   Math.log(1 + (memories - holding + 0.5) / (holding + 0.5))
 
-/** `idf` over two columns that are numbers. */
+/** `idf` as SQL over two numeric columns. */
 export const idfSql = (memories: string, holding: string): string =>
   `ln(1 + (${memories} - ${holding} + 0.5::double precision) / (${holding} + 0.5::double precision))`
 
@@ -25,13 +25,13 @@ export const idfSql = (memories: string, holding: string): string =>
 export const saturation = (frequency: number, length: number, averageLength: number): number =>
   frequency / (frequency + K1 * (1 - B + (B * length) / (averageLength || 1)))
 
-/** `saturation` over three columns that are numbers. */
+/** `saturation` as SQL over three numeric columns. */
 export const saturationSql = (frequency: string, length: string, averageLength: string): Condition => ({
   sql: `${frequency} / (${frequency} + ?::double precision * (1 - ?::double precision + ?::double precision * ${length} / greatest(${averageLength}, 1e-9)))`,
   values: [K1, B, B],
 })
 
-/** BM25 over the most it could be: 0 to 1. */
+/** BM25 divided by the most it could be: 0 to 1. */
 export function lexical(words: Words, frequencies: ArrayLike<number>, length: number): number {
   let sum = 0
   let most = 0

@@ -1,19 +1,19 @@
-// From the relevance that orders results to the score that is told: about the chance that a person would call the
-// result relevant. It rises with relevance and depends on nothing else of the response, so it never changes an order,
-// and a memory scores the same whatever is found beside it.
+// Turns the relevance that orders results into the score that is returned: about the chance that a person would call
+// the result relevant. The score rises with relevance and depends on nothing else of the response, so it never changes
+// an order, and a memory scores the same whatever is found beside it.
 //
 //   log odds = shift + slope · ln(relevance) + length · long − size · ln(memories) − flatter · ln(relevance) · ln(memories)
 //
-// Why the number of memories is in it: among a thousand something always looks a little like the question, and the same
-// relevance says less than among ten. It was learnt by logistic regression from the first ten results of judged
-// questions in two collections, in parts of them with 8, 40 and 200 memories and in both put together (8 to 10,342
-// memories), with questions of other collections, to which nothing is relevant. Tested on questions that it was not learnt
-// from, score and share of relevant results lie 0.02 to 0.07 apart in each of these, and in those of which most is at stake,
-// whole collections, 0.04. Relevance in place of its logarithm and its square were tried and worse at the ends; the best
-// of the others in the response gained a little, and would make a score depend on its neighbours.
+// The number of memories is in it because among a thousand something always looks a little like the question, and the
+// same relevance says less than among ten. The curve was learnt by logistic regression from the first ten results of
+// judged questions in two collections, in parts of them with 8, 40 and 200 memories and in both put together (8 to
+// 10,342 memories), with questions of other collections, to which nothing is relevant. On questions that it was not
+// learnt from, score and share of relevant results lie 0.02 to 0.07 apart in each of these, and 0.04 in whole
+// collections, where most is at stake. Relevance in place of its logarithm and its square were tried and were worse at
+// the ends. Including the best of the other results gained a little, and would make a score depend on its neighbours.
 import { longness } from './rank.ts'
 
-/** Which signals a relevance was made of: each has a scale of its own. */
+/** The signals that a relevance was computed from: each basis has a scale of its own. */
 export type Basis = 'tokens' | 'vectors' | 'words'
 
 interface Curve {
@@ -24,16 +24,16 @@ interface Curve {
   flatter: number
 }
 
-/** `vectors` was learnt with the built-in model's. Those of another model are spread differently: there it is a guess. */
+/** `vectors` was learnt with the built-in model. Vectors of others are spread differently: there it is a guess. */
 const CURVES: Record<Basis, Curve> = {
   tokens: { shift: 5.723, slope: 6.835, length: 0.825, size: 0.643, flatter: 0.36 },
   vectors: { shift: 5.86, slope: 4.745, length: 0.895, size: 0.506, flatter: 0 },
   words: { shift: 5.285, slope: 2.252, length: 0.938, size: 0.477, flatter: 0 },
 }
-/** Fewer and more were not measured; with very many the curve would fall. */
+/** Fewer and more memories were not measured; with very many the curve would fall. */
 const MEASURED = { fewest: 8, most: 10_000 } as const
 
-/** How the relevance of one response is read. */
+/** What the relevances of one response are converted by. */
 export interface Scale {
   basis: Basis
   averageLength: number

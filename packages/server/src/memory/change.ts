@@ -11,7 +11,7 @@ import { keepVersion } from './versions.ts'
 
 type Changes = Static<typeof MemoryUpdate>
 
-/** What was sent, as the columns have it. Only these: a body may carry anything else, and it is ignored. */
+/** Returns the fields that were sent, as columns. Only these: anything else in a body is ignored. */
 function columnsOf(changes: Changes, now: number): Partial<MemoryRow> {
   const { title, content, confidence, importance, metadata, expires_at, freshness_date } = changes
   return {

@@ -1,8 +1,8 @@
-// The memories that one came of, in its metadata. Metadata is kept as the text it came as: only this member of it is
-// written, so that numbers keep all their digits and texts their spaces.
+// Notes in the metadata of a memory which memories were merged into it. Metadata is kept as the text that was received:
+// only this member is written, so that numbers keep all their digits and texts their spaces.
 
 const DERIVED = 'derived_from'
-/** Looking through more would hold up everybody else. */
+/** Scanning longer metadata would hold up other requests. */
 const LONG_METADATA = 65_536
 
 interface Span {
@@ -10,7 +10,7 @@ interface Span {
   end: number
 }
 
-/** After the closing quote of the string that begins at a place. */
+/** Returns the index after the closing quote of the string that begins at `at`. */
 function afterString(text: string, at: number): number {
   let i = at + 1
   while (i < text.length && text[i] !== '"') i += text[i] === '\\' ? 2 : 1
@@ -18,8 +18,8 @@ function afterString(text: string, at: number): number {
 }
 
 /**
- * Where the value of a member lies in the text of an object, which is valid JSON; of several with one name that of the
- * last, which is the one that counts.
+ * Returns where the value of a member lies in the text of an object, which is valid JSON. Of several members with one
+ * name the last is returned, which is the one that counts.
  */
 function memberValue(text: string, name: string): Span | null {
   let depth = 0
@@ -43,7 +43,10 @@ function memberValue(text: string, name: string): Span | null {
   return found
 }
 
-/** Metadata with the merged memories noted; the rest stays the text it was. */
+/**
+ * Returns metadata with the merged memories noted; the rest of the text stays. Long metadata that contains the name of
+ * the member already is returned as it is.
+ */
 export function withDerived(metadata: string, ids: readonly string[]): string {
   const isLong = metadata.length > LONG_METADATA
   if (isLong && metadata.includes(`"${DERIVED}"`)) return metadata

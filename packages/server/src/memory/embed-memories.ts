@@ -1,12 +1,12 @@
-// Embeds what memories say, in the background. A new text is embedded at once after its commit; a run every few seconds
-// finds what was left: by a crash, by an embedding service that was away, by a change of the model.
+// Embeds the texts of memories, in the background. A new text is embedded at once after its commit; a run every few
+// seconds finds what was left by a crash, an outage of the embedding service or a change of the model.
 //
 // 1. A memory is claimed before it is embedded (embedding-claims.ts).
-// 2. Vectors are kept only if the text is still the one that was embedded: its version is checked where they are
+// 2. Vectors are kept only if the text is still the one that was embedded: its version is checked when they are
 //    written.
-// 3. Tenants take turns, and inside a tenant its agents: a burst of one delays nobody else's memory. Past MAX_WAITING
+// 3. Tenants take turns, and agents inside a tenant: a burst of one agent delays no other's memories. Past MAX_WAITING
 //    memories of one agent the rest is left to the run.
-// 4. Long texts, of many windows each, have a lane of their own: a short one never waits for them.
+// 4. Long texts, of many windows each, have lanes of their own: a short text never waits for them.
 import { makeBatches } from '../kernel/batches.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
@@ -16,30 +16,30 @@ import { EmbeddingRefused } from './embed/service.ts'
 import { makeClaims, type ClaimedText, type Claims, type MemoryName } from './embedding-claims.ts'
 import type { MemoryIndex } from './index/memory-index.ts'
 
-/** Vectors of this many memories are written in one transaction: over it the embedded store would hold up events. */
+/** Memories whose vectors are written in one transaction: with more, the embedded store would hold up events. */
 const WRITTEN_TOGETHER = 16
-/** Batches under way at once in a lane: while two are written, the next are embedded. */
+/** Batches under way at once, of short and of long texts each: while two are written, the next are embedded. */
 const AHEAD = 4
-/** Characters that always fit one window of the model. Longer ones go by the slow lane, one at a time. */
+/** Characters that always fit one window of the model. A longer text goes by the slow lanes, as a batch of its own. */
 const SHORT = 1_000
-/** What `soon` waits for, and how long at most. */
+/** How many memories `soon` waits for, and how long at most. */
 const FEW = 8
 const SOON_MS = 100
-/** Memories of one agent that wait in the queue. */
+/** Memories of one agent that may wait in the queue. */
 const MAX_WAITING = 1_000
 
 export interface Embedding {
-  /** A memory was written: its meaning is wanted soon. */
+  /** Queues a memory that was written, to be embedded soon. */
   wake(tenantId: string, agentId: string, memoryId: string, length: number): void
-  /** Whether nothing waits to be embedded that this process knows of. */
+  /** Whether no memory that this process knows of waits to be embedded. */
   isQuiet(): boolean
-  /** Embeds what is waiting and unclaimed, all of it or so many batches. Returns how many memories were embedded. */
+  /** Embeds waiting, unclaimed memories: all, or this many batches. Returns how many memories were embedded. */
   runOnce(batches?: number): Promise<number>
-  /** Resolves when nothing that this process knows of waits for its meaning. */
+  /** Resolves when no memory that this process knows of waits to be embedded. */
   idle(): Promise<void>
   /**
-   * Waits for the few of a tenant that are being embedded right now, so that who writes and then searches finds it; not
-   * for a flood, and not for another tenant's.
+   * Waits for the few memories of a tenant that are being embedded right now, so that a client that writes and then
+   * searches finds what it wrote. Waits neither for a flood nor for another tenant's memories.
    */
   soon(tenantId: string): Promise<void>
   close(): Promise<void>
@@ -51,7 +51,7 @@ export interface EmbeddingTools {
   embedder: Embedder
   clock: Clock
   log: Logger
-  /** Told of the memories that were embedded. */
+  /** Called with the number of memories that were embedded. */
   embedded?: (memories: number) => void
 }
 
@@ -60,8 +60,8 @@ interface ToEmbed extends MemoryName {
 }
 
 /**
- * Writes vectors, a few memories at a time, which are in the order of their names; returns how many of the texts were
- * still those that were embedded.
+ * Writes vectors, a few memories in a transaction; the batch must be in the order of tenant and memory id. Returns how
+ * many texts had not changed since they were embedded.
  */
 async function keepVectors(
   store: Store,
@@ -83,7 +83,7 @@ async function keepVectors(
   return kept
 }
 
-/** What was woken and is not embedded yet, by tenant. */
+/** The memories that were queued and are not embedded yet, by tenant. */
 function makeWaiting() {
   const byTenant = new Map<string, Set<Promise<void>>>()
   return {
@@ -108,7 +108,7 @@ interface EmbedBatchTools extends Required<Pick<EmbeddingTools, 'store' | 'index
   isClosed(): boolean
 }
 
-/** Embeds a batch, and gives how many vectors were kept; what fails is given back for later. */
+/** Embeds a batch and returns how many memories got vectors. A batch that fails is released for later. */
 function makeEmbedBatch({ store, index, embedder, log, embedded, claims, isClosed }: EmbedBatchTools) {
   return async function embed(texts: readonly ClaimedText[]): Promise<number> {
     if (texts.length === 0) return 0
@@ -125,7 +125,7 @@ function makeEmbedBatch({ store, index, embedder, log, embedded, claims, isClose
         await claims.release(texts, 'closing')
         return 0
       }
-      // One text that is refused must not hold back those beside it.
+      // A text that is refused must not hold back the others of its batch.
       if (error instanceof EmbeddingRefused && texts.length > 1) {
         let kept = 0
         for (const one of texts) kept += await embed([one])
@@ -145,7 +145,7 @@ export function makeEmbedding({ store, index, embedder, clock, log, embedded = (
   const claims = makeClaims({ store, model, batch, clock, log })
   const embed = makeEmbedBatch({ store, index, embedder, log, embedded, claims, isClosed: () => closed })
   const waiting = makeWaiting()
-  /** How many of them are one agent's. */
+  /** How many memories of each agent wait. */
   const countOf = new Map<string, number>()
   let closed = false
   let lastRun: Promise<unknown> = Promise.resolve()
@@ -176,7 +176,7 @@ export function makeEmbedding({ store, index, embedder, clock, log, embedded = (
 
   async function runLeft(batches: number): Promise<number> {
     let total = 0
-    // One batch in any case; while the queue has work it goes by turns, and the rest of what was left can wait.
+    // One batch in any case. While the queue has work, which goes by turns, the rest of what was left can wait.
     for (let done = 0; done < batches && (done === 0 || waiting.tenants === 0); done++) {
       const texts = await claims.left()
       if (texts.length === 0 || closed) break
@@ -194,7 +194,7 @@ export function makeEmbedding({ store, index, embedder, clock, log, embedded = (
     },
     isQuiet: () => waiting.tenants === 0,
     runOnce(batches = Infinity) {
-      // One at a time: who asks while a run is under way also waits for what that run has claimed.
+      // One run at a time: a caller during a run also waits for what that run has claimed.
       const run = lastRun.then(() => runLeft(batches))
       lastRun = run.catch(() => {})
       return run

@@ -1,4 +1,4 @@
-// What a query means. Tenants take turns at the model, and their agents; what was asked lately is known.
+// Embeds queries. Tenants take turns at the model, and agents inside a tenant; recent queries are cached.
 import { Failure } from '../kernel/failure.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Turns } from '../kernel/turns.ts'
@@ -7,18 +7,21 @@ import { makeQueryCache } from './embed/query-cache.ts'
 import type { Viewer } from './see.ts'
 
 const SPACES = /\s+/g
-/** More than the 254 tokens that the model reads of a query, and more words than are looked up. */
+/** In characters: more than the 254 tokens that the model reads of a query, and more words than are looked up. */
 const MAX_QUERY = 4_096
 
 const onOneLine = (text: string): string => text.replaceAll(SPACES, ' ').trim()
 
-/** As much of a text as is read of it. What comes long after that is looked at only where most before it is space. */
+/**
+ * Returns as much of a text as a search reads, on one line. The part beyond twice that length is looked at only if most
+ * of the part before it is white space.
+ */
 export function asQuery(text: string): string {
   const beginning = onOneLine(text.slice(0, 2 * MAX_QUERY))
   return (beginning.length > MAX_QUERY ? beginning : onOneLine(text)).slice(0, MAX_QUERY).toWellFormed()
 }
 
-/** Null where the model cannot say. Throws where too many of one agent wait. */
+/** Resolves to null if the model fails. Throws if too many queries wait for it. */
 export type EmbedQuery = (viewer: Viewer, query: string) => Promise<Embedded | null>
 
 export function makeEmbedQuery(embedder: Embedder, turns: Turns, log: Logger): EmbedQuery {
@@ -27,7 +30,7 @@ export function makeEmbedQuery(embedder: Embedder, turns: Turns, log: Logger): E
     try {
       return await cache.of(tenantId, query, () => turns.take(tenantId, id, () => embedder.query(query)))
     } catch (error) {
-      if (error instanceof Failure) throw error // too many of them
+      if (error instanceof Failure) throw error // too many queries wait for the model
       log.warn({ err: error }, 'the query was not embedded; searching by words')
       return null
     }

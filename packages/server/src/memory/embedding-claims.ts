@@ -1,25 +1,26 @@
-// Who embeds what: a memory is claimed before it is embedded, so that several nodes, or the command line beside a
-// service, share the work.
+// Claims on memories to embed: a memory is claimed before it is embedded, so that several nodes, or the command line
+// beside a service, share the work.
 //
-// 1. A claim is short and is renewed while the work lasts: what a dead node had claimed is free after CLAIM_MS.
-// 2. Rows that another transaction holds are passed over: they are being written, or go. What is left is found by the
-//    next run. What was claimed is in the order of names, in which everybody locks the rows of several memories.
-// 3. A claim that lies further ahead than one can was made by a clock that has been set back since, and holds nobody
-//    up; the same goes for the time of a new attempt.
+// 1. A claim is short and is renewed while the work lasts: the claims of a dead node lapse after CLAIM_MS.
+// 2. Rows that another transaction has locked are skipped: they are being written or deleted. The next run finds what
+//    is left. Claimed memories are in the order of tenant and memory id, in which all code locks the rows of several
+//    memories.
+// 3. A claim further in the future than a claim can reach was made by a clock that has been set back since, and is
+//    ignored. The same goes for the time of the next attempt.
 import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Db, Store } from '../store/db.ts'
 
-/** With the run every two seconds that looks for what was left, five seconds after a crash it is being embedded. */
+/** With a background run every two seconds, the memories of a crashed node are being embedded after five seconds. */
 const CLAIM_MS = 3_000
 const RENEW_MS = 1_000
-/** What failed rests for this long, and a text that the service refuses for longer. */
+/** How long a memory rests after a failure, and after the service refused its text. */
 const RETRY_MS = 30_000
 const REFUSED_MS = 3_600_000
 
-/** That nobody has claimed it and it is not resting. */
+/** Condition on a memory that is neither claimed nor resting. */
 const FREE = '(claimed_until <= ? or claimed_until > ?) and (retry_at <= ? or retry_at > ?)'
-// Nodes differ a little in what time it is.
+// The margins allow for clocks of nodes that differ a little.
 const freeAt = (now: number): number[] => [now, now + 2 * CLAIM_MS, now, now + REFUSED_MS + CLAIM_MS]
 
 export interface MemoryName {
@@ -34,13 +35,13 @@ export interface ClaimedText extends MemoryName {
 }
 
 export interface Claims {
-  /** Claims those of the named that wait to be embedded and are nobody's. */
+  /** Claims the given memories that wait to be embedded and are unclaimed. */
   named(names: readonly MemoryName[]): Promise<ClaimedText[]>
-  /** Claims what any crash, outage or change of model left behind, tenants in turn. */
+  /** Claims memories that a crash, an outage or a change of model left behind; tenants take turns. */
   left(): Promise<ClaimedText[]>
-  /** Holds what was claimed until the returned function is called. */
+  /** Renews the claims of a batch until the returned function is called. */
   hold(batch: readonly ClaimedText[]): () => void
-  /** Gives a batch back: for whoever comes next, or after a rest. */
+  /** Gives a batch back: it can be claimed again at once, or after a rest. */
   release(batch: readonly ClaimedText[], why: 'closing' | 'failed' | 'refused'): Promise<void>
   close(): void
 }
@@ -48,7 +49,7 @@ export interface Claims {
 export interface ClaimTools {
   store: Store
   model: string
-  /** How many are claimed at once. */
+  /** How many memories are claimed at once. */
   batch: number
   clock: Clock
   log: Logger
@@ -61,10 +62,10 @@ interface ClaimedRow {
 }
 
 const REST_MS = { closing: 0, failed: RETRY_MS, refused: REFUSED_MS } as const
-/** Tenants looked at in one round for what was left. */
+/** Tenants that one call of `left` looks at. */
 const TENANTS = 16
 
-/** The texts of what was claimed in a tenant. */
+/** Returns the texts of a tenant's claimed memories. */
 async function readTexts(db: Db, tenantId: string, claimed: readonly ClaimedRow[]): Promise<ClaimedText[]> {
   const versions = new Map(claimed.map(({ memory_id, version }) => [memory_id, version]))
   // The texts of given memories, live or not.
@@ -95,8 +96,8 @@ async function claim(
   ids: readonly string[],
 ): Promise<ClaimedText[]> {
   const { inList, inRows, list, skipLocked } = tx.dialect
-  // Claims given memories that wait to be embedded and are nobody's; locks them, and passes over what is locked; returns
-  // those it got.
+  // Claims the given memories that wait to be embedded and are unclaimed. Locks them and skips locked rows. Returns the
+  // rows it claimed.
   const claimed = await tx.rows<ClaimedRow>(
     `with free as (select memory_id from memory_recall
         where tenant_id = ? and ${inList('memory_id')} and embedded <> ? and ${FREE} ${skipLocked})
@@ -107,10 +108,10 @@ async function claim(
   return claimed.length === 0 ? [] : (await readTexts(tx, tenantId, claimed)).sort(byName)
 }
 
-/** Tenants that have something left, beginning after the one that had its turn last. */
+/** Returns tenants with memories left to embed, beginning after the one that had its turn last. */
 async function tenantsLeft(db: Pick<Db, 'rows'>, model: string, now: number, last: string): Promise<string[]> {
   const after = async (tenant: string): Promise<string[]> => {
-    // Tenants with memories that this model has not embedded and nobody has claimed, in their order.
+    // Tenants with unclaimed memories that this model has not embedded, in the order of their ids.
     const rows = await db.rows<{ tenant_id: string }>(
       `select distinct tenant_id from memory_recall
         where (embedded < ? or embedded > ?) and ${FREE} and tenant_id > ?
@@ -134,7 +135,7 @@ export function makeClaims({ store, model, batch, clock, log }: ClaimTools): Cla
       await store.tx(async (tx) => {
         for (const [tenantId, texts] of byTenant([...held].flat())) {
           const { inList, inRows, list, skipLocked } = tx.dialect
-          // Lengthens the claims on given memories that are not embedded yet; passes over what is locked.
+          // Extends the claims on given memories that are not embedded yet; skips locked rows.
           await tx.run(
             `with held as (select memory_id from memory_recall
                 where tenant_id = ? and ${inList('memory_id')} and embedded <> ? ${skipLocked})
@@ -163,7 +164,8 @@ export function makeClaims({ store, model, batch, clock, log }: ClaimTools): Cla
       const claimed: ClaimedText[] = []
       const share = Math.ceil(batch / Math.max(1, tenants.length))
       for (const tenantId of tenants) {
-        // Some of what is left in a tenant, never embedded ones first. Unlocked: the claim decides.
+        // Some of a tenant's memories that are left to embed, never embedded ones first. Locks nothing: the claim
+        // decides.
         const some = await store.rows<{ memory_id: string }>(
           `select memory_id from memory_recall
             where tenant_id = ? and (embedded < ? or embedded > ?) and ${FREE}

@@ -1,4 +1,4 @@
-// Erasure: for org-admins, of what is deleted or expired too. Nothing of the memory stays in its tables: neither its
+// Erasure, for org-admins, of deleted and expired memories too. Nothing of the memory stays in its tables: neither its
 // versions nor its relationships.
 import { isId } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
@@ -16,7 +16,7 @@ export async function eraseMemory(
 ): Promise<void> {
   if (principal.kind !== 'org_admin') throw insufficientScope('admin')
   const { tenantId } = principal
-  // Deletes a memory of the tenant whatever its status, and returns what it took.
+  // Deletes a memory of the tenant whatever its status, and returns the bytes of its texts.
   const [erased] = isId('memory', id)
     ? await tx.rows<{ bytes: number }>(
         `delete from memories where tenant_id = ? and id = ?
@@ -27,7 +27,7 @@ export async function eraseMemory(
   if (!erased) throw notFound('memory', id)
   await index.remove(tx, tenantId, id)
   await deleteVersions(tx, tenantId, id)
-  // Each deletes what belongs to one memory.
+  // Each statement deletes rows that belong to the memory.
   await tx.run('delete from memory_relationships where tenant_id = ? and source_memory_id = ?', [tenantId, id])
   await tx.run('delete from memory_relationships where tenant_id = ? and target_memory_id = ?', [tenantId, id])
   await tx.run('delete from memory_imports where tenant_id = ? and memory_id = ?', [tenantId, id])

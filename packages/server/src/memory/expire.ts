@@ -1,12 +1,12 @@
-// Tidies up after memories whose time has come. Nobody sees them any more since that moment, by the clock; this gives
-// them their status and takes them out of the indexes. Small steps, so that no other writer waits long.
+// Tidies up after memories that are past their expiry. From that moment nobody sees them, by the clock; this sets their
+// status and removes them from the indexes. It works in small steps, so that no other writer waits long.
 import type { Db, Store } from '../store/db.ts'
 import type { MemoryIndex } from './index/memory-index.ts'
 import { lockExpired, setExpired, tenantsWithExpired } from './sql.ts'
 
 const STEP = 100
 
-/** Gives one whose time has come its status, and takes it out of the indexes. */
+/** Sets the status of a memory past its expiry, and removes it from the indexes. */
 export async function expire(
   tx: Db,
   index: Pick<MemoryIndex, 'remove'>,
@@ -17,9 +17,8 @@ export async function expire(
 }
 
 /**
- * One round over everything that is due; returns how many expired. Tenants take turns, a step each, and a step locks
- * rows of one tenant: a million that lapse at once hold up nobody else's, and a store that is sharded by tenant asks
- * one shard.
+ * Expires all memories that are due; returns how many. Tenants take turns, a step each, and a step locks rows of one
+ * tenant: a million that expire at once hold up no other tenant, and a store that is sharded by tenant asks one shard.
  */
 export async function expireMemories(store: Store, index: Pick<MemoryIndex, 'remove'>, now: number): Promise<number> {
   let total = 0
@@ -28,7 +27,7 @@ export async function expireMemories(store: Store, index: Pick<MemoryIndex, 'rem
     for (const tenantId of left) {
       const expired = await store.tx(async (tx) => {
         const due = await lockExpired(tx, tenantId, now, STEP)
-        // In the order of ids, as everybody who writes the index of several memories.
+        // In the order of ids, as all code that writes the index of several memories.
         for (const memory of due.sort((a, b) => (a.id < b.id ? -1 : 1))) await expire(tx, index, memory)
         return due.length
       })

@@ -1,4 +1,4 @@
-// Soft deletion: the row stays, with its status; what finds it goes.
+// Soft deletion: the row stays, marked as deleted; its index entries go.
 import type { Principal } from '../auth/principal.ts'
 import type { Db } from '../store/db.ts'
 import { holdHead } from './get.ts'

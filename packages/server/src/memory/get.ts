@@ -1,4 +1,4 @@
-// One memory as the caller sees it, or not found; and the same for whoever wants to change it.
+// Returns one memory, to be read or changed. A memory that the caller does not see is not found.
 import { isId } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import { notFound, ruleBroken } from '../kernel/failure.ts'
@@ -25,11 +25,11 @@ async function find<R>(db: Db, principal: Principal, id: string, now: number, by
 export const requireMemory = (db: Db, principal: Principal, id: string, now: number): Promise<MemoryRow> =>
   find(db, principal, id, now, findSeenMemory)
 
-/** The same without reading its texts. */
+/** Like requireMemory, without reading the texts. */
 export const requireHead = (db: Db, principal: Principal, id: string, now: number): Promise<MemoryHead> =>
   find(db, principal, id, now, findSeenHead)
 
-/** Fetching a memory is what moves its accessed_at, so this needs a transaction. */
+/** Fetching a memory updates its accessed_at, so this needs a transaction. */
 export const getMemory = (tx: Db, principal: Principal, id: string, now: number): Promise<MemoryRow> =>
   find(tx, principal, id, now, touchSeenMemory)
 
@@ -41,10 +41,10 @@ async function hold<R extends MemoryHead>(tx: Db, principal: Principal, id: stri
   return row
 }
 
-/** The memory of a caller who may change it, held until the transaction ends. */
+/** Returns a memory that the caller may change, locked until the transaction ends. Throws if the caller may not. */
 export const holdMemory = (tx: Db, principal: Principal, id: string, now: number): Promise<MemoryRow> =>
   hold(tx, principal, id, now, lockSeenMemory)
 
-/** The same without reading its texts, for one that is only to be deleted. */
+/** Like holdMemory, without reading the texts, for callers that do not need them. */
 export const holdHead = (tx: Db, principal: Principal, id: string, now: number): Promise<MemoryHead> =>
   hold(tx, principal, id, now, lockSeenHead)

@@ -1,4 +1,4 @@
-// The versions of a memory, newest first, for whoever sees the memory.
+// Returns the versions of a memory, newest first, to every caller who sees the memory.
 import type { Principal } from '../auth/principal.ts'
 import { iso, isoOrNull } from '../kernel/clock.ts'
 import { notFound } from '../kernel/failure.ts'
@@ -8,7 +8,7 @@ import { lockSeenMemory } from './sql.ts'
 import { bytesOfVersions, readVersions, type Version, type Versioned } from './versions.ts'
 import type { JsonBody } from './wire.ts'
 
-/** More than this is made while it is read. */
+/** A body that is estimated to be longer than this, in bytes, is generated while it is sent. */
 const LARGE = 1_048_576
 
 function fieldJson(state: Versioned, name: keyof Versioned): string {

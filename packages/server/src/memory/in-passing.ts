@@ -1,20 +1,21 @@
-// How far a memory holds the one word that it shares with a query in passing: "soup" of a recipe for bean soup is in the
-// name of a soup kitchen. The word alone cannot tell, and the meaning of the whole memory has it too. What tells is
-// another memory that holds none of the words and means about as much of what is asked: one that is about the word lies
-// clearly nearer than that. Pure.
+// Estimates whether a memory holds the one word that it shares with a query only in passing: asked for a recipe for
+// bean soup, "soup" is also in the name of a soup kitchen. The word alone cannot tell, and it is part of the meaning of
+// the whole memory too. What tells is another memory that holds none of the words and is about as near to the query in
+// meaning: a memory that is about the word lies clearly nearer than that one. Pure.
 //
-// Measured on 26 questions with such a trap, of which 16 were in order and now 24, on 20 that were kept aside, 17 and 18,
-// and on 12 in which the one word is the answer: all 12, as before. docs/memory.md has the forms that were tried.
+// Measured on 26 questions with such a trap: 16 were in order before, 24 are now. On 20 that were kept aside: 17 before
+// and 18 now. On 12 in which the one word is the answer: all 12, as before. docs/memory.md has what else was tried.
 import type { Words } from './bm25.ts'
 
-/** A query of fewer words is met by one of them, not passed by. */
+/** In a query of fewer words, one shared word is a match and not in passing. */
 const SEVERAL = 3
 /**
- * The cosine from which on a memory without any of the words means what is asked, and how far above it does so fully.
- * Among many something is near by chance: with the same bound whatever their number, short messages lost a point.
+ * The cosine from which a memory without any of the words counts as meaning what is asked, and how far above that it
+ * counts fully. Among many memories something is near by chance: with the same bound for any number of memories, short
+ * messages lost a point.
  */
 const MEANT = { least: 0.12, byLogOfMemories: 0.04, fully: 0.1 } as const
-/** By how much a memory that is about the word lies nearer: below the first it is held in passing, from the second on not. */
+/** How much nearer a memory about the word lies: below `hardly` the word is in passing, from `clearly` on it is not. */
 const NEARER = { hardly: 0.05, clearly: 0.08 } as const
 
 const share = (value: number, from: number, to: number): number =>
@@ -28,11 +29,11 @@ function wordsHeld(frequencies: ArrayLike<number>): number {
 
 export interface Compared {
   frequencies: ArrayLike<number>
-  /** Null until the memory is embedded: then nothing is known but its words. */
+  /** Null while the memory is not embedded and only its words are known. */
   cos: number | null
 }
 
-/** From 0, the word counts, to 1, it is held in passing and counts nothing. */
+/** Returns a function that rates a memory from 0, the word counts fully, to 1, it is in passing and counts nothing. */
 export function findPassing(words: Words, candidates: readonly Compared[]): (one: Compared) => number {
   if (words.idf.length < SEVERAL) return () => 0
   const nearest = Math.max(

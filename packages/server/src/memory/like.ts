@@ -1,4 +1,5 @@
-// The memories that say nearly the same as one that the caller sees, and that it sees too.
+// Finds the memories that say nearly the same as a given one. The caller must see the given memory, and gets only
+// memories it sees.
 import type { Principal } from '../auth/principal.ts'
 import type { Db } from '../store/db.ts'
 import { requireMemory } from './get.ts'
@@ -7,7 +8,7 @@ import type { Similar } from './similar.ts'
 import { listMemoriesById } from './sql.ts'
 import { jsonBody, type JsonBody } from './wire.ts'
 
-/** The most that the index brings by meaning. */
+/** The index finds at most this many candidates by meaning. */
 const MOST = 100
 
 export async function likeMemory(

@@ -1,5 +1,5 @@
-// The memories a caller sees, newest first; with `search`, those that hold it as one substring of their title or
-// content. What is deleted or expired is listed for its owner and org-admins when they ask for that status.
+// Lists the memories a caller sees, newest first; with `search`, those whose title or content contains it as a
+// substring. Deleted or expired memories are listed for their owner and org-admins when they ask for that status.
 import type { MemoryScope, MemoryStatus, MemoryType } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import type { Db } from '../store/db.ts'
@@ -20,7 +20,7 @@ export interface MemoryQuery {
   created_before?: string
 }
 
-/** The filters of a list, beside who sees what. */
+/** The filters of a list, apart from scope and visibility. */
 function filtersOf({ type, project_id, created_after, created_before }: MemoryQuery): Condition[] {
   const filters: Condition[] = []
   if (type !== undefined) filters.push({ sql: 'm.type = ?', values: [type] })
@@ -44,7 +44,7 @@ export async function listMemories(
   const seen = status === 'active' ? seenBy(principal, now) : goneOf(principal, status, now)
 
   async function page() {
-    // Every text holds the empty one.
+    // Every text contains the empty string.
     if (search === '') {
       const ways = status === 'active' ? waysToSee(principal, now, scope) : [both(seen, ...ofScope)]
       return pageMemories(
@@ -63,7 +63,7 @@ export async function listMemories(
   const { rows, total } = await page()
   const response = {
     open: '{"memories":[',
-    // One that is past its expiry has expired, whether or not a sweep has written it down.
+    // A memory past its expiry has expired, whether or not a sweep has written it down.
     items: rows.map((memory) => ({ memory: { ...memory, status } })),
     close: () => `],"total":${total}}`,
   }

@@ -1,4 +1,4 @@
-// The parts of recall put together for a configuration: which model, which index, the background run, the search.
+// Assembles the parts of recall for a configuration: the model, the index, the background run, the search.
 import type { Config } from '../config.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
@@ -19,15 +19,15 @@ import { makeSimilar, type Similar } from './similar.ts'
 
 export interface MemoryParts {
   recall: Recall
-  /** Has a text read by the model, for a search that is to come. */
+  /** Embeds a text for a search that is expected. */
   readAhead(viewer: Viewer, text: string): Promise<void>
-  /** A text that stays the same while every search of the tenant finds the same; null where nobody can say. */
+  /** Returns a text: while it stays the same, every search of the tenant finds the same. Null where that is unknown. */
   standing(viewer: Viewer): Promise<string | null>
   similar: Similar
   embedding: Embedding
   model: string
   index: MemoryIndex
-  /** Where whatever computes long on this thread, about memories, waits for its turn. */
+  /** Long computations about memories on this thread wait here for their turn. */
   steps: StepTurns
   close(): Promise<void>
 }
@@ -37,7 +37,7 @@ export interface MemoryPartsTools {
   store: Store
   clock: Clock
   log: Logger
-  /** Instead of the one that the configuration names. */
+  /** Used instead of the one that the configuration names. */
   embedder?: Embedder | undefined
   embedded?: (memories: number) => void
 }
@@ -45,7 +45,7 @@ export interface MemoryPartsTools {
 const embedderOf = ({ embeddings }: Pick<Config, 'embeddings'>, clock: Clock): Embedder =>
   embeddings.kind === 'builtin' ? builtinEmbedder() : serviceEmbedder(embeddings, clock)
 
-/** Starts nothing: the threads come with the first memory or search. */
+/** Starts no thread: they start with the first memory or search. */
 export function makeMemory(tools: MemoryPartsTools): MemoryParts {
   const { config, store, clock, log, embedder = embedderOf(config, clock), ...told } = tools
   const index = openIndex(config, store, ({ tenant_id, agent_id, id, title, content }) =>
@@ -62,7 +62,7 @@ export function makeMemory(tools: MemoryPartsTools): MemoryParts {
       await embedQuery(viewer, asQuery(text))
     },
     async standing(viewer) {
-      // As a search does: who writes and is then sent an event has what it wrote found by its meaning.
+      // As a search does: an agent that writes a memory and is then sent an event has it found by its meaning.
       await embedding.soon(viewer.tenantId)
       return index.standing(viewer, embedder.model)
     },

@@ -1,5 +1,5 @@
-// Memories that say the same become one. It keeps its own words; the relationships of the others move to it, and they
-// are soft-deleted. Its metadata says what it came of, as `derived_from`.
+// Merges memories that say the same into one of them, which keeps its own text. The relationships of the others move to
+// it, and the others are soft-deleted. Its metadata names them as `derived_from`.
 import type { Principal } from '../auth/principal.ts'
 import { ruleBroken } from '../kernel/failure.ts'
 import type { Db } from '../store/db.ts'
@@ -10,7 +10,7 @@ import { markDeleted, saveMemory, type MemoryHead, type MemoryRow } from './sql.
 import { countChange } from './stored-bytes.ts'
 import { keepVersion } from './versions.ts'
 
-/** Relationships of all the memories of a merge: more would hold up other writers. */
+/** Relationships that the memories of a merge may have together: more would hold up other writers. */
 const MAX_EDGES = 10_000
 
 export interface Edge {
@@ -23,14 +23,15 @@ export interface Edge {
 
 export interface Moves {
   dropped: string[]
-  /** Ids of the edges whose source, or whose target, becomes the merged memory. */
+  /** Ids of the edges whose source, or whose target, becomes the memory that stays. */
   outgoing: string[]
   incoming: string[]
 }
 
 /**
- * Nothing here reads or writes. Edges among the merged lead nowhere any more; of several of one type between the same
- * two the strongest stays, of equals the one that was there first.
+ * Decides what becomes of each edge. Pure. Edges among the merged memories are dropped. Of several edges of one type
+ * between the same two memories the strongest stays; of equally strong ones first one that `into` has already, then the
+ * one with the lowest id.
  */
 export function movesOf(edges: readonly Edge[], into: string, merged: ReadonlySet<string>): Moves {
   const isOurs = (id: string): boolean => id === into || merged.has(id)
@@ -56,7 +57,7 @@ export function movesOf(edges: readonly Edge[], into: string, merged: ReadonlySe
 async function moveEdges(tx: Db, into: MemoryRow, merged: readonly string[]): Promise<void> {
   const { inList, list } = tx.dialect
   const names = list([into.id, ...merged])
-  // The edges at either end of given memories, up to one more than may be.
+  // The edges at either end of given memories, up to one more than is allowed.
   const edges = await tx.rows<Edge>(
     `select id, source_memory_id, target_memory_id, relationship_type, strength from memory_relationships
       where tenant_id = ? and (${inList('source_memory_id')} or ${inList('target_memory_id')}) limit ?`,
@@ -89,10 +90,10 @@ export async function mergeMemories(
 ): Promise<MemoryRow> {
   const now = tools.now()
   const merged = [...new Set(memoryIds)].filter((other) => other !== id)
-  // The memory of the path before those of the body.
+  // The memory of the path is checked before those of the body.
   await requireHead(tx, principal, id, now)
-  // In one order for all: two merges of the same memories never wait for each other. Of those that go nothing but the
-  // head is read: twenty with half a megabyte of metadata took 90 ms.
+  // Locked in the order of ids, so that two merges of the same memories never deadlock. Of the memories that go, only
+  // the head is read: twenty with half a megabyte of metadata took 90 ms.
   const heads = new Map<string, MemoryHead>()
   for (const each of [id, ...merged].sort()) heads.set(each, await holdHead(tx, principal, each, now))
   const row = await requireMemory(tx, principal, id, now)

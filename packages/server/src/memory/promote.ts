@@ -1,5 +1,5 @@
-// A memory is shared more widely. A scope only widens: agent, then team, then institutional; and a team is never
-// exchanged.
+// Shares a memory more widely. A scope only widens: agent, then team, then institutional. A team is never replaced by
+// another.
 import type { MemoryPromote, MemoryScope, Static } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import { invalid, ruleBroken } from '../kernel/failure.ts'
@@ -18,7 +18,7 @@ interface Place {
 
 const WIDTH: Record<MemoryScope, number> = { agent: 0, team: 1, institutional: 2 }
 
-/** Nothing here reads or writes: from where to where, and whether that is a promotion. */
+/** Decides whether a change of scope and team is a promotion. Pure. */
 export function judge(from: Place, to: Place): 'widens' | 'same' | 'refused' {
   if (from.scope === to.scope && from.team_id === to.team_id) return 'same'
   return WIDTH[to.scope] > WIDTH[from.scope] ? 'widens' : 'refused'
@@ -44,7 +44,7 @@ function placeOf({ scope, team_id = null }: Promotion): Place {
   return { scope, team_id: team_id?.toWellFormed() ?? null }
 }
 
-/** Throws unless a memory of this place may have that one. */
+/** Throws unless the memory may have this scope and team. */
 export function requireWider({ id, scope, team_id }: MemoryRow, to: Place): void {
   if (judge({ scope, team_id }, to) !== 'refused') return
   const from = scope === 'team' ? `the team ${team_id}` : `the scope ${scope}`

@@ -1,5 +1,5 @@
-// A memory by the id it has in somebody else's system, among those that the caller owns: made where there is none, and
-// otherwise made what the body says. What the body leaves out is as a new memory has it.
+// Creates or replaces a memory of the caller by its external id, the id it has in another system. Fields that the body
+// leaves out get the values of a new memory.
 import type { MemoryCreate, Static } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import { externalIdOf } from '../kernel/external-id.ts'
@@ -17,7 +17,10 @@ export interface PutMemory {
   outcome: 'made' | 'changed' | 'same'
 }
 
-/** Of two that put at once the other may have taken the last room of a quota, for this very memory. */
+/**
+ * Stores a new memory and returns null, or returns the one that has its external id already. When a quota refuses, a
+ * concurrent put may have taken the last room, for this very memory.
+ */
 async function keepOrFind(tx: Db, tools: MemoryTools, principal: Principal, row: MemoryRow): Promise<MemoryRow | null> {
   try {
     return await keepNew(tx, tools, principal, row)
@@ -38,7 +41,7 @@ export async function putMemory(
 ): Promise<PutMemory> {
   const external_id = externalIdOf(externalId, wanted)
   const row = newMemory(principal, tools.makeId, tools.now(), { ...wanted, external_id })
-  // Looked for first: who puts all it knows again finds most of it there.
+  // Looked up first: a client that puts everything it knows again finds most of it there.
   const known = await lockByExternalId(tx, principal, external_id)
   const found = known && isLive(known, row.created_at) ? known : await keepOrFind(tx, tools, principal, row)
   if (!found) return { memory: row, outcome: 'made' }

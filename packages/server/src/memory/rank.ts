@@ -1,29 +1,29 @@
-// How well a memory answers a query, from 0 to 1. Pure: what is known of the query and of the candidates goes in, an
-// order comes out. What is told as the score is made of it in calibrate.ts.
+// Rates how well a memory answers a query, from 0 to 1. Pure: takes what is known of the query and the candidates, and
+// returns an order. calibrate.ts turns relevance into the score that is returned.
 //
 //   lex    BM25 over the words, divided by the most this query could reach: 0..1, and comparable between tenants
-//   cos    cosine of the meaning of query and memory; of several windows the best
-//   tok    for each token of the query the cosine of the likest token of the memory, averaged by √idf of its word
+//   cos    cosine of the vectors of query and memory; of several windows the best
+//   tok    for each token of the query the cosine of the most similar token of the memory, averaged by √idf of its word
 //   rel    lex, cos and tok weighted by how long memories are (blendFor); without token vectors 0.6 lex + 0.4 cos;
-//          of short memories lex counts by the share of the query's words that the memory holds, and a single word that
-//          is held in passing counts less or nothing, in lex and in tok (in-passing.ts)
+//          for short memories lex counts by the share of the query's words that the memory holds, and a single word
+//          that is held in passing counts less or nothing, in lex and in tok (in-passing.ts)
 //          a memory that is not embedded yet is presumed to mean what the best one means, by the share of the query's
 //          words it holds: it is found by its words at once, however long it is, and by its own meaning as soon as that
 //          is known
-//   again  once: the query moves towards its three best answers, and cos is taken again
+//   again  once: the query moves towards its three best answers, and cos is computed again
 //   relevance  (of another time than the query names: 0.85 ·) rel · (1 − 0.10 (1 − confidence)) · (1 − 0.03 (1 − recency)) · (1 − 0.03 (1 − importance))
 //
-// The weights were chosen on two collections of different nature together and held on others; neighbouring values
-// differ by less than the noise. The factors multiply, because an addition would lift what is certain or new above what
-// answers the question: random values cost half a point of nDCG this way, four points added. Each weight of words alone
-// or meaning alone loses 5 to 20.
+// The weights were chosen on two collections of different nature together and held up on others; neighbouring values
+// differ by less than the noise. The factors multiply, because adding them would lift certain or new memories above
+// those that answer the question: random values cost half a point of nDCG when multiplied, four points when added.
+// Words alone or meaning alone lose 5 to 20 points.
 import { neverYield, type YieldCpu } from '../kernel/yield-cpu.ts'
 import type { AskedTime } from './asked-time.ts'
 import { coverage, lexical, type Words } from './bm25.ts'
 import { findPassing } from './in-passing.ts'
 import { tokenLikeness } from './token-likeness.ts'
 
-/** From 0 for messages to 1 for pages, by the average length in words of what the caller sees. */
+/** From 0 for messages to 1 for pages, by the average length in words of the memories that the caller sees. */
 export const longness = (averageLength: number): number => within((averageLength - 40) / 60)
 
 export interface Blend {
@@ -31,21 +31,21 @@ export interface Blend {
   cos: number
   tok: number
   /**
-   * How far a memory's words count by the share of the query's words that it holds, and less where one is held in
-   * passing: 0 not at all, 1 fully.
+   * How far two rules apply, 0 not at all, 1 fully: a memory's words count by the share of the query's words that it
+   * holds, and less if one is held in passing.
    */
   passing: number
 }
 
-/** A service's vectors come without tokens. */
+/** The vectors of a service come without tokens. */
 const BLEND_WITHOUT_TOKENS: Blend = { lex: 0.6, cos: 0.4, tok: 0, passing: 0 }
 /**
- * Of messages of a sentence or two the single tokens say most, of pages the vector of the whole does: the two ends were
- * measured at an average of 30 and of 116 words (a title's counted three times), and between them the weights move with
- * the length of what the caller sees. A short message that holds one word of several holds it in passing, more often
- * than not; an abstract holds few of the words of any question (counted there, it costs 0.7 points of nDCG). Notes of a
- * single line have too few tokens to compare: of those the vector says more again, or a paraphrase without a word in
- * common is not found at all.
+ * Returns the weights for memories of this average length. For messages of a sentence or two the single tokens say
+ * most, for pages the vector of the whole. The two ends were measured at an average of 30 and of 116 words (those of a
+ * title counted three times), and between them the weights move with the length of the memories that the caller sees. A
+ * short message that holds one word of several holds it in passing, more often than not; an abstract holds few of the
+ * words of any question (counted there, this costs 0.7 points of nDCG). Notes of a single line have too few tokens to
+ * compare: there the vector counts more again, or a paraphrase without a word in common is not found at all.
  */
 export function blendFor(averageLength: number): Blend {
   const long = longness(averageLength)
@@ -57,37 +57,40 @@ export function blendFor(averageLength: number): Blend {
     passing: 1 - long,
   }
 }
-/** How far, and towards how many of the best, the query moves before cos is taken again. */
+/** How far, and towards how many of the best, the query moves before cos is computed again. */
 const FEEDBACK = { weight: 0.6, best: 3 } as const
 const CONFIDENCE = 0.1
 const RECENCY = 0.03
 const IMPORTANCE = 0.03
 const HALF_LIFE_DAYS = 30
 /**
- * What a memory of another time than the query names loses, where others are of that time: less than a better answer is
- * ahead by, and more than newness can give.
+ * The share of its relevance that a memory of another time than the query names loses, if other candidates are of that
+ * time: less than the lead of a better answer, and more than newness can give.
  */
 const ASKED_TIME = 0.15
 const DAY_MS = 86_400_000
 
 const within = (value: number): number => Math.min(1, Math.max(0, value))
 
-/** How many the words, and how many the meaning, bring before they are ranked together. */
+/** How many candidates are found by words, and how many by meaning, before they are ranked together. */
 export const PICKED = 100
 
 export interface Meaning {
   vector: Float32Array
-  /** Empty when the model gives none. */
+  /** Empty if the model provides none. */
   tokens: Int8Array
-  /** Of a query: for each token the place of its word among the query's words, -1 for one that is none of them, SMALL for a small word. */
+  /**
+   * For a query: the index of each token's word among the query's words, -1 if the word is none of them, SMALL for a
+   * small word.
+   */
   wordOfToken?: readonly number[]
 }
 
-/** What a memory itself brings to its score, whatever is asked. Each finder says where it has each of these from. */
+/** What a memory itself adds to its score, whatever is asked. Each finder says where it takes these from. */
 export interface Weights {
   confidence: number
   importance: number
-  /** When what it says was last known to be true. */
+  /** When the memory was last known to be true. */
   freshAt: number
 }
 
@@ -96,7 +99,7 @@ export interface Candidate extends Weights {
   /** Weighted frequency of each word of the query, in the order of `idf`. */
   frequencies: ArrayLike<number>
   length: number
-  /** Its window that is nearest to the query; null until it is embedded. */
+  /** The window that is nearest to the query; null until the memory is embedded. */
   meaning: Meaning | null
 }
 
@@ -123,16 +126,16 @@ export function dot(a: Float32Array, b: Float32Array): number {
   return sum
 }
 
-/** The place of a token that is a small word of the query's language: it counts nothing. */
+/** Marks a token that is a small word of the query's language: it counts nothing. */
 export const SMALL = -2
 
-/** What each token of the query counts: √idf of its word. One that is no word of the query counts as the rarest. */
+/** Returns the weight of each token: √idf of its word. A token of no word of the query counts as the rarest. */
 export function tokenWeights(words: Words, { wordOfToken = [] }: Meaning): number[] {
   const rarest = Math.max(1, ...words.idf)
   return wordOfToken.map((place) => (place === SMALL ? 0 : Math.sqrt(words.idf[place] ?? rarest)))
 }
 
-/** The query moved towards its best answers and brought back to length 1. */
+/** Returns the query moved towards its best answers and brought back to length 1. */
 export function moved(query: Float32Array, best: readonly Float32Array[]): Float32Array {
   const towards = Float32Array.from(query)
   for (const vector of best)
@@ -145,7 +148,7 @@ export function moved(query: Float32Array, best: readonly Float32Array[]): Float
 export const recency = (freshAt: number, now: number): number =>
   2 ** (-Math.max(0, now - freshAt) / DAY_MS / HALF_LIFE_DAYS)
 
-/** What a memory's own weights leave of its relevance. */
+/** Returns the share of its relevance that a memory keeps, given its own weights. */
 export const factors = (confidence: number, fresh: number, importance: number): number =>
   (1 - CONFIDENCE * (1 - confidence)) * (1 - RECENCY * (1 - fresh)) * (1 - IMPORTANCE * (1 - importance))
 
@@ -154,12 +157,12 @@ interface Scored {
   meaning: Meaning | null
   lex: number
   cos: number
-  /** What its words bring to `rel`. */
+  /** The part of `rel` that comes from its words. */
   byWords: number
   rel: number
 }
 
-/** All signals of each candidate, with the cosine as it is before the query moves. */
+/** Computes all signals of each candidate, with the cosine from before the query moves. */
 function score(
   words: Words,
   query: Meaning | null,
@@ -218,7 +221,7 @@ export function rank(
   for (const one of scored)
     if (query !== null && one.meaning === null) one.rel += mostMeant * coverage(words, one.candidate.frequencies)
   const isMeant = ({ freshAt }: Candidate): boolean => time === null || (freshAt >= time.from && freshAt < time.to)
-  // Where nothing is of the time that was named, it says nothing about any of them.
+  // If no candidate is of the named time, the time says nothing about any of them.
   const beside = candidates.some(isMeant) ? 1 - ASKED_TIME : 1
   return scored
     .map(({ candidate, lex, cos, rel }): Ranked => {

@@ -1,5 +1,5 @@
-// Recall: what of all that a viewer may see answers a query best. By words and by meaning together; by words alone when
-// there is no meaning to be had in time: a search does not fail because a model does.
+// Recall: finds the memories, among all that a viewer may see, that answer a query best. It goes by words and meaning
+// together, and by words alone when the query cannot be embedded in time: a search does not fail because a model does.
 import type { MemorySearch, Static } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -23,33 +23,34 @@ import { jsonBody, type Item, type JsonBody } from './wire.ts'
 
 export type RecallOptions = Omit<Static<typeof MemorySearch>, 'query' | 'explain'> & {
   /**
-   * When half of this has passed the query goes by words alone, and when all of it has there is no answer: it fails.
+   * Half of this is for embedding the query: after that the search goes by words alone. The other half is for the
+   * search itself: after that it fails.
    */
   budgetMs?: number
 }
 
-/** Ids with their scores, best first. Changes nothing: neither accessed_at nor the count of searches. */
+/** Returns ids with their scores, best first. Changes nothing: neither accessed_at nor the count of searches. */
 export type Recall = (viewer: Viewer, query: string, options?: RecallOptions) => Promise<Recalled[]>
 
 export interface RecallTools {
   index: MemoryIndex
   embedQuery: EmbedQuery
-  /** Whose vectors are compared. */
+  /** Only vectors of this model are compared. */
   model: string
   embedding: Embedding
   clock: Clock
-  /** A better reader for the best; null where there is none. */
+  /** Reorders the best results with a better model; null where none is configured. */
   rerank: Rerank | null
-  /** Where long queries wait until their words may be told. */
+  /** Long queries wait here for their turn to be split into words. */
   steps: StepTurns
 }
 
-/** Queries of more characters wait for a turn of their own: to tell the words of 4,096 takes a millisecond or more. */
+/** Longer queries wait for a turn of their own: splitting 4,096 characters into words takes a millisecond or more. */
 const LONG_QUERY = 512
 
 export const DEFAULT_LIMIT = 10
 
-/** What a query means, its tokens joined with its words. */
+/** Returns the meaning of a query, with its tokens joined to its words. */
 function meaningOf(
   { vector, tokens, words = [] }: Embedded,
   asked: readonly Word[],
@@ -78,14 +79,14 @@ export function makeRecall({ index, embedQuery, model, embedding, clock, rerank,
     { scope, type, limit = DEFAULT_LIMIT, min_confidence: minConfidence = 0, min_score = 0, budgetMs, ...filters } = {},
   ) => {
     const query = asQuery(asked)
-    // Half of the time is for the meaning: a model that is still being loaded must leave enough for a search by words.
+    // Half of the time is for the meaning: a model that is still loading must leave enough for a search by words.
     const within = <T>(work: Promise<T>, otherwise: () => T): Promise<T> =>
       budgetMs === undefined ? work : withinTime(clock, budgetMs / 2, work, otherwise)
     const [embedded] = await within<[Embedded | null, void]>(
       Promise.all([embedQuery(viewer, query), embedding.soon(viewer.tenantId)]),
       () => [null, undefined],
     )
-    // Many that wait for the model, or ask for the same, come back from it in one turn.
+    // Many queries that wait for the model, or that ask the same, come back from it in one turn.
     if (query.length > LONG_QUERY) await steps.take(viewer.tenantId, viewer.id)
     const { words, languages } = askedWords(query)
     words.splice(MAX_WORDS)
@@ -95,7 +96,7 @@ export function makeRecall({ index, embedQuery, model, embedding, clock, rerank,
       type: type ?? null,
       minConfidence,
       filters: filtersOf(filters),
-      // An enrichment has no time for another reader.
+      // Enrichment, which sets a budget, has no time for reranking.
       limit: rerank && budgetMs === undefined ? Math.max(limit, READ) : limit,
       now: clock.now(),
       words,
@@ -103,7 +104,7 @@ export function makeRecall({ index, embedQuery, model, embedding, clock, rerank,
       time: askedTime(query, clock.now()),
       model,
     })
-    // An empty answer would say that there is nothing.
+    // An empty result would say that there are no such memories.
     const ranked = await within(found, () => {
       throw new Error(`the search took longer than ${budgetMs} ms`)
     })
@@ -112,7 +113,7 @@ export function makeRecall({ index, embedQuery, model, embedding, clock, rerank,
   }
 }
 
-/** A search as the contract has it: counted, and the memories it returns were accessed. */
+/** A search as the contract defines it: it is counted, and the memories it returns are marked as accessed. */
 export async function searchMemories(
   store: Store,
   recall: Recall,
@@ -130,7 +131,7 @@ export async function searchMemories(
       const rows = new Map((await listMemoriesById(tx, seen, ids)).map((row) => [row.id, row]))
       await touchMemories(tx, principal.tenantId, [...rows.keys()], now)
       meter(tx, now, [[principal.tenantId, 'searches', 1]])
-      // One that was deleted, or hidden from the caller, between the search and now is left out.
+      // A memory that was deleted, or hidden from the caller, since the search is left out.
       const items = ranked.flatMap(({ id, score, signals }): Item[] => {
         const row = rows.get(id)
         if (!row) return []

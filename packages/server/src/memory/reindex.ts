@@ -1,12 +1,11 @@
-// Embeds every memory again, beside a service that goes on answering: the old vectors stay until the new ones take
-// their place.
+// Embeds every memory again while a service goes on answering: the old vectors stay until the new ones replace them.
 import type { Clock } from '../kernel/clock.ts'
 import { one, type Store } from '../store/db.ts'
 import type { Embedding } from './embed-memories.ts'
 
-/** Marked in one transaction: more would hold up the writers of a running service. */
+/** Memories marked in one transaction: more would hold up the writers of a running service. */
 const STEP = 2_000
-/** Another process may hold the rest of the work; it is asked about this often. */
+/** How often progress is checked while another process has claimed the rest. */
 const LOOK_AGAIN_MS = 250
 
 export interface ReindexTools {

@@ -1,5 +1,5 @@
-// Relationships are made and unmade. Whoever makes one must see both ends; there is one of a type from one memory to
-// another.
+// Creates and deletes relationships. The creator must see both ends. There is at most one relationship of a type from
+// one memory to another.
 import { DEFAULT_STRENGTH, isId, type RelationshipCreate, type Static } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import { notFound, ruleBroken, taken } from '../kernel/failure.ts'
@@ -18,13 +18,13 @@ import {
 } from './sql.ts'
 
 /**
- * Both ends, which must be seen, stay as they are until the transaction ends: one that is erased or merged meanwhile
- * would leave a relationship behind that nobody finds. They are held in the order of their ids, as everywhere.
+ * Locks both ends, which the viewer must see, until the transaction ends: if one were erased or merged meanwhile, a
+ * relationship would be left behind that nobody finds. They are locked in the order of their ids, as everywhere.
  */
 export async function holdEnds(tx: Db, viewer: Viewer, ids: readonly string[], now: number): Promise<void> {
   const seen = seenBy(viewer, now)
   const known = ids.filter((id) => isId('memory', id))
-  // Holds given memories that the viewer sees; many may hold the same one so. Their texts are not read.
+  // Takes shared locks on the given memories that the viewer sees. Their texts are not read.
   const held = await tx.rows<{ id: string }>(
     `select m.id from memories m where ${seen.sql} and ${tx.dialect.inList('m.id')} order by m.id ${tx.dialect.forShare}`,
     [...seen.values, tx.dialect.list(known)],
@@ -66,14 +66,15 @@ export async function relate(
 }
 
 /**
- * For whoever made it, the owner of its source, and an org-admin. To others it is refused, if they can see it at all.
+ * Allowed for the creator of the relationship, the owner of its source memory and org-admins. Other callers are
+ * refused, or get not found if they cannot see it.
  */
 export async function unrelate(tx: Db, now: number, principal: Principal, sourceId: string, id: string): Promise<void> {
   const source = await requireMemory(tx, principal, sourceId, now)
   const row = isId('relationship', id) ? await findRelationship(tx, principal.tenantId, sourceId, id) : undefined
   if (!row) throw notFound('relationship', id)
   if (row.created_by !== principal.id && !mayAdminister(principal, source)) {
-    // A relationship to what the caller cannot see is one it cannot see.
+    // A caller that cannot see the target cannot see the relationship.
     if (!(await findSeenMemory(tx, principal, row.target_memory_id, now))) throw notFound('relationship', id)
     throw ruleBroken(
       'not_owner',
@@ -83,6 +84,6 @@ export async function unrelate(tx: Db, now: number, principal: Principal, source
       },
     )
   }
-  // Somebody else may have deleted it since it was read.
+  // Another transaction may have deleted it since it was read.
   if ((await deleteRelationshipRow(tx, principal.tenantId, id)) === 0) throw notFound('relationship', id)
 }

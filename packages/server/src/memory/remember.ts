@@ -1,10 +1,10 @@
-// A new memory of the caller.
+// Creates a memory of the caller.
 //
 // 1. The owner is the caller; nothing in the body says otherwise.
-// 2. The memory, what it is found by and its count commit together: it is found by its words right after its 201.
-// 3. A memory has a team while its scope is `team`, and none otherwise: a private memory is nobody's but its owner's,
-//    and an institutional one everybody's, so a team there would only suggest a limit that does not hold. One sent is
-//    dropped.
+// 2. The memory, its index entries and its count commit together: it is found by its words right after its 201.
+// 3. A memory has a team while its scope is `team`, and none otherwise: a private memory is for its owner alone and an
+//    institutional one for everybody, so a team there would only suggest a limit that does not hold. A team that is
+//    sent with such a scope is dropped.
 import { DEFAULT_CONFIDENCE, DEFAULT_IMPORTANCE, type MemoryCreate, type Static } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import { iso } from '../kernel/clock.ts'
@@ -31,7 +31,7 @@ export interface MemoryTools {
 
 export const msOrNull = (time: string | null | undefined): number | null => (time ? Date.parse(time) : null)
 
-/** An expiry that was sent, if it lies ahead; null and nothing at all are no expiry. */
+/** Returns an expiry that was sent; throws if it is not in the future. Null and undefined mean no expiry. */
 export function expiryOf(time: string | null | undefined, now: number): number | null {
   const at = msOrNull(time)
   if (at !== null && at <= now) {
@@ -45,7 +45,7 @@ export function expiryOf(time: string | null | undefined, now: number): number |
   return at
 }
 
-// Half a surrogate pair has no UTF-8: stored, it would come back as another text than the one answered.
+// Half a surrogate pair has no UTF-8: stored, it would be read back as another text than the response had.
 export const storable = (text: string): string => text.toWellFormed()
 const storableOrNull = (text: string | null | undefined): string | null => (text ?? null)?.toWellFormed() ?? null
 
@@ -63,7 +63,7 @@ function teamOf(principal: Principal, { scope, team_id }: NewMemory): string | n
   return team
 }
 
-/** A new memory of the caller, as its row will be. */
+/** Returns the row of a new memory of the caller. */
 export const newMemory = (principal: Principal, makeId: MakeId, at: number, wanted: NewMemory): MemoryRow =>
   withMetadata(principal, makeId, at, wanted, jsonText(wanted.metadata ?? {}))
 
@@ -102,8 +102,8 @@ function withMetadata<M>(
 }
 
 /**
- * Keeps a new memory. Returns null, or the memory of the same owner that has its external id already; one that is past
- * its expiry gives the id back.
+ * Stores a new memory. Returns null, or the memory of the same owner that has its external id already. A memory past
+ * its expiry gives the id up.
  */
 export async function keepNew(
   tx: Db,
@@ -132,7 +132,7 @@ export async function keepNew(
   return null
 }
 
-/** `ready` are the vectors of title and content, where they are known already. */
+/** `ready` are the vectors of title and content, if they are known already. */
 export async function remember(
   tx: Db,
   tools: MemoryTools,

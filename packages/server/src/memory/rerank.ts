@@ -1,6 +1,6 @@
-// A better reader for the best of a search: a service that speaks the rerank interface of Cohere and Jina,
-// POST …/rerank `{model, query, documents, top_n}` → `{results: [{index, relevance_score}]}`. It is asked about the best
-// 30 within a time limit. Whatever goes wrong, the order stays as it was and nobody is told but the log.
+// Has the best results of a search read by a better model: a service that speaks the rerank interface of Cohere and
+// Jina, POST …/rerank `{model, query, documents, top_n}` → `{results: [{index, relevance_score}]}`. It is asked about
+// the best 30 within a time limit. On any failure the order stays as it was and only the log says so.
 import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Db } from '../store/db.ts'
@@ -14,22 +14,22 @@ export interface RerankSettings {
   apiKey: string | null
 }
 
-/** Puts what was found into a better order; best first. */
+/** Returns the found memories in a better order, best first. */
 export type Rerank = (viewer: Viewer, query: string, found: readonly Recalled[]) => Promise<readonly Recalled[]>
 
-/** How many of the best are read. */
+/** How many of the best results the service reads. */
 export const READ = 30
 const TIMEOUT_MS = 1_500
-/** After a failure searches do not wait for it for a while. */
+/** After a failure, searches do not wait for the service for this long. */
 const PAUSE_MS = 5_000
-/** Requests at once; further searches go without. */
+/** Requests under way at once; further searches are not reranked. */
 const MAX_AT_ONCE = 16
-/** Characters of a memory that are read, about what such models take in. */
+/** Characters of a memory that are sent, about what such models take in. */
 const MAX_TEXT = 2_000
-/** How far a result is lowered that another one contradicts with full strength. Not measured. */
+/** How far a result is lowered if another one contradicts it with full strength. Not measured. */
 const CONTRADICTED = 0.3
 
-/** A base URL with or without its version, or the whole address. */
+/** Accepts a base URL with or without its version, or the whole address. */
 export function rerankAddress(url: string): string {
   const address = new URL(url)
   const path = address.pathname.replace(/\/+$/, '')
@@ -37,13 +37,13 @@ export function rerankAddress(url: string): string {
   return address.href
 }
 
-/** Scores as chances: of services that answer with log odds, which leave 0..1, all are brought into it. */
+/** Returns scores as chances. If any lies outside 0..1, the service responds with log odds, and all are converted. */
 export function chances(scores: readonly number[]): number[] {
   const fine = scores.every((score) => score >= 0 && score <= 1)
   return scores.map((score) => (fine ? score : 1 / (1 + Math.exp(-score))))
 }
 
-/** What the service says of each document, in their order. */
+/** Returns the service's score for each document, in the order of the documents. */
 function scoresOf(answer: unknown, documents: number): number[] {
   const { results } = answer as { results?: { index?: unknown; relevance_score?: unknown }[] }
   const scores = new Array<number>(documents).fill(NaN)
@@ -54,7 +54,7 @@ function scoresOf(answer: unknown, documents: number): number[] {
   return chances(scores)
 }
 
-/** What was read in its new order, then the rest as it was, none above what was read. */
+/** Returns the results that were read in their new order, then the rest as it was, none scored above those. */
 export function inNewOrder(
   read: readonly Recalled[],
   scores: readonly number[],
@@ -73,7 +73,7 @@ export function inNewOrder(
   return [...rescored, ...rest.map((one) => ({ ...one, score: Math.min(one.score, least) }))]
 }
 
-/** What given memories say first, of those that the viewer sees, by id. */
+/** Returns the beginnings of the given memories that the viewer sees, by id. */
 async function readBeginnings(
   db: Db,
   viewer: Viewer,
@@ -81,13 +81,13 @@ async function readBeginnings(
   now: number,
 ): Promise<ReadonlyMap<string, string>> {
   const seen = seenBy(viewer, now)
-  // The beginnings of the texts of given memories: metadata of megabytes is not even read.
+  // The beginnings of the texts of given memories. Metadata, which may be megabytes, is not even read.
   const rows = await db.rows<{ id: string; title: string; content: string }>(
     `select m.id, substr(m.title, 1, ${MAX_TEXT}) as title, substr(m.content, 1, ${MAX_TEXT}) as content
        from memories m where ${seen.sql} and ${db.dialect.inList('m.id')}`,
     [...seen.values, db.dialect.list(ids)],
   )
-  // Half a character at the end would be no JSON to many services: nobody's search would be read for a while.
+  // To many services half a character at the end is invalid JSON: no search would be reranked for a while.
   return new Map(rows.map(({ id, title, content }) => [id, `${title}\n${content}`.slice(0, MAX_TEXT).toWellFormed()]))
 }
 
@@ -119,7 +119,7 @@ export function makeRerank({ url, model, apiKey }: RerankSettings, db: Db, clock
     try {
       const ids = found.slice(0, READ).map(({ id }) => id)
       const texts = await readBeginnings(db, viewer, ids, clock.now())
-      // One that is gone by now is left out.
+      // A memory that is gone by now is left out.
       const read = found.slice(0, READ).filter(({ id }) => texts.has(id))
       const scores = await ask(
         query,

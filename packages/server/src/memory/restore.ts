@@ -1,5 +1,5 @@
-// A memory becomes again what it was in an older version. That is a change like any other, and the newest version.
-// Who sees it stays: a scope only widens. An expiry that has passed meanwhile is not brought back.
+// Restores a memory to an older version. This is a change like any other, and makes the newest version. Who sees the
+// memory stays the same, because a scope only widens. An expiry that has passed meanwhile is not restored.
 import type { Principal } from '../auth/principal.ts'
 import { notFound } from '../kernel/failure.ts'
 import type { Db } from '../store/db.ts'

@@ -1,14 +1,14 @@
-// Cuts the words of memories again that were indexed by older rules, in the background: beside searches, which find them
-// by the words they have until then, and without embedding anything.
+// Indexes the words of memories again that were indexed by older rules, in the background. Until then searches find
+// them by the words they have. Nothing is embedded.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Db, Store } from '../store/db.ts'
 import type { IndexedWords, MemoryIndex } from './index/memory-index.ts'
 import { wordsOf } from './index/terms.ts'
 import { OLD_WORDS, wordsToIndex } from './index/write.ts'
 
-/** Written in one transaction: a millisecond or two of short memories. */
+/** Memories written in one transaction: a millisecond or two for short ones. */
 const TOGETHER = 16
-/** In one run, so that other background work has its turn. */
+/** Batches of one run, so that other background work has its turn. */
 const BATCHES = 64
 
 interface OldRow {
@@ -18,7 +18,7 @@ interface OldRow {
   content: string
 }
 
-/** Some memories of a tenant with words of older rules. */
+/** Returns some memories of a tenant whose words were indexed by older rules. */
 const oldOnes = (db: Pick<Db, 'rows'>, tenantId: string): Promise<OldRow[]> =>
   db.rows<OldRow>(
     `select m.id, r.version, m.title, m.content
@@ -27,10 +27,10 @@ const oldOnes = (db: Pick<Db, 'rows'>, tenantId: string): Promise<OldRow[]> =>
     [tenantId, tenantId, TOGETHER],
   )
 
-/** Returns how many were written. */
+/** Returns how many memories were written. */
 export async function rewordMemories(store: Store, index: Pick<MemoryIndex, 'reword'>): Promise<number> {
   let written = 0
-  // Tenants that have some, in any order: all have their turn before this is over.
+  // Tenants that have such memories, in any order: each has a turn before this run ends.
   const tenants = await store.rows<{ tenant_id: string }>(
     `select distinct tenant_id from memory_recall where ${OLD_WORDS} limit ?`,
     [BATCHES],

@@ -1,13 +1,13 @@
-// Who sees which memory. The rule is written twice, as a predicate and as SQL, and a test holds the two together:
+// Who sees which memory. The rule is written twice, as a predicate and as SQL, and a test checks that the two agree:
 //
 // 1. A memory that is deleted, or past its expiry by the clock, is seen by nobody.
 // 2. Its owner sees it whatever its scope, an org-admin sees every memory of the tenant.
-// 3. Everybody else sees it with the scope `institutional`, or with the scope `team` and the team of their own.
+// 3. Everybody else sees it if its scope is `institutional`, or if its scope is `team` and its team is their own.
 import type { MemoryScope, MemoryStatus } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import type { Value } from '../store/db.ts'
 
-/** Whoever looks: a caller, or the agent that a delivery goes to. */
+/** For whom memories are read: a caller, or the agent that a delivery goes to. */
 export type Viewer = Pick<Principal, 'kind' | 'id' | 'tenantId' | 'teamId'>
 
 export interface Visibility {
@@ -34,7 +34,7 @@ export function maySee(viewer: Viewer, memory: Visibility, now: number): boolean
   return memory.scope === 'team' && viewer.teamId !== null && memory.team_id === viewer.teamId
 }
 
-/** The owner and an org-admin change, delete and promote. */
+/** The owner and org-admins may change, delete and promote a memory. */
 export const mayAdminister = (viewer: Viewer, memory: Pick<Visibility, 'agent_id'>): boolean =>
   viewer.kind === 'org_admin' || memory.agent_id === viewer.id
 
@@ -53,7 +53,7 @@ export function seenBy(viewer: Viewer, now: number, m = 'm'): Condition {
   const tenant = { sql: `${m}.tenant_id = ?`, values: [viewer.tenantId] }
   if (viewer.kind === 'org_admin') return both(tenant, live(m, now))
   const shared = `${m}.agent_id = ? or ${m}.scope = 'institutional'`
-  // A comparison with null would be no match as well, but costs an index its use.
+  // A comparison with null would not match either, but would keep an index from being used.
   const ways: Condition =
     viewer.teamId === null
       ? { sql: `(${shared})`, values: [viewer.id] }
@@ -61,7 +61,7 @@ export function seenBy(viewer: Viewer, now: number, m = 'm'): Condition {
   return both(tenant, live(m, now), ways)
 }
 
-/** What is deleted, or past its expiry, for those who could still administer it: its owner and org-admins. */
+/** Condition for deleted memories, or those past their expiry, for those who may administer them: owner, org-admins. */
 export function goneOf(viewer: Viewer, status: 'deleted' | 'expired', now: number, m = 'm'): Condition {
   const ended: Condition =
     status === 'deleted'
@@ -72,8 +72,8 @@ export function goneOf(viewer: Viewer, status: 'deleted' | 'expired', now: numbe
 }
 
 /**
- * The same memories as conditions that do not overlap, each with an index of its own: no way costs what another one
- * hides.
+ * The memories of `seenBy` as conditions that do not overlap, each with an index of its own, so that hidden memories
+ * cost nothing.
  */
 export function waysToSee(viewer: Viewer, now: number, scope: MemoryScope | undefined, m = 'm'): Condition[] {
   const { kind, tenantId, id, teamId } = viewer

@@ -1,9 +1,10 @@
-// What says nearly the same as a text, by the cosine of their meaning alone: 1 is the same. Of a long text its beginning
-// is compared, as much as the model reads at once.
+// Finds memories that say nearly the same as a text, by the cosine of their meaning alone: 1 is the same. Only the
+// beginning of a long text is compared, as much as the model reads at once.
 //
-// Before a memory is written there is a moment to look: when the model is in the process, nothing else waits to be embedded
-// and the text is short, it is embedded first, compared, and stored with its meaning, which saves doing that later. It costs a creation AT_ONCE_MS
-// at the most; past that, and whenever there is more to do, the memory is written as ever and nothing is said.
+// A new memory is compared before it is written if the model runs in this process, nothing else waits to be embedded
+// and the text is short. The text is then embedded first, compared, and stored with its vectors, which saves embedding
+// it later. This delays a creation by AT_ONCE_MS at most. After that time, or when there is other work, the memory is
+// written as usual and no similar ones are reported.
 import type { Clock } from '../kernel/clock.ts'
 import { Failure, unavailable } from '../kernel/failure.ts'
 import type { Logger } from '../kernel/logger.ts'
@@ -14,12 +15,12 @@ import type { Embedding } from './embed-memories.ts'
 import type { MemoryIndex, ReadyVectors } from './index/memory-index.ts'
 import type { Viewer } from './see.ts'
 
-/** More than this is nearly the same: worth a look before one more is stored. */
+/** Above this cosine two memories say nearly the same: worth a look before another one is stored. */
 export const ALIKE = 0.92
 const TOLD = 10
 const AT_ONCE_MS = 50
 const SHORT = 1_000
-/** Tenants that look at once, each with one memory. */
+/** Tenants that compare a new memory at the same time; each compares one. */
 const MAX_LOOKING = 2
 
 export interface Likeness {
@@ -27,16 +28,16 @@ export interface Likeness {
   score: number
 }
 
-/** What is known of a text before it is written. */
+/** The vectors of a text, and the memories similar to it, before it is written. */
 export interface Known {
   vectors: ReadyVectors
   similar: Likeness[]
 }
 
 export interface Similar {
-  /** The likest memories that the viewer sees, likest first. */
+  /** Returns the most similar memories that the viewer sees, most similar first. */
   find(viewer: Viewer, text: string, limit: number): Promise<Likeness[]>
-  /** Null when it cannot be said at once. */
+  /** Compares a text that is about to be written. Resolves to null when that cannot be done at once. */
   atOnce(viewer: Viewer, text: string): Promise<Known | null>
 }
 
@@ -46,11 +47,11 @@ export interface SimilarTools {
   embedding: Embedding
   clock: Clock
   log: Logger
-  /** At the model, with the searches. */
+  /** Turns at the model, shared with searches. */
   turns: Turns
 }
 
-/** More than the tokens that the model reads at once. */
+/** In characters: more than the tokens that the model reads at once. */
 const MAX_READ = 4_096
 
 export function makeSimilar({ index, embedder, embedding, clock, log, turns }: SimilarTools): Similar {
@@ -92,7 +93,7 @@ export function makeSimilar({ index, embedder, embedding, clock, log, turns }: S
       const embedded = await turns
         .take(viewer.tenantId, viewer.id, () => embedder.query(beginning))
         .catch((error: unknown) => {
-          if (error instanceof Failure) throw error // too many of them
+          if (error instanceof Failure) throw error // too many texts wait for the model
           log.warn({ err: error }, 'a memory was not embedded to be compared')
           throw unavailable('What the memory means cannot be found out at the moment')
         })

@@ -30,7 +30,7 @@ export interface MemoryRow {
   accessed_at: number
 }
 
-/** A memory as it is written: long metadata may be the bytes that came. */
+/** A memory as it is written: long metadata may be the bytes that were received. */
 export type WrittenMemory = Omit<MemoryRow, 'metadata'> & { metadata: string | Buffer }
 
 export interface RelationshipRow {
@@ -45,7 +45,7 @@ export interface RelationshipRow {
   created_at: number
 }
 
-/** A memory's columns. Its versions hold all of them but those that versions.ts names. */
+/** The columns of a memory. Its versions hold all of them except those that versions.ts excludes. */
 export const MEMORY_COLUMNS = [
   'tenant_id',
   'id',
@@ -84,27 +84,27 @@ const RELATIONSHIP = [
   'created_at',
 ] as const satisfies (keyof RelationshipRow)[]
 
-/** The columns of a memory, of the table with the alias `m`, or of the one that is written to. */
+/** The columns of a memory, of the table with the alias `m`, or without an alias of the table that is written to. */
 export const memoryColumns = ({ longText }: Dialect, m?: string): string =>
   MEMORY_COLUMNS.map((name) => {
     const column = m === undefined ? name : `${m}.${name}`
     return name === 'metadata' ? longText(column, name) : column
   }).join(', ')
 
-/** More of a text is not shown where only its beginning is. */
+/** Characters of a text that are shown where only its beginning is. */
 const BEGINNING = 400
 
-/** The same with the beginning of long texts and no metadata, which is not even read. */
+/** Like memoryColumns, with the beginning of long texts and without metadata, which is not even read. */
 export const briefColumns = (m: string): string =>
   MEMORY_COLUMNS.map((name) => {
     if (name === 'metadata') return `'{}' as metadata`
     return LONG_TEXTS.has(name) ? `substr(${m}.${name}, 1, ${BEGINNING}) as ${name}` : `${m}.${name}`
   }).join(', ')
 
-/** Rows up to this many bytes come with the page that lists them: 200 of them are a megabyte. */
+/** Rows up to this many bytes are read with the page that lists them: 200 of them are a megabyte. */
 const SHORT_ROW = 5_000
 
-/** A row of a page: its long texts are null where it is longer than SHORT_ROW, and are read when their turn comes. */
+/** A row of a page. If it is longer than SHORT_ROW, its long texts are null and are read when its turn comes. */
 export type ListedMemory = Omit<MemoryRow, 'title' | 'content' | 'metadata'> & {
   title: string | null
   content: string | null
@@ -116,7 +116,7 @@ const LONG_TEXTS = new Set<string>(['title', 'content', 'metadata'])
 
 /** The columns of a ListedMemory, of the table with the alias `m`. */
 function listedColumns(m: string): string {
-  // Neither engine reads a text to tell its length in bytes.
+  // Neither engine has to read a text to know its length in bytes.
   const bytes = [...LONG_TEXTS].map((name) => `octet_length(${m}.${name})`).join(' + ')
   const column = (name: string): string =>
     LONG_TEXTS.has(name) ? `case when ${bytes} <= ${SHORT_ROW} then ${m}.${name} end as ${name}` : `${m}.${name}`
@@ -135,7 +135,7 @@ export const insertMemory = (db: Db, row: WrittenMemory): Promise<number> =>
     MEMORY_COLUMNS.map((name) => row[name]),
   )
 
-/** The memory if the viewer sees it. */
+/** Returns the memory if the viewer sees it. */
 export function findSeenMemory(db: Db, viewer: Viewer, id: string, now: number): Promise<MemoryRow | undefined> {
   const seen = seenBy(viewer, now)
   return one<MemoryRow>(db, `select ${memoryColumns(db.dialect, 'm')} from memories m where ${seen.sql} and m.id = ?`, [
@@ -144,7 +144,7 @@ export function findSeenMemory(db: Db, viewer: Viewer, id: string, now: number):
   ])
 }
 
-/** The memory if the viewer sees it, held against other writers until the transaction ends. */
+/** Returns the memory if the viewer sees it, locked against other writers until the transaction ends. */
 export function lockSeenMemory(tx: Db, viewer: Viewer, id: string, now: number): Promise<MemoryRow | undefined> {
   const seen = seenBy(viewer, now)
   return one<MemoryRow>(
@@ -154,18 +154,18 @@ export function lockSeenMemory(tx: Db, viewer: Viewer, id: string, now: number):
   )
 }
 
-/** Whose a memory is and who sees it, without its texts, which may have 10 MB. */
+/** The owner of a memory and who sees it, without its texts, which may have 10 MB. */
 export type MemoryHead = Pick<MemoryRow, 'tenant_id' | 'id' | 'agent_id' | 'team_id' | 'scope'>
 
 const HEAD = 'm.tenant_id, m.id, m.agent_id, m.team_id, m.scope'
 
-/** The head of a memory if the viewer sees it. */
+/** Returns the head of a memory if the viewer sees it. */
 export function findSeenHead(db: Db, viewer: Viewer, id: string, now: number): Promise<MemoryHead | undefined> {
   const seen = seenBy(viewer, now)
   return one<MemoryHead>(db, `select ${HEAD} from memories m where ${seen.sql} and m.id = ?`, [...seen.values, id])
 }
 
-/** The same, the memory held against other writers until the transaction ends. */
+/** Like findSeenHead, with the memory locked against other writers until the transaction ends. */
 export function lockSeenHead(tx: Db, viewer: Viewer, id: string, now: number): Promise<MemoryHead | undefined> {
   const seen = seenBy(viewer, now)
   const { forUpdate } = tx.dialect
@@ -175,11 +175,11 @@ export function lockSeenHead(tx: Db, viewer: Viewer, id: string, now: number): P
   ])
 }
 
-/** Marks a memory that is held as deleted, and leaves its texts alone. */
+/** Marks a locked memory as deleted, and leaves its texts alone. */
 export const markDeleted = (tx: Db, { tenant_id, id }: MemoryHead, now: number): Promise<number> =>
   tx.run("update memories set status = 'deleted', updated_at = ? where tenant_id = ? and id = ?", [now, tenant_id, id])
 
-/** The memory of an owner that has the external id, past its expiry or not; held until the transaction ends. */
+/** Returns the owner's memory with the external id, past its expiry or not, locked until the transaction ends. */
 export const lockByExternalId = (
   tx: Db,
   owner: Pick<Viewer, 'tenantId' | 'id'>,
@@ -192,7 +192,7 @@ export const lockByExternalId = (
     [owner.tenantId, owner.id, externalId],
   )
 
-/** Marks the memory as read now, if the viewer sees it, and returns it as it then is. */
+/** Marks the memory as read now, if the viewer sees it, and returns the updated row. */
 export function touchSeenMemory(tx: Db, viewer: Viewer, id: string, now: number): Promise<MemoryRow | undefined> {
   const seen = seenBy(viewer, now)
   return one<MemoryRow>(
@@ -203,8 +203,7 @@ export function touchSeenMemory(tx: Db, viewer: Viewer, id: string, now: number)
 }
 
 /**
- * Marks memories as read now. They are locked in the order of their ids, so that two searches never wait for each
- * other.
+ * Marks memories as read now. They are locked in the order of their ids, so that two searches never deadlock.
  */
 export function touchMemories(tx: Db, tenantId: string, ids: readonly string[], now: number): Promise<number> {
   const { inList, list, forUpdate } = tx.dialect
@@ -215,11 +214,11 @@ export function touchMemories(tx: Db, tenantId: string, ids: readonly string[], 
   )
 }
 
-/** What no verb changes. */
+/** Columns that no change of a memory writes. */
 const FIXED = new Set<keyof MemoryRow>(['tenant_id', 'id', 'agent_id', 'external_id', 'created_at', 'accessed_at'])
 const CHANGING = MEMORY_COLUMNS.filter((name) => !FIXED.has(name))
 
-/** Writes what can change about a memory. */
+/** Writes the columns of a memory that can change. */
 export const saveMemory = (tx: Db, row: MemoryRow): Promise<number> =>
   tx.run(`update memories set ${CHANGING.map((name) => `${name} = ?`).join(', ')} where tenant_id = ? and id = ?`, [
     ...CHANGING.map((name) => row[name]),
@@ -228,13 +227,13 @@ export const saveMemory = (tx: Db, row: MemoryRow): Promise<number> =>
   ])
 
 /**
- * A page of the memories that meet one of the conditions on `m`, which must not overlap, newest first, and how many
- * there are.
+ * Returns a page of the memories that meet one of the conditions on `m`, newest first, and how many there are in all.
+ * The conditions must not overlap.
  */
 export async function pageMemories(db: Db, tenantId: string, ways: Condition[], offset: number, limit: number) {
   const values = ways.flatMap((way) => way.values)
   const union = ways.map(({ sql }) => `select m.id from memories m where ${sql}`).join(' union all ')
-  // The ids first, which an index has; the texts of what is skipped are never read.
+  // The ids first, from an index: the texts of skipped memories are never read.
   const rows = await db.rows<ListedMemory>(
     `select ${listedColumns('m')} from (${union} order by id desc limit ? offset ?) p
        join memories m on m.tenant_id = ? and m.id = p.id order by m.id desc`,
@@ -245,7 +244,7 @@ export async function pageMemories(db: Db, tenantId: string, ways: Condition[], 
   return { rows, total: count?.n ?? 0 }
 }
 
-/** Given memories of a tenant that meet the condition on `m`, in the order of the ids. */
+/** Returns the given memories that meet the condition on `m`, in the order of `ids`. */
 export async function listMemoriesById(db: Db, seen: Condition, ids: readonly string[]): Promise<ListedMemory[]> {
   if (ids.length === 0) return []
   const rows = await db.rows<ListedMemory>(
@@ -259,8 +258,8 @@ export async function listMemoriesById(db: Db, seen: Condition, ids: readonly st
 const IS_EXPIRED = "m.status = 'active' and m.expires_at is not null and m.expires_at <= ?"
 
 /**
- * The tenants that have memories whose time has come. Locks nothing. A look for each tenant reads nothing of what still
- * has time; where tenants lie on several machines, the list of them cannot be asked about tables that are spread.
+ * Returns the tenants that have memories past their expiry. Locks nothing. The subquery for each tenant reads no memory
+ * that still has time. On a sharded store the table of tenants cannot be queried against the tables that are sharded.
  */
 export const tenantsWithExpired = async (db: Db, now: number): Promise<string[]> =>
   (
@@ -272,7 +271,7 @@ export const tenantsWithExpired = async (db: Db, now: number): Promise<string[]>
     )
   ).map(({ tenant_id }) => tenant_id)
 
-/** Some memories of a tenant whose time has come, the first first, held against other workers. */
+/** Returns some memories of a tenant past their expiry, earliest first, locked against other workers. */
 export const lockExpired = (
   tx: Db,
   tenantId: string,
@@ -288,7 +287,7 @@ export const lockExpired = (
 export const setExpired = (tx: Db, tenantId: string, id: string): Promise<number> =>
   tx.run(`update memories set status = 'expired' where tenant_id = ? and id = ?`, [tenantId, id])
 
-/** Inserts unless there is one of this type between the two already; returns how many rows were written. */
+/** Inserts unless one of this type from source to target exists already; returns how many rows were written. */
 export const insertRelationship = (tx: Db, row: RelationshipRow): Promise<number> =>
   tx.run(
     `insert into memory_relationships (${RELATIONSHIP.join(', ')}) values (${RELATIONSHIP.map(() => '?').join(', ')})
@@ -311,6 +310,6 @@ export const findRelationship = (db: Db, tenantId: string, sourceId: string, id:
     [tenantId, sourceId, id],
   )
 
-/** Deletes a relationship once; a second time changes nothing. */
+/** Deletes a relationship and returns how many rows went: 0 if it was deleted before. */
 export const deleteRelationshipRow = (tx: Db, tenantId: string, id: string): Promise<number> =>
   tx.run('delete from memory_relationships where tenant_id = ? and id = ?', [tenantId, id])

@@ -1,5 +1,5 @@
-// What the texts of a memory take of its tenant's quota of stored bytes. A change counts by what it adds or takes away, so
-// that what erasure gives back at the end is what was counted.
+// Counts the texts of a memory against its tenant's quota of stored bytes. A change counts the bytes it adds or
+// removes, so that erasure gives back exactly what was counted.
 import type { Db } from '../store/db.ts'
 import type { Quotas } from '../tenants/quotas.ts'
 import { meter, STORED_BYTES } from '../tenants/usage.ts'
@@ -10,7 +10,7 @@ type Texts = Pick<WrittenMemory, 'tenant_id' | 'title' | 'content' | 'metadata'>
 export const storedBytes = ({ title, content, metadata }: Texts): number =>
   [title, content, metadata].reduce<number>((sum, text) => sum + Buffer.byteLength(text), 0)
 
-/** Called before a changed memory is written; throws where the quota has no room for what it adds. */
+/** Called before a changed memory is written. Throws if the quota has no room for the bytes it adds. */
 export async function countChange(
   tx: Db,
   quotas: Pick<Quotas, 'makeRoomForBytes'>,

@@ -1,16 +1,16 @@
-// How like the tokens of a query are to those of a memory: for each token of the query the best cosine. It is most of
-// what ranking computes, two hundred candidates with some 20,000 products each, so it is done sixteen bytes at a time,
-// in WebAssembly that is put together here: a twentieth of the time that a loop over numbers took, and the same result.
+// How similar the tokens of a query are to those of a memory: for each token of the query the best cosine. This is most
+// of what ranking computes, two hundred candidates with some 20,000 products each, so it is done sixteen bytes at a
+// time, in WebAssembly that is assembled here: a twentieth of the time of a loop over numbers, with the same result.
 import { TOKEN_SIZE } from './embed/tokens.ts'
 
-/** More than the bytes of a window's tokens. */
+/** More bytes than the tokens of a window have. */
 const ROOM = 256 * TOKEN_SIZE
 const QUERY_AT = 0
 const MEMORY_AT = ROOM
 const BEST_AT = 2 * ROOM
 const PAGES = 1
 
-// Instructions, by the names of the specification.
+// Instructions, named as in the specification.
 const unsigned = (n: number): number[] => (n < 128 ? [n] : [(n & 127) | 128, ...unsigned(n >>> 7)])
 const simd = (opcode: number, ...rest: number[]): number[] => [0xfd, ...unsigned(opcode), ...rest]
 const get = (local: number): number[] => [0x20, local]
@@ -23,12 +23,12 @@ const section = (id: number, ...content: number[]): number[] => [id, ...unsigned
 
 const [Q, Q_END, M, M_END, BEST_TO] = [0, 1, 2, 3, 4]
 const [AT, BEST, LIKENESS] = [5, 6, 7]
-/** Sixteen bytes each: the token of the query, the piece of the memory's that is looked at, and the sums. */
+/** Sixteen bytes each: the pieces of the query's token, the current piece of the memory's token, and the sums. */
 const [TOKEN, PIECE, SUMS] = [8, 12, 13]
 const PIECES = TOKEN_SIZE / 16
 
 const load = (address: number, offset: number): number[] => [...get(address), ...simd(0, 0, offset)]
-/** Products of two pieces as sixteen bits, two of them together at most 2 · 127², then as sums of 32 bits. */
+/** Multiplies two pieces: products of 16 bits, added in twos to at most 2 · 127², then as sums of 32 bits. */
 const products = (piece: number): number[] => [
   ...[...load(AT!, piece * 16), ...set(PIECE!)],
   ...[...get(TOKEN! + piece), ...get(PIECE!), ...simd(0x9c)], // i16x8.extmul_low_i8x16_s
@@ -41,7 +41,7 @@ const forward = (local: number, by: number): number[] => [...get(local), ...i32C
 const step = (local: number): number[] => [...forward(local, 32), ...forward(local, 32)]
 const isBefore = (local: number, end: number): number[] => [...get(local), ...get(end), 0x49]
 
-/** One token of the memory: its likeness, and the better of it and the best so far. */
+/** Compares one token of the memory: computes its likeness, and keeps the better of it and the best so far. */
 const compared = [
   ...pieces.flatMap((piece) => [...products(piece), ...(piece === 0 ? [] : simd(0xae))]), // i32x4.add
   ...set(SUMS!),
@@ -77,7 +77,7 @@ interface Exports {
   memory: { buffer: ArrayBuffer }
   compare(query: number, queryEnd: number, memory: number, memoryEnd: number, bestTo: number): void
 }
-/** What is used of it: the types that come with Node.js leave it to the browser's. */
+/** The part of WebAssembly that is used here: the types of Node.js leave it to those of the browser. */
 interface Runtime {
   Module: new (bytes: Uint8Array) => object
   Instance: new (module: object) => { exports: Exports }
@@ -91,8 +91,8 @@ const best = new Int32Array(memory.buffer, BEST_AT, ROOM / TOKEN_SIZE)
 const SAME = 16_129
 
 /**
- * For each token of the query its best likeness to a token of the memory, averaged by the tokens' weights; 0 when either
- * has none. `shares` says how much of its likeness counts, all of it where nothing is said.
+ * Returns the best likeness of each token of the query to a token of the memory, averaged by the tokens' weights; 0 if
+ * either has no tokens. `shares` says how much of each token's likeness counts; all of it where no share is given.
  */
 export function tokenLikeness(
   query: Int8Array,

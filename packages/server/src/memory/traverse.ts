@@ -1,14 +1,14 @@
-// Walks the relationships of a memory, breadth first, a level after the other.
+// Walks the relationships of a memory, breadth first, level by level.
 //
 // 1. At depth 1 every relationship is an item, parallel ones too; deeper, a memory appears once: at its shortest depth
 //    and, among the paths of that length, by the strongest. The start is never listed.
-// 2. A step leads only to a memory that the viewer sees, so no path goes through one that it does not.
+// 2. A step leads only to a memory that the viewer sees, so no path goes through a memory that the viewer does not see.
 // 3. Nearest first, then strongest, then by the ids of the memory and the relationship; at most MAX_TRAVERSED.
 //
-// A level starts from each memory of the one before once, so a dense graph is not walked path by path. It is walked only
-// while there is room in the result, so none starts from MAX_TRAVERSED memories or more; and if those few have more than
-// MAX_WALKED relationships between them, it looks at that many and lets the rest be. One query for all levels was as
-// quick, but is one turn of the event loop however much there is.
+// A level starts once from each memory of the level before, so a dense graph is not walked path by path. A level is
+// walked only while the result has room, so none starts from MAX_TRAVERSED memories or more. If these have more than
+// MAX_WALKED relationships between them, only that many are looked at. One query for all levels was as fast, but takes
+// one turn of the event loop however large the graph is.
 import { MAX_TRAVERSAL_DEPTH, MAX_TRAVERSED, type Direction } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import type { Pause } from '../kernel/step-turns.ts'
@@ -19,7 +19,7 @@ import { findRelationship, listMemoriesById, type ListedMemory, type Relationshi
 import { makePace, PAGE, waysFrom, type Way } from './walk.ts'
 import { jsonBody, relationshipJson, type JsonBody } from './wire.ts'
 
-/** A level past this would take seconds of everybody's turns. */
+/** Relationships looked at in a level: more would take seconds of everybody's turns. */
 const MAX_WALKED = 200_000
 /** Items whose rows are read together: up to 5 kB each. */
 const SHOWN = 250
@@ -27,7 +27,7 @@ const SHOWN = 250
 /** A memory that was reached. */
 export interface Reached {
   relationship: Omit<RelationshipRow, 'created_by'>
-  /** Of the relationship's metadata, which is null where it is long and is read when its turn comes. */
+  /** The length of the relationship's metadata. Long metadata is null here, and is read when the item is written. */
   metadataBytes: number
   memory: ListedMemory
   depth: number
@@ -44,13 +44,13 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 const inOrder = (a: Way, b: Way): number =>
   b.strength - a.strength || compare(a.memoryId, b.memoryId) || compare(a.relationshipId, b.relationshipId)
 
-// A factor this small counts as nothing: the product could be too small for a number.
+// A factor this small counts as 0: the product could underflow.
 const product = (a: number, b: number): number => (a < 1e-100 || b < 1e-100 ? 0 : a * b)
 
 /**
- * The first MAX_TRAVERSED of what it is given, by memory or by relationship the strongest. It never holds more than
- * twice as many, whatever is walked: who falls out of them has as many before it, and gets in again only by being
- * stronger.
+ * Collects ways and keeps the first MAX_TRAVERSED, with the strongest for each memory or each relationship. It never
+ * holds more than twice as many, whatever is walked: a way that is dropped has MAX_TRAVERSED before it, and its key
+ * gets in again only with a stronger way.
  */
 function makeStrongest(keyOf: (way: Way) => string) {
   let best = new Map<string, Way>()
@@ -66,7 +66,7 @@ function makeStrongest(keyOf: (way: Way) => string) {
   }
 }
 
-/** Of each memory, the strength of the strongest way to it; by id. */
+/** Returns the strength of the strongest way to each memory, by id. */
 function strengthsOf(ways: readonly Way[]): Map<string, number> {
   const strengths = new Map<string, number>()
   // The strongest come first.
@@ -74,9 +74,9 @@ function strengthsOf(ways: readonly Way[]): Map<string, number> {
   return strengths
 }
 
-/** Relationships by id; long metadata is left out. */
+/** Returns relationships by id; long metadata is left out. */
 async function readRelationships(db: Db, tenantId: string, ids: readonly string[]) {
-  // Given relationships, those that are still there; locks nothing.
+  // The given relationships that still exist; locks nothing.
   const rows = await db.rows<Relationship & { metadata_bytes: number }>(
     `select tenant_id, id, source_memory_id, target_memory_id, relationship_type, strength, created_at,
             coalesce(octet_length(metadata), 0) as metadata_bytes,
@@ -87,7 +87,7 @@ async function readRelationships(db: Db, tenantId: string, ids: readonly string[
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** What was found with its rows; what is gone meanwhile, or hidden from the viewer, is left out. */
+/** Returns the steps with their rows; a step that was deleted, or hidden from the viewer, meanwhile is left out. */
 async function readReached(db: Db, viewer: Viewer, steps: readonly Step[], now: number): Promise<Reached[]> {
   const [relationships, listed] = await Promise.all([
     readRelationships(
@@ -108,8 +108,8 @@ async function readReached(db: Db, viewer: Viewer, steps: readonly Step[], now: 
 }
 
 /**
- * The memories that a viewer reaches from one it sees. Depth is 1 to MAX_TRAVERSAL_DEPTH; it pauses after each page that
- * it has read.
+ * Returns the memories that a viewer reaches from a memory it sees. Depth is 1 to MAX_TRAVERSAL_DEPTH. Pauses after
+ * each page that it has read.
  */
 export async function reachedFrom(
   db: Db,
@@ -150,7 +150,7 @@ export async function reachedFrom(
   return reached
 }
 
-/** The relationship as JSON, its long metadata read now. */
+/** Returns the relationship as JSON, reading its long metadata now. */
 async function wholeRelationship(db: Db, { relationship, metadataBytes }: Reached): Promise<string> {
   if (metadataBytes <= SHORT_METADATA) return relationshipJson(relationship)
   const { tenant_id, source_memory_id, id } = relationship

@@ -1,8 +1,8 @@
-// The versions of a memory. A change writes what it replaced, in its own transaction; creating writes nothing.
+// The versions of a memory. A change writes the values it replaced, in its own transaction; a creation writes nothing.
 //
-// 1. Versions are numbered from 1, which is the memory as it was made. Row v holds who made version v, when, and the
-//    values that it replaced, so that the newest are undone one after the other to see an older one.
-// 2. Kept are the newest MAX_VERSIONS, and of those no more than MAX_BYTES of what was replaced; the last change always.
+// 1. Versions are numbered from 1, which is the memory as it was created. Row v holds who made version v, when, and the
+//    values that it replaced, so an older version is rebuilt by undoing the newer ones one after the other.
+// 2. The newest MAX_VERSIONS are kept, with no more than MAX_BYTES of replaced values; the last change is always kept.
 import { type Db, one, type Reads } from '../store/db.ts'
 import { MEMORY_COLUMNS, type MemoryRow } from './sql.ts'
 
@@ -10,7 +10,7 @@ export const MAX_VERSIONS = 100
 const MAX_BYTES = 1_048_576
 
 const LONG = ['title', 'content', 'metadata'] as const satisfies (keyof MemoryRow)[]
-/** What never changes, and what a change is not about. */
+/** Columns that never change, and columns that are not part of a version. */
 const UNVERSIONED = [
   'tenant_id',
   'id',
@@ -25,7 +25,7 @@ const LONG_OR_UNVERSIONED: ReadonlySet<string> = new Set([...LONG, ...UNVERSIONE
 type Short = Exclude<(typeof MEMORY_COLUMNS)[number], (typeof LONG)[number] | (typeof UNVERSIONED)[number]>
 const SHORT = MEMORY_COLUMNS.filter((name): name is Short => !LONG_OR_UNVERSIONED.has(name))
 
-/** What a version is made of: everything that can change about a memory. */
+/** The columns of a version: everything that a caller can change about a memory. */
 export const VERSIONED = [...LONG, ...SHORT] as const
 export type Versioned = Pick<MemoryRow, (typeof VERSIONED)[number]>
 
@@ -39,7 +39,7 @@ interface VersionRow {
   metadata: string | null
 }
 
-/** A version as it was, and what it changed: of the oldest that is kept, everything. */
+/** A version as it was, and the columns it changed: all columns for the oldest version that is kept. */
 export interface Version {
   version: number
   changedAt: number
@@ -48,7 +48,7 @@ export interface Version {
   state: Versioned
 }
 
-/** The number up to which rows go, given what the rows take, newest first. */
+/** Returns the version up to which rows are deleted, 0 for none, given the bytes of the rows, newest first. */
 export function dropUpTo(rows: readonly { version: number; bytes: number }[]): number {
   let bytes = 0
   const past = rows.findIndex((row, i) => {
@@ -58,7 +58,7 @@ export function dropUpTo(rows: readonly { version: number; bytes: number }[]): n
   return past === -1 ? 0 : rows[past]!.version
 }
 
-/** Called by a verb that changes a memory, with the row as it was, which it holds, and as it is now. */
+/** Called by a verb that changes a memory, with the row as it was, which the verb has locked, and as it is now. */
 export async function keepVersion(tx: Db, changedBy: string, before: MemoryRow, now: MemoryRow): Promise<void> {
   const changed = VERSIONED.filter((name) => before[name] !== now[name])
   if (changed.length === 0) return
@@ -67,7 +67,7 @@ export async function keepVersion(tx: Db, changedBy: string, before: MemoryRow, 
   )
   const texts = LONG.map((name) => (changed.includes(name) ? before[name] : null))
   const bytes = [rest, ...texts].reduce((sum, text) => sum + Buffer.byteLength(text ?? ''), 0)
-  // What each kept row of a memory takes, newest first. The memory is held, so nobody adds one meanwhile.
+  // The bytes of each kept row of a memory, newest first. The memory is locked, so nobody adds a row meanwhile.
   const kept = await tx.rows<{ version: number; bytes: number }>(
     'select version, bytes from memory_versions where tenant_id = ? and memory_id = ? order by version desc',
     [now.tenant_id, now.id],
@@ -88,7 +88,7 @@ export async function keepVersion(tx: Db, changedBy: string, before: MemoryRow, 
     ])
 }
 
-/** What the kept rows of a memory take together. */
+/** Returns the bytes of all kept rows of a memory. */
 export async function bytesOfVersions(db: Db, { tenant_id, id }: Pick<MemoryRow, 'tenant_id' | 'id'>): Promise<number> {
   const row = await one<{ bytes: number }>(
     db,
@@ -98,7 +98,10 @@ export async function bytesOfVersions(db: Db, { tenant_id, id }: Pick<MemoryRow,
   return Number(row?.bytes ?? 0)
 }
 
-/** Those of a memory that are kept, newest first. For a transaction that holds it: the two must belong together. */
+/**
+ * Returns the kept versions of a memory, newest first. The transaction must have locked the memory, so that the row and
+ * its versions belong together.
+ */
 export async function readVersions(tx: Db, memory: MemoryRow): Promise<Version[]> {
   // The rows of a memory, newest first.
   const rows = await tx.rows<VersionRow>(
@@ -119,7 +122,7 @@ function versionsOf(memory: MemoryRow, rows: readonly VersionRow[]): Version[] {
     versions.push({ version, changedAt: changed_at, changedBy: changed_by, changed, state })
     state = { ...state, ...replaced }
   }
-  // The first has no row: it is the memory as it was made.
+  // Version 1 has no row: it is the memory as it was created.
   if ((rows.at(-1)?.version ?? 2) === 2)
     versions.push({ version: 1, changedAt: memory.created_at, changedBy: memory.agent_id, changed: VERSIONED, state })
   const kept = versions.slice(0, MAX_VERSIONS)
@@ -131,8 +134,8 @@ export const deleteVersions = (tx: Db, tenantId: string, id: string): Promise<nu
   tx.run('delete from memory_versions where tenant_id = ? and memory_id = ?', [tenantId, id])
 
 /**
- * The metadata that a memory had at a change of its own, told by its time; undefined where that is no longer known.
- * Whoever asks has been shown it before.
+ * Returns the metadata that a memory had after its change at `updatedAt`; undefined where that is no longer known. Does
+ * not check who sees the memory: the caller was shown the metadata before.
  */
 export async function metadataAt(
   db: Reads,
@@ -141,25 +144,25 @@ export async function metadataAt(
   updatedAt: number,
 ): Promise<string | undefined> {
   const { longText } = db.dialect
-  // One memory, whatever has become of it.
+  // One memory, whatever its status.
   const row = await one<{ updated_at: number; metadata: string }>(
     db,
     `select updated_at, ${longText('metadata', 'metadata')} from memories where tenant_id = ? and id = ?`,
     [tenantId, id],
   )
   if (!row || row.updated_at === updatedAt) return row?.metadata
-  // Its changes, the oldest that is kept first.
+  // Its kept changes, oldest first.
   const changes = await db.rows<{ version: number; changed_at: number; is_metadata: number }>(
     `select version, changed_at, case when metadata is null then 0 else 1 end as is_metadata from memory_versions
       where tenant_id = ? and memory_id = ? order by version`,
     [tenantId, id],
   )
   const first = changes[0]
-  // The change after it may be one of those that are not kept.
+  // The change that followed may be one that is not kept.
   if (!first || (first.version > 2 && first.changed_at > updatedAt)) return undefined
   const replaced = changes.find((change) => change.changed_at > updatedAt && change.is_metadata === 1)
   if (!replaced) return row.metadata
-  // What a change of a memory replaced.
+  // The metadata that a change of a memory replaced.
   const before = await one<{ metadata: string }>(
     db,
     `select ${longText('metadata', 'metadata')} from memory_versions where tenant_id = ? and memory_id = ? and version = ?`,

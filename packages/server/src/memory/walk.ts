@@ -1,5 +1,5 @@
-// The relationships that lead away from some memories, in pages: a step of a traversal reads one, and the others have a
-// turn after it. 12,000 in one query held everybody up for 129 ms.
+// Reads the relationships that lead away from some memories, in pages: a step of a traversal reads one page, and then
+// other callers have a turn. 12,000 in one query held everybody up for 129 ms.
 import type { Direction } from '@sensorium/contract'
 import type { Pause } from '../kernel/step-turns.ts'
 import type { Db, Value } from '../store/db.ts'
@@ -16,13 +16,13 @@ const ENDS = {
 
 type Ends = (typeof ENDS)[Direction][number]
 
-/** Relationships of a page: with their memories, which are looked at too, some 3 ms. */
+/** Relationships in a page: with the memories they lead to, which are checked too, some 3 ms. */
 export const PAGE = 1_000
-/** Memories whose relationships are asked for together, at first and at most. */
+/** Memories whose relationships are read in one query, at first and at most. */
 const FEW = 64
 const MANY = 512
 
-/** A relationship on the way, and the memory that it leads to. */
+/** A relationship that was followed, and the memory it leads to. */
 export interface Way {
   relationshipId: string
   fromId: string
@@ -30,7 +30,7 @@ export interface Way {
   strength: number
 }
 
-/** Lets the others have their turn when a page or more was read since they had it; what is short never waits. */
+/** Pauses for other callers when a page or more was read since the last pause; a short traversal never waits. */
 export interface Pace {
   did(rows: number): void
   next(): Promise<void>
@@ -63,11 +63,11 @@ interface Walk {
   pace: Pace
 }
 
-/** Up to PAGE and one more of the relationships that a condition on `r` names, and whether the viewer sees where they lead. */
+/** Reads up to PAGE + 1 relationships that meet a condition on `r`, and whether the viewer sees where they lead. */
 async function read({ db, viewer, now, pace }: Walk, [near, far]: Ends, which: string, values: Value[], order = '') {
   await pace.next()
   const seen = seenBy(viewer, now)
-  // What a traversal needs of the relationships at one end of given memories; locks nothing.
+  // The columns that a traversal needs of the relationships at one end of given memories; locks nothing.
   const rows = await db.rows<WayRow>(
     `select w.id, w.near, w.far, w.strength, case when m.id is null then 0 else 1 end as is_seen
        from (select r.id, r.${near} as near, r.${far} as far, r.strength from memory_relationships r
@@ -79,7 +79,7 @@ async function read({ db, viewer, now, pace }: Walk, [near, far]: Ends, which: s
   return rows
 }
 
-/** All of one memory that has many, in the order of the index. */
+/** Yields all relationships of one memory that has many, in the order of the index. */
 async function* pagesOfOne(walk: Walk, ends: Ends, id: string): AsyncGenerator<WayRow[]> {
   const [near, far] = ends
   const order = `order by r.${far}, r.strength, r.id`
@@ -93,7 +93,7 @@ async function* pagesOfOne(walk: Walk, ends: Ends, id: string): AsyncGenerator<W
   }
 }
 
-/** Those of several memories, as many memories at once as have a page of them. */
+/** Yields the relationships of several memories, reading as many memories at once as fit in a page together. */
 async function* pagesOf(walk: Walk, ends: Ends, ids: readonly string[]): AsyncGenerator<WayRow[]> {
   const { inList, list } = walk.db.dialect
   let size = FEW
@@ -113,8 +113,8 @@ async function* pagesOf(walk: Walk, ends: Ends, ids: readonly string[]): AsyncGe
 }
 
 /**
- * A page at a time, the ways from these memories to others that the viewer sees. In each direction at most `limit`
- * relationships are looked at.
+ * Yields the ways from these memories to others that the viewer sees, a page at a time. Looks at no more than `limit`
+ * relationships in each direction.
  */
 export async function* waysFrom(
   walk: Walk,

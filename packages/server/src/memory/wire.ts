@@ -1,20 +1,20 @@
-// Memories as JSON on the wire, assembled from what is stored: `metadata` goes out as the text that came in and is
-// never parsed. A response over LARGE bytes is made row by row while it is written, so that a list of 200 memories of
-// 10 MB needs the room of one.
+// Memories as JSON on the wire, assembled from what is stored: `metadata` is sent as the text that was received and is
+// never parsed. A response over LARGE bytes is generated a few rows at a time while it is written, so that a list of
+// 200 memories of 10 MB needs the space of one.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { iso, isoOrNull } from '../kernel/clock.ts'
 import type { Db } from '../store/db.ts'
 import type { Condition } from './see.ts'
 import { briefColumns, memoryColumns, type ListedMemory, type MemoryRow, type RelationshipRow } from './sql.ts'
 
-/** A body that is ready, or one that is made while it goes out. */
+/** A body that is complete, or one that is generated while it is sent. */
 export type JsonBody = { text: string } | { pieces: AsyncIterable<string> }
 
 const LARGE = 1_048_576
-/** Longer texts go out in slices of this many characters. */
+/** Longer texts are sent in slices of this many characters. */
 const SLICE = 262_144
 
-/** A memory as the contract has it, as JSON text, its metadata apart: that may have 10 MB. */
+/** Returns a memory as the contract defines it, as JSON text, with its metadata separate: that may have 10 MB. */
 export function memoryParts<M>(
   row: Omit<MemoryRow, 'metadata'> & { metadata: M },
 ): [before: string, metadata: M, after: string] {
@@ -47,7 +47,7 @@ export function memoryParts<M>(
   return [`${before.slice(0, -1)},"metadata":`, row.metadata, `,${after.slice(1)}`]
 }
 
-/** A relationship, likewise. */
+/** Returns a relationship as the contract defines it, as JSON text. */
 export function relationshipJson(row: Omit<RelationshipRow, 'created_by'>): string {
   const before = JSON.stringify({
     id: row.id,
@@ -60,26 +60,26 @@ export function relationshipJson(row: Omit<RelationshipRow, 'created_by'>): stri
   return `${before.slice(0, -1)},"metadata":${row.metadata ?? 'null'},"created_at":"${iso(row.created_at)}"}`
 }
 
-/** An item of a response that has a memory in it. */
+/** An item of a response that contains a memory. */
 export interface Item {
   memory: ListedMemory
-  /** How many bytes it is, about, beside the memory's own. */
+  /** About how many bytes the item has beside those of its memory. */
   more?: number
-  /** What of the item, as JSON, comes before its memory and after it. */
+  /** The JSON of the item before its memory, and after it. */
   before?: string | (() => Promise<string>)
   after?: string
 }
 
 export interface Response {
-  /** What comes before the first item, and after the last, given how many there were. */
+  /** The JSON before the first item, and after the last, given how many items were written. */
   open: string
   close(items: number): string
-  /** What stands between two; a comma where it is left out. */
+  /** The separator of two items; a comma by default. */
   between?: string
   items: readonly Item[]
 }
 
-/** Slices that no surrogate pair straddles: half a pair would go out as another character. */
+/** Yields slices that split no surrogate pair: half a pair would be sent as another character. */
 export function* slices(text: string): Generator<string> {
   for (let start = 0; start < text.length; ) {
     let end = Math.min(text.length, start + SLICE)
@@ -90,7 +90,7 @@ export function* slices(text: string): Generator<string> {
   }
 }
 
-/** The whole rows of those listed memories that are still seen, by id. */
+/** Returns the whole rows of listed memories by id. Long ones are read here, if they are still seen. */
 async function readRows(
   db: Db,
   seen: Condition,
@@ -116,7 +116,7 @@ async function readRows(
   return whole
 }
 
-/** Items in groups of at most LARGE bytes, or one. */
+/** Yields items in groups of at most LARGE bytes, or of one item. */
 function* groups(items: readonly Item[]): Generator<Item[]> {
   let group: Item[] = []
   let bytes = 0
@@ -133,7 +133,7 @@ function* groups(items: readonly Item[]): Generator<Item[]> {
   if (group.length > 0) yield group
 }
 
-/** A memory that was deleted, or hidden from the caller, since it was listed is left out. */
+/** Yields a response. A long memory that was deleted, or hidden from the caller, since it was listed is left out. */
 export async function* piecesOf(db: Db, seen: Condition, response: Response, isBrief = false): AsyncGenerator<string> {
   const { open, close, items, between = ',' } = response
   yield open
@@ -145,7 +145,7 @@ export async function* piecesOf(db: Db, seen: Condition, response: Response, isB
       group.map(({ memory }) => memory),
       isBrief,
     )
-    // To read ten megabytes is a step of its own, and to write the first of them another.
+    // Reading ten megabytes is a step of its own, and writing the first of them another.
     if (group.some(({ memory }) => memory.bytes > LARGE)) await nextTurn()
     for (const { memory, before = '', after = '' } of group) {
       const row = rows.get(memory.id)
@@ -160,8 +160,8 @@ export async function* piecesOf(db: Db, seen: Condition, response: Response, isB
 }
 
 /**
- * The body of a response: at once while it is short, else in pieces for which `store` is read as they are asked for. A
- * brief one is always short: a thousand memories in it are 5 MB at the most.
+ * Returns the body of a response: complete if it is short, else in pieces, for which `store` is read when a piece is
+ * requested. A brief body is always short: a thousand memories in it are 5 MB at most.
  */
 export async function jsonBody(
   db: Db,

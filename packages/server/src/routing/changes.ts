@@ -1,27 +1,28 @@
-// Who receives what has changed: said in the transaction of the change, seen by every publish that starts after its
-// commit.
+// Records changes of the routing. A change is recorded in its own transaction, and every publish that starts after the
+// commit sees it.
 import { randomBytes } from 'node:crypto'
 import { one, type Db, type Insert } from '../store/db.ts'
 
 /**
- * `interest`, `feed` and `channel` (its members) are named by their id, `agent` (active or not, paused or not) by the
- * agent's, `source` (a name that only a webhook or a connector publishes under) by its webhook's or connector's.
+ * `interest`, `feed` and `channel` (its members) are identified by their own id, `agent` (active or not, paused or not)
+ * by the id of the agent, `source` (a name that only a webhook or a connector publishes under) by the id of the webhook
+ * or connector.
  */
 export type ChangeKind = 'interest' | 'feed' | 'channel' | 'agent' | 'source'
 
 const lockOf = (tenantId: string): string => `routing ${tenantId}`
 
 /**
- * Said by a publish before it reads who receives what: until it ends, nobody can be sure of all that is routed the old
- * way.
+ * Called by a publish before it reads the routing tables. It may route by the old tables until it ends, and
+ * `closeRouting` waits for that.
  */
 export function joinRouting(tx: Db, tenantIds: readonly string[]): void {
   void tx.lock(tenantIds.map(lockOf), 'shared')
 }
 
 /**
- * Waits for the publishes under way, and lets the next ones wait: what is stored after this transaction is routed by
- * what it changed.
+ * Waits for the publishes under way and blocks new ones: every event that is stored after this transaction is routed by
+ * its changes.
  */
 export async function closeRouting(tx: Db, tenantId: string): Promise<void> {
   await tx.lock([lockOf(tenantId)], 'exclusive')
@@ -45,7 +46,7 @@ const CHANGES: Insert = {
   },
 }
 
-/** Says in the transaction of changes that they were made. The same version is never the same change: see the stamp. */
+/** Records changes in their transaction. The stamp tells changes apart if a version is given out twice. */
 export async function recordRoutingChanges(
   tx: Db,
   tenantId: string,
@@ -54,8 +55,8 @@ export async function recordRoutingChanges(
 ): Promise<void> {
   const stamp = randomBytes(12).toString('base64url')
   const stampOf = (i: number): string => `${stamp}.${i}`
-  // Moves the tenant's version on. Holds its row until the commit, so versions become visible in the order of their
-  // numbers. Returns the version, and the stamp of the one before.
+  // Increments the tenant's version, and returns it with the stamp of the one before. The row stays locked until the
+  // commit, so that versions become visible in the order of their numbers.
   const row = await one<{ version: number; previous: string }>(
     tx,
     `insert into routing_versions (tenant_id, version, stamp, previous) values (?, ?, ?, '')

@@ -1,9 +1,9 @@
-// A filter is compiled once before it is stored, so that only filters that parse ever meet an event.
+// A filter is compiled once before it is stored, so that only filters that parse are ever evaluated.
 import { invalid } from '../kernel/failure.ts'
 import { CelSyntaxError } from '@sensorium/cel'
 import { compileFilter } from './filter.ts'
 
-/** Refuses a filter that does not parse, and says where it fails. None at all is fine. */
+/** Rejects a filter that does not parse, and says where it fails. A missing filter is valid. */
 export function checkFilter(field: string, source: string | null | undefined): void {
   if (source === null || source === undefined) return
   try {

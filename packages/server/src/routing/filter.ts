@@ -7,22 +7,22 @@ export type Envelope = Readonly<Record<string, unknown>>
 
 export type FilterResult =
   | { readonly result: 'match' }
-  /** The filter gave something else than `true`: `false`, or a value that is no boolean. */
+  /** The filter returned something other than `true`: `false`, or a value that is not a boolean. */
   | { readonly result: 'no_match'; readonly value: unknown }
-  /** The filter gave an error, such as `no such field: amount`. */
+  /** The filter failed with an error, such as `no such field: amount`. */
   | { readonly result: 'error'; readonly message: string }
   | { readonly result: 'over_budget' }
 
 export interface Filter {
   readonly source: string
-  /** Roughly how many bytes of memory it keeps. */
+  /** Roughly how many bytes of memory it takes. */
   readonly bytes: number
   /**
-   * Whether the event matches; null, which is no match either, where deciding it took too much work. What the filters
-   * of one event may take together is a budget that all of them are given.
+   * Reports whether the event matches. Returns null, which also counts as no match, if deciding it took too much work.
+   * Filters that are evaluated for one event may share a budget.
    */
   test(event: Envelope, shared?: Budget): boolean | null
-  /** The same with reasons. */
+  /** The same, with the reason. */
   evaluate(event: Envelope, shared?: Budget): FilterResult
 }
 
@@ -37,7 +37,7 @@ class CompiledFilter implements Filter {
   readonly source: string
   readonly bytes: number
   readonly #program: Program
-  /** Used again for every event: making an array took a tenth of the time of a short filter. */
+  /** Reused for every event: allocating an array took a tenth of the time of a short filter. */
   readonly #values: [unknown, unknown] = [undefined, undefined]
 
   constructor(source: string) {
@@ -73,7 +73,7 @@ class CompiledFilter implements Filter {
   }
 }
 
-/** Why an event matched a filter or not, as a sentence without its full stop. */
+/** Describes why an event matched a filter or not, as a sentence without the full stop. */
 export function describeResult(evaluated: FilterResult): string {
   switch (evaluated.result) {
     case 'match':

@@ -1,21 +1,21 @@
-// The compiled filters of this node, of all tenants together. A filter is compiled when an event first needs it and
-// kept while it is used: eight regular expressions in one filter take 360 KB, and a tenant may have many thousand
-// filters.
+// The cache of compiled filters of this node, for all tenants together. A filter is compiled when an event first needs
+// it, and the least recently used are evicted: eight regular expressions in one filter take 360 KB, and a tenant may
+// have many thousand filters.
 import { compileFilter, type Filter } from './filter.ts'
 
 const MAX_BYTES = 64 * 1024 * 1024
 
 export interface Filters {
-  /** Whether the filter is there without compiling it. */
+  /** Reports whether the filter is in the cache. Does not compile it. */
   has(source: string): boolean
   get(source: string): Filter
-  /** What they take together, and how much they may. */
+  /** The size of all cached filters, and its limit. */
   readonly bytes: number
   readonly maxBytes: number
 }
 
-// Filters are compiled before they are stored. Should a later release refuse one, that one matches nothing; the others
-// live on.
+// Filters are compiled before they are stored. If a later release rejects a stored filter, that filter matches nothing;
+// the others are not affected.
 const never = (source: string): Filter => ({
   source,
   bytes: 0,
@@ -32,7 +32,7 @@ function compiled(source: string): Filter {
 }
 
 export function makeFilters(maxBytes = MAX_BYTES): Filters {
-  // Maps keep the order of insertion: what is used is put back at the end.
+  // Maps keep the order of insertion: a filter that is used is moved to the end.
   const kept = new Map<string, Filter>()
   let bytes = 0
   const sizeOf = (filter: Filter): number => filter.bytes + 2 * filter.source.length

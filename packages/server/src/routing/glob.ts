@@ -1,10 +1,11 @@
 import { indexOfLinear } from '@sensorium/cel'
 
-// Patterns over event types: `*` any run of characters, `?` one, `[a-z]` and `[!a]` a class, `\` an escape.
+// Patterns over event types: `*` matches any run of characters, `?` one character, `[a-z]` and `[!a]` a class, and `\`
+// escapes.
 //
-// A pattern is cut at its stars into segments. The first and the last are anchored; each one between is taken at
-// its leftmost place, which is always right for stars and never needs a second try. Finding a segment is linear
-// too: literal ones through `indexOfLinear`, those with `?` or classes bit-parallel (Shift-And), 32 pattern
+// A pattern is split at its stars into segments. The first and the last segment are anchored. Each segment between them
+// is matched at its leftmost position, which is always right for stars and never needs backtracking. Finding a segment
+// is linear too: literal segments by `indexOfLinear`, segments with `?` or classes bit-parallel (Shift-And), 32 pattern
 // characters per machine word.
 
 export interface Glob {
@@ -13,12 +14,12 @@ export interface Glob {
   readonly literalPrefix: string
   /** The literal characters after the last special one; every match ends with them. */
   readonly literalSuffix: string
-  /** The only type that matches, where the pattern has nothing special in it. */
+  /** The only type that matches, if the pattern has no special characters; else null. */
   readonly exact: string | null
   matches(type: string): boolean
 }
 
-/** One place of a pattern: a code point, any code point, or a class of them. */
+/** One position of a pattern: a code point, any code point, or a class of code points. */
 type Item = number | 'any' | CharClass
 
 interface CharClass {
@@ -45,12 +46,14 @@ export function compileGlob(pattern: string): Glob {
   }
 }
 
-/** The segments between stars; always at least one, and an empty one at either end where a star stands there. */
+/**
+ * Returns the segments between stars, at least one. A star at either end of the pattern adds an empty segment there.
+ */
 function parse(pattern: string): Item[][] {
   const points = Array.from(pattern, (char) => char.codePointAt(0) as number)
   let segment: Item[] = []
   const segments = [segment]
-  // Once one bracket has no end, no later one has, so that nothing is scanned twice.
+  // If one bracket is not closed, no later one is. Remembering that avoids scanning the rest again for each bracket.
   let unclosed = false
   for (let i = 0; i < points.length; i++) {
     const point = points[i] as number
@@ -85,7 +88,7 @@ const END_BRACKET = 0x5d
 const BANG = 0x21
 const DASH = 0x2d
 
-/** Reads a class from just after its `[`; null where no `]` ends it. */
+/** Parses a class, starting after its `[`. Returns null if no `]` closes it. */
 function parseClass(points: readonly number[], start: number): { charClass: CharClass; end: number } | null {
   const ranges: number[] = []
   let i = start
@@ -153,7 +156,7 @@ function itemMatcher(segments: readonly Item[][]): (type: string) => boolean {
   }
 }
 
-// The code points of the type being matched. Matching is synchronous, so that one buffer serves every glob.
+// The code points of the type being matched. Matching is synchronous, so one buffer serves every glob.
 let decoded = new Uint32Array(256)
 
 function decode(type: string): number {
@@ -187,8 +190,9 @@ function accepts(item: Item, point: number): boolean {
 const REMEMBERED_MASKS = 512
 
 /**
- * A search for the leftmost place of a segment in `decoded`, from one index to before another: the index after it,
- * or -1. Bit i of the state says that the last i+1 characters read fit the segment's first i+1 places.
+ * Returns a function that finds the leftmost occurrence of a segment in `decoded` between two indexes, and returns the
+ * index after it, or -1. Bit i of the state says that the last i+1 characters read match the segment's first i+1
+ * positions.
  */
 function shiftAnd(items: readonly Item[]): (from: number, end: number) => number {
   const words = Math.ceil(items.length / 32)

@@ -1,41 +1,43 @@
-// Who receives an event, found in slices, so that whoever asks can let others have their turn in between.
+// Finds the recipients of an event in slices, so that the caller can give other work a turn in between.
 //
-// 1. An event has a budget of steps across all filters it meets. Cheap filters are evaluated first and do not count;
-//    when the budget is spent, the costliest are left out, which is no match, and counted. One agent's filters cannot
-//    take the budget of the others': its costly ones come last.
-// 2. What a filter costs is known from the last event. One that turns out not to be cheap is stopped and comes later.
+// 1. An event has a budget of steps across all filters that are evaluated for it. Cheap filters are evaluated first and
+//    do not use the budget. When the budget is spent, the costliest filters are skipped, which counts as no match, and
+//    reported. One agent's filters cannot take the budget of the others: its costly ones come last.
+// 2. The cost of a filter is known from the last event. A filter that turns out not to be cheap is stopped and
+// evaluated
+//    later.
 import { STEP_BUDGET } from '@sensorium/cel'
 import type { Envelope } from './filter.ts'
 import type { Filters } from './filters.ts'
 import { deeper, type FilterGroup, type Match, type Matching, type RoutingTable, type Subscription } from './table.ts'
 
-/** What all filters together may take for one event: about ten milliseconds. */
+/** The most steps of all filters together for one event: about ten milliseconds. */
 export const EVENT_STEPS = 10 * STEP_BUDGET
 /**
- * Of the room for compiled filters, the part that one event may fill anew with filters that have a regular expression.
- * Those alone are large, and slow to compile: 20 ms for eight of them. Others are always compiled.
+ * The share of the cache of compiled filters that one event may fill with filters that have a regular expression. Only
+ * these are large and slow to compile: 20 ms for eight regular expressions. Other filters are always compiled.
  */
 const COMPILED_SHARE = 0.125
 const REGULAR_EXPRESSION = 'matches'
-/** Some 0.2 ms, or one costly filter: each is evaluated at a stretch. */
+/** About 0.2 ms, or one costly filter, because a filter is evaluated without a break. */
 const SLICE_STEPS = 20_000
-/** So much every filter may take: nearly all need less, and those are never left out. */
+/** The steps that every filter may take. Nearly all filters need less, and those are never skipped. */
 const CHEAP_STEPS = 200
 
-/** A type with more recipients than this many steps is worth is not remembered: a thousand such would be too much. */
+/** Recipients that took more steps to find are not cached: a thousand such lists would be too much. */
 const KEPT_STEPS = 10_000
 
-/** An evaluation has a cost of its own beside its steps, and so has a recipient that is noted. */
+/** The fixed cost of an evaluation besides its steps, and the cost of adding a recipient. */
 const EVALUATION_STEPS = 20
 const RECIPIENT_STEPS = 10
 
 export interface MatchTools {
   filters: Filters
-  /** Called for each filter that is left out because it takes too much work. */
+  /** Called for each filter that is skipped because it takes too much work. */
   overBudget(): void
 }
 
-/** Matches an event; yields after each slice of work, and returns who receives it. */
+/** Matches an event. Yields after each slice of work, and returns the recipients. */
 export function* matchInSlices(
   table: RoutingTable,
   event: Envelope,
@@ -64,7 +66,7 @@ export function* matchInSlices(
     else uncompiled.push(group)
   }
   const isByTypeAlone = pending.length + uncompiled.length === 0
-  // Short ones first: they are compiled soonest, and cost least.
+  // The shortest first: they are the fastest to compile and cost the least.
   if (uncompiled.length > 0) pending = pending.concat(uncompiled.sort((a, b) => a.filter!.length - b.filter!.length))
 
   for (const isFirst of [true, false]) {
@@ -103,7 +105,7 @@ export function* matchInSlices(
   return matching
 }
 
-/** The same without a break. */
+/** The same in one go. */
 export function matchAtOnce(table: RoutingTable, event: Envelope, tools: MatchTools): Matching {
   const slices = matchInSlices(table, event, tools)
   for (;;) {

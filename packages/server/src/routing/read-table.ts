@@ -1,4 +1,4 @@
-// Fills a tenant's routing table from the store, and brings it up to date with what has changed there since.
+// Fills a tenant's routing table from the store, and brings it up to date with later changes.
 import type { Store } from '../store/db.ts'
 import {
   pageInterests,
@@ -17,7 +17,7 @@ import {
 } from './sql.ts'
 import type { RoutingTable } from './table.ts'
 
-/** Rows of a page. The connections that read them are shared: a page of filters of 4 KB each is 4 MB. */
+/** Rows of a page. The connections that read them are shared, and a page of filters of 4 KB each is 4 MB. */
 const PAGE = 1_000
 const MAX_CHANGES = 10_000
 
@@ -40,7 +40,7 @@ function setResting(table: RoutingTable, agents: readonly RestingAgent[]): void 
 /** Reads everything into an empty table. */
 export async function fillTable(store: Store, tenantId: string, table: RoutingTable): Promise<RoutingTable> {
   const db = store.beside
-  // The version first: what changes while the rest is read is caught up with later.
+  // The version is read first, so that changes made while the rest is read are applied later.
   const [version] = await readVersions(db, [tenantId])
   table.version = version?.version ?? 0
   table.stamp = version?.stamp ?? ''
@@ -49,7 +49,7 @@ export async function fillTable(store: Store, tenantId: string, table: RoutingTa
     for (const interest of page) table.put(interest)
     if (page.length < PAGE) break
     after = page.at(-1)!.id
-    await new Promise(setImmediate) // others may have their turn
+    await new Promise(setImmediate) // gives other work its turn
   }
   for (const feed of await readAllFeeds(db, tenantId)) table.put(feed)
   setMembers(table, await readAllMembers(db, tenantId))
@@ -58,13 +58,13 @@ export async function fillTable(store: Store, tenantId: string, table: RoutingTa
   return table
 }
 
-/** Brings the table up to what is committed. False when it cannot be: then it has to be filled anew. */
+/** Brings the table up to date with all commits. Returns false if that is not possible and it must be filled again. */
 export async function refreshTable(store: Store, tenantId: string, table: RoutingTable): Promise<boolean> {
   for (let read = 0; read < MAX_CHANGES; read += PAGE) {
     const changes = await readChanges(store.beside, tenantId, table.version, PAGE)
     if (changes.length === 0) return isCurrent(store, tenantId, table)
-    // A version that was given out twice (its first commit was lost with a server, or the data was put back from a
-    // copy) has another stamp before it.
+    // If a version was given out twice (its first commit was lost with a server, or the data was restored from a
+    // backup), the previous stamp differs.
     if (changes[0]!.version !== table.version + 1 || changes[0]!.previous !== table.stamp) return false
     await apply(store, tenantId, table, changes)
     if (changes.length < PAGE) return true
@@ -88,7 +88,7 @@ async function apply(store: Store, tenantId: string, table: RoutingTable, change
   const foundMembers = channels.length > 0 ? await readMembers(db, tenantId, channels) : []
   const foundResting = agents.length > 0 ? await readRestingOf(db, tenantId, agents) : []
   const foundSources = ids('source').length > 0 ? await readSources(db, tenantId) : null
-  // Nothing is awaited from here: nobody sees a table that is half new.
+  // No await from here on, so that no one sees a table that is partly updated.
   for (const id of [...interests, ...feeds]) table.remove(id)
   for (const subscription of [...foundInterests, ...foundFeeds]) table.put(subscription)
   for (const id of channels) table.members.delete(id)

@@ -1,12 +1,13 @@
-// Keeps the routing tables of the tenants that publish on this node, each as new as the transaction that asks for it.
+// Keeps the routing tables of the tenants that publish on this node, each up to date with the transaction that uses it.
 //
-// 1. `tables` compares versions inside the publishing transaction: a change that had its response before the publish
-//    began is seen, on every node, without anything being sent between nodes.
-// 2. A table holds only what is committed. It is read beside the transaction and never through it: what a transaction
-//    sees of itself, or of those that share its commit, can still be undone, and memory does not roll back.
-// 3. While a table is read nobody waits for a row: a transaction that waited for another's row while it held the turn
-//    would wait for ever where the other waits for the turn.
-// 4. Only a table that is new here, or too far behind, is read whole, in pages.
+// 1. `tables` compares versions inside the publishing transaction: every node sees a change whose response was sent
+//    before the publish began, without any messages between nodes.
+// 2. A table holds only committed data. It is read beside the transaction and never through it: a transaction also sees
+// its own writes, and those of transactions that share its commit. They can still be undone, and memory does not roll
+//    back.
+// 3. No transaction waits for a row lock while a table is read: if it held the turn for the table, and the owner of the
+//    row waited for that turn, both would wait for ever.
+// 4. A table is read completely, in pages, only if it is new on this node or too far behind.
 import type { Db, Store } from '../store/db.ts'
 import { makeFilters } from './filters.ts'
 import type { MatchTools } from './match.ts'
@@ -14,26 +15,28 @@ import { fillTable, refreshTable } from './read-table.ts'
 import { readVersions } from './sql.ts'
 import { RoutingTable } from './table.ts'
 
-/** Subscriptions kept over all tenants; the tenants that published least recently go first. 400 bytes each, and their
- * filters' text. */
+/**
+ * The most subscriptions that are kept over all tenants; the tenants that published least recently are evicted first. A
+ * subscription takes 400 bytes and the text of its filter.
+ */
 const MAX_SUBSCRIPTIONS = 1_000_000
 
 export type Tables = ReadonlyMap<string, RoutingTable>
 
 export interface Router {
-  /** What matching with these tables needs. */
+  /** The tools for matching with these tables. */
   readonly matching: MatchTools
-  /** The table as this node knows it, if it does. */
+  /** Returns the table that this node has, which may be stale; undefined if it has none. */
   known(tenantId: string): RoutingTable | undefined
-  /** The tables as this node knows them, loaded where they are missing. Call it before the transaction. */
+  /** Returns the tables that this node has, and loads missing ones. Must be called before the transaction. */
   prepare(tenantIds: readonly string[]): Promise<Tables>
-  /** The tables of these tenants, as new as what was committed when the transaction asks. */
+  /** Returns the tables of these tenants, up to date with all commits that the transaction sees. */
   tables(tx: Db, tenantIds: readonly string[]): Promise<Tables>
 }
 
 export function makeRouter(store: Store, overBudget: () => void): Router {
   const known = new Map<string, RoutingTable>()
-  // One writer per table at a time: two of them could put back what the other just removed.
+  // One writer per table at a time: one of two writers could put back a row that the other removed.
   const busy = new Map<string, Promise<unknown>>()
 
   function alone<T>(tenantId: string, work: () => Promise<T>): Promise<T> {
@@ -85,7 +88,7 @@ export function makeRouter(store: Store, overBudget: () => void): Router {
             return load(tenantId)
           })
         }
-        // Who publishes stays longest.
+        // Tenants that publish are evicted last.
         known.delete(tenantId)
         known.set(tenantId, table)
         tables.set(tenantId, table)

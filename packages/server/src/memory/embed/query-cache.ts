@@ -1,14 +1,14 @@
-// What was asked lately, with what it means: a text goes through the model once, however often it is asked. Each tenant
-// has its own, because how long a response takes would tell what others ask.
+// Caches the vectors of recent queries: a text goes through the model once, however often it is asked. Each tenant has
+// its own entries, because otherwise the time a response takes would tell what others ask.
 import type { Embedded } from './embedding.ts'
 
-/** Of all tenants together; a query of twelve tokens has about three kilobytes. */
+/** For all tenants together; a query of twelve tokens takes about three kilobytes. */
 const MAX_BYTES = 8 * 1_048_576
-/** Two entries of maps, a promise and the heads of two arrays. */
+/** Overhead of an entry: two entries of maps, a promise and the heads of two arrays. */
 const EACH = 600
 
 export interface QueryCache {
-  /** What a text means, from `embed` unless it is known. */
+  /** Returns the meaning of a text from the cache, or from `embed`. */
   of(tenantId: string, text: string, embed: () => Promise<Embedded>): Promise<Embedded>
   readonly bytes: number
 }
@@ -19,7 +19,7 @@ interface Known {
 }
 
 export function makeQueryCache(maxBytes = MAX_BYTES): QueryCache {
-  // In the order of their last use.
+  // In the order of last use, oldest first.
   const known = new Map<string, Known>()
   const underWay = new Map<string, Promise<Embedded>>()
   let bytes = 0
@@ -63,7 +63,7 @@ export function makeQueryCache(maxBytes = MAX_BYTES): QueryCache {
         }
         const other = underWay.get(key)
         if (!other) return first(key, embed)
-        // Its failure may be its own, too many of one agent say: then it is this caller's turn.
+        // The other caller's failure may be its own (its agent has too many waiting, say): then this caller tries.
         await other.catch(() => {})
       }
     },

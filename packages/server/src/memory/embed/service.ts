@@ -1,5 +1,5 @@
-// Vectors from a service that speaks OpenAI's interface: POST …/embeddings `{model, input: [text, …]}`. What it fails
-// to embed is tried again by the background run; a search it fails goes by words alone.
+// Vectors from a service that speaks OpenAI's interface: POST …/embeddings `{model, input: [text, …]}`. The background
+// run retries texts that the service failed to embed; a search whose query it failed to embed goes by words alone.
 import { backoffMs } from '../../kernel/backoff.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Embedded, Embedder } from './embedding.ts'
@@ -10,22 +10,22 @@ export interface ServiceSettings {
   apiKey: string | null
 }
 
-/** The service's own tokens are unknown: about 500 of them for English, below the window of every model in use. */
+/** The service's own tokens are unknown. In English this is about 500 of them, below the window of any model in use. */
 const WINDOW_CHARACTERS = 2_000
 const OVERLAP_CHARACTERS = 200
 const MAX_INPUTS = 64
 const TIMEOUT_MS = 20_000
-/** A search waits no longer than this, and after a failure the next ones do not wait at all for a while. */
+/** A search waits no longer than this. After a failure, searches do not wait at all for PAUSE_MS. */
 const QUERY_TIMEOUT_MS = 2_000
 const PAUSE_MS = 5_000
 const TRIES = 4
-/** Queries at once. */
+/** Queries under way at once. */
 const MAX_QUERIES = 16
 const NO_TOKENS = 0
 
 export class EmbeddingRefused extends Error {}
 
-/** A base URL with or without its version, or the whole address. */
+/** Accepts a base URL with or without its version, or the whole address. */
 export function embeddingsAddress(url: string): string {
   const address = new URL(url)
   const path = address.pathname.replace(/\/+$/, '')
@@ -36,7 +36,7 @@ export function embeddingsAddress(url: string): string {
 export function cut(text: string): string[] {
   const parts: string[] = []
   for (let start = 0; ; start += WINDOW_CHARACTERS - OVERLAP_CHARACTERS) {
-    // A character that the edge cuts in two is whole in the next window; half of one many services refuse.
+    // A character that the edge cuts in two is whole in the next window. Many services refuse half a character.
     parts.push(text.slice(start, start + WINDOW_CHARACTERS).toWellFormed())
     if (start + WINDOW_CHARACTERS >= text.length) return parts
   }

@@ -1,8 +1,8 @@
 // An embedding thread. Queries go before the texts of memories, and wait for one window of a text at most.
 //
-// A window goes through the model alone. Its 8-bit weights meet numbers whose scale is taken from all that goes through
-// together, so in company a text would mean a little of what its neighbours say: similarities moved by up to 0.03, and
-// with them the order.
+// Each window goes through the model alone. The model's 8-bit weights are multiplied with numbers whose scale is taken
+// from the whole batch, so the other texts of a batch would change the vector of a text a little: similarities moved by
+// up to 0.03, and with them the order.
 import { readlinkSync } from 'node:fs'
 import os from 'node:os'
 import { parentPort } from 'node:worker_threads'
@@ -17,13 +17,13 @@ export interface EmbedRequest {
 type Asked = { id: number } & EmbedRequest
 type Told = { id: number; response: Embedded[][] } | { id: number; error: string }
 
-/** Events come first when the processors are busy. Threads that the runtime starts take the same rank. */
+/** Events come first when the processors are busy. Threads that the runtime starts inherit the priority. */
 const NICE = 3
 
 const port = parentPort!
 
 try {
-  // Linux ranks single threads. Elsewhere this thread stays equal to the others.
+  // Linux has a priority for each thread. Elsewhere this thread keeps the priority of the others.
   const thread = Number(readlinkSync('/proc/thread-self').split('/').at(-1))
   os.setPriority(thread, NICE)
 } catch {
@@ -66,7 +66,7 @@ async function add(asked: Asked): Promise<void> {
       windows(text).map((window, part): Piece => ({ job, text: i, part, window })),
     )
     job.left = added.length
-    // What is short does not wait for what is long.
+    // Short windows do not wait for long ones.
     pieces = [...pieces, ...added].sort((a, b) => a.window.ids.length - b.window.ids.length)
   } catch (error) {
     tell({ id: asked.id, error: (error as Error).message })
@@ -102,7 +102,7 @@ async function work(): Promise<void> {
   while (queries.length > 0 || pieces.length > 0) {
     const query = queries.shift()
     await (query ? respondToQuery(query) : embedPiece(pieces.shift()!))
-    // Lets messages in: a query that came meanwhile goes next.
+    // Lets messages arrive: a query that came meanwhile goes next.
     await new Promise(setImmediate)
   }
   busy = false

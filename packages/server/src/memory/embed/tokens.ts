@@ -1,5 +1,6 @@
 // Token vectors leave the model with 384 numbers each. Projected on 64 directions, brought to length 1 and rounded to a
-// byte, a sixteenth of the space keeps what is needed to compare tokens: about 1 KB for a short memory.
+// byte per number, they keep in a twenty-fourth of the space what is needed to compare tokens: about 1 KB for a short
+// memory.
 import { readFileSync } from 'node:fs'
 import { smallWords } from '../index/languages.ts'
 
@@ -18,8 +19,8 @@ const bytes = (field: number, ...parts: (Uint8Array | string)[]): Uint8Array => 
 }
 
 /**
- * The projection as an ONNX model of one node, `projected = MatMul(hidden, projection)`: the runtime does in a tenth of
- * a millisecond what a loop in JavaScript does in five.
+ * Returns the projection as an ONNX model of one node, `projected = MatMul(hidden, projection)`: the runtime takes a
+ * tenth of a millisecond where a loop in JavaScript takes five.
  */
 export function projectionModel(): Uint8Array {
   const FLOAT = 1
@@ -55,7 +56,8 @@ export function projectionModel(): Uint8Array {
 }
 
 /**
- * Whether a token says something: no special token, no punctuation, no stop word. Pieces of a longer word always do.
+ * Whether a token carries meaning: special tokens, punctuation and stop words do not; pieces of a longer word always
+ * do.
  */
 export function carriesMeaning(token: string): boolean {
   if (token.startsWith('[') && token.endsWith(']') && token.length > 2) return false

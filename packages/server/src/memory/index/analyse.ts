@@ -1,5 +1,5 @@
-// What a text is found by is worked out before the transaction that writes it: of 32,768 different characters that is
-// 40 ms, in which no other request would have its turn.
+// Computes the folded form and the words of a text before the transaction that writes it. For 32,768 different
+// characters that takes 40 ms, during which no other request would get its turn.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fold } from './fold.ts'
 import { wordsOf, type Word } from './terms.ts'
@@ -10,15 +10,15 @@ export interface Analysed {
 }
 
 export interface Analyse {
-  /** Works out long texts in steps, with a turn for everybody else after each. */
+  /** Analyses long texts in steps, and gives other requests a turn after each step. */
   ahead(...texts: (string | undefined)[]): Promise<void>
-  /** Of a text that was worked out ahead, that; of any other, now. */
+  /** Returns the analysis of a text that was analysed ahead; analyses any other text now. */
   of(text: string): Analysed
 }
 
 /** Shorter texts take less than three milliseconds. */
 const LONG = 4_096
-/** Texts whose transaction has not come yet: one takes up to 4 MB. */
+/** The most analysed texts that are kept for a transaction to come. One takes up to 4 MB. */
 const MOST_READY = 8
 
 export function makeAnalyse(): Analyse {

@@ -1,16 +1,16 @@
-// Columns on PostgreSQL. They follow the log of changes that transactions write of themselves. Commits have no order
-// there that a number could follow: a transaction that began early may commit late. So the columns remember the snapshot
-// they were read with, and what that snapshot did not see is read again.
+// Columns on PostgreSQL. They follow a log of changes that each transaction writes. A sequence number cannot give the
+// order of commits there: a transaction that began early may commit late. So the columns remember the snapshot they
+// were read with, and changes that this snapshot did not see are read again.
 import type { Store } from '../../store/db.ts'
 import { applyChanges, COLUMNS, memoryColumns, weightNames, type SignedWindow } from './memory-columns.ts'
 import type { ColumnSource } from './tenant-cache.ts'
 import { TenantColumns } from './tenant-columns.ts'
 
-/** Of a tenant with more memories nothing is kept: its columns would take 150 MB in each process that searches it. */
+/** A tenant with more memories is not kept: its columns would take 150 MB in each process that searches it. */
 const MOST_KEPT = 500_000
-/** Read at once, about two megabytes. */
+/** Rows that are read at once, about two megabytes. */
 const PAGE = 5_000
-/** More changes than this share of the columns are read faster with all the rest. */
+/** If more than this share of the columns has changed, reading all of them again is faster. */
 const MOST_CHANGED = 0.5
 
 const CELLS = COLUMNS.map((column, i) => `${column} as c${i}`).join(', ')
@@ -30,7 +30,7 @@ interface WindowRow {
   bits: string
 }
 
-/** As `signatureOf` writes them. */
+/** Returns the bytes that `signatureOf` of embedding.ts makes, from the text of a bit string. */
 function signatureOf(bits: string): Uint8Array {
   const bytes = new Uint8Array(Math.ceil(bits.length / 8))
   for (let i = 0; i < bits.length; i++) if (bits.charCodeAt(i) === 49) bytes[i >> 3]! |= 1 << (i & 7)
@@ -43,7 +43,7 @@ const windowOf = ({ memory_id, part, bits }: WindowRow): SignedWindow => ({
   signature: signatureOf(bits),
 })
 
-/** A server that was started anew may have lost what it had not been made to keep: what was read from it is read anew. */
+/** A restarted server may have lost commits that were not yet durable, so columns from before are read again. */
 interface Seen {
   started: string
   snapshot: string
@@ -78,7 +78,7 @@ export function postgresColumns(store: Store, mostKept = MOST_KEPT): ColumnSourc
 
   async function update(columns: TenantColumns, tenantId: string, model: string): Promise<boolean> {
     const seen = JSON.parse(columns.seenUpTo as string) as Seen
-    // What changed by transactions that a snapshot did not see, and the snapshot of this statement.
+    // The memories changed by transactions that the snapshot did not see, and the snapshot of this statement.
     const [now] = await store.rows<Seen & { ids: string | null }>(
       `select ${SEEN}, (
          select string_agg(distinct memory_id, ' ') from memory_changes

@@ -1,18 +1,18 @@
-// Columns of the embedded store. They follow the log of changes that triggers write with the changes themselves: who
-// reads sees only what is committed, so the columns never hold what was rolled back.
+// Columns on the embedded store. They follow a log that triggers write in the same transaction as the changes. A reader
+// sees only committed changes, so the columns never hold anything that was rolled back.
 import type { Cells, ReaderDb } from '../../store/sqlite.ts'
 import { applyChanges, COLUMNS, memoryColumns, weightNames, type SignedWindow } from './memory-columns.ts'
 import type { ColumnSource } from './tenant-cache.ts'
 import { TenantColumns, type MemoryColumns } from './tenant-columns.ts'
 
-// The live memories of a tenant, with the state of their index; the number of the full-text index comes last.
+// The live memories of a tenant, with the state of their index; the row number in the full-text index comes last.
 const ROWS = `select ${COLUMNS.join(', ')}, r.doc
   from memories m join memory_recall r on r.tenant_id = m.tenant_id and r.memory_id = m.id
   where m.tenant_id = ? and m.status = 'active'`
 
 const SIGNATURES = 'select memory_id, number, signature from memory_vectors where tenant_id = ? and model = ?'
 
-/** More changes than this share of the columns are read faster with all the rest. */
+/** If more than this share of the columns has changed, reading all of them again is faster. */
 const MOST_CHANGED = 0.5
 
 const rowOf = (tenantId: string, cells: Cells): MemoryColumns => memoryColumns(tenantId, cells, cells.at(-1) as number)
@@ -23,7 +23,7 @@ const windowOf = ([id, number, signature]: Cells): SignedWindow => ({
 })
 
 export function sqliteColumns(db: ReaderDb): ColumnSource {
-  /** The ends of the log. Two selects: for both at once SQLite would walk through all of it, 9 ms of 100,000 changes. */
+  /** Returns the ends of the log. Two selects, because one for both makes SQLite scan it: 9 ms for 100,000 changes. */
   function log(): { oldest: number; newest: number } {
     let ends = { oldest: 0, newest: 0 }
     db.each(
@@ -50,7 +50,7 @@ export function sqliteColumns(db: ReaderDb): ColumnSource {
     async update(columns, tenantId, model) {
       const { oldest, newest } = log()
       const seen = columns.seenUpTo as number
-      // The log is cut from its old end: who has not seen what was cut starts anew.
+      // The oldest entries of the log are deleted over time. Columns that have not seen a deleted entry are read again.
       if (seen < oldest - 1) return false
       if (seen === newest) return true
       const ids = new Set<string>()

@@ -1,18 +1,19 @@
-// Of two memories that are found together, and of which one contradicts the other, the contradicted one is brought below
-// the one that contradicts it, by the strength of that: who wrote the contradiction knew better.
+// When two memories are found together and one contradicts the other, the contradicted one is moved below the other, in
+// proportion to the strength of the contradiction: its author knew better.
 //
-// Of twelve pairs of an old fact and a new one, asked in the words of the old, one was in order by itself, six with a
-// factor of 0.7 on the old one, and all this way; nothing else took their places. The new fact had between 0.44 and 1.01
-// of the old one's relevance: what has less than RELATED of it is found for another reason, and lowers nothing.
+// Measured with twelve pairs of an old and a new statement, and queries in the words of the old one: one pair was in
+// the right order by itself, six with a factor of 0.7 on the old one, and all with this method; no other memory took
+// their places. The new statement had between 0.44 and 1.01 of the old one's relevance. A memory with less than RELATED
+// of it was found for another reason and lowers nothing.
 import type { Db } from '../../store/db.ts'
 import type { Ranked } from '../rank.ts'
 
 const RELATED = 0.4
-/** Where a memory comes that is contradicted with full strength: of the relevance of what contradicts it. */
+/** A memory that is contradicted at full strength gets this share of the relevance of the contradicting memory. */
 const BELOW = 0.95
-/** How many are looked at beyond those that were asked for. */
+/** How many results beyond the requested number are considered. */
 export const BEYOND = 10
-/** And at the most. */
+/** The most results that are checked for contradictions. */
 const MOST = 60
 
 export interface Contradiction {
@@ -21,7 +22,7 @@ export interface Contradiction {
   strength: number
 }
 
-/** Nothing here reads: what was found with the contradicted ones lowered, in their new order. */
+/** Returns the results with the contradicted ones lowered, in their new order. Pure. */
 export function lowered(ranked: readonly Ranked[], contradictions: readonly Contradiction[]): Ranked[] {
   if (contradictions.length === 0) return [...ranked]
   const relevanceOf = new Map(ranked.map(({ id, relevance }) => [id, relevance]))
@@ -31,7 +32,7 @@ export function lowered(ranked: readonly Ranked[], contradictions: readonly Cont
     let contradicted = 0
     for (const { source, target, strength } of contradictions) {
       const other = relevanceOf.get(source)
-      // Of two that contradict each other neither is the one that knew better.
+      // If two memories contradict each other, neither is lowered.
       if (target !== one.id || other === undefined || said.has(`${target} ${source}`)) continue
       if (other < RELATED * one.relevance) continue
       relevance = Math.min(relevance, one.relevance - strength * Math.max(0, one.relevance - BELOW * other))
@@ -50,7 +51,7 @@ export async function lowerContradicted(
 ): Promise<Ranked[]> {
   if (ranked.length < 2) return ranked.slice(0, limit)
   const ids = db.dialect.list(ranked.slice(0, MOST).map(({ id }) => id))
-  // Which of given memories contradict which: a small index has all there are.
+  // Which of the given memories contradict which. A small index holds all contradictions.
   const rows = await db.rows<Contradiction>(
     `select source_memory_id as source, target_memory_id as target, strength from memory_relationships
       where tenant_id = ? and relationship_type = 'contradicts'

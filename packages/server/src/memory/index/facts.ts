@@ -1,11 +1,11 @@
-// Facts: the scalars of a memory's metadata, by which a search may be filtered. Name and value are kept as JSON text,
-// in which every string can be stored. Of metadata over MAX_METADATA there are none: it is never parsed here.
+// Facts: the scalars of a memory's metadata, by which a search may be filtered. Name and value are stored as JSON text,
+// which can represent every string. Metadata over MAX_METADATA has no facts and is never parsed here.
 import type { Db, Insert } from '../../store/db.ts'
 import type { Condition } from '../see.ts'
 
 const MAX_METADATA = 65_536
 const MAX_FACTS = 64
-/** Characters of a name and of a value, as JSON. */
+/** The most characters of a name and of a value, as JSON. */
 const MAX_NAME = 130
 const MAX_VALUE = 258
 
@@ -26,7 +26,7 @@ function factsOf(metadata: string | Buffer): [name: string, value: string][] {
     .slice(0, MAX_FACTS)
 }
 
-/** Writes the facts of a memory that has none. */
+/** Writes the facts of a memory that has no facts stored. */
 export async function putFacts(
   tx: Db,
   { tenant_id, id, metadata }: { tenant_id: string; id: string; metadata: string | Buffer },
@@ -42,7 +42,7 @@ export async function putFacts(
 export const removeFacts = (tx: Db, tenantId: string, id: string): Promise<number> =>
   tx.run('delete from memory_facts where tenant_id = ? and memory_id = ?', [tenantId, id])
 
-/** The condition on `m` that its metadata has these members. */
+/** Returns the conditions on `m` that its metadata has these members. */
 export const hasFacts = (metadata: Readonly<Record<string, Scalar>>): Condition[] =>
   Object.entries(metadata).map(([name, value]) => ({
     sql: `exists (select 1 from memory_facts f

@@ -1,9 +1,9 @@
-// The filters of a search as conditions on `m`. Both engines speak them.
+// The filters of a search as SQL conditions on `m`, valid on both engines.
 import { both, type Condition } from '../see.ts'
 import { hasFacts } from './facts.ts'
 import type { SearchFilters, SearchQuery } from './memory-index.ts'
 
-/** Those beside scope, type and confidence. */
+/** Returns the conditions of all filters except scope, type and confidence. */
 export function filterConditions(filters: SearchFilters): Condition[] {
   const { projectId, sourceEventId, createdAfter, createdBefore, metadata = {} } = filters
   const conditions = hasFacts(metadata)
@@ -14,7 +14,7 @@ export function filterConditions(filters: SearchFilters): Condition[] {
   return conditions
 }
 
-/** What passes all filters of a search, of what its viewer sees. */
+/** Returns the condition that a memory which the viewer sees passes all filters of a search. */
 export function wantedSql({ scope, type, minConfidence, filters }: SearchQuery): Condition {
   const conditions: Condition[] = [{ sql: 'm.confidence >= ?::double precision', values: [minConfidence] }]
   if (scope !== null) conditions.push({ sql: 'm.scope = ?', values: [scope] })

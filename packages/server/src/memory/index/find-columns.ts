@@ -1,5 +1,5 @@
-// A search over the columns of a tenant, on both engines: what the viewer sees, the best by words, the nearest by
-// meaning, and all of them ranked. What is not in the columns is read by the engine.
+// Search over the columns of a tenant, on both engines: takes the memories that the viewer sees, picks the best by
+// words and the nearest by meaning, and ranks them together. The engine reads the data that is not in the columns.
 import type { YieldCpu } from '../../kernel/yield-cpu.ts'
 import { idf, saturation, type Words } from '../bm25.ts'
 import { PICKED, rank, type Candidate, type Meaning } from '../rank.ts'
@@ -10,9 +10,10 @@ import type { TenantCache } from './tenant-cache.ts'
 import { isSeen, isWanted, type TenantColumns, type View, type Window } from './tenant-columns.ts'
 
 /**
- * Windows compared exactly after the signatures have chosen. Of the exact top ten 144 held all among 10,000 windows, 256
- * all among 100,000 (144: 0.99), 512 all among a million (256: 0.975). With 128 among 900 short messages the ranking of a
- * hundred lost a tenth of a point of recall, with 192 nothing. Of long memories more are needed, because many windows may be of the same one.
+ * How many windows, chosen by their signatures, are compared exactly. The exact top ten were all among 144 of 10,000
+ * windows, among 256 of 100,000 (144: 0.99) and among 512 of a million (256: 0.975). With 128 of 900 short messages the
+ * ranking of a hundred lost a tenth of a point of recall, with 192 nothing. Long memories need more, because many of
+ * the windows may belong to the same memory.
  */
 const RESCORED = { least: 192, most: 512, share: 1 / 800 } as const
 /** Words, as they are counted for BM25, that fill a window of the built-in model. */
@@ -23,30 +24,30 @@ export function windowsToCompare({ memories, averageLength }: Pick<View, 'memori
   return Math.min(RESCORED.most, Math.ceil(windowsEach * (RESCORED.least + windowsEach * memories * RESCORED.share)))
 }
 
-/** A window that was compared with the query, and what it means if that had to be read. */
+/** A window that was compared with the query, with its meaning if it is in memory. */
 export interface Compared {
   window: Window
   cos: number
   meaning?: Meaning
 }
 
-/** What an engine reads for a search. */
+/** The reads of a search that depend on the engine. */
 export interface ColumnReads {
   cache: TenantCache
-  /** The memories that pass the filters which the columns do not have; null when there are none. */
+  /** Returns ids of memories that pass the filters not covered by the columns; null when there are no such filters. */
   passing(search: SearchQuery): Promise<ReadonlySet<string> | null>
-  /** Which memories hold each of these forms of words, in their order. */
+  /** Returns for each of these forms, in their order, the memories that hold it. */
   postings(columns: TenantColumns, tenantId: string, forms: readonly string[]): Promise<Posting[]>
-  /** Words of the tenant that begin with a letter; of very many those that come first. */
+  /** Returns the words of the tenant that begin with a letter, up to a limit. */
   vocabulary(tenantId: string, letter: string): Promise<Vocabulary>
-  /** The cosine of windows and the query; one that has none is left out. */
+  /** Returns the cosine of each window and the query; windows without one are left out. */
   compare(columns: TenantColumns, search: SearchQuery, windows: readonly Window[]): Promise<Compared[]>
-  /** What windows mean, by the place of their memory. */
+  /** Returns the meanings of windows, by the place of their memory. */
   meanings(columns: TenantColumns, windows: readonly Compared[]): Promise<Map<number, Meaning>>
   yieldCpu: YieldCpu
 }
 
-/** `otherwise` finds for tenants of which there is too much to keep. */
+/** `otherwise` searches tenants that are too large for columns. */
 export const columnFinder = (reads: ColumnReads, otherwise?: Finder): Finder => ({
   async find(search) {
     const columns = await reads.cache.columnsOf(search.viewer.tenantId, search.model)
@@ -85,7 +86,7 @@ async function findIn(reads: ColumnReads, columns: TenantColumns, search: Search
   return foundWith(words, search.meaning, rank(words, search.meaning, candidates, now, yieldCpu, time).slice(0, limit))
 }
 
-/** Who holds each of these forms of words, from the columns where they have kept it. */
+/** Returns which memories hold each of these forms, from the columns if it is cached there. */
 async function readPostings(
   reads: ColumnReads,
   columns: TenantColumns,
@@ -104,22 +105,22 @@ async function readPostings(
   const read = await reads.postings(columns, tenantId, missing)
   missing.forEach((form, i) => {
     known.set(form, read[i]!)
-    // A text that came meanwhile was not patched into what nobody had yet.
+    // Not cached if a text changed meanwhile: the change could not be patched into a posting that was still being read.
     if (columns.texts === texts) columns.postings.put(form, read[i]!)
   })
   return known
 }
 
-/** For each word of the query who holds it. */
+/** Returns for each word of the query the memories that hold it. */
 async function postingsOf(reads: ColumnReads, columns: TenantColumns, search: SearchQuery): Promise<Posting[]> {
   const known = await readPostings(reads, columns, search.viewer.tenantId, search.words.flat())
   return search.words.map((forms) => together(forms.map((form) => known.get(form)!)))
 }
 
-/** Words of a query that are looked at for their spelling. */
+/** The most words of a query whose spelling is corrected. */
 const MAX_MENDED = 4
 
-/** A word that nothing in view holds is taken for the likest one that something does. */
+/** Replaces each word that no memory in view holds by the most similar word that one of them does hold. */
 async function mended(
   reads: ColumnReads,
   columns: TenantColumns,
@@ -128,7 +129,7 @@ async function mended(
   postings: readonly Posting[],
 ): Promise<Posting[]> {
   const found = [...postings]
-  // A word that the model knows whole is spelt well, though nothing holds it.
+  // A word that the model knows as one token is spelt correctly, even if no memory holds it.
   const isKnown = (word: number): boolean => meaning?.wordOfToken?.filter((place) => place === word).length === 1
   let left = MAX_MENDED
   for (const [i, [word]] of words.entries()) {
@@ -137,14 +138,14 @@ async function mended(
     const likest = likestWords(word!, await vocabularyOf(reads, columns, tenantId, word![0]!))
     reads.yieldCpu()
     const held = await readPostings(reads, columns, tenantId, likest)
-    // What others hold of it is nobody's business here: it would not even be seen whether they do.
+    // Only memories in view count: a correction must not reveal which words other memories hold.
     const meant = likest.find((other) => holding(view, held.get(other)!) > 0)
     if (meant !== undefined) found[i] = held.get(meant)!
   }
   return found
 }
 
-/** Letters whose words are kept. */
+/** How many letters have their words cached. */
 const MAX_LETTERS = 4
 
 async function vocabularyOf(
@@ -164,14 +165,14 @@ async function vocabularyOf(
   return read
 }
 
-/** How many of the memories in view hold a word. */
+/** Returns how many of the memories in view hold a word. */
 function holding(view: View, { places }: Posting): number {
   let seen = 0
   for (let i = 0; i < places.length; i++) if (isSeen(view, places[i]!)) seen++
   return seen
 }
 
-/** The wanted memories with the best words. */
+/** Returns the places of the wanted memories that match best by words. */
 function bestByWords(columns: TenantColumns, view: View, words: Words, postings: readonly Posting[]): number[] {
   const sums = new Float64Array(columns.ids.length)
   const held: number[] = []
@@ -187,7 +188,7 @@ function bestByWords(columns: TenantColumns, view: View, words: Words, postings:
   return highest(held, sums, PICKED, (place) => columns.ids[place]!)
 }
 
-/** The nearest window of each memory that could be among the best, and of those that the words brought, by its place. */
+/** Returns, by place, the nearest window of each memory that could be among the best or was found by its words. */
 async function bestWindows(
   reads: ColumnReads,
   columns: TenantColumns,
@@ -210,7 +211,7 @@ async function bestWindows(
   return new Map([...best].filter(([place]) => kept.has(place)))
 }
 
-/** The places with the highest sums, without sorting them all; of equals the newest. */
+/** Returns the places with the highest sums, without sorting all of them; among equals, the newest first. */
 function highest(
   places: readonly number[],
   sums: Float64Array,
@@ -230,14 +231,14 @@ function highest(
   return kept.sort(order).slice(0, many)
 }
 
-/** How often each of these memories holds each word. */
+/** Returns how often each of these memories holds each word. */
 function frequenciesAt(
   columns: TenantColumns,
   postings: readonly Posting[],
   wanted: ReadonlySet<number>,
 ): Map<number, Float64Array> {
   const frequencies = new Map<number, Float64Array>()
-  // A common word is in a hundred thousand places: a mark is looked up faster than a member of a set.
+  // A common word is in a hundred thousand places, and an array is looked up faster than a set.
   const isWanted = new Uint8Array(columns.ids.length)
   for (const place of wanted) isWanted[place] = 1
   for (const [term, { places, frequencies: counts }] of postings.entries()) {

@@ -1,6 +1,6 @@
-// The search of PostgreSQL over columns that the search thread keeps in memory, as on the embedded store. Asked in SQL
-// alone, a search among 10,000 memories took 110 ms of a processor of the server, most of it to join words and signatures
-// with the rows that say who may see them.
+// Search on PostgreSQL over columns that the search thread keeps in memory, as on the embedded store. In SQL alone, a
+// search among 10,000 memories took 110 ms of CPU time on the server, most of it to join words and signatures with the
+// rows that say who may see them.
 import { makeYieldCpu } from '../../kernel/yield-cpu.ts'
 import type { Store } from '../../store/db.ts'
 import { floatsOf, signedOf } from '../embed/embedding.ts'
@@ -14,7 +14,7 @@ import { MAX_VOCABULARY, type Vocabulary } from './spelling.ts'
 import type { TenantCache } from './tenant-cache.ts'
 import type { TenantColumns, Window } from './tenant-columns.ts'
 
-/** `otherwise` finds in tenants of which there is too much to keep. */
+/** `otherwise` searches tenants that are too large for columns. */
 export function postgresColumnFinder(store: Store, cache: TenantCache, otherwise: Finder): Finder {
   const reads: ColumnReads = {
     cache,
@@ -32,7 +32,7 @@ async function passing(store: Store, { viewer, filters }: SearchQuery): Promise<
   const conditions = filterConditions(filters)
   if (conditions.length === 0) return null
   const { sql, values } = both(...conditions)
-  // The live memories of a tenant that pass.
+  // The live memories of a tenant that pass the filters.
   const rows = await store.rows<{ id: string }>(
     `select m.id from memories m where m.tenant_id = ? and m.status = 'active' and ${sql}`,
     [viewer.tenantId, ...values],
@@ -46,8 +46,8 @@ async function postings(
   tenantId: string,
   forms: readonly string[],
 ): Promise<Posting[]> {
-  // Who holds each word, and how often: two texts for a word. A row for each memory would cost four times as much to
-  // read as to find.
+  // The memories that hold each word, and how often, as two strings per word. A row for each memory would cost four
+  // times as much to read as to find.
   const rows = await store.rows<{ word: string; ids: string; frequencies: string }>(
     `select word, string_agg(memory_id, ' ') as ids, string_agg(frequency::text, ' ') as frequencies
        from memory_words where tenant_id = ? and word = any(?::text[]) group by word`,
@@ -71,7 +71,7 @@ async function postings(
 }
 
 async function vocabulary(store: Store, tenantId: string, letter: string): Promise<Vocabulary> {
-  // Words of a tenant from a letter up to the next, with how many memories hold each.
+  // The words of a tenant that begin with a letter, with how many memories hold each.
   const rows = await store.rows<{ word: string; holding: number }>(
     `select word, count(*) as holding from memory_words where tenant_id = ? and word >= ? and word < ?
       group by word limit ?`,
@@ -102,7 +102,8 @@ async function compare(
   })
   if (missing.length === 0) return compared
   const changes = columns.windowChanges
-  // What given windows mean that the model made: in base64, which is shorter than the server's own form and read faster.
+  // The vectors of the windows, if this model made them; in base64, which is shorter than the server's own format and
+  // parsed faster.
   const rows = await store.rows<{ at: number; vector: string; tokens: string }>(
     `select w.at, encode(v.vector, 'base64') as vector, encode(v.tokens, 'base64') as tokens
        from unnest(?::text[], ?::integer[]) with ordinality as w (id, part, at)
@@ -118,5 +119,5 @@ async function compare(
   return compared
 }
 
-/** In memory of its own: what is kept must not hold a shared piece eight times its size. */
+/** Copies the bytes into their own buffer: a cached vector must not keep alive a shared buffer eight times its size. */
 const bytesIn = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'base64'))

@@ -1,6 +1,7 @@
-// The search of PostgreSQL: a row for each word of a memory, and vectors by pgvector where the server has it, else by
-// signatures, the signs of a vector's numbers compared bit by bit, whose best are compared exactly. Runs in the search
-// thread: what comes back for one search is a megabyte of vectors, and reading it kept the events waiting for 12 ms.
+// Search on PostgreSQL in SQL alone. Words have a row for each word of a memory. Vectors are compared by pgvector where
+// the server has it, else by signatures, the signs of a vector's numbers: they are compared bit by bit, and the best
+// windows then exactly. Runs in the search thread: one search returns a megabyte of vectors, and parsing it delayed
+// events by 12 ms.
 import { neverYield } from '../../kernel/yield-cpu.ts'
 import type { Store } from '../../store/db.ts'
 import { idf, idfSql, saturationSql, type Words } from '../bm25.ts'
@@ -12,9 +13,9 @@ import { dot, PICKED, rank, type Candidate, type Weights } from '../rank.ts'
 import { seenBy } from '../see.ts'
 
 /**
- * Windows compared exactly after the signatures have chosen: of 50,000, 200 held 0.978 of the exact top ten, 400 0.991,
- * 800 0.996. Of fewer, fewer do: each is two kilobytes that come over the wire and are thrown away. Of long memories
- * more are needed, because many windows may be of the same one.
+ * How many windows, chosen by their signatures, are compared exactly. Among 50,000 windows, 200 held 0.978 of the exact
+ * top ten, 400 held 0.991 and 800 held 0.996. Among fewer windows fewer suffice: each is two kilobytes that are sent
+ * over the wire and thrown away. Long memories need more, because many of the windows may belong to the same memory.
  */
 const RESCORED = { least: 200, most: 500, share: 0.02 } as const
 /** Words, as they are counted for BM25, that fill a window of the built-in model. */
@@ -24,7 +25,7 @@ export function rescored(memories: number, averageLength: number): number {
   const windowsEach = Math.max(1, averageLength / WORDS_OF_WINDOW)
   return Math.min(RESCORED.most, Math.ceil(windowsEach * Math.max(RESCORED.least, memories * RESCORED.share)))
 }
-/** Where each weight of a score comes from. */
+/** The SQL expression of each weight of a score. */
 const WEIGHTS: Record<keyof Weights, string> = {
   confidence: 'm.confidence',
   importance: 'm.importance',
@@ -33,15 +34,15 @@ const WEIGHTS: Record<keyof Weights, string> = {
 const weightNames = Object.keys(WEIGHTS) as (keyof Weights)[]
 const weightColumns = Object.values(WEIGHTS).join(', ')
 
-/** Of a memory that its words brought, so many windows are compared exactly. */
+/** How many windows of a memory that was found by its words are compared exactly. */
 const WINDOWS = 3
 
 interface WordRow {
   kind: 'all' | 'word' | 'hit'
-  /** Its place among the words of the query. */
+  /** The index of the word among the words of the query. */
   word: number | null
   memory_id: string | null
-  /** How many memories the viewer sees, how many of them hold the word, how often the memory holds it. */
+  /** By kind: how many memories the viewer sees, how many of them hold the word, how often the memory holds it. */
   amount: number | null
   average: number | null
 }
@@ -52,7 +53,7 @@ export function postgresFinder(store: Store, small?: number): Finder {
   return {
     async find(search) {
       const { meaning, viewer, now, limit, time = null } = search
-      // One after the other: a search takes one processor of the server, and leaves the others to the events.
+      // In sequence: a search uses one CPU of the server and leaves the others to the events.
       const { words, frequencies } = await byWords(store, search)
       const picked = await byMeaning(store, extension, search, rescored(words.memories, words.averageLength))
       const best = new Map<string, { part: number; vector: Float32Array; cos: number }>()
@@ -103,11 +104,11 @@ async function byWords(store: Store, search: SearchQuery) {
   const { viewer } = search
   const seen = seenBy(search.viewer, search.now)
   const wanted = wantedSql(search)
-  /** Each form with the number of its word. */
+  /** Each form with the index of its word. */
   const forms = search.words.flatMap((word, i) => word.map((form) => [form, String(i)] as const))
   const earned = saturationSql('h.frequency', 'h.length', 'o.average')
-  // One statement: how many memories the viewer sees and their mean length, how many of them hold each word of the
-  // query, and the words of the best that are wanted.
+  // One statement returns how many memories the viewer sees and their mean length, how many of them hold each word of
+  // the query, and the words of the best wanted memories.
   const rows = await store.rows<WordRow>(
     `with asked as (
        select form, word from unnest(?::text[], ?::integer[]) as a (form, word)
@@ -169,8 +170,8 @@ async function byMeaning(store: Store, extension: Pgvector, search: SearchQuery,
   if (near) return near
   const seen = seenBy(search.viewer, search.now)
   const wanted = wantedSql(search)
-  // The windows of wanted memories that share the most signs with the query, with their vectors, which are read after
-  // the choice.
+  // The windows of wanted memories that share the most signs with the query. Their vectors are read after they are
+  // chosen.
   return store.rows<Window>(
     `select memory_id, part, encode(vector, 'base64') as vector from (
        select v.memory_id, v.part, v.vector from memory_vectors v join memories m on m.tenant_id = v.tenant_id and m.id = v.memory_id
@@ -181,7 +182,7 @@ async function byMeaning(store: Store, extension: Pgvector, search: SearchQuery,
   )
 }
 
-/** The windows of given memories that share the most signs with the query. */
+/** Returns the windows of the given memories that share the most signs with the query. */
 const windowsOf = (store: Store, { viewer, meaning, model }: SearchQuery, ids: readonly string[]): Promise<Window[]> =>
   meaning === null || ids.length === 0
     ? Promise.resolve([])
@@ -202,7 +203,7 @@ interface CandidateRow {
   tokens: string | null
 }
 
-/** What weighs on the score of given memories, and the tokens of one window each. */
+/** Returns the weights of the given memories, and the tokens of one window of each. */
 const load = (
   store: Store,
   tenantId: string,

@@ -1,5 +1,5 @@
-// The search of the embedded store, inside the search thread: a connection of its own, read only, and the columns of
-// the tenants that were searched lately.
+// Search on the embedded store. It runs in the search thread, with its own read-only connection and the columns of the
+// recently searched tenants.
 import { makeYieldCpu, type YieldCpu } from '../../kernel/yield-cpu.ts'
 import type { Value } from '../../store/db.ts'
 import type { Cells, ReaderDb } from '../../store/sqlite.ts'
@@ -17,10 +17,10 @@ import type { TenantColumns, Window } from './tenant-columns.ts'
 import { TITLE_WEIGHT } from './terms.ts'
 import { wordToken } from './write-sqlite.ts'
 
-/** Vectors fetched at once, in some two tenths of a millisecond. */
+/** Vectors fetched at once, in about 0.2 ms. */
 const FETCHED = 64
 
-/** What reads for a search, and leaves the processor to others between its queries. */
+/** The connection of a search, and the function that yields the CPU to other threads between its queries. */
 interface Reading {
   db: ReaderDb
   yieldCpu: YieldCpu
@@ -45,7 +45,7 @@ export function sqliteFinder(db: ReaderDb, cache: TenantCache = makeTenantCache(
   return columnFinder(reads)
 }
 
-// Every place of a word, from the vocabulary of the full-text index, which has them in the order of the documents.
+// Reads every occurrence of a word from the vocabulary of the full-text index, which is ordered by document.
 function postingOf(db: ReaderDb, columns: TenantColumns, tenantId: string, term: string): Posting {
   const places: number[] = []
   const frequencies: number[] = []
@@ -65,8 +65,7 @@ function postingOf(db: ReaderDb, columns: TenantColumns, tenantId: string, term:
   return posting(places, frequencies)
 }
 
-// The words of the full-text index. A connection that only reads may have tables of its own; they end with the
-// transaction.
+// The words of the full-text index. A read-only connection may create temporary tables; they end with the transaction.
 const VOCABULARY =
   "create virtual table if not exists temp.memory_vocabulary using fts5vocab(main, 'memory_words', 'row')"
 
@@ -83,7 +82,7 @@ function vocabulary(db: ReaderDb, tenantId: string, letter: string): Vocabulary 
   return words
 }
 
-/** Visits what a query says of windows with these numbers, which it is given as its last value, a few at a time. */
+/** Visits the rows of a query for the windows with these numbers, bound as its last value a few at a time. */
 function eachOf(
   { db, yieldCpu }: Reading,
   sql: string,
@@ -112,8 +111,8 @@ function compare(
   }
   reading.yieldCpu()
   const vector = bytesOf(asked)
-  // sqlite-vec computes the cosine where the vector lies; a vector of another model, by its length, has none. The cross
-  // join keeps the order: the list first. No ?1 and ?2: releases of Node.js 22 before 22.20 cannot bind them.
+  // sqlite-vec computes the cosine inside SQLite. A vector of another length comes from another model and has none. The
+  // cross join keeps the list first. No ?1 and ?2: releases of Node.js 22 before 22.20 cannot bind them.
   eachOf(
     reading,
     `select v.number, case when length(v.vector) = ? then vec_distance_cosine(v.vector, ?) end from json_each(?) w cross join memory_vectors v on v.number = w.value`,
@@ -126,7 +125,7 @@ function compare(
   return compared
 }
 
-/** Of those that were not compared lately they are read, and kept for the next search. */
+/** Returns the meanings of windows by the place of their memory. Those not cached are read, and cached for later. */
 function meanings(reading: Reading, columns: TenantColumns, windows: readonly Compared[]): Map<number, Meaning> {
   const meaningAt = new Map<number, Meaning>()
   const placeOf = new Map<number, number>()

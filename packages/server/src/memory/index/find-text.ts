@@ -1,13 +1,13 @@
-// The memories that hold a text as one substring, whatever its case. The grams of the text say which can
-// (grams.ts); whether they do is read in their folded text, in time linear in its length. All of it in the search
-// thread and in steps, so that a look through many long texts never keeps another tenant's search waiting for long.
+// Finds the memories that hold a text as one substring, whatever its case. The grams of the text select the candidates
+// (grams.ts); their folded texts are then searched in time linear in their length. All of this runs in the search
+// thread and in steps, so that a search through many long texts never keeps another tenant's search waiting for long.
 import { fold } from './fold.ts'
 import type { FindText } from './memory-index.ts'
 import type { SearchThread } from './search.ts'
 import type { Condition, Viewer } from '../see.ts'
 import type { MayHold } from './grams.ts'
 
-/** Text that is looked through in one turn, in bytes: some milliseconds. */
+/** Bytes of text that are searched in one turn, in some milliseconds. */
 const STEP = 1_048_576
 
 interface Candidate {
@@ -29,12 +29,12 @@ function* steps(candidates: readonly Candidate[]): Generator<string[]> {
   if (ids.length > 0) yield ids
 }
 
-/** Those that can hold the folded text, among what meets the condition on `m`: ids and lengths, newest first. */
+/** Selects ids and lengths of memories that meet the condition on `m` and can hold the folded text, newest first. */
 export function candidateQuery(mayHold: MayHold, viewer: Viewer, needle: string, wanted: Condition): Condition {
   const held = mayHold(viewer, needle)
-  // Materialized: a planner that hopes for a quick end walks all memories from the newest on, and a rare text is in
-  // none of them. Cross join: SQLite takes the tables in this order, and would else walk all memories of the tenant for
-  // want of statistics.
+  // Materialized: a planner that hopes to stop early scans all memories from the newest on, and a rare text is in none
+  // of them. Cross join: makes SQLite use the tables in this order. Without statistics it would otherwise scan all
+  // memories of the tenant.
   return {
     sql: `with held as materialized (
             select t.id, octet_length(t.title) + octet_length(t.content) as bytes from memory_texts t where ${held.sql})
@@ -44,7 +44,7 @@ export function candidateQuery(mayHold: MayHold, viewer: Viewer, needle: string,
   }
 }
 
-/** The same of what stands in no index: all that meets the condition. */
+/** The same for memories that are in no index: selects all that meet the condition. */
 const goneQuery = (wanted: Condition): Condition => ({
   sql: `select m.id, octet_length(m.title) + octet_length(m.content) as bytes from memories m where ${wanted.sql}
          order by m.id desc`,

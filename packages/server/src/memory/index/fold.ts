@@ -1,9 +1,9 @@
-// Case folding, the one way for what is stored and for what is asked: the simple folding of Unicode, one character for
-// one, so that a substring stays a substring. `ß` and `İ` stay themselves; Σ, σ and ς become one.
+// Case folding, the same for stored texts and for queries: the simple folding of Unicode, one character for one, so
+// that a substring stays a substring. `ß` and `İ` stay themselves; Σ, σ and ς become one.
 
-// The three that share a folding without sharing an upper case (U+1FD3, U+1FE3, U+FB05), and the one whose upper case
-// is another letter's: ı is no i. With them, this agrees with the `iu` flags of regular expressions for every code
-// point.
+// Three characters share a folding without sharing an upper case (U+1FD3, U+1FE3, U+FB05), and the upper case of one is
+// that of another letter: ı is not i. With these exceptions, folding agrees with the `iu` flags of regular expressions
+// for every code point.
 const exceptions = [
   ['\u1fd3', '\u0390'],
   ['\u1fe3', '\u03b0'],
@@ -15,7 +15,7 @@ const isOne = (text: string): boolean => text.length === (text.codePointAt(0)! >
 
 const exceptional = new Map<string, string>(exceptions)
 
-// By way of the upper case, which ς and σ, or ſ and s, have in common.
+// Folds by way of the upper case, which ς and σ, or ſ and s, have in common.
 function foldOne(character: string): string {
   const exception = exceptional.get(character)
   if (exception !== undefined) return exception
@@ -27,13 +27,14 @@ function foldOne(character: string): string {
 
 const ASCII = /^[\x00-\x7f]*$/
 
-// What each character of one unit becomes, once it was asked for. Zero says not yet, and is itself. Characters of two
-// units are rare and not kept: a table of what strangers send must not grow without end.
+// The folding of each character of one UTF-16 unit, computed on first use. Zero means not computed yet, and U+0000
+// folds to itself. Characters of two units are rare and not cached: a cache filled by callers must not grow without
+// bound.
 const units = new Uint16Array(65_536)
-/** Ideographs and what comes after them, none of which has another case: a thousand of them took a millisecond. */
+/** Ideographs and all characters after them have no case. Folding a thousand of them took a millisecond. */
 const NO_CASE_FROM = 0x20000
 const isHalf = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdfff
-/** String.fromCharCode takes so many at a time. */
+/** How many units String.fromCharCode is called with at a time. */
 const AT_ONCE = 8_192
 
 function foldUnit(unit: number): number {
@@ -53,7 +54,7 @@ export function fold(text: string): string {
       folded[i] = foldUnit(unit)
       continue
     }
-    // A pair folds to a pair; half a pair to itself.
+    // A surrogate pair folds to a pair, a lone surrogate to itself.
     const point = text.codePointAt(i)!
     if (point >= NO_CASE_FROM || point <= 0xffff) {
       folded[i] = unit

@@ -1,33 +1,33 @@
 // Finds the memories that hold a substring, without reading all of them.
 //
-// Every live memory has a set of grams: a hash of each one, two and three characters that follow each other in its
-// folded title or content, and of each audience that may see it. A memory that holds the text holds all grams of the
-// text, so the index answers the few that can, among those the caller may see; whether they do is then read in their
-// text. A hash that two grams share, or an audience, only adds a candidate: what is seen is decided by see.ts, what is
-// held by the text itself. The tenant is part of every hash, so that no tenant's memories make the search of another
-// longer.
+// Every live memory has a set of grams: a hash of each run of one, two and three characters in its folded title or
+// content, and of each audience that may see it. A memory that holds a text holds all grams of the text, so the index
+// returns the few candidates among the memories that the caller may see. Whether a candidate holds the text is then
+// checked in its own text. A collision of hashes, of grams or audiences, only adds a candidate: see.ts decides what is
+// seen, and the text decides what is held. The tenant is part of every hash, so that the memories of one tenant do not
+// slow down the searches of another.
 //
-// A text with very many grams has its characters instead, in a few thousand groups, and a mark that says so; the index
-// is asked for both kinds at once.
+// A text with very many grams is indexed by its characters instead, hashed into a few thousand groups, together with a
+// mark that says so. A lookup asks the index for both kinds at once.
 //
-// One and two characters are grams too, because whole words of Chinese and Japanese are that short.
+// Runs of one and two characters are grams too, because whole words of Chinese and Japanese are that short.
 //
-// Tried and rejected: FTS5 with the trigram tokenizer (nothing shorter than three characters, no audiences), an
-// expression index on PostgreSQL that makes the grams in SQL (quadratic on text beyond ASCII).
+// Tried and rejected: FTS5 with the trigram tokenizer (finds nothing shorter than three characters, has no audiences),
+// an expression index on PostgreSQL that makes the grams in SQL (quadratic on text beyond ASCII).
 import type { Condition, Viewer, Visibility } from '../see.ts'
 
 const GRAM = 3
 /**
- * A text with more grams than this is found by the groups of its characters: 32,768 different characters have 98,000
- * grams, which took the embedded store half a second to write. English of any length has fewer than 7,000.
+ * A text with more grams than this is indexed by the groups of its characters: 32,768 different characters have 98,000
+ * grams, which took the embedded store half a second to write. English text of any length has fewer than 7,000.
  */
 const MAX_GRAMS = 8_192
-/** Of a long Chinese text, with 2,500 different characters, half of the groups are taken. */
+/** A long Chinese text, with 2,500 different characters, fills half of the groups. */
 const GROUPS = 4_096
-/** A long text is looked up by this many of its grams, spread over it; the rest is for the check of the text. */
+/** A long needle is looked up by this many of its grams, spread over it; the check of the text covers the rest. */
 const MAX_ASKED = 8
 
-// FNV-1a, a code point at a time, with the bits mixed once more at the end: neighbours must not share their hashes.
+// FNV-1a by code points, with the bits mixed once more at the end: neighbouring values must not share a hash.
 const mixIn = (hash: number, point: number): number => Math.imul(hash ^ point, 0x01000193)
 const finish = (hash: number): number => {
   const mixed = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d)
@@ -44,10 +44,10 @@ function pointsOf(text: string): number[] {
   return points
 }
 
-/** What the hashes of a tenant begin with. */
+/** Returns the seed of all hashes of a tenant. */
 export const seedOf = (tenantId: string): number => pointsOf(tenantId).reduce(mixIn, 0x811c9dc5)
 
-/** Adds the grams of a text until there are too many; returns whether all of them are there. */
+/** Adds the grams of a text, and stops when there are too many. Returns whether all were added. */
 function addGrams(grams: Set<number>, seed: number, points: readonly number[]): boolean {
   for (let i = 0; i < points.length; i++) {
     let hash = seed
@@ -59,14 +59,14 @@ function addGrams(grams: Set<number>, seed: number, points: readonly number[]): 
 
 const MANY_SEED = 0x2545f491
 
-/** The mark of a text that is found by its characters. */
+/** The mark of a text that is indexed by the groups of its characters. */
 const manyMark = (seed: number): number => finish(mixIn(seed, MANY_SEED))
 
-/** The group that a character falls into. */
+/** Returns the group of a character. */
 const groupOf = (seed: number, point: number): number =>
   finish(mixIn(mixIn(seed, MANY_SEED), 1 + ((finish(mixIn(seed, point)) >>> 0) % GROUPS)))
 
-/** The grams of the folded texts of a memory; where they are too many, the groups of its characters instead. */
+/** Returns the grams of the folded texts of a memory; if there are too many, the groups of its characters instead. */
 export function gramsOf(seed: number, ...texts: string[]): Set<number> {
   const points = texts.map(pointsOf)
   const grams = new Set<number>()
@@ -81,7 +81,7 @@ const audience = (seed: number, kind: 'agent' | 'team' | 'everybody', id = ''): 
 
 type Audience = Pick<Visibility, 'agent_id' | 'team_id' | 'scope'>
 
-/** Who may see a memory. */
+/** Returns the hashes of the audiences that may see a memory. */
 export function audiencesOf({ agent_id, team_id, scope }: Audience, seed: number): number[] {
   const wider =
     scope === 'institutional'
@@ -92,7 +92,7 @@ export function audiencesOf({ agent_id, team_id, scope }: Audience, seed: number
   return [audience(seed, 'agent', agent_id), ...wider]
 }
 
-/** One of these must be a memory's, for the viewer to see it; none at all means that it sees every one. */
+/** Returns the audiences of a viewer: it sees memories that have one of them. An empty list means that it sees all. */
 export function audiencesFor({ kind, id, teamId }: Viewer, seed: number): number[] {
   if (kind === 'org_admin') return []
   return [
@@ -102,7 +102,7 @@ export function audiencesFor({ kind, id, teamId }: Viewer, seed: number): number
   ]
 }
 
-/** The grams that a folded text is looked up by: itself while it is one gram, else grams of full length. */
+/** Returns the grams to look up for a folded text: the text itself if it is one gram, else grams of full length. */
 function askedGrams(needle: string, seed: number): number[] {
   const points = pointsOf(needle)
   if (points.length <= GRAM) return [finish(points.reduce(mixIn, seed))]
@@ -113,15 +113,15 @@ function askedGrams(needle: string, seed: number): number[] {
   return [...new Set([...starts].map((at) => finish(points.slice(at, at + GRAM).reduce(mixIn, seed))))]
 }
 
-/** What a text with too many grams is looked up by: its mark, and the groups of some characters of the needle. */
+/** Returns the lookup for texts with too many grams: the mark, and the groups of some characters of the needle. */
 function askedCharacters(needle: string, seed: number): number[] {
   const points = [...new Set(pointsOf(needle))].slice(0, MAX_ASKED)
   return [manyMark(seed), ...new Set(points.map((point) => groupOf(seed, point)))]
 }
 
-// A gram as the word that the full-text index of the embedded store knows it by: its number in base 36, put together
-// from pieces that were written before. A short memory has a hundred grams, and writing each digit by digit took as
-// long as inserting them all.
+// The word that stands for a gram in the full-text index of the embedded store: its number in base 36, put together
+// from precomputed pieces. A short memory has a hundred grams, and formatting each digit by digit took as long as
+// inserting them all.
 const PAIR = 36 ** 2
 const QUAD = PAIR ** 2
 const pairs = Array.from({ length: PAIR }, (_, n) => n.toString(36).padStart(2, '0'))
@@ -134,14 +134,14 @@ export function gramWord(gram: number): string {
   return heads[(number - rest) / QUAD]! + pairs[Math.floor(rest / PAIR)]! + pairs[rest % PAIR]!
 }
 
-/** Grams as the text of an array of PostgreSQL. */
+/** Returns grams as the text of a PostgreSQL array. */
 export const gramArray = (grams: Iterable<number>): string => `{${[...grams].join(',')}}`
 
-/** What a folded text is looked up by: all of one of these are among the grams of a memory that holds it. */
+/** Returns two lookups for a folded text: a memory that holds it has all of `grams` or all of `characters`. */
 export const askedOf = (needle: string, seed: number): { grams: number[]; characters: number[] } => ({
   grams: askedGrams(needle, seed),
   characters: askedCharacters(needle, seed),
 })
 
-/** The condition on memory_texts, with the alias `t`, that it can hold the folded text and the viewer can see it. */
+/** Makes the condition on memory_texts, alias `t`, that a memory can hold the folded text and the viewer can see it. */
 export type MayHold = (viewer: Viewer, needle: string) => Condition

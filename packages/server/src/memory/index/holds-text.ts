@@ -1,4 +1,4 @@
-// Inside the search thread: which memories hold a text, read in their folded title and content.
+// Checks which memories hold a text, in their folded title and content. Runs in the search thread.
 import { indexOfLinear } from '@sensorium/cel'
 import type { YieldCpu } from '../../kernel/yield-cpu.ts'
 import type { Db } from '../../store/db.ts'
@@ -9,18 +9,18 @@ export interface HoldingRequest {
   ids: readonly string[]
   /** Folded. */
   needle: string
-  /** Memories that are gone have no folded text, only the one that came in. */
+  /** Memories that are gone have no folded text stored, only their original text. */
   isGone: boolean
 }
 
-/** Those of given memories whose text holds the needle, in the same order. */
+/** Returns the ids of the given memories whose text holds the needle, in the same order. */
 export async function idsHolding(
   db: Db,
   { tenantId, ids, needle, isGone }: HoldingRequest,
   yieldCpu: YieldCpu,
 ): Promise<string[]> {
   const folded = isGone ? fold : (text: string): string => text
-  // The texts of given memories.
+  // The texts of the given memories.
   const texts = await db.rows<{ id: string; title: string; content: string }>(
     `select id, title, content from ${isGone ? 'memories' : 'memory_texts'} where tenant_id = ? and ${db.dialect.inList('id')}`,
     [tenantId, db.dialect.list(ids)],

@@ -1,10 +1,10 @@
-// Which language a text is in, as far as its small words tell. They are left out of what is indexed, and choose the
-// stems. A text that does not tell, a title of two nouns say, is taken for all of these.
+// Detects the language of a text by its small words (stop words). Small words are not indexed; the language chooses the
+// stemmer. A short text without a clear language, such as a title of two nouns, is treated as all of these languages.
 
 const LANGUAGES = ['en', 'de', 'fr', 'es', 'pt', 'it', 'nl'] as const
 export type Language = (typeof LANGUAGES)[number]
 
-/** Without accents, as they are compared. */
+/** Without accents, because words are compared without them. */
 const SMALL_WORDS: Record<Language, string> = {
   en:
     'a an and are as at be been but by can could did do does for from had has have he her his how i if in into is it its me my no not of on or our ' +
@@ -42,23 +42,23 @@ export const smallWords: Record<Language, ReadonlySet<string>> = {
   nl: wordsOf('nl'),
 }
 
-/** In which languages each small word is one: a word of four of them tells a quarter of each. */
+/** The languages that share each small word. A word of four languages counts a quarter for each. */
 const sharers = new Map<string, Language[]>()
 for (const language of LANGUAGES)
   for (const word of smallWords[language]) sharers.set(word, [...(sharers.get(word) ?? []), language])
 
-/** Words that are looked at: enough to tell, whatever the length of the text. */
+/** How many words of a text are examined: enough to tell the language, whatever the length of the text. */
 const LOOKED_AT = 400
-/** The least that must be told, and by how much more than by any other language. */
+/** The least score of a detected language, and how many times the score of the next language it must be. */
 const LEAST = 0.5
 const CLEARLY = 1.5
 /**
- * A longer text without small words is no prose: a log, a list of numbers. Its words are stemmed as English. Seven stems
- * of a word that was not met before take 0.17 ms.
+ * A longer text without small words is not prose but a log or a list of numbers. Its words are stemmed as English only:
+ * seven stems of a word that is not cached take 0.17 ms.
  */
 const SHORT = 24
 
-/** The language of a text's words, lower case and without accents; several where it does not tell. */
+/** Returns the language of words in lower case and without accents; all languages if a short text is unclear. */
 export function languagesOf(words: readonly string[]): readonly Language[] {
   const told = new Map<Language, number>()
   for (const word of words.slice(0, LOOKED_AT)) {

@@ -1,4 +1,4 @@
-// Which memories can hold a text, by their array of grams.
+// Selects the memories that can hold a text, by their array of grams.
 import { askedOf, audiencesFor, gramArray, seedOf, type MayHold } from './grams.ts'
 
 export const mayHold: MayHold = (viewer, needle) => {

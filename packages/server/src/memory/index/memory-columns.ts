@@ -1,11 +1,14 @@
-// How a memory becomes a row of the columns, on both engines.
+// Converts memories to rows of the columns, on both engines.
 import type { Reads } from '../../store/db.ts'
 import type { Weights } from '../rank.ts'
 import type { MemoryColumns, TenantColumns } from './tenant-columns.ts'
 import { wordsOf } from './terms.ts'
 import { wordsToIndex } from './write.ts'
 
-/** Where each weight of a score comes from. On SQLite a column that changes must be one that the trigger `memory_changed` names. */
+/**
+ * The SQL expression of each weight of a score. On SQLite, the trigger `memory_changed` must name each of these columns
+ * that can change.
+ */
 export const WEIGHTS: Record<keyof Weights, string> = {
   confidence: 'm.confidence',
   importance: 'm.importance',
@@ -13,7 +16,7 @@ export const WEIGHTS: Record<keyof Weights, string> = {
 }
 export const weightNames = Object.keys(WEIGHTS) as (keyof Weights)[]
 
-/** What the columns have of a memory `m` and of its index `r`, in this order; the weights follow. */
+/** The columns of a memory `m` and of its index `r`, in this order; the weights come last. */
 export const COLUMNS = [
   'm.id',
   'm.agent_id',
@@ -22,7 +25,7 @@ export const COLUMNS = [
   'm.type',
   'm.expires_at',
   'r.length',
-  // What its words are, besides its text: both are read anew when either changes.
+  // The version of the text and of the rules for its words: the words are read again when either changes.
   'r.version * 256 + r.word_rules',
   ...Object.values(WEIGHTS),
 ] as const
@@ -46,17 +49,17 @@ export function memoryColumns(tenantId: string, cells: readonly unknown[], doc: 
   } as MemoryColumns
 }
 
-/** More new texts than this since the last search are not worth patching the words that were kept. */
+/** With more new texts than this since the last search, patching the cached words is not worth it. */
 const MAX_PATCHED = 200
 
-/** A window with the signs of its vector. */
+/** A window with the signature of its vector. */
 export interface SignedWindow {
   id: string
   number: number
   signature: Uint8Array
 }
 
-/** Brings columns up to date with memories that changed: `rows` are those of them that live, `windows` all they have. */
+/** Brings columns up to date with changed memories: `rows` are those still live, `windows` all windows of them. */
 export async function applyChanges(
   db: Reads,
   columns: TenantColumns,
@@ -74,7 +77,7 @@ export async function applyChanges(
           `select id, title, content from memories where tenant_id = ? and ${db.dialect.inList('id')}`,
           [tenantId, db.dialect.list(newTexts)],
         )
-  // From here on without a wait: no search meets a memory without its windows, and none keeps a word that it read before.
+  // No await from here on: no search may see a memory without its windows, or cache a word that it read before.
   columns.dropWindows(ids)
   const places = new Map(rows.map((row) => [row.id, columns.put(row)]))
   for (const id of ids) if (!places.has(id)) columns.remove(id)
@@ -87,7 +90,7 @@ export async function applyChanges(
   const changed = texts.map(({ id, title, content }) => ({
     place: places.get(id)!,
     changed: versionOf.get(id) !== undefined,
-    // As they are in the index: of a text with very many different words not all are.
+    // As in the index, which does not have all words of a text with very many different words.
     counts: wordsToIndex({ tenant_id: tenantId, id }, wordsOf(title), wordsOf(content)).counts,
   }))
   columns.postings.patch(changed)

@@ -1,5 +1,5 @@
-// What finds memories, as the verbs know it: put, remove, keep a vector, find. What it is made of, and which engine it
-// runs on, is known in this folder alone.
+// The memory index as the verbs see it: put, remove, keep vectors, find. How it is implemented, and on which engine, is
+// known in this folder alone.
 import type { MemoryScope, MemoryType } from '@sensorium/contract'
 import type { Db } from '../../store/db.ts'
 import type { Embedded } from '../embed/embedding.ts'
@@ -11,7 +11,7 @@ import type { Condition, Viewer, Visibility } from '../see.ts'
 import type { Scalar } from './facts.ts'
 import type { Counted, Word } from './terms.ts'
 
-/** What a memory is found by: its text, who may see it, and the scalars of its metadata. */
+/** The data by which a memory is found: its text, who may see it, and the scalars of its metadata. */
 export interface IndexedMemory extends Pick<Visibility, 'tenant_id' | 'agent_id' | 'team_id' | 'scope'> {
   id: string
   title: string
@@ -32,7 +32,7 @@ export interface IndexedWords extends Named, Counted {
   content: readonly string[]
 }
 
-/** Filters beside scope, type and confidence; left out, everything passes. */
+/** Filters besides scope, type and confidence. A filter that is left out lets everything pass. */
 export interface SearchFilters {
   projectId?: string | undefined
   sourceEventId?: string | undefined
@@ -50,9 +50,9 @@ export interface SearchQuery {
   filters: SearchFilters
   limit: number
   now: number
-  /** The distinct words of the query, each under the forms that it may be found by. */
+  /** The distinct words of the query, each as the forms by which it may be found. */
   words: readonly Word[]
-  /** Null: by words alone. */
+  /** Null to search by words alone. */
   meaning: Meaning | null
   /** The time that the query names, if it names one. */
   time?: AskedTime | null
@@ -60,11 +60,11 @@ export interface SearchQuery {
   model: string
 }
 
-/** The vectors of one memory, to be kept if its text is still the one that was embedded. */
+/** The vectors of one memory, to be stored if its text is still the one that was embedded. */
 export interface Vectors {
   tenantId: string
   memoryId: string
-  /** Of the text that was embedded. */
+  /** The version of the text that was embedded. */
   version: number
   windows: readonly Embedded[]
 }
@@ -76,12 +76,12 @@ export interface ReadyVectors {
 }
 
 /**
- * Ids of what meets the condition on `m` and holds the text, newest first. What is `gone` stands in no index: all of it
- * is read.
+ * Returns the ids of memories that meet the condition on `m` and hold the text, newest first. Memories that are gone
+ * are in no index: all of their texts are read.
  */
 export type FindText = (viewer: Viewer, text: string, wanted: Condition, isGone?: boolean) => Promise<string[]>
 
-/** The best, and how their relevance is read. */
+/** The best results, and the scale by which their relevance is converted to a score. */
 export interface Found {
   ranked: Ranked[]
   scale: Scale
@@ -98,50 +98,50 @@ export const foundWith = ({ averageLength, memories }: Words, meaning: Meaning |
 
 export interface Finder {
   /**
-   * The best of what the viewer may see and the filters let through, best first. Filters come before every choice of
-   * candidates.
+   * Returns the best of the memories that the viewer may see and the filters let through, best first. Filters are
+   * applied before any candidates are chosen.
    */
   find(search: SearchQuery): Promise<Found>
 }
 
-/** What a search tells of a memory. */
+/** A memory in the results of a search. */
 export interface Recalled {
   id: string
-  /** About the chance that a person would call it relevant. */
+  /** The approximate probability that a person would call it relevant. */
   score: number
   signals: Signals
 }
 
 export interface MemoryIndex {
-  /** What the finder finds, with scores; what others of the results contradict is lowered. */
+  /** Returns the results of the finder with scores. Results that other results contradict are lowered. */
   find(search: SearchQuery): Promise<Recalled[]>
-  /** A text that stays the same while every search of the tenant finds the same; null where nobody can say. */
+  /** Returns a string that is unchanged while every search of the tenant finds the same; null if that is unknown. */
   standing(viewer: Viewer, model: string): Promise<string | null>
-  /** Works out what long texts are found by, in steps: called before the transaction that puts a memory of them. */
+  /** Analyses long texts in steps. Called before the transaction that puts a memory with these texts. */
   ahead(...texts: (string | undefined)[]): Promise<void>
   /**
-   * Called in the transaction that writes a memory: with a new one alone, with a changed one and what it was before.
-   * It is found by its words right after the commit; a new text loses the vectors of the old one at once and waits to
-   * be embedded, unless its vectors are `ready`.
+   * Called in the transaction that writes a memory; for a changed memory, with its state before. The memory is found by
+   * its words right after the commit. A new text removes the vectors of the old one at once and waits to be embedded,
+   * unless its vectors are `ready`.
    */
   put(tx: Db, memory: IndexedMemory, before?: IndexedMemory, ready?: ReadyVectors): Promise<void>
-  /** Replaces the words of a memory whose text is still at this version; returns whether it is. */
+  /** Replaces the words of a memory if its text is still at this version. Returns whether it is. */
   reword(tx: Db, words: IndexedWords, version: number): Promise<boolean>
-  /** Called in the transaction that takes a memory away: nothing finds it any more. */
+  /** Called in the transaction that removes a memory. No search finds it any more. */
   remove(tx: Db, tenantId: string, id: string): Promise<void>
-  /** Replaces the vectors of a memory, unless its text has changed since; returns whether they were kept. */
+  /** Replaces the vectors of a memory, unless its text has changed since. Returns whether they were stored. */
   keep(tx: Db, model: string, vectors: Vectors): Promise<boolean>
   /** Finds a substring in titles and contents. */
   findText: FindText
   /**
-   * Finds out what the store can do. Called before a transaction that keeps vectors: inside one nothing else is waited
-   * for.
+   * Finds out what the store can do. Called before a transaction that stores vectors, because inside a transaction
+   * nothing else is awaited.
    */
   prepare(): Promise<void>
-  /** Throws away what nobody reads any more. Called now and then. */
+  /** Deletes data that is no longer read. Called periodically. */
   tidy(): Promise<void>
   close(): Promise<void>
 }
 
-/** Distinct words beyond this many say nothing that the others did not. */
+/** The most distinct words of a query. More words add nothing that these do not say. */
 export const MAX_WORDS = 128

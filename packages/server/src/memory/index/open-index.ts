@@ -1,4 +1,4 @@
-// The index of the store that a configuration names. Starts nothing: the search thread comes with the first search.
+// Opens the index of the configured store. Starts nothing: the search thread starts with the first search.
 import type { Config } from '../../config.ts'
 import { databaseFile } from '../../store/data-directory.ts'
 import type { Store } from '../../store/db.ts'

@@ -1,6 +1,6 @@
-// pgvector, where the server has it: the vectors of a small tenant are compared one by one, those of a large one
-// through HNSW with an iterative scan, so that a filter never leaves a search short. Found out once, with the first
-// vector that is written or searched for.
+// pgvector, where the server has it. The vectors of a small tenant are compared one by one, those of a large tenant
+// through HNSW with an iterative scan, so that a filter never leaves a search with too few results. Whether the server
+// has it is checked once, with the first vector that is written or searched for.
 import { StoreUnavailable, type Db, type Store } from '../../store/db.ts'
 import type { Embedded } from '../embed/embedding.ts'
 import { wantedSql } from './filter-conditions.ts'
@@ -8,10 +8,10 @@ import type { SearchQuery } from './memory-index.ts'
 import { PICKED } from '../rank.ts'
 import { seenBy } from '../see.ts'
 
-/** Up to this many windows of a tenant an exact comparison is faster than HNSW with filters, and it is exact. */
+/** Up to this many windows of a tenant, an exact comparison is faster than HNSW with filters. */
 const SMALL = 10_000
 
-/** A window of a memory with its vector: in base64, which is shorter than the server's own form and read faster. */
+/** A window of a memory. Its vector is in base64, which is shorter than the server's own format and parsed faster. */
 export interface Window {
   memory_id: string
   part: number
@@ -19,9 +19,9 @@ export interface Window {
 }
 
 export interface Pgvector {
-  /** The nearest windows of what is wanted; null when the server has no pgvector. */
+  /** Returns the nearest windows of the wanted memories; null when the server has no pgvector. */
   nearest(search: SearchQuery, many: number): Promise<Window[] | null>
-  /** Makes the extension ready if the server has it. */
+  /** Sets up the extension if the server has it. */
   prepare(): Promise<void>
   keep(tx: Db, tenantId: string, memoryId: string, windows: readonly Embedded[]): Promise<void>
 }
@@ -47,23 +47,23 @@ export function pgvector(store: Store, small = SMALL): Pgvector {
         )
         if (column) return
         await tx.run('alter table memory_vectors add column embedding vector')
-        // What was embedded before is embedded again, which fills the column.
+        // Memories that are already embedded are embedded again, which fills the column.
         await tx.run("update memory_recall set embedded = '', claimed_until = 0, retry_at = 0 where embedded <> ''")
       })
       return true
     } catch (error) {
       if (error instanceof StoreUnavailable) throw error
-      return false // no right to create it: signatures do
+      return false // no right to create the extension: signatures are used instead
     }
   }
 
   const available = (): Promise<boolean> =>
     (known ??= setUp().catch((error: unknown) => {
-      known = undefined // the store was away: ask again
+      known = undefined // the store was unavailable: check again next time
       throw error
     }))
 
-  /** HNSW needs one length: an index for each that occurs, which a deployment has one of. */
+  /** Creates the HNSW index for vectors of one length, which HNSW requires. A deployment has one length. */
   function indexFor(dimensions: number): Promise<void> {
     let made = indexed.get(dimensions)
     if (!made) {
@@ -103,7 +103,7 @@ export function pgvector(store: Store, small = SMALL): Pgvector {
           for (const setting of HNSW_SETTINGS) await tx.run(setting)
           return tx.rows<Window>(nearestSql(dimensions, seen.sql, wanted.sql, false), values)
         })
-        // A viewer who sees little of a large tenant: the scan ended before it found enough.
+        // For a viewer who sees little of a large tenant, the scan may end before it has found enough.
         if (new Set(found.map(({ memory_id }) => memory_id)).size >= PICKED) return found
       }
       return store.rows<Window>(nearestSql(dimensions, seen.sql, wanted.sql, true), values)
@@ -133,11 +133,11 @@ const hnswSql = (dimensions: number): string =>
   `create index if not exists memory_vectors_hnsw_${dimensions} on memory_vectors using hnsw ((embedding::vector(${dimensions})) vector_cosine_ops)
    where vector_dims(embedding) = ${dimensions}`
 
-/** The windows of wanted memories nearest to a vector, with their vectors; exact, or through the HNSW index. */
+/** Selects the windows of wanted memories nearest to a vector, with their vectors; exactly, or by the HNSW index. */
 const nearestSql = (dimensions: number, seen: string, wanted: string, exact: boolean): string => {
   const from = `memory_vectors v join memories m on m.tenant_id = v.tenant_id and m.id = v.memory_id
     where v.tenant_id = ? and v.model = ? and vector_dims(v.embedding) = ? and ${seen} and ${wanted}`
-  // Materialised, the filter comes first and no index of distances can be chosen.
+  // Materialised: the filter runs first, and the planner cannot choose an index of distances.
   return exact
     ? `with w as materialized (select v.memory_id, v.part, v.vector, v.embedding from ${from})
        select memory_id, part, encode(vector, 'base64') as vector from (select * from w order by embedding <=> ?::vector limit ?) n`

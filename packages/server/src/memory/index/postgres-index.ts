@@ -1,4 +1,4 @@
-// The index on PostgreSQL. Searches run in the search thread, on connections of its own.
+// The index on PostgreSQL. Searches run in the search thread, on its own connections.
 import type { Store } from '../../store/db.ts'
 import { makeFindText } from './find-text.ts'
 import { mayHold } from './may-hold-postgres.ts'
@@ -9,7 +9,7 @@ import { KEPT_MS } from './tenant-cache.ts'
 import { makeWrite } from './write.ts'
 import { postgresWriter } from './write-postgres.ts'
 
-/** Columns are never older than KEPT_MS without having seen all that changed; the log goes back further. */
+/** Columns that were last brought up to date more than KEPT_MS ago are read again. The log goes back further. */
 const LOG_KEPT_MS = 6 * KEPT_MS
 const TIDIED_EVERY_MS = KEPT_MS / 2
 
@@ -27,7 +27,7 @@ export function postgresIndex(store: Store, url: string, toEmbed: (memory: Index
     async tidy() {
       if (store.isSharded || performance.now() - tidiedAt < TIDIED_EVERY_MS) return
       tidiedAt = performance.now()
-      // Deletes the old end of the log of changes, by the clock that wrote it.
+      // Deletes the oldest entries of the log of changes, by the server's clock, which wrote their times.
       await store.tx((tx) =>
         tx.run(
           'delete from memory_changes where changed_at < extract(epoch from clock_timestamp()) * 1000 - ?::bigint',

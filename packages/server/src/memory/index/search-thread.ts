@@ -1,5 +1,5 @@
-// The search thread: finds and ranks, and looks through texts, on connections of its own. Over many memories that takes
-// tens of milliseconds of computing, which the thread that carries the events does not have.
+// The search thread finds and ranks memories, and searches texts, on its own connections. Over many memories that takes
+// tens of milliseconds of CPU time, which the main thread cannot spare.
 import { parentPort, workerData } from 'node:worker_threads'
 import { makeYieldCpu } from '../../kernel/yield-cpu.ts'
 import { systemClock } from '../../kernel/clock.ts'
@@ -15,39 +15,39 @@ import { makeTenantCache, type ColumnSource, type TenantCache } from './tenant-c
 /** The file of an embedded store, or the address of a server. */
 export type Where = { file: string } | { url: string }
 
-/** What the thread is asked, with the type of what it answers. */
+/** The requests of the thread by kind, with their responses. */
 export interface Asked {
   find: { request: SearchQuery; response: Recalled[] }
   /** The rows of a query. */
   rows: { request: { sql: string; values: readonly Value[] }; response: unknown[] }
-  /** What the memories of a tenant are now, as `standing` says it. */
+  /** The standing of the memories of a tenant (standing.ts). */
   standing: { request: { tenantId: string; model: string }; response: string | null }
-  /** Which of given memories hold a folded text in their title or content. */
+  /** Which of the given memories hold a folded text in their title or content. */
   holding: { request: HoldingRequest; response: string[] }
 }
 export type SearchRequest = { [K in keyof Asked]: { kind: K; about: Asked[K]['request'] } }[keyof Asked]
-/** `away`: the store cannot be reached, and why. */
+/** `away` says why the store cannot be reached. */
 export type SearchResponse = { found: Asked[keyof Asked]['response'] } | { away: string }
 
 type Opened = { ask(request: SearchRequest): Promise<Asked[keyof Asked]['response']>; close(): Promise<void> }
 
-/** How often it is looked what to let go. */
+/** How often unused columns are dropped. */
 const LOOKED_AFTER_MS = 60_000
-/** As the rest of the service. */
+/** As often as in the rest of the service. */
 const LEARNT_EVERY_MS = 10_000
-/** Searches at once on PostgreSQL: more would take the processors from the events. */
+/** Concurrent searches on PostgreSQL: more would take CPU time from the events. */
 const CONNECTIONS = 2
 
 const yieldCpu = makeYieldCpu()
 
-/** The best, with what others of them contradict lowered. */
+/** Returns the best results. Results that other results contradict are lowered. */
 async function find(db: Db, finder: Finder, search: SearchQuery): Promise<Recalled[]> {
   const { ranked, scale } = await finder.find({ ...search, limit: search.limit + BEYOND })
   const best = await lowerContradicted(db, search.viewer.tenantId, ranked, search.limit)
   return best.map(({ id, relevance, signals }) => ({ id, score: chanceOf(relevance, scale), signals }))
 }
 
-/** What a request is carried out with; without a cache nobody keeps columns. */
+/** What a request is carried out with. The cache is null if no columns are kept. */
 interface Searched {
   finder: Finder
   cache: TenantCache | null
@@ -64,7 +64,7 @@ function respondWith(
   return idsHolding(db, about, yieldCpu)
 }
 
-/** Columns that are let go when nobody has searched them for a while. */
+/** Makes a cache whose columns are dropped when they have not been searched for a while. */
 function kept(source: ColumnSource): TenantCache {
   const cache = makeTenantCache(source)
   setInterval(cache.letGo, LOOKED_AFTER_MS).unref()
@@ -105,7 +105,7 @@ async function open(where: Where): Promise<Opened> {
     const cache = kept(sqliteColumns(db))
     return { finder: sqliteFinder(db, cache), cache }
   }
-  // One after the other: a snapshot is one at a time.
+  // Requests run in sequence: a connection has one snapshot at a time.
   let last: Promise<unknown> = Promise.resolve()
   return {
     ask(request) {
@@ -123,7 +123,7 @@ async function open(where: Where): Promise<Opened> {
 const port = parentPort!
 let opened: Promise<Opened> | null = null
 
-/** Opened with the first request, and by the next one where that failed: a server that was away comes back. */
+/** Opens the store with the first request. If that fails, the next request tries again: a server may come back. */
 function whenOpen(): Promise<Opened> {
   opened ??= open(workerData as Where).catch((error: unknown) => {
     opened = null

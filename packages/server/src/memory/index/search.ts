@@ -1,4 +1,5 @@
-// Asks the search thread, which opens the store at `where` for itself. Tenants take turns at it, and their agents.
+// Sends requests to the search thread, which opens the store at `where` for itself. Tenants take turns, and so do the
+// agents of a tenant.
 import { makeThread } from '../../kernel/thread.ts'
 import { makeTurns } from '../../kernel/turns.ts'
 import { StoreUnavailable } from '../../store/db.ts'
@@ -10,7 +11,7 @@ export interface SearchThread {
   close(): Promise<void>
 }
 
-/** One is computed, and the next is there when it ends; on PostgreSQL two are computed. */
+/** On the embedded store one is computed and the next is ready when it ends; on PostgreSQL two are computed. */
 const AT_ONCE = 2
 
 export function makeSearch(where: Where): SearchThread {

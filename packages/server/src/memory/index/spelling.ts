@@ -1,29 +1,34 @@
-// Words of a query that no memory in view holds are taken for the likest word that one does: most likely they are
-// misspelt. Pure.
+// A word of a query that no memory in view holds is probably misspelt. It is replaced by the most similar word that a
+// memory in view does hold. Pure.
 //
-// A word that the model knows whole is left alone. Measured with two letters exchanged in the longest word of each
-// question, and words from four letters on: of short messages 42.2 / 51.7 became 47.8 / 58.0 (nDCG@10 / R@10; 53.5 /
-// 64.6 spelt well), of abstracts 43.5 / 45.1 became 45.0 / 46.1. Questions that are spelt well stayed as they were with
-// words from five letters on.
+// A word that the model knows as one token is left alone. Measured with two letters exchanged in the longest word of
+// each question, and words of four letters or more corrected: on short messages 42.2 / 51.7 became 47.8 / 58.0 (nDCG@10
+// / R@10; 53.5 / 64.6 spelt correctly), on abstracts 43.5 / 45.1 became 45.0 / 46.1. With words of five letters or
+// more, results of correctly spelt questions did not change.
 
-/** Words that begin with one letter, with about how many memories hold each. */
+/** Words that begin with one letter, each with about how many memories hold it. */
 export type Vocabulary = Map<string, number>
 
-/** Words of a letter that are looked through: more than a language has. */
+/** The most words of a letter that are compared: more than a language has. */
 export const MAX_VOCABULARY = 20_000
-/** A shorter word is like too many others: from four letters on names were taken for other names, a fifth of a point. */
+/**
+ * A shorter word resembles too many others: with four letters, names were taken for other names, which cost a fifth of
+ * a point.
+ */
 const SHORTEST = 5
-/** From this length on two letters may be wrong, below it one. */
+/** From this length on, two letters may be wrong; in shorter words one. */
 const LONG = 8
-/** Likest words that are looked at. */
+/** How many of the most similar words are tried. */
 const TRIED = 4
 
-/** Whether a word is one whose spelling is looked at: Latin letters and digits, by the first of which words are found. */
+/**
+ * Reports whether a word is checked: Latin letters and digits, with a letter first, by which the vocabulary is read.
+ */
 export const isSpelt = (word: string): boolean => word.length >= SHORTEST && /^[a-z][a-z0-9]*$/.test(word)
 
 /**
- * How many letters must be added, left out, replaced or exchanged with their neighbour to make one word of the other;
- * `most` + 1 for more than that.
+ * Returns how many letters must be added, left out, replaced or exchanged with their neighbour to turn one word into
+ * the other; `most` + 1 if it is more than `most`.
  */
 export function distance(a: string, b: string, most: number): number {
   if (Math.abs(a.length - b.length) > most) return most + 1
@@ -45,7 +50,7 @@ export function distance(a: string, b: string, most: number): number {
   return last[b.length]!
 }
 
-/** The words that a misspelt one may mean, likest first, of equally like ones the commonest. */
+/** Returns the words that a misspelt word may mean, the most similar first; among equals, the most common first. */
 export function likestWords(word: string, vocabulary: ReadonlyMap<string, number>): string[] {
   const most = word.length >= LONG ? 2 : 1
   return [...vocabulary]

@@ -8,7 +8,7 @@ import { makeSearch } from './search.ts'
 import { makeWrite } from './write.ts'
 import { sqliteWriter } from './write-sqlite.ts'
 
-/** Changes that the search thread has had ample time to see. */
+/** How many changes stay in the log. The search thread has had ample time to see older ones. */
 const CHANGES_KEPT = 100_000
 
 export function sqliteIndex(store: Store, file: string, toEmbed: (memory: IndexedMemory) => void): MemoryIndex {
@@ -21,7 +21,7 @@ export function sqliteIndex(store: Store, file: string, toEmbed: (memory: Indexe
     close: thread.close,
     prepare: async () => {},
     async tidy() {
-      // Cuts the log of changes from its old end.
+      // Deletes the oldest entries of the log of changes.
       await store.tx((tx) =>
         tx.run('delete from memory_changes where seq <= (select max(seq) from memory_changes) - ?', [CHANGES_KEPT]),
       )

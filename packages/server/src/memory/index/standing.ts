@@ -1,9 +1,9 @@
-// What the memories of a tenant are at a moment, as a text: while it stays the same, the same search finds the same. It
-// changes with every memory of the tenant, whoever sees it, and with every contradiction.
+// The standing of a tenant's memories: a string that identifies their state. While it is unchanged, the same search
+// finds the same. It changes with every memory of the tenant, no matter who sees it, and with every contradiction.
 import { one, type Db } from '../../store/db.ts'
 import type { TenantCache } from './tenant-cache.ts'
 
-/** Null where nobody can say: no columns of the tenant are kept. */
+/** Returns the standing; null if it is unknown because no columns of the tenant are kept. */
 export async function standingOf(
   db: Db,
   cache: TenantCache | null,
@@ -12,7 +12,8 @@ export async function standingOf(
 ): Promise<string | null> {
   const columns = await cache?.columnsOf(tenantId, model)
   if (!columns) return null
-  // How many contradictions a tenant has, and the newest. One that is added is the newest, one that goes is missing.
+  // The number of contradictions of a tenant, and the newest. An added one becomes the newest, a removed one lowers the
+  // number.
   const contradictions = await one<{ many: number; newest: string | null }>(
     db,
     `select count(*) as many, max(id) as newest from memory_relationships

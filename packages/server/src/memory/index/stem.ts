@@ -1,5 +1,5 @@
-// The Porter stemmer (M. F. Porter, "An algorithm for suffix stripping", 1980): what is left of an English word without
-// its endings, so that `connected` and `connection` meet. Words that are not plain a–z pass unchanged.
+// The Porter stemmer (M. F. Porter, "An algorithm for suffix stripping", 1980). It strips the endings of English words,
+// so that `connected` and `connection` have the same stem. Words that are not plain a–z are returned unchanged.
 
 const C = '[^aeiou]'
 const V = '[aeiouy]'
@@ -67,7 +67,7 @@ const STEP_4 = [
 ]
 
 function replaceEnding(word: string, endings: readonly (readonly [string, string])[]): string {
-  // The longest ending decides, whether or not what is before it is long enough.
+  // The longest matching ending decides, even if the part before it turns out to be too short.
   let best: readonly [string, string] | undefined
   for (const pair of endings) if (word.endsWith(pair[0]) && (!best || pair[0].length > best[0].length)) best = pair
   if (!best) return word
@@ -96,7 +96,7 @@ function withoutStep4(word: string): string {
 
 export function stem(given: string): string {
   if (given.length < 3 || !/^[a-z]+$/.test(given)) return given
-  // A leading y is a consonant; as a capital letter the patterns above take it for one.
+  // A leading y is a consonant. As a capital letter, the patterns above treat it as one.
   let word = given[0] === 'y' ? 'Y' + given.slice(1) : given
   if (word.endsWith('sses') || word.endsWith('ies')) word = word.slice(0, -2)
   else if (word.endsWith('s') && !word.endsWith('ss')) word = word.slice(0, -1)

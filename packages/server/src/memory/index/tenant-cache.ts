@@ -1,26 +1,26 @@
-// The columns of the tenants that were searched lately, inside the search thread. They are brought up to date before
-// each search; how, each engine says for itself. What nobody has searched for a while is let go.
+// The columns of recently searched tenants, inside the search thread. They are brought up to date before each search,
+// in a way that each engine defines. Columns that have not been searched for a while are dropped.
 import type { TenantColumns } from './tenant-columns.ts'
 
-/** Columns of other tenants are dropped beyond this. */
+/** Beyond this size the columns of other tenants are dropped, least recently searched first. */
 const MAX_BYTES = 96 * 1_048_576
-/** A tenant that was not searched for so long costs no memory. */
+/** Columns of a tenant that has not been searched for this long are dropped. */
 export const KEPT_MS = 600_000
 
 /** Where columns come from. */
 export interface ColumnSource {
-  /** The columns of a tenant as it is now, with the windows of one model; null when they are too many to keep. */
+  /** Reads the current columns of a tenant, with the windows of one model; null when it is too large to keep. */
   read(tenantId: string, model: string): Promise<TenantColumns | null>
-  /** Brings columns up to date; false when that cannot be done and they must be read anew. */
+  /** Brings columns up to date. Returns false if that is not possible and they must be read again. */
   update(columns: TenantColumns, tenantId: string, model: string): Promise<boolean>
 }
 
 export interface TenantCache {
-  /** Up to date with all that was committed before the call; null when they are too many to keep. */
+  /** Returns columns that include every commit before the call; null when the tenant is too large to keep. */
   columnsOf(tenantId: string, model: string): Promise<TenantColumns | null>
-  /** Drops what was not asked for lately. Called now and then. */
+  /** Drops columns that were not used recently. Called periodically. */
   letGo(): void
-  /** About what the columns take. */
+  /** The approximate size of all columns. */
   readonly bytes: number
 }
 
@@ -30,9 +30,9 @@ interface Kept {
 }
 
 export function makeTenantCache(source: ColumnSource, now: () => number = () => performance.now()): TenantCache {
-  // In the order of their last search.
+  // In the order of their last search, the oldest first.
   const kept = new Map<string, Kept>()
-  /** What is being read or brought up to date, one after the other for a tenant. */
+  /** Reads and updates under way. Those of one tenant and model run in sequence. */
   const underWay = new Map<string, Promise<unknown>>()
 
   const bytes = (): number => [...kept.values()].reduce((sum, { columns }) => sum + (columns?.bytes ?? 0), 0)
@@ -40,7 +40,7 @@ export function makeTenantCache(source: ColumnSource, now: () => number = () => 
   async function current(key: string, tenantId: string, model: string): Promise<TenantColumns | null> {
     const last = kept.get(key)
     const found = last && now() - last.usedAt <= KEPT_MS ? last : undefined
-    // That there were too many is believed until they are let go: to find out means to count them.
+    // That a tenant is too large is remembered for KEPT_MS: checking it again means counting its memories.
     let columns = found?.columns ?? null
     const isFresh = columns && !columns.fragmented && (await source.update(columns, tenantId, model))
     if (!found || (columns && !isFresh)) columns = await source.read(tenantId, model)

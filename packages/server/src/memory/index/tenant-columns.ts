@@ -1,12 +1,12 @@
-// What a search of the embedded store reads of a tenant, column by column, kept in memory by the search thread: who may
-// see each memory, what weighs on its score, and the signature of each of its windows. About 300 bytes a memory; texts,
-// words and vectors stay on disk.
+// The data of a tenant that a search needs, column by column, kept in memory by the search thread: who may see each
+// memory, the weights of its score, and the signature of each of its windows. About 300 bytes a memory; texts, words
+// and vectors stay on disk.
 //
-// Why: a join of words or signatures with the rows that say who may see them costs a microsecond a row, 50 to 130 ms
-// for a tenant of 50,000 memories; over these columns it is two.
+// Why: joining words or signatures with the rows that say who may see them costs a microsecond a row, 50 to 130 ms for
+// a tenant of 50,000 memories. Over these columns it takes 2 ms.
 //
-// A memory keeps its place while the columns live. The windows of a changed text are left behind; when they are many
-// the columns are read anew (tenant-cache.ts).
+// A memory keeps its place while the columns live. The windows of a changed text stay behind as gaps; when there are
+// many gaps, the columns are read again (tenant-cache.ts).
 import { randomUUID } from 'node:crypto'
 import type { YieldCpu } from '../../kernel/yield-cpu.ts'
 import type { Weights } from '../rank.ts'
@@ -22,14 +22,14 @@ export interface MemoryColumns extends Visibility {
   /** Its number in the full-text index of the embedded store; null elsewhere. */
   doc: number | null
   length: number
-  /** Of its text. */
+  /** The version of its text and word rules. */
   version: number
 }
 
 const SEEN = 1
 const WANTED = 2
 const BUCKETS = 4096
-/** Windows looked at in a stretch, about a tenth of a millisecond. */
+/** Windows compared between two calls of `yieldCpu`, in about a tenth of a millisecond. */
 const STRETCH = 2048
 
 /** What a search lets through. */
@@ -39,11 +39,11 @@ export interface ColumnFilter {
   type: string | null
   minConfidence: number
   now: number
-  /** Ids of what passes the other filters; null when there are none. */
+  /** Ids of the memories that pass the other filters; null when there are no other filters. */
   only: ReadonlySet<string> | null
 }
 
-/** Each place as seen, which counts for the statistics of words, or wanted, which passes the filters too. */
+/** Marks each place as seen, which counts for the statistics of words, or wanted, which also passes the filters. */
 export interface View {
   mask: Uint8Array
   memories: number
@@ -61,7 +61,7 @@ export interface Window {
 
 type Column = Float64Array | Int32Array | Uint8Array
 
-/** As much again, so that adding one by one costs what adding at once does. */
+/** Returns a copy of twice the size, so that adding one by one takes linear time in total. */
 function grown<C extends Column>(column: C, size: number): C {
   const larger = new (column.constructor as new (length: number) => C)(Math.max(1024, size * 2))
   larger.set(column)
@@ -69,21 +69,21 @@ function grown<C extends Column>(column: C, size: number): C {
 }
 
 export class TenantColumns {
-  /** No others have it: those that are read anew, by another thread too, may hold something else. */
+  /** Unique to this instance: columns that are read again, or by another thread, may hold something else. */
   readonly name = randomUUID()
   readonly ids: string[] = []
   readonly byDoc = new Map<number, number>()
   readonly postings = new Postings()
   readonly meanings = new WindowCache()
-  /** Words by their first letter, for those letters that were asked for. */
+  /** Words by their first letter, for the letters that were looked up. */
   readonly vocabularies = new Map<string, Vocabulary>()
   private readonly weightNames: readonly (keyof Weights)[]
   private readonly weights: Record<keyof Weights, Float64Array>
-  /** The state of the store that these columns have seen, as their engine names it. */
+  /** The state of the store that these columns have seen, in the form that their engine uses. */
   seenUpTo: number | string = 0
-  /** Grows with every change of memories: a window that was read while it grew may be gone. */
+  /** Incremented with every change of memories. A window that was read across a change may be gone. */
   windowChanges = 0
-  /** Grows with every change of texts: words that were read while it grew may miss one. */
+  /** Incremented with every change of texts. Words that were read across a change may miss a text. */
   texts = 0
 
   lengths = new Int32Array(0)
@@ -91,15 +91,15 @@ export class TenantColumns {
   private docs = new Float64Array(0)
   private versions = new Float64Array(0)
   private types = new Uint8Array(0)
-  /** Whose it is and who else may see it, as one of `audiences`; -1 when it is gone. */
+  /** For each place the index in `audiences` of who may see the memory; -1 when it is gone. */
   private audience = new Int32Array(0)
   private readonly audiences: Visibility[] = []
   private readonly audienceOf = new Map<string, number>()
   private readonly typeNames: string[] = []
   private readonly byId = new Map<string, number>()
 
-  private signatureSize = 0 // in bytes; the first one says
-  /** Four bytes to a number; the last of a window is filled up with zeros. */
+  private signatureSize = 0 // in bytes; set by the first signature
+  /** Four bytes to a number; the last number of a window is padded with zeros. */
   private signatures = new Uint32Array(0)
   private stride = 0
   private windowPlaces = new Int32Array(0)
@@ -116,18 +116,18 @@ export class TenantColumns {
     return this.ids.length * 250 + this.windows * (this.signatureSize + 12) + this.meanings.bytes
   }
 
-  /** More is left behind than is worth stepping over. */
+  /** Whether there are more dropped windows than are worth skipping. */
   get fragmented(): boolean {
     return this.dropped > 1000 && this.dropped * 3 > this.windows
   }
 
-  /** Of the text that it has here; undefined when it is not here. */
+  /** Returns the version of a memory's text in these columns; undefined when the memory is not in them. */
   versionOf(id: string): number | undefined {
     const place = this.placeOf(id)
     return place === undefined ? undefined : this.versions[place]
   }
 
-  /** Returns its place. */
+  /** Adds or replaces a memory and returns its place. */
   put(row: MemoryColumns): number {
     let place = this.byId.get(row.id)
     if (place === undefined) {
@@ -177,18 +177,18 @@ export class TenantColumns {
     this.audience[place] = -1
   }
 
-  /** Where the memory with an id is, if it is there. */
+  /** Returns the place of a memory; undefined when it is not in these columns. */
   placeOf(id: string): number | undefined {
     const place = this.byId.get(id)
     return place === undefined || this.audience[place]! < 0 ? undefined : place
   }
 
-  /** What weighs on the score of the memory at a place. */
+  /** Returns the weights of the score of the memory at a place. */
   weightsAt(place: number): Weights {
     return Object.fromEntries(this.weightNames.map((name) => [name, this.weights[name][place]!])) as unknown as Weights
   }
 
-  /** The windows of these up to now count no more. */
+  /** Drops all present windows of the given memories. */
   dropWindows(ids: ReadonlySet<string>): void {
     const gone = new Set([...ids].map((id) => this.byId.get(id)).filter((place) => place !== undefined))
     this.windowChanges++
@@ -209,7 +209,7 @@ export class TenantColumns {
       this.signatureSize = signature.length
       this.stride = Math.ceil(signature.length / 4)
     }
-    if (signature.length !== this.signatureSize) return // the same model's name with other dimensions
+    if (signature.length !== this.signatureSize) return // a model of the same name with other dimensions
     if (this.windows === this.windowPlaces.length) {
       this.windowPlaces = grown(this.windowPlaces, this.windows)
       this.windowNumbers = grown(this.windowNumbers, this.windows)
@@ -224,7 +224,7 @@ export class TenantColumns {
     this.windows++
   }
 
-  /** What the viewer sees, and what of it is wanted. */
+  /** Returns which memories the viewer sees, and which of them the filters let through. */
   view({ viewer, scope, type, minConfidence, now, only }: ColumnFilter): View {
     const mask = new Uint8Array(this.ids.length)
     const { audience: audienceAt, expiresAt, lengths, types } = this
@@ -250,23 +250,23 @@ export class TenantColumns {
   }
 
   /**
-   * The wanted windows that are likely the nearest to a vector, at least `many` of them if there are: those whose signs
-   * add up to the most when each counts with the vector's own number. Better by far than counting equal signs, and no
-   * dearer: a table holds the sum for each value of each byte.
+   * Returns the wanted windows that are probably the nearest to a vector: at least `many`, or all if there are fewer.
+   * The score of a window is the sum of the vector's numbers, each taken with the sign in the window's signature. This
+   * is far better than counting equal signs and costs no more: a table holds the sum for each value of each byte.
    */
   nearest(vector: Float32Array, view: View, many: number, yieldCpu: YieldCpu): Window[] {
     if (this.signatureSize !== Math.ceil(vector.length / 8)) return []
     const { stride, signatures, windows, windowPlaces } = this
     const { sums, most } = sumsOf(vector, stride * 4)
-    // Sums lie in ±most: each falls into one of the buckets, and the upper buckets that hold enough are taken.
+    // Sums lie in ±most. Each falls into a bucket, and the highest buckets that together hold enough are taken.
     const bucketOf = new Int16Array(windows)
     const histogram = new Int32Array(BUCKETS)
     const perUnit = BUCKETS / (2 * most)
     for (let i = 0; i < windows; i++) {
       if (i % STRETCH === 0) yieldCpu()
       bucketOf[i] = -1
-      if (view.mask[windowPlaces[i]!] !== WANTED) continue // one that is gone has no place
-      // Whole numbers, four bytes at a time and in two sums: 7 ms for 100,000 windows where floats by the byte took 13.
+      if (view.mask[windowPlaces[i]!] !== WANTED) continue // a dropped window has the place -1
+      // Integers, four bytes at a time and in two sums: 7 ms for 100,000 windows, where floats byte by byte took 13.
       let low = 0
       let high = 0
       for (let word = 0, at = i * stride; word < stride; word++, at++) {
@@ -287,7 +287,7 @@ export class TenantColumns {
     return nearest
   }
 
-  /** Every window of the memories at these places. */
+  /** Returns every window of the memories at these places. */
   windowsAt(places: ReadonlySet<number>): Window[] {
     const found: Window[] = []
     if (places.size === 0) return found
@@ -299,12 +299,12 @@ export class TenantColumns {
   }
 }
 
-/** A unit of length in the sums below: the most that a vector of length 1 reaches, √dimensions, stays below 2³¹. */
+/** The length 1 in the integer sums below. The most that a vector of length 1 reaches, √dimensions, stays below 2³¹. */
 const UNIT = 2 ** 20
 
 /**
- * For each value of each byte of a signature, what its signs add up to, in whole numbers; and about the most they reach.
- * Each follows from the value without its lowest bit.
+ * Returns for each value of each byte of a signature the sum of its signs, in integers, and about the largest total
+ * sum. Each sum is computed from that of the value without its lowest bit.
  */
 function sumsOf(vector: Float32Array, size: number): { sums: Int32Array; most: number } {
   const sums = new Int32Array(size * 256)

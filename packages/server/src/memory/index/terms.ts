@@ -1,21 +1,21 @@
-// From a text to the words it is found by: lower case, without accents, stemmed, without the small words of its
-// language. Pure.
+// Splits a text into the words by which it is found: lower case, without accents, stemmed, without the small words of
+// its language. Pure.
 //
-// Scripts that write no spaces: Thai, Lao, Khmer and Burmese are cut by a dictionary. Of Chinese and Japanese every
-// ideograph and every pair of characters is indexed, and only the question is cut by a dictionary: its pairs are those
-// inside of words. So a word is found whatever the text around it was taken for, and a long text is not cut on the
-// thread that carries the events, which takes 40 ms where pairs take 2.
+// Scripts without spaces: Thai, Lao, Khmer and Burmese are segmented by a dictionary. In Chinese and Japanese texts
+// every ideograph and every pair of characters is indexed. Only the question is segmented by a dictionary, and its
+// pairs are taken inside of words. So a word is found no matter how the text around it would be segmented, and a long
+// text is not segmented on the main thread, which takes 40 ms where pairs take 2.
 import { languagesOf, smallWords, type Language } from './languages.ts'
 import { formsOf, unaccented } from './word-forms.ts'
 
 /**
- * How often the words of a title count, against once for the content: measured, 1.1 and 1.6 points of nDCG over once.
+ * How often a word of the title counts, against once in the content: measured, 1.1 and 1.6 points of nDCG over once.
  */
 export const TITLE_WEIGHT = 3
-/** Nobody types a longer word; a blob of base64 should not fill the index. */
+/** The most characters of a word. Nobody types a longer one, and a blob of base64 should not fill the index. */
 const MAX_WORD = 64
 
-/** A word of a text, under each form by which it is found. */
+/** A word of a text, as the list of forms by which it is found. */
 export type Word = readonly string[]
 
 const WORD = /[\p{L}\p{N}\p{M}]+/gu
@@ -23,7 +23,7 @@ const PAIRED = '\\p{scx=Han}\\p{scx=Hiragana}\\p{scx=Katakana}'
 const CUT = '\\p{scx=Thai}\\p{scx=Lao}\\p{scx=Khmer}\\p{scx=Myanmar}'
 const NO_SPACES = new RegExp(`[${PAIRED}${CUT}]`, 'u')
 const IS_PAIRED = new RegExp(`[${PAIRED}]`, 'u')
-/** Runs of one kind of script. A mark goes with what is before it. */
+/** Runs of one kind of script. A combining mark belongs to the character before it. */
 const PIECES = new RegExp(`[${PAIRED}][${PAIRED}\\p{M}]*|[${CUT}][${CUT}\\p{M}]*|[^${PAIRED}${CUT}]+`, 'gu')
 const IDEOGRAPH = /\p{Script=Han}/u
 const segmenter = new Intl.Segmenter('und', { granularity: 'word' })
@@ -41,10 +41,13 @@ function addPairs(run: string, add: (term: string) => void): void {
   for (let i = 0; i + 1 < characters.length; i++) add(characters[i]! + characters[i + 1]!)
 }
 
-/** Characters of a question that are cut at once: more words than are looked up, in 4 ms where 4,096 take 30. */
+/**
+ * Characters of a run in a question that are segmented: they hold more words than are looked up, and take 4 ms where
+ * 4,096 take 30.
+ */
 const MAX_CUT = 512
 
-/** Of a question: the pairs inside of its words, words of one character, and pairs of ideographs across them. */
+/** Adds the terms of a question: pairs inside words, words of one character, and pairs of ideographs across words. */
 function addAsked(run: string, add: (term: string) => void): void {
   let last = ''
   for (const { segment } of segmenter.segment(run.slice(0, MAX_CUT))) {
@@ -60,7 +63,7 @@ function addAsked(run: string, add: (term: string) => void): void {
 
 type Kind = 'text' | 'question'
 
-/** As they are written, in lower case. */
+/** Returns the words of a text as they are written, in lower case. */
 const written = (text: string): string[] =>
   Array.from(text.normalize('NFKC').toLowerCase().matchAll(WORD), ([word]) => word)
 
@@ -87,12 +90,12 @@ function wordsIn(text: readonly string[], languages: readonly Language[], kind: 
   return words
 }
 
-/** Characters by which the language of a text is told. */
+/** Characters by which the language of a text is detected. */
 const TOLD_BY = 4_096
 
 const ownLanguages = (text: readonly string[]): readonly Language[] => languagesOf(text.map(unaccented))
 
-/** The words of a question, each once; words that share a form are one. */
+/** Returns the words of a question, each once. Words that share a form are merged. */
 export function askedWords(query: string): { words: Word[]; languages: readonly Language[] } {
   const text = written(query)
   const languages = ownLanguages(text)
@@ -109,19 +112,19 @@ export function askedWords(query: string): { words: Word[]; languages: readonly 
   return { words, languages }
 }
 
-/** The words of a text that is stored, in their order, as often as they occur. */
+/** Returns the words of a stored text, in their order and as often as they occur. */
 export function wordsOf(text: string): Word[] {
   const all = written(text)
   return wordsIn(all, ownLanguages(text.length > TOLD_BY ? written(text.slice(0, TOLD_BY)) : all), 'text')
 }
 
 /**
- * Different forms of a memory that are indexed. English of 32,768 characters has some 2,500; a text of that many
- * different characters had 45,000, which took half a second to write.
+ * The most different forms of a memory that are indexed. English text of 32,768 characters has some 2,500; a text of
+ * that many different characters had 45,000, which took half a second to write.
  */
 const MAX_DISTINCT = 8_192
 
-/** The words that are indexed: all, or of a text with very many different ones those that came first. */
+/** Returns the words that are indexed: all of them, or the first of a text with very many different words. */
 export function indexedWords(words: readonly Word[], seen = new Set<string>()): Word[] {
   return words.filter((forms) => {
     if (seen.size >= MAX_DISTINCT && !forms.every((form) => seen.has(form))) return false
@@ -133,7 +136,7 @@ export function indexedWords(words: readonly Word[], seen = new Set<string>()): 
 export interface Counted {
   /** Weighted frequency of each form. */
   counts: Map<string, number>
-  /** How many words there are, a title's counted three times: the length that BM25 compares. */
+  /** The number of words, with those of the title counted three times: the length that BM25 compares. */
   length: number
 }
 
@@ -144,5 +147,5 @@ export function countWords(title: readonly Word[], content: readonly Word[]): Co
   return { counts, length: title.length * TITLE_WEIGHT + content.length }
 }
 
-/** Changes with every change of what words become: memories that were indexed by other rules are indexed again. */
+/** Changes whenever these rules change. Memories that were indexed by older rules are indexed again. */
 export const WORD_RULES = 1

@@ -1,19 +1,19 @@
-// What windows mean, kept for those that were compared lately: reading them is half of a search. The vectors of common
+// Caches the meanings of recently compared windows: reading them is half of a search, and the vectors of common
 // subjects are candidates again and again.
 import type { Meaning } from '../rank.ts'
 
-/** About what those of one tenant may take. */
+/** About the most that the meanings of one tenant may take. */
 const MAX_BYTES = 16 * 1_048_576
-/** A map's entry and two arrays' heads. */
+/** The overhead of a map entry and two array headers, in bytes. */
 const EACH = 300
 /**
- * More than the numbers of windows, which on the embedded store count all of them. With the place of a memory before it
- * that is a whole number up to two million memories, more than are kept.
+ * Larger than any number of a window; on the embedded store the windows of all tenants are numbered together. A key
+ * made of a place and a number is an exact integer up to two million memories, more than are kept.
  */
 const NUMBERS = 2 ** 32
 
 export class WindowCache {
-  // In the order of their last use.
+  // In the order of their last use, the oldest first.
   private readonly kept = new Map<number, Meaning>()
   bytes = 0
 

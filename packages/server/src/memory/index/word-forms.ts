@@ -1,5 +1,5 @@
 // The forms under which a word is found: its English stem, and its stem in each language that the text may be in. The
-// English one is always there, so that a word is found by itself even where the language was guessed wrong.
+// English stem is always one of them, so that a word is found by itself even if the language was guessed wrong.
 import { stemmer as german } from '@orama/stemmers/german'
 import { stemmer as french } from '@orama/stemmers/french'
 import { stemmer as spanish } from '@orama/stemmers/spanish'
@@ -21,11 +21,11 @@ const STEMMERS: Record<Exclude<Language, 'en'>, (word: string) => string> = {
 const ASCII = /^[\x00-\x7f]*$/
 const LATIN = /^\p{Script=Latin}+$/u
 const MARKS = /[\u0300-\u036f]/g
-/** Letters that no accent was taken from by Unicode, as they are typed where they are not on the keyboard. */
+/** Letters that Unicode does not decompose, as they are typed on keyboards that do not have them. */
 const LETTERS: Record<string, string> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ı: 'i' }
 const LETTER = /[ßæœøłđðþı]/g
 
-/** Without accents. */
+/** Removes accents. */
 export const unaccented = (text: string): string =>
   ASCII.test(text)
     ? text
@@ -35,7 +35,7 @@ export const unaccented = (text: string): string =>
         .normalize('NFC')
         .replace(LETTER, (letter) => LETTERS[letter]!)
 
-/** ü as it is typed without it: a German word has it in two spellings. */
+/** `ae`, `oe` and `ue` may stand for ä, ö and ü: German words are typed in both spellings. */
 const TYPED_UMLAUT = /(^|[^q])([aou])e/g
 
 function findForms(word: string, languages: readonly Language[]): readonly string[] {
@@ -44,7 +44,7 @@ function findForms(word: string, languages: readonly Language[]): readonly strin
   if (!LATIN.test(plain)) return [...forms]
   for (const language of languages) {
     if (language === 'en') continue
-    // With its accents, which tell endings apart, and without, as it may be typed.
+    // Stemmed with its accents, which tell endings apart, and without, as it may be typed.
     forms.add(unaccented(STEMMERS[language](word))).add(STEMMERS[language](plain))
     if (language === 'de') forms.add(german(plain.replaceAll(TYPED_UMLAUT, '$1$2')))
   }
@@ -52,11 +52,11 @@ function findForms(word: string, languages: readonly Language[]): readonly strin
   return [...forms]
 }
 
-// Stemming is most of the work, and most words come again.
+// Stemming is most of the work, and most words recur.
 const known = new Map<string, readonly string[]>()
 const MAX_KNOWN = 50_000
 
-/** The forms of a word in lower case; its English stem is the first. */
+/** Returns the forms of a word that is in lower case; its English stem is the first. */
 export function formsOf(word: string, languages: readonly Language[]): readonly string[] {
   const key = `${languages.length === 1 ? languages[0]! : languages.length} ${word}`
   let forms = known.get(key)

@@ -1,5 +1,5 @@
-// How PostgreSQL keeps what memories are found by: a row for each word, grams as an array, and vectors for pgvector
-// where the server has it.
+// Stores the index on PostgreSQL: a row for each word, grams as an array, and vectors for pgvector where the server has
+// it.
 import { one, type Db, type Insert } from '../../store/db.ts'
 import { bitsOf, bytesOf } from '../embed/embedding.ts'
 import { gramArray } from './grams.ts'
@@ -25,11 +25,11 @@ const VECTORS: Insert = {
   },
 }
 
-/** Notes a change with its transaction; of two in one transaction once. */
+/** Logs a change with its transaction. Two changes of a memory in one transaction are logged once. */
 const NOTE_CHANGE = `insert into memory_changes (tenant_id, memory_id, changed_by, changed_at)
   values (?, ?, pg_current_xact_id(), extract(epoch from clock_timestamp()) * 1000) on conflict do nothing`
 
-/** Writes the words of a memory, in place of those that it has. */
+/** Writes the words of a memory in place of its present words. */
 async function writeWords(tx: Db, { tenant_id, id, counts, length }: IndexedWords, hasSome: boolean): Promise<void> {
   if (hasSome) await tx.run('delete from memory_words where tenant_id = ? and memory_id = ?', [tenant_id, id])
   const rows = [...counts]
@@ -59,7 +59,7 @@ export const postgresWriter = (extension: Pick<Pgvector, 'keep'>): EngineWriter 
     return true
   },
   async remove(tx, tenantId, id) {
-    // The state first, as whoever writes words or vectors beside this does.
+    // The state is deleted first, in the same order as concurrent writers of words or vectors lock it.
     await tx.run('delete from memory_recall where tenant_id = ? and memory_id = ?', [tenantId, id])
     await tx.run('delete from memory_texts where tenant_id = ? and id = ?', [tenantId, id])
     await tx.run('delete from memory_words where tenant_id = ? and memory_id = ?', [tenantId, id])
@@ -80,7 +80,7 @@ export const postgresWriter = (extension: Pick<Pgvector, 'keep'>): EngineWriter 
     await extension.keep(tx, tenantId, memoryId, windows)
   },
   noteChange(tx, tenantId, id) {
-    // On shards nobody keeps columns: the transactions of several machines have no common order.
+    // No columns are kept of a sharded store: the transactions of several machines have no common order.
     if (!tx.isSharded) tx.runLater(NOTE_CHANGE, [tenantId, id])
   },
 })

@@ -1,11 +1,11 @@
-// How the embedded store keeps what memories are found by: words and grams in FTS5, whose rows go by number.
+// Stores the index on the embedded store: words and grams in FTS5, whose rows are identified by number.
 import { one, type Db, type Insert } from '../../store/db.ts'
 import { bytesOf, signatureOf } from '../embed/embedding.ts'
 import { gramWord } from './grams.ts'
 import type { IndexedWords } from './memory-index.ts'
 import { firstVersion, PUT_RULES, PUT_STATE, type EngineWriter } from './write.ts'
 
-/** The token under which the full-text index keeps a word: tenants share the index and never a word. */
+/** Returns the token of a word in the full-text index. Tenants share the index but never a token. */
 export const wordToken = (tenantId: string, term: string): string => `${tenantId.toLowerCase()}_${term}`
 
 const VECTORS: Insert = {
@@ -21,7 +21,7 @@ const VECTORS: Insert = {
   },
 }
 
-/** Writes the words of a memory under its number, in place of those that it has. */
+/** Writes the words of a memory under its number, in place of its present words. */
 function writeWords(tx: Db, doc: number, { tenant_id, title, content }: IndexedWords, hasSome: boolean): void {
   const tokens = (terms: readonly string[]): string => terms.map((term) => wordToken(tenant_id, term)).join(' ')
   if (hasSome) tx.runLast('delete from memory_words where rowid = ?', [doc])
@@ -30,7 +30,7 @@ function writeWords(tx: Db, doc: number, { tenant_id, title, content }: IndexedW
 
 export const sqliteWriter: EngineWriter = {
   async putText(tx, { tenant_id, id, title, content, grams }) {
-    // Inserts the text or replaces it; a changed text keeps its number, which is returned.
+    // Inserts or replaces the text and returns its number. A changed text keeps its number.
     const row = await one<{ doc: number }>(
       tx,
       `insert into memory_texts (tenant_id, id, title, content) values (?, ?, ?, ?)
@@ -63,7 +63,7 @@ export const sqliteWriter: EngineWriter = {
     return row !== undefined
   },
   async remove(tx, tenantId, id) {
-    // Each deletes the row of one memory and returns the number that the full-text index knows it by.
+    // Each statement deletes the row of one memory and returns its number in the full-text index.
     const text = await one<{ doc: number }>(
       tx,
       'delete from memory_texts where tenant_id = ? and id = ? returning doc',
@@ -91,6 +91,6 @@ export const sqliteWriter: EngineWriter = {
       ]),
     )
   },
-  // Triggers do.
+  // Triggers log the changes.
   noteChange() {},
 }

@@ -1,5 +1,5 @@
-// Writes the index of a memory, in the transaction of the verb that writes the memory: words, grams and facts. A verb
-// says what a memory is now and what it was; what follows from that is decided here.
+// Writes the index of a memory (words, grams and facts) in the transaction of the verb that writes the memory. A verb
+// passes the memory as it is now and as it was before; what has to be written follows from that here.
 import type { Db } from '../../store/db.ts'
 import type { Embedded } from '../embed/embedding.ts'
 import { makeAnalyse } from './analyse.ts'
@@ -9,45 +9,45 @@ import { audiencesOf, gramsOf, seedOf } from './grams.ts'
 import type { IndexedMemory, IndexedWords, MemoryIndex, Named, ReadyVectors } from './memory-index.ts'
 import { countWords, indexedWords, WORD_RULES, type Word } from './terms.ts'
 
-/** Its searchable text: folded, with the grams of the text and of who may see it. */
+/** The searchable text of a memory: folded, with the grams of the text and of the audiences that may see it. */
 export interface SearchableText extends Named {
   title: string
   content: string
   grams: readonly number[]
 }
 
-/** How an engine stores it. */
+/** How an engine stores the index. */
 export interface EngineWriter {
   putText(tx: Db, text: SearchableText): Promise<void>
-  /** Of one that has words already they are replaced, and its text counts as not embedded. Vectors stay. */
+  /** Writes the words of a memory or replaces them, and marks its text as not embedded. Vectors stay. */
   putWords(tx: Db, words: IndexedWords): Promise<void>
-  /** Replaces the words of a text that is still at this version; returns whether it is. */
+  /** Replaces the words of a memory if its text is still at this version. Returns whether it is. */
   replaceWords(tx: Db, words: IndexedWords, version: number): Promise<boolean>
-  /** Removes its text and its words; of a memory without, nothing. */
+  /** Removes the text and the words of a memory. Does nothing if it has none. */
   remove(tx: Db, tenantId: string, id: string): Promise<void>
   insertVectors(tx: Db, model: string, tenantId: string, memoryId: string, windows: readonly Embedded[]): Promise<void>
-  /** Notes that a memory has changed, for whoever keeps columns of it. */
+  /** Logs that a memory has changed, for the search threads that keep columns of it. */
   noteChange(tx: Db, tenantId: string, id: string): void
 }
 
 /**
- * The state of the index for one memory: not embedded, claimed by nobody, one version on. Two writers of one memory
- * take turns at this row, before they touch its words and vectors; who writes several memories takes them in the order
- * of their ids. A new row is given its first version.
+ * Writes the state of the index for one memory: not embedded, not claimed, version incremented. Two writers of one
+ * memory lock this row in turn before they touch its words and vectors; a writer of several memories locks them in the
+ * order of their ids. A new row gets its first version.
  */
 export const PUT_STATE = `insert into memory_recall (tenant_id, memory_id, length, version, embedded, claimed_until, word_rules) values (?, ?, ?, ?, '', 0, ${WORD_RULES})
   on conflict (tenant_id, memory_id) do update set length = excluded.length, version = memory_recall.version + 1, embedded = '', claimed_until = 0, retry_at = 0, word_rules = excluded.word_rules`
 
 /**
- * Any number: a memory that is deleted and comes back has other versions than before, so that what was embedded of its
- * old text, and is kept later, is not taken for the new one's.
+ * Returns a random version. A memory that is deleted and created again thus has other versions than before, so that
+ * vectors of its old text that arrive late are not taken for those of the new one.
  */
 export const firstVersion = (): number => 1 + Math.floor(Math.random() * 2 ** 40)
 
-/** Words that older rules made. As it stands in the index over them. */
+/** Selects words that older rules made. Must be written as in the partial index over them. */
 export const OLD_WORDS = `word_rules < ${WORD_RULES}`
 
-/** Notes that words are those of the present rules, if the text is still at this version. */
+/** Records that the words follow the present rules, if the text is still at this version. */
 export const PUT_RULES = `update memory_recall set word_rules = ${WORD_RULES}, length = ?
   where tenant_id = ? and memory_id = ? and version = ?`
 
@@ -71,14 +71,14 @@ export function wordsToIndex(
 const removeVectors = (tx: Db, tenantId: string, id: string): Promise<number> =>
   tx.run('delete from memory_vectors where tenant_id = ? and memory_id = ?', [tenantId, id])
 
-/** `toEmbed` is told of each memory whose text is new, once it is on disk. */
+/** `toEmbed` is called with each memory whose text is new, after the commit. */
 export function makeWrite(
   engine: EngineWriter,
   toEmbed: (memory: IndexedMemory) => void,
 ): Pick<MemoryIndex, 'ahead' | 'put' | 'reword' | 'remove' | 'keep'> {
   const analyse = makeAnalyse()
 
-  /** Stores the vectors of the text that was just put. */
+  /** Stores the vectors of a text that was put in the same transaction. */
   async function store(tx: Db, { tenant_id, id }: Named, { model, windows }: ReadyVectors): Promise<void> {
     // Marks a memory as embedded.
     await tx.run('update memory_recall set embedded = ? where tenant_id = ? and memory_id = ?', [model, tenant_id, id])
@@ -97,7 +97,7 @@ export function makeWrite(
         const content = analyse.of(memory.content)
         await engine.putText(tx, textOf(memory, title.folded, content.folded))
         await engine.putWords(tx, wordsToIndex(memory, title.words, content.words))
-        // What an older text meant finds nothing any more.
+        // The vectors of the old text must not find anything any more.
         if (before) await removeVectors(tx, memory.tenant_id, memory.id)
         if (ready) await store(tx, memory, ready)
         else tx.afterCommit(() => toEmbed(memory))
@@ -119,7 +119,7 @@ export function makeWrite(
       await removeFacts(tx, tenantId, id)
     },
     async keep(tx, model, { tenantId, memoryId, version, windows }) {
-      // Marks a memory as embedded if its text is still the one; returns whether it was.
+      // Marks a memory as embedded if its text is still the one that was embedded.
       const current = await tx.run(
         'update memory_recall set embedded = ?, claimed_until = 0 where tenant_id = ? and memory_id = ? and version = ?',
         [model, tenantId, memoryId, version],

@@ -1,28 +1,28 @@
-// All that a caller sees, a line of JSON each: the memories, oldest first, then the relationships between them. Made
-// while it is read, a page at a time: a page costs the same whatever the tenant holds beside it.
+// Exports all that a caller sees, a line of JSON each: the memories, oldest first, then the relationships between them.
+// The text is generated while it is read, a page at a time: a page costs the same whatever else the tenant holds.
 import type { Principal } from '../../auth/principal.ts'
 import { one, type Db } from '../../store/db.ts'
 import { both, seenBy, waysToSee, type Condition } from '../see.ts'
 import { listMemoriesById, type RelationshipRow } from '../sql.ts'
 import { piecesOf, relationshipJson } from '../wire.ts'
 
-/** Memories of a page, and relationships. */
+/** Memories in a page, and relationships. */
 const PAGE = 100
 const RELATIONSHIPS = 500
-/** Metadata of a relationship that is longer is read with its line. */
+/** Longer metadata of a relationship is read when its line is written. */
 const SHORT_METADATA = 1_000
 
 export interface ExportQuery {
-  /** In milliseconds: only what was changed, or related, since. */
+  /** In milliseconds: only memories changed, and relationships created, since then. */
   since: number | null
   now: number
 }
 
-/** The ids of what the caller sees, a page at a time, in their order. */
+/** Yields the ids of the memories that the caller sees, a page at a time, in ascending order. */
 async function* idPages(db: Db, principal: Principal, now: number): AsyncGenerator<string[]> {
   const ways = waysToSee(principal, now, undefined)
   for (let last = ''; ; ) {
-    // The next ids of those that the caller sees, which indexes have.
+    // The next ids of memories that the caller sees, from indexes.
     const rows = await db.rows<{ id: string }>(
       `${ways.map(({ sql }) => `select m.id from memories m where ${sql} and m.id > ?`).join(' union all ')} order by id limit ?`,
       [...ways.flatMap(({ values }) => [...values, last]), PAGE],
@@ -44,7 +44,7 @@ async function* memoryLines(db: Db, principal: Principal, { since, now }: Export
 
 type ListedRelationship = Omit<RelationshipRow, 'created_by'> & { long: number }
 
-/** Relationships that meet a condition on `r`, whose target the caller sees; metadata that is long is left out. */
+/** Returns relationships that meet a condition on `r` and whose target the caller sees; long metadata is left out. */
 function list(db: Db, { since, now }: ExportQuery, principal: Principal, which: Condition, order: string) {
   const target = seenBy(principal, now)
   const fresh: Condition = since === null ? { sql: '1 = 1', values: [] } : { sql: 'r.created_at >= ?', values: [since] }
@@ -62,7 +62,7 @@ function list(db: Db, { since, now }: ExportQuery, principal: Principal, which: 
 const placeOf = (row: ListedRelationship): string =>
   `${row.source_memory_id} ${row.target_memory_id} ${row.relationship_type}`
 
-/** The order of those that are read one memory after the other: an export is the same text on every store. */
+/** The order in which linesFrom reads relationships, so that an export is the same text on every store. */
 const inOrder = (a: ListedRelationship, b: ListedRelationship): number => (placeOf(a) < placeOf(b) ? -1 : 1)
 
 async function* linesOf(db: Db, rows: readonly ListedRelationship[]): AsyncGenerator<string> {
@@ -71,7 +71,7 @@ async function* linesOf(db: Db, rows: readonly ListedRelationship[]): AsyncGener
       yield `${relationshipJson(row)}\n`
       continue
     }
-    // The metadata of one relationship, if it is still there. It may be long, so it is no look-up.
+    // The metadata of one relationship, if that still exists. It may be long, so `lookUp` is not used.
     const found = await one<{ metadata: string }>(
       db,
       'select metadata from memory_relationships where tenant_id = ? and id = ?',
@@ -90,7 +90,7 @@ async function* relationshipLines(db: Db, principal: Principal, query: ExportQue
       yield* linesOf(db, few.sort(inOrder))
       continue
     }
-    // Too many at once: one memory after the other, in the order of an index.
+    // Too many to read at once: one memory after the other, in the order of an index.
     for (const id of ids) yield* linesFrom(db, principal, query, id)
   }
 }

@@ -1,11 +1,12 @@
-// One line that is a memory. It becomes the memory that it was made of before, or that it is, or a new one:
+// Imports a line that is a memory. The line becomes the first of these that exists:
 //
-// 1. the caller's own with the same external id,
-// 2. the memory with its id, if the caller may change it; one that the caller only sees is there already,
-// 3. the one that a line with this id, or without an id one that said the same, became in an import before,
-// 4. a new one of the caller's.
+// 1. the caller's own memory with the same external id,
+// 2. the memory with its id, if the caller may change it; one that the caller only sees is skipped,
+// 3. the memory that a line with this id became in an earlier import, or, without an id, a line that said the same,
+// 4. a new memory of the caller.
 //
-// What was deleted or has expired meanwhile comes back under the id it had. A scope only widens: what is wider stays.
+// A memory that was deleted or has expired meanwhile comes back under the id it had. A scope only widens: a wider one
+// stays.
 import { createHash } from 'node:crypto'
 import { isId, type MemoryLine, type Static } from '@sensorium/contract'
 import type { Principal } from '../../auth/principal.ts'
@@ -24,7 +25,7 @@ export type ImportOutcome = 'created' | 'updated' | 'skipped'
 
 type ImportedMemory = Static<typeof MemoryLine>
 
-/** What a line is known by when it comes again. */
+/** Returns the key by which a line is recognised when it is imported again. */
 function originOf({ id }: ImportedMemory, row: MemoryRow): string {
   if (id !== undefined) return id
   const said = JSON.stringify(VERSIONED.map((name) => row[name]))
@@ -51,18 +52,18 @@ async function findImported(tx: Db, principal: Principal, origin: string): Promi
   return row ? { row, by: 'import' } : null
 }
 
-/** Of two imports of one line at once the second waits for the first, and finds what that has made. */
+/** Of two concurrent imports of one line, the second waits here for the first and finds the memory it made. */
 async function findMadeMeanwhile(tx: Db, principal: Principal, origin: string): Promise<Found> {
   if (!tx.isShared) return null
   void tx.lock([`import ${principal.tenantId} ${principal.id} ${origin}`], 'exclusive')
   return findImported(tx, principal, origin)
 }
 
-/** When a new memory was made, by its line; never later than now. */
+/** Returns a time of a new memory by its line, or `otherwise`, which is now; never later than that. */
 const madeAt = (time: string | undefined, otherwise: number): number =>
   time === undefined ? otherwise : Math.min(Date.parse(time), otherwise)
 
-/** What comes back needs its external id, which another memory of its owner may have by now. */
+/** A memory that comes back needs its external id. Throws if another live memory of its owner has it by now. */
 async function takeExternalIdBack(tx: Db, { index }: MemoryTools, gone: MemoryRow, now: number): Promise<void> {
   if (gone.external_id === null) return
   const holder = await lockByExternalId(tx, { tenantId: gone.tenant_id, id: gone.agent_id }, gone.external_id)
@@ -90,7 +91,7 @@ async function change(
   await countChange(tx, tools.quotas, found, memory, now)
   await saveMemory(tx, memory)
   await keepVersion(tx, principal.id, found, memory)
-  // What has expired by the clock may still be in the index.
+  // A memory that has expired by the clock may still be in the index.
   if (!wasLive) await tools.index.remove(tx, tenant_id, id)
   await tools.index.put(tx, memory, ...(wasLive ? [found] : []))
   return 'updated'

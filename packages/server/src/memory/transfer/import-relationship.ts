@@ -1,4 +1,4 @@
-// One line that is a relationship: between the memories that its ends became, or that they are.
+// Imports a line that is a relationship, between the memories that have the ids of its ends or that its ends became.
 import { DEFAULT_STRENGTH, isId, type RelationshipLine, type Static } from '@sensorium/contract'
 import type { Principal } from '../../auth/principal.ts'
 import { notFound, ruleBroken } from '../../kernel/failure.ts'
@@ -11,7 +11,7 @@ import { findRelationship, findSameRelationship, insertRelationship, type Relati
 import type { ImportOutcome } from './import-memory.ts'
 import { importedAs, lockMemory, saveRelationship, sees } from './sql.ts'
 
-/** What the memory of this id is called here, if the caller sees it. */
+/** Returns the id that an end of the line has here. Throws if the caller sees no such memory. */
 async function endOf(tx: Db, principal: Principal, id: string, now: number): Promise<string> {
   if (isId('memory', id) && (await sees(tx, principal, id, now))) return id
   const imported = await importedAs(tx, principal, id)

@@ -1,9 +1,9 @@
-// Memories and relationships, a line of JSON each, as an export writes them.
+// Imports memories and relationships, a line of JSON each, as an export writes them.
 //
-// 1. Lines are taken a few at a time, each group in a transaction of its own, with a pause for everybody else between
+// 1. Lines are taken a few at a time, each group in a transaction of its own, with a pause for other requests between
 //    two: a hundred mebibytes hold nobody up. An import is not one transaction.
-// 2. A line that is refused is told with its number, and the others go on.
-// 3. The same lines again change nothing and count as skipped, so an import that was cut off is run again.
+// 2. A line that is refused is reported with its number, and the others go on.
+// 3. The same lines again change nothing and count as skipped, so an import that was interrupted can be run again.
 import { MemoryLine, RelationshipLine, type Static } from '@sensorium/contract'
 import type { Principal } from '../../auth/principal.ts'
 import { Failure, invalid, tooLarge } from '../../kernel/failure.ts'
@@ -14,10 +14,10 @@ import { importMemory, type ImportOutcome } from './import-memory.ts'
 import { importRelationship } from './import-relationship.ts'
 import { linesOf, type Line } from './lines.ts'
 
-/** Lines of a transaction, and their bytes: about ten milliseconds of the embedded store. */
+/** Lines in a transaction, and their bytes: about ten milliseconds of the embedded store. */
 const GROUP = 8
 const GROUP_BYTES = 32_768
-/** Refused lines that are told; `failed` counts all. */
+/** Refused lines that are reported; `failed` counts all. */
 const MAX_ERRORS = 1_000
 
 type MemoryWanted = Static<typeof MemoryLine>
@@ -27,7 +27,7 @@ type ImportLine = { memory: MemoryWanted } | { relationship: RelationshipWanted 
 export interface ImportTools extends MemoryTools {
   store: Store
   maxLineBytes: number
-  /** What is wrong with a line of each kind, as the details of a refusal; null when nothing is. */
+  /** Returns what is wrong with a line of its kind, as the details of a refusal; null if nothing is. */
   checkMemory(line: unknown): Parameters<typeof invalid>[0] | null
   checkRelationship(line: unknown): Parameters<typeof invalid>[0] | null
 }
@@ -57,7 +57,7 @@ async function read(line: Line, tools: ImportTools): Promise<ImportLine | Failur
   return isRelationship ? { relationship: value as RelationshipWanted } : { memory: value as MemoryWanted }
 }
 
-/** Lines in groups of a transaction. */
+/** Yields groups of lines, one for each transaction. */
 async function* groupsOf(lines: AsyncIterable<Line>): AsyncGenerator<Line[]> {
   let group: Line[] = []
   let bytes = 0
@@ -87,14 +87,14 @@ export async function importMemories(
     if (imported.errors.length < MAX_ERRORS) imported.errors.push({ line, error: { code, message, details } })
   }
 
-  /** A group in one transaction, which may be run again from its beginning. */
+  /** Writes a group in one transaction, which may be run again from its beginning. */
   const write = (group: readonly (ImportLine | Failure)[]): Promise<(ImportOutcome | Failure)[]> =>
     tools.store.tx(async (tx) => {
       const outcomes: (ImportOutcome | Failure)[] = []
       for (const wanted of group) {
         try {
           if (wanted instanceof Failure) throw wanted
-          // A verb refuses before it writes: what was written before this line stands.
+          // A verb refuses before it writes, so the lines written before this one stand.
           const outcome =
             'memory' in wanted
               ? await importMemory(tx, tools, principal, wanted.memory)

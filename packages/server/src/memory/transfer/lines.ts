@@ -1,17 +1,17 @@
-// Bytes that arrive in pieces, as lines: never more of them in memory than one line and one piece.
+// Splits bytes that arrive in pieces into lines, with never more in memory than one line and one piece.
 
 export interface Line {
   /** From 1. */
   number: number
-  /** Null where it is longer than a line may be; `size` is how long. */
+  /** Null if the line is longer than allowed; `size` is its length in any case. */
   bytes: Buffer | null
   size: number
 }
 
 /**
- * What a line may have where the body of a creation may have so much: whatever an export writes. A change may bring
- * metadata of a mebibyte, and texts of 32,768 characters that are six bytes each come on top of it, with what the service
- * adds.
+ * Returns the most bytes of a line, given the most bytes of the body of a creation: enough for whatever an export
+ * writes. A change may bring metadata of a mebibyte; texts of 32,768 characters that are six bytes each come on top of
+ * it, with what the service adds.
  */
 export const lineBytesFor = (maxMemoryBytes: number): number => Math.max(maxMemoryBytes, 1_048_576) + 1_048_576
 
@@ -20,7 +20,7 @@ const SPACES = new Set([0x20, 0x09, 0x0d])
 
 const isBlank = (bytes: Buffer): boolean => bytes.every((byte) => SPACES.has(byte))
 
-/** The lines that are not blank, each with its number. */
+/** Yields the lines that are not blank, each with its number. */
 export async function* linesOf(
   pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   maxBytes: number,
@@ -51,7 +51,7 @@ export async function* linesOf(
       const line = end()
       if (line) yield line
     }
-    // A copy: who reads may use the room of the piece again.
+    // A copy: the source of the pieces may reuse the buffer.
     if (start < bytes.length) add(Buffer.from(bytes.subarray(start)))
   }
   const line = end()

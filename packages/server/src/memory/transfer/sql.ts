@@ -1,9 +1,9 @@
-// What an import looks up and writes beside memories and relationships. Every query names the tenant.
+// The queries of an import beside those for memories and relationships. Every query names the tenant.
 import { one, type Db } from '../../store/db.ts'
 import { seenBy, type Viewer } from '../see.ts'
 import { memoryColumns, type MemoryRow, type RelationshipRow } from '../sql.ts'
 
-/** A memory of the tenant whatever its status and whoever owns it, held until the transaction ends. */
+/** Returns a memory of the tenant, whatever its status and owner, locked until the transaction ends. */
 export const lockMemory = (tx: Db, tenantId: string, id: string): Promise<MemoryRow | undefined> =>
   one<MemoryRow>(
     tx,
@@ -19,7 +19,7 @@ export async function sees(db: Db, viewer: Viewer, id: string, now: number): Pro
   )
 }
 
-/** The memory that a line of this origin became for this owner. */
+/** Returns the id of the memory that a line of this origin became for this owner. */
 export async function importedAs(db: Db, { tenantId, id }: Viewer, origin: string): Promise<string | undefined> {
   const row = await one<{ memory_id: string }>(
     db,
@@ -29,7 +29,7 @@ export async function importedAs(db: Db, { tenantId, id }: Viewer, origin: strin
   return row?.memory_id
 }
 
-/** Notes what a line became, instead of what it had become before. Waits for another import of the same line. */
+/** Notes which memory a line became, in place of an earlier note. Waits for another import of the same line. */
 export const noteImport = (tx: Db, { tenantId, id }: Viewer, origin: string, memoryId: string): Promise<number> =>
   tx.run(
     `insert into memory_imports (tenant_id, agent_id, origin, memory_id) values (?, ?, ?, ?)
@@ -37,7 +37,7 @@ export const noteImport = (tx: Db, { tenantId, id }: Viewer, origin: string, mem
     [tenantId, id, origin, memoryId],
   )
 
-/** Writes what can change about a relationship. */
+/** Writes the columns of a relationship that can change. */
 export const saveRelationship = (tx: Db, { tenant_id, id, strength, metadata }: RelationshipRow): Promise<number> =>
   tx.run('update memory_relationships set strength = ?, metadata = ? where tenant_id = ? and id = ?', [
     strength,
