@@ -1,4 +1,4 @@
-// A new channel, with its creator as its owner.
+// Creates a channel, with its creator as the owner.
 import type { Channel, ChannelCreate, Static } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import { taken } from '../kernel/failure.ts'
@@ -20,7 +20,7 @@ export interface ChannelTools {
   now: () => number
 }
 
-/** Null where the external id is taken. */
+/** Creates the channel. Returns null if its external id is taken. */
 async function createIfFree(
   tx: Db,
   { makeId, now }: ChannelTools,
@@ -54,7 +54,7 @@ async function createIfFree(
   return shownChannel(row)
 }
 
-/** Makes it, or finds the channel that has its external id, held against every other change. */
+/** Creates the channel, or finds the one with its external id and locks that against every other change. */
 export async function createOrFind(
   tx: Db,
   tools: ChannelTools,
@@ -66,7 +66,7 @@ export async function createOrFind(
     if (made) return { made }
     const found = await lockChannelByExternalId(tx, principal.tenantId, wanted.external_id!)
     if (found) return { found }
-    // It was deleted in between: the id is free again.
+    // The channel was deleted in between, so the id is free again.
   }
 }
 

@@ -1,4 +1,4 @@
-// A channel goes with its members and feeds. What was delivered through it stays in the mailboxes it reached.
+// Deletes a channel with its members and feeds. What was delivered through it stays in the mailboxes it reached.
 import type { Principal } from '../auth/principal.ts'
 import { recordRoutingChanges, type RoutingChange } from '../routing/changes.ts'
 import type { Db } from '../store/db.ts'

@@ -1,4 +1,4 @@
-// What a channel brings to its members.
+// Feeds: the events that a channel delivers to its members.
 import { isId, type Feed, type FeedCreate, type Static } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import { notFound, ruleBroken } from '../kernel/failure.ts'
@@ -14,7 +14,7 @@ const MAX_FEEDS = 1_000
 
 const PAGE = 100
 
-/** The feeds of a channel, the newest first. */
+/** Yields the feeds of a channel in pages, newest first. */
 export async function* feedPages(db: Db, principal: Principal, channelId: string): AsyncGenerator<FeedRow[]> {
   await requireChannel(db, principal, channelId)
   for (let last: string | null = null; ; ) {
@@ -32,7 +32,7 @@ export async function createFeed(
   channelId: string,
   wanted: Static<typeof FeedCreate>,
 ): Promise<Feed> {
-  // The shape of the request comes before the question whether the channel is there.
+  // The shape of the request is checked before the existence of the channel.
   checkFilter('filter_expression', wanted.filter_expression)
   const { channel, caller } = await holdChannel(tx, principal, channelId)
   throwIfRefused(channel, refuseAddingFeed(channel.type, caller))
@@ -64,7 +64,7 @@ export async function deleteFeed(
   const feed = isId('feed', id) ? await findFeed(tx, tenantId, channelId, id) : undefined
   if (!feed) throw notFound('feed', id)
   throwIfRefused(channel, refuseDeletingFeed(caller))
-  // Somebody else may have deleted it since it was read.
+  // Another request may have deleted the feed since it was read.
   if ((await deleteFeedRow(tx, tenantId, channelId, id)) === 0) throw notFound('feed', id)
   await recordRoutingChange(tx, tenantId, 'feed', id, now)
 }

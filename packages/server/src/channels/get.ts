@@ -15,7 +15,7 @@ async function see(db: Db, principal: Principal, id: string, find: typeof findCh
   const participant = { type: principal.kind, id: principal.id }
   const channel = isId('channel', id) ? await find(db, principal.tenantId, id) : undefined
   if (!channel) throw notFound('channel', id)
-  // A query of its own: one that waited for the channel's lock would still see the members of before the wait.
+  // A separate query: one that waited for the channel's lock would still see the members from before the wait.
   const member = await findMember(db, principal.tenantId, id, participant)
   const caller: Caller = { ...participant, role: member?.role ?? null }
   if (!maySee(channel.type, caller)) throw notFound('channel', id)
@@ -25,7 +25,7 @@ async function see(db: Db, principal: Principal, id: string, find: typeof findCh
 export const requireChannel = (db: Db, principal: Principal, id: string): Promise<SeenChannel> =>
   see(db, principal, id, findChannel)
 
-/** The same, and nobody else changes its members before the transaction ends. */
+/** Returns the same, and locks the channel: no other transaction changes its members until this one ends. */
 export const holdChannel = (tx: Db, principal: Principal, id: string): Promise<SeenChannel> =>
   see(tx, principal, id, lockChannel)
 
@@ -41,7 +41,7 @@ export async function maySeeChannel(db: Db, principal: Principal, id: string): P
   )
 }
 
-/** Throws a refusal of the rules as the error of the catalogue. */
+/** Throws a refusal of the rules as an error of the catalogue. */
 export function throwIfRefused(channel: ChannelRow, refusal: Refusal | null): void {
   if (refusal) throw ruleBroken(refusal.rule, refusal.message, { channel_id: channel.id })
 }

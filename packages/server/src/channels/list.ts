@@ -1,4 +1,4 @@
-// The channels a caller sees, newest first: an agent the open ones and its own, an org-admin all.
+// Lists the channels that a caller sees, newest first: an agent sees the open ones and its own, an org-admin all.
 import type { Channel } from '@sensorium/contract'
 import { isOrgAdmin, type Principal } from '../auth/principal.ts'
 import type { Db } from '../store/db.ts'

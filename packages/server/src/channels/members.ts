@@ -1,5 +1,5 @@
-// Joining, adding, leaving, removing. Both changes hold the channel, so that two at once cannot make a third member of
-// a direct channel or leave a channel without an owner.
+// Joining, adding, leaving, removing. Both changes lock the channel, so that two at once cannot add a third member to a
+// direct channel or leave a channel without an owner.
 import { PARTICIPANT_TYPES, isId, type Member, type MemberAdd, type Static } from '@sensorium/contract'
 import { requireAgent } from '../agents/get.ts'
 import type { Principal } from '../auth/principal.ts'
@@ -31,7 +31,8 @@ async function requireParticipant(db: Db, tenantId: string, { type, id }: Partic
   else if ((await findOrgAdmin(db, tenantId))?.id !== id) throw notFound('org_admin', id)
 }
 
-// First what does not exist, then what is not allowed: a role, a second time, a third member.
+// Refuses first what does not exist, then what is not allowed: the role, a second membership, a third member of a
+// direct channel.
 export async function addMember(
   tx: Db,
   { makeId, now }: ChannelTools,
@@ -60,7 +61,7 @@ export async function addMember(
       (await findMember(tx, tenantId, channelId, place))?.id ?? null,
     )
   }
-  // Counted with the new one in it: the refusal undoes the insert.
+  // The count includes the new member; a refusal rolls the insert back.
   if (channel.type === 'direct')
     throwIfRefused(channel, refuseCrowding(channel.type, await countMembers(tx, tenantId, channelId)))
   await recordRoutingChange(tx, tenantId, 'channel', channelId, row.joined_at)

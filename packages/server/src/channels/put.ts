@@ -1,5 +1,5 @@
-// A channel by the id it has in somebody else's system: created where there is none, and otherwise given the name and
-// description of the body. It keeps its type, on which the rules about its members rest.
+// Puts a channel by the id it has in another system: creates it if there is none, and otherwise gives it the name and
+// description of the body. A channel keeps its type, because the rules about its members depend on it.
 import type { Channel, ChannelCreate, Static } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import { externalIdOf } from '../kernel/external-id.ts'
@@ -29,7 +29,7 @@ export async function putChannel(
   const { tenantId, kind, id } = principal
   const member = await findMember(tx, tenantId, found.id, { type: kind, id })
   const caller: Caller = { type: kind, id, role: member?.role ?? null }
-  // Which channel has it is nobody's business who does not see that channel.
+  // The error does not name the channel to a caller that may not see it.
   if (!maySee(found.type, caller)) throw taken('This external id', null)
   throwIfRefused(found, refuseChanging(caller))
   if (wanted.type !== found.type)

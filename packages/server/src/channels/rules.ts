@@ -1,4 +1,4 @@
-// Who may do what in a channel. Nothing here reads or writes: what is known goes in, a refusal or null comes out.
+// Decides who may do what in a channel. Pure: each function returns a refusal, or null if the action is allowed.
 //
 // An org-admin acts with the powers of an owner in every channel of its tenant, member or not.
 import { DIRECT_MEMBERS, type ChannelType, type MemberRole, type ParticipantType } from '@sensorium/contract'
@@ -8,12 +8,12 @@ export interface Participant {
   id: string
 }
 
-/** Whoever asks, with its role in the channel; null where it is no member. */
+/** The caller with its role in the channel, or null if it is not a member. */
 export interface Caller extends Participant {
   role: MemberRole | null
 }
 
-/** Somebody who is, or is to be, a member. */
+/** A participant that is, or is to become, a member. */
 export interface Place extends Participant {
   role: MemberRole
 }
@@ -25,12 +25,12 @@ export interface Refusal {
 
 const isSame = (a: Participant, b: Participant): boolean => a.type === b.type && a.id === b.id
 
-/** The role a caller acts with. */
+/** Returns the role that a caller acts with. */
 const powerOf = (caller: Caller): MemberRole | null => (caller.type === 'org_admin' ? 'owner' : caller.role)
 
 const isManager = (caller: Caller): boolean => powerOf(caller) === 'owner' || powerOf(caller) === 'admin'
 
-/** An owner disposes over every role, an admin over all but owners. */
+/** An owner may add and remove members of every role, an admin all but owners. */
 const mayDispose = (caller: Caller, role: MemberRole): boolean =>
   isManager(caller) && (role !== 'owner' || powerOf(caller) === 'owner')
 
@@ -50,7 +50,7 @@ export function refuseAdding(channel: ChannelType, caller: Caller, wanted: Place
   )
 }
 
-/** `owners` counts those of the channel, the one to be removed among them. */
+/** `owners` is the number of owners of the channel, including one that is to be removed. */
 export function refuseRemoving(caller: Caller, member: Place, owners: number): Refusal | null {
   if (!isSame(caller, member) && !mayDispose(caller, member.role)) {
     const text =
@@ -63,7 +63,7 @@ export function refuseRemoving(caller: Caller, member: Place, owners: number): R
   return { rule: 'last_owner', message: 'The last owner stays in the channel; make another one first' }
 }
 
-/** `members` counts those of the channel with the new one. */
+/** `members` is the number of members of the channel, including the new one. */
 export function refuseCrowding(channel: ChannelType, members: number): Refusal | null {
   if (channel !== 'direct' || members <= DIRECT_MEMBERS) return null
   return { rule: 'direct_channel_full', message: `A direct channel has at most ${DIRECT_MEMBERS} members` }

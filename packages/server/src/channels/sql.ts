@@ -73,7 +73,10 @@ const CHANNEL =
 const MEMBER = 'tenant_id, channel_id, id, participant_type, participant_id, role, joined_at'
 const FEED = 'tenant_id, channel_id, id, event_type_glob, filter_expression, active, created_at'
 
-/** Inserts unless the external id is taken; returns how many rows were written. On PostgreSQL it waits for a competing insert. */
+/**
+ * Inserts unless the external id is taken. Returns how many rows were written. On PostgreSQL, waits for a competing
+ * insert.
+ */
 export const insertChannel = (db: Db, row: ChannelRow): Promise<number> =>
   db.run(`insert into channels (${CHANNEL}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`, [
     row.tenant_id,
@@ -88,7 +91,7 @@ export const insertChannel = (db: Db, row: ChannelRow): Promise<number> =>
     row.updated_at,
   ])
 
-/** Writes what can change about a channel. */
+/** Writes the fields of a channel that can change. */
 export const saveChannel = (db: Db, row: ChannelRow): Promise<number> =>
   db.run('update channels set name = ?, description = ?, updated_at = ? where tenant_id = ? and id = ?', [
     row.name,
@@ -98,7 +101,7 @@ export const saveChannel = (db: Db, row: ChannelRow): Promise<number> =>
     row.id,
   ])
 
-/** The channel with that external id, held against every other change until the transaction ends. */
+/** Returns the channel with that external id, and locks it against every other change until the transaction ends. */
 export const lockChannelByExternalId = (db: Db, tenantId: string, externalId: string) =>
   one<ChannelRow>(
     db,
@@ -109,14 +112,14 @@ export const lockChannelByExternalId = (db: Db, tenantId: string, externalId: st
 export const findChannel = (db: Db, tenantId: string, id: string) =>
   one<ChannelRow>(db, `select ${CHANNEL} from channels where tenant_id = ? and id = ?`, [tenantId, id])
 
-/** Those of the ids that are channels of the tenant, and of which type. */
+/** Returns which of the ids are channels of the tenant, with their types. */
 export const readStandingChannels = (db: Reads, tenantId: string, ids: string[]) =>
   db.rows<{ id: string; type: ChannelType }>(
     `select id, type from channels where tenant_id = ? and ${db.dialect.inList('id')}`,
     [tenantId, db.dialect.list(ids)],
   )
 
-/** The channel, held against every other change of its members until the transaction ends. */
+/** Returns the channel, and locks it against every other change of its members until the transaction ends. */
 export const lockChannel = (db: Db, tenantId: string, id: string) =>
   one<ChannelRow>(db, `select ${CHANNEL} from channels where tenant_id = ? and id = ? ${db.dialect.forUpdate}`, [
     tenantId,
@@ -128,7 +131,7 @@ interface Page {
   total: number
 }
 
-/** All channels of the tenant, newest first. */
+/** Returns a page of all channels of the tenant, newest first. */
 export async function pageAllChannels(db: Db, tenantId: string, offset: number, limit: number): Promise<Page> {
   const rows = await db.rows<ChannelRow>(
     `select ${CHANNEL} from channels where tenant_id = ? order by id desc limit ? offset ?`,
@@ -138,13 +141,14 @@ export async function pageAllChannels(db: Db, tenantId: string, offset: number, 
   return { rows, total: count?.n ?? 0 }
 }
 
-// Two lists that do not overlap, each read from an index: somebody else's private channels cost nothing.
+// Two lists that do not overlap, each read from an index, so that the private channels of others cost nothing.
 const OPEN = `from channels where tenant_id = ? and type = 'open'`
-// The subquery rather than a join keeps SQLite from walking all channels of the tenant; an id alone says whose it is.
+// A subquery rather than a join keeps SQLite from scanning all channels of the tenant. A participant's id alone is
+// enough: it implies the type.
 const OWN = `from channels where tenant_id = ? and type <> 'open'
   and id in (select channel_id from channel_members where tenant_id = ? and participant_id = ?)`
 
-/** The open channels and those the participant is a member of, newest first. */
+/** Returns a page of the open channels and those that the participant is a member of, newest first. */
 export async function pageSeenChannels(
   db: Db,
   tenantId: string,
@@ -161,7 +165,7 @@ export async function pageSeenChannels(
   return { rows, total: count?.n ?? 0 }
 }
 
-/** Inserts unless the participant is a member already; returns how many rows were written. */
+/** Inserts unless the participant is already a member. Returns how many rows were written. */
 export const insertMember = (db: Db, row: MemberRow): Promise<number> =>
   db.run(
     `insert into channel_members (${MEMBER}) values (?, ?, ?, ?, ?, ?, ?)
@@ -177,7 +181,7 @@ export const findMember = (db: Db, tenantId: string, channelId: string, { type, 
     [tenantId, channelId, type, id],
   )
 
-/** The members of a channel, newest first. */
+/** Returns the members of a channel, newest first. */
 export const listMemberRows = (db: Db, tenantId: string, channelId: string): Promise<MemberRow[]> =>
   db.rows<MemberRow>(`select ${MEMBER} from channel_members where tenant_id = ? and channel_id = ? order by id desc`, [
     tenantId,
@@ -223,14 +227,14 @@ export const findFeed = (db: Db, tenantId: string, channelId: string, id: string
     id,
   ])
 
-/** The feeds of a channel, newest first. */
+/** Returns the feeds of a channel, newest first. */
 export const listFeedRows = (db: Db, tenantId: string, channelId: string): Promise<FeedRow[]> =>
   db.rows<FeedRow>(`select ${FEED} from channel_feeds where tenant_id = ? and channel_id = ? order by id desc`, [
     tenantId,
     channelId,
   ])
 
-/** Feeds of a channel, the newest first, from the one after `last` on. */
+/** Returns up to `most` feeds of a channel, newest first, that follow `last`. */
 export const pageFeedRows = (db: Db, tenantId: string, channelId: string, last: string | null, most: number) =>
   db.rows<FeedRow>(
     `select ${FEED} from channel_feeds where tenant_id = ? and channel_id = ?${last === null ? '' : ' and id < ?'}
@@ -247,7 +251,7 @@ export async function countFeeds(db: Db, tenantId: string, channelId: string): P
   return count?.n ?? 0
 }
 
-/** Deletes a feed once; a second time changes nothing. */
+/** Deletes a feed. A second call changes nothing. */
 export const deleteFeedRow = (db: Db, tenantId: string, channelId: string, id: string): Promise<number> =>
   db.run('delete from channel_feeds where tenant_id = ? and channel_id = ? and id = ?', [tenantId, channelId, id])
 

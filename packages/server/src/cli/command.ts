@@ -1,6 +1,6 @@
-// A command of the line: how it is called, what help says of it, and the file that carries it out. The file is loaded
-// when the command runs, so that help and completion load none, the operator's commands no client, and the others no
-// store.
+// A command of the command line: its usage, its help, and the file that implements it. The file is loaded when the
+// command runs, so that help and completion load no such file, the operator's commands load no client, and the others
+// load no store.
 import type { Client } from '@sensorium/client'
 import type { Operation, ResultOf } from '@sensorium/contract'
 import type { KeyTools } from '../auth/keys.ts'
@@ -9,18 +9,18 @@ import type { Clock } from '../kernel/clock.ts'
 import type { Input } from '../operations/call.ts'
 import type { Store } from '../store/db.ts'
 
-/** What was typed behind the words of a command. */
+/** What was typed after the words of a command. */
 export interface Given {
-  /** In the order of the usage; of an argument that repeats, all of them. */
+  /** In the order of the usage, including all values of an argument that repeats. */
   args: readonly string[]
-  /** By their name without `--`. */
+  /** The values of options, by name without `--`. */
   options: Readonly<Record<string, string | undefined>>
-  /** The options without a value that were given. */
+  /** The names of the options without a value that were given. */
   flags: ReadonlySet<string>
 }
 
 export interface CommandResult {
-  /** What `--json` prints: the body of the HTTP response, where there is one. */
+  /** What `--json` prints: the body of the HTTP response, if there is one. */
   json: unknown
   /** What a person reads. */
   text: string
@@ -29,39 +29,39 @@ export interface CommandResult {
 
 export interface OperatorInvocation extends Given {
   clock: Clock
-  /** The environment as configuration; refuses a wrong one. */
+  /** Reads the configuration from the environment. Throws if it is invalid. */
   config(): Config
   /**
-   * An option that holds a secret, and would show in the list of processes: `-` reads it from standard input, and left
-   * out it is taken from an environment variable.
+   * Reads an option that holds a secret, which would be visible in the list of processes: `-` reads the secret from
+   * standard input, and without the option it comes from an environment variable.
    */
   secret(option: string, variable: string): Promise<string | undefined>
-  /** Carries out an operation of the operator on the store, as HTTP would, and gives back the body of its response. */
+  /** Carries out an operator's operation on the store, as HTTP would, and returns the body of its response. */
   call<O extends Operation>(operation: O, input: Input): Promise<ResultOf<O>>
-  /** Opens the store for the time of the work, beside a service that may be running. */
+  /** Opens the store while `work` runs, even if a service is running on it. */
   withStore<T>(work: (store: Store, tools: KeyTools) => Promise<T>): Promise<T>
 }
 
 export interface ClientInvocation extends Given {
   client: Client
-  /** The service and the key that the client was made from. */
+  /** The service and the key that the client uses. */
   session: { url: string; key: string; profile: string | null }
-  /** The agent that `--agent` names, else the one that the key belongs to. */
+  /** Returns the id of the agent that `--agent` names, else of the one that owns the key. */
   agent(): Promise<string>
   /**
-   * Prints at once, for commands that go on: a line for a person, or the JSON with `--json`. Rejects where it could not
-   * be written.
+   * Prints at once, for commands that keep running: text for a person, or JSON with `--json`. Rejects if the output
+   * could not be written.
    */
   print(outcome: CommandResult): Promise<void>
-  /** The same for a line that is what it is. */
+  /** Writes a line as it is, with or without `--json`. Rejects in the same case. */
   write(line: string): Promise<void>
-  /** Aborted when the command is told to end, by Ctrl-C for one. */
+  /** Aborted when the command is told to end, for example by Ctrl-C. */
   signal: AbortSignal
 }
 
 export interface LocalInvocation extends Given {
   env: NodeJS.ProcessEnv
-  /** All commands, for those that speak of them. */
+  /** All commands, for those that list them, such as help and completion. */
   sections: readonly Section[]
 }
 
@@ -70,10 +70,10 @@ export type ClientRun = (call: ClientInvocation) => Promise<CommandResult>
 export type LocalRun = (call: LocalInvocation) => Promise<CommandResult>
 
 interface Described {
-  /** `keys revoke <agent-id> <key-id>`: the words that name it, then what follows them. */
+  /** `keys revoke <agent-id> <key-id>`: the words that name the command, then its arguments. */
   usage: string
   summary: string
-  /** `--name <text>`: what it stands for. A value such as `<a|b>` is one of these words. */
+  /** `--name <text>` and its meaning. A value such as `<a|b>` is one of these words. */
   options?: Readonly<Record<string, string>>
   examples: readonly string[]
 }
@@ -90,7 +90,7 @@ export interface ClientCommand extends Described {
   load(): Promise<{ run: ClientRun }>
 }
 
-/** Needs neither. */
+/** Needs neither a store nor a service. */
 export interface LocalCommand extends Described {
   kind: 'local'
   load(): Promise<{ run: LocalRun }>
@@ -106,17 +106,17 @@ export type Command = OperatorCommand | ClientCommand | LocalCommand | ServiceCo
 /** Commands that help shows together. */
 export interface Section {
   title: string
-  /** What the first word of several commands stands for. */
+  /** The meaning of a first word that several commands share. */
   groups?: Readonly<Record<string, string>>
   commands: readonly Command[]
 }
 
 const ARGUMENT = /^[<[]/
 
-/** `keys revoke` */
+/** Returns the words of a command: `keys`, `revoke`. */
 export const wordsOf = ({ usage }: Command): string[] => usage.split(' ').filter((part) => !ARGUMENT.test(part))
 
-/** `<agent-id>`, `<key-id>` */
+/** Returns the arguments of a command: `<agent-id>`, `<key-id>`. */
 export const argumentsOf = ({ usage }: Command): string[] => usage.split(' ').filter((part) => ARGUMENT.test(part))
 
 const COMMON = { '--json': 'print the response as JSON' }
@@ -126,18 +126,18 @@ const CONNECTION = {
     'the service that SENSORIUM_KEY is for; SENSORIUM_URL or http://localhost:8080 where it is left out',
 }
 
-/** Every option that a command takes. */
+/** Returns every option that a command accepts. */
 export const optionsOf = ({ kind, options = {} }: Command): Readonly<Record<string, string>> => ({
   ...options,
   ...COMMON,
   ...(kind === 'client' ? CONNECTION : {}),
 })
 
-/** `sensorium tenant create <slug> [options]` */
+/** Returns the usage line: `sensorium tenant create <slug> [options]`. */
 export const usageOf = (command: Command): string =>
   `sensorium ${command.usage}${command.options === undefined ? '' : ' [options]'}`
 
-/** The command line means nothing: the sentence says what would. */
+/** The command line is not valid. The sentence says what would be. */
 export class Misused extends Error {
   readonly expected: string
 
@@ -147,10 +147,10 @@ export class Misused extends Error {
   }
 }
 
-/** Ended by Ctrl-C or a signal before it was done. */
+/** The command was ended by Ctrl-C or a signal before it was done. */
 export class Interrupted extends Error {}
 
-/** What this command does not do, and the command line that does. */
+/** This command does not do it. `instead` is the command line of a tool that does. */
 export class Unsupported extends Error {
   readonly instead: string
 

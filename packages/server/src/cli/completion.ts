@@ -1,5 +1,5 @@
-// Scripts that complete commands, options and the values that options may have. They are made from the list of commands
-// and ask nobody: a key press starts no process.
+// Generates scripts that complete commands, options and the values of options. The scripts contain the whole list of
+// commands, so that completion starts no process.
 import { argumentsOf, optionsOf, wordsOf, type Command } from './command.ts'
 
 interface OptionParts {
@@ -14,7 +14,7 @@ interface Leaf {
   words: string[]
   summary: string
   options: OptionParts[]
-  /** What the first argument may be, where it is one of a few words. */
+  /** The possible values of the first argument, if it is one of a few words. */
   choices: string[]
 }
 
@@ -37,13 +37,13 @@ function leafOf(command: Command): Leaf {
   return { words: wordsOf(command), summary: command.summary, options, choices: choicesOf(first) }
 }
 
-/** What may stand at each place: first words, and second words below them. */
+/** Returns all commands, and the commands by their first word. */
 function tree(commands: readonly Command[]): { leaves: Leaf[]; below: Map<string, Leaf[]> } {
   const leaves = commands.map(leafOf)
   return { leaves, below: Map.groupBy(leaves, ({ words }) => words[0]!) }
 }
 
-/** The words that may follow a first word. */
+/** Returns the words that may follow a first word. */
 const followers = (leaves: readonly Leaf[]): string[] =>
   leaves.flatMap(({ words, choices }) => (words.length > 1 ? [words[1]!] : choices))
 
@@ -86,7 +86,7 @@ export function bashScript(commands: readonly Command[]): string {
 }
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
-/** `name:what it is`, as _describe reads it. */
+/** Returns `name:what it is`, as zsh's `_describe` reads it. */
 const described = (name: string, what: string): string => quoted(`${name.replaceAll(':', '\\:')}:${what}`)
 
 export function zshScript(commands: readonly Command[]): string {

@@ -1,4 +1,4 @@
-// An error as the command line tells it: a sentence for a person, the envelope of the HTTP API for a program.
+// How the command line reports an error: a sentence for a person, the envelope of the HTTP API for a program.
 import { randomBytes } from 'node:crypto'
 import { Interrupted, Misused } from './command.ts'
 import { EXIT } from './exit-codes.ts'
@@ -10,10 +10,10 @@ export interface Told {
   exitCode: number
 }
 
-/** Names an error that no request has named. */
+/** Returns an id for an error that did not come from a request. */
 export const newRequestId = (): string => `req_${randomBytes(10).toString('hex')}`
 
-/** Of errors that any command may meet; null for one that the kind of command knows more about. */
+/** Describes errors that any command may meet. Returns null for errors that the kind of command describes itself. */
 export function toldByAll(error: unknown, argv: readonly string[]): Told | null {
   if (error instanceof OutputClosed) return { ...toldPlainly(error), exitCode: EXIT.outputClosed }
   if (error instanceof Interrupted) return { ...toldPlainly(error), exitCode: EXIT.interrupted }
@@ -28,7 +28,7 @@ export function toldByAll(error: unknown, argv: readonly string[]): Told | null 
   }
 }
 
-/** What nobody foresaw. Whoever runs the command may read what went wrong, unlike a caller of the service. */
+/** Describes an unexpected error. Unlike a caller of the service, the user of a command may see what went wrong. */
 export function toldPlainly(error: unknown): Told {
   const message = error instanceof Error ? error.message : String(error)
   return {

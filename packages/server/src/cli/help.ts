@@ -1,14 +1,14 @@
-// What help prints: everything at a glance, the commands of a word, or one command with its options and examples.
+// What help prints: an overview, the commands that share a word, or one command with its options and examples.
 import { optionsOf, usageOf, wordsOf, type Command, type Section } from './command.ts'
 import { paint, screen, type Screen } from './terminal/screen.ts'
 import { padEnd, widthOf, wrap } from './terminal/width.ts'
 
 const INDENT = 2
 const GAP = 2
-/** A longer name has its explanation on the next line. */
+/** The explanation of a longer name is on the next line. */
 const WIDEST_NAME = 28
 
-/** Names with what they stand for beside them. */
+/** Lays out names with their explanations beside them. */
 function pairs(
   rows: readonly (readonly [string, string])[],
   on: Screen,
@@ -28,7 +28,7 @@ function pairs(
 
 const title = (text: string, on: Screen): string => paint('bold', text, on)
 
-/** A line for each first word: a command, or `tenant create|list`. */
+/** Returns a line for each first word: a command, or `tenant create|list`. */
 function linesOf({ commands, groups = {} }: Section): [string, string][] {
   const byWord = Map.groupBy(commands, (command) => wordsOf(command)[0]!)
   return [...byWord].map(([word, ofWord]) => {
@@ -50,7 +50,7 @@ export function helpForAll(sections: readonly Section[], on: Screen = screen): s
   ].join('\n')
 }
 
-/** The commands that begin with these words. */
+/** Returns the help for commands that begin with the same words. */
 export function helpForGroup(commands: readonly Command[], on: Screen = screen): string {
   const rows = commands.map((command) => [usageOf(command), command.summary] as const)
   return rows

@@ -1,21 +1,21 @@
-// `sensorium <command>`, as a process.
+// The process of `sensorium <command>`.
 import { Interrupted } from './command.ts'
 import { followNpx } from './follow-npx.ts'
 import { runCommand } from './run.ts'
 import { writeLine } from './terminal/write-line.ts'
 
 process.umask(0o077)
-// Who writes is told of what went wrong; without a listener it would end the process besides.
+// Each write reports its own error; without a listener, the `error` event would also end the process.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 
 function interrupted(): AbortSignal {
   const ended = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    // The second one ends the process at once.
+    // Listens once: a second signal ends the process at once.
     process.once(signal, () => {
       const reason = new Interrupted('Interrupted.')
       ended.abort(reason)
-      // A command may be reading what somebody types or pipes in.
+      // A command may be waiting for standard input.
       process.stdin.on('error', () => {}).destroy(reason)
     })
   }

@@ -1,6 +1,6 @@
-// What somebody may have meant who typed a name wrong.
+// Finds the name that was probably meant by a misspelt one.
 
-/** How many letters have to be put in, taken out, changed or swapped with their neighbour to make one of the other. */
+/** Returns how many letters must be added, removed, changed or swapped with a neighbour to turn one into the other. */
 function distance(a: string, b: string): number {
   let [before, last] = [[] as number[], Array.from({ length: b.length + 1 }, (_, i) => i)]
   for (let i = 1; i <= a.length; i++) {
@@ -16,7 +16,7 @@ function distance(a: string, b: string): number {
   return last[b.length]!
 }
 
-/** The nearest of the names, if one is near: at most a third of its letters differ. */
+/** Returns the nearest name, or null if none is near: at most a third of its letters may differ. */
 export function nearest(given: string, names: readonly string[]): string | null {
   const short = given.slice(0, 40)
   const ranked = names.map((name) => ({ name, far: distance(short, name) / name.length })).sort((a, b) => a.far - b.far)

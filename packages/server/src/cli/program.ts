@@ -1,4 +1,4 @@
-// The command line as commander reads it: commands below their words, with their arguments and options.
+// Parses the command line with commander: commands by their words, with their arguments and options.
 import { Command as Program, CommanderError, Option } from 'commander'
 import { argumentsOf, Misused, optionsOf, usageOf, wordsOf, type Command, type Given } from './command.ts'
 import { nearest } from './nearest.ts'
@@ -9,7 +9,7 @@ export interface Parsed {
   given: Given
 }
 
-/** Commander ends the process and prints by itself unless it is told not to. */
+/** Keeps commander from printing and from ending the process. */
 const quiet = (program: Program): Program =>
   program
     .exitOverride()
@@ -29,7 +29,7 @@ function givenOf(program: Program): Given {
   return { args: program.args, options, flags }
 }
 
-/** What commander found wrong, with the usage of the command. */
+/** Describes what commander found wrong, with the usage of the command. */
 function misused(error: CommanderError, command: Command, argv: readonly string[]): Misused {
   const usage = `Usage: ${usageOf(command)}`
   if (error.code === 'commander.unknownOption') {
@@ -89,6 +89,6 @@ export function parse(argv: readonly string[], commands: readonly Command[]): Pa
   return parsed!
 }
 
-/** The command whose words the line begins with. */
+/** Returns the command whose words the line begins with. */
 const find = (argv: readonly string[], commands: readonly Command[]): Command | undefined =>
   commands.find((command) => wordsOf(command).every((word, i) => argv[i] === word))

@@ -1,4 +1,4 @@
-// Finds the command that words name, loads what it needs, and prints what it gives back.
+// Finds the command that the words name, loads what it needs, and prints its result.
 import { wordsOf, type Command, type Given, type CommandResult } from './command.ts'
 import { commands, sections } from './commands.ts'
 import { EXIT } from './exit-codes.ts'
@@ -6,31 +6,31 @@ import { toldByAll, toldPlainly, type Told } from './fail.ts'
 import { cleanJson } from './terminal/clean.ts'
 import { errorScreen, paint } from './terminal/screen.ts'
 
-/** What a command has around it: the process, or a test. */
+/** The environment of a command: the process, or a test. */
 export interface Surroundings {
   env: NodeJS.ProcessEnv
-  /** A line on standard output; resolves once it is written. The other is one on standard error. */
+  /** Prints a line on standard output; resolves once it is written. `warn` prints one on standard error. */
   print(line: string): unknown
   warn(line: string): void
-  /** `start`: becomes the service. */
+  /** For `start`: the process becomes the service. */
   serve(): Promise<unknown>
-  /** Asked for by commands that end by themselves when they are told to. */
+  /** Called for commands that end by themselves when they are interrupted. */
   interrupted(): AbortSignal
 }
 
-/** `--help` and `--version` as the commands that they stand for. */
+/** Replaces `--help` and `--version` by the commands that they stand for. */
 function spelledOut(line: readonly string[]): string[] {
   if (line.length === 0) return ['help']
   if (['--version', '-V'].includes(line[0]!)) return ['version']
   if (!line.includes('--help') && !line.includes('-h')) return [...line]
   const named = line.filter((word) => !word.startsWith('-'))
   const known = commands.filter((command) => wordsOf(command)[0] === named[0]).map(wordsOf)
-  // Behind the words come values of whoever asked in the middle of a line.
+  // Words after these are values: `--help` may be added to a line that is half typed.
   const deep = known.some((one) => one.length > 1 && one[1] === named[1]) ? 2 : 1
   return ['help', ...named.slice(0, deep)]
 }
 
-/** Each kind of command brings its own tools, and its own words for what goes wrong. */
+/** Runs a command. Each kind of command has its own tools. */
 async function carryOut(
   command: Command,
   given: Given,
@@ -62,10 +62,10 @@ async function toldBy({ kind }: Command, error: unknown, argv: readonly string[]
   return told(error)
 }
 
-/** Resolves with the exit code; null when the process has become the service and goes on. */
+/** Resolves with the exit code, or with null if the process has become the service and keeps running. */
 export async function runCommand(words: readonly string[], around: Surroundings): Promise<number | null> {
   const json = words.includes('--json')
-  /** `--json` may stand anywhere. */
+  /** `--json` may be anywhere in the line. */
   const argv = words.filter((word) => word !== '--json')
 
   const write = async (line: string): Promise<void> => void (await around.print(line))
@@ -75,7 +75,7 @@ export async function runCommand(words: readonly string[], around: Surroundings)
   }
   const fail = async ({ sentence, envelope, exitCode }: Told): Promise<number> => {
     if (exitCode === EXIT.outputClosed) return exitCode
-    // A program reads one place, whatever the outcome.
+    // With --json, errors go to standard output too: a program reads one place, whatever the outcome.
     if (json) await write(cleanJson(envelope)).catch(() => around.warn(sentence))
     else around.warn(paint('red', sentence, errorScreen))
     return exitCode

@@ -1,8 +1,8 @@
-// A command that there is not, or half of one: what may have been meant.
+// The error for an unknown or incomplete command, with what may have been meant.
 import { Misused, usageOf, wordsOf, type Command } from './command.ts'
 import { nearest } from './nearest.ts'
 
-/** The command that was probably meant, as a sentence; nothing where none is near. */
+/** Returns a sentence with the command that was probably meant, or an empty text if none is near. */
 function suggestion(words: readonly string[], commands: readonly Command[]): string {
   const whole = commands.map((one) => wordsOf(one).join(' '))
   const first = [...new Set(commands.map((one) => wordsOf(one)[0]!))]

@@ -1,4 +1,4 @@
-// The files of the built console, each with its compressed forms and what a cache needs to know of it.
+// The files of the built console, each with its compressed forms and what a cache needs to know about it.
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import path from 'node:path'
@@ -6,14 +6,14 @@ import path from 'node:path'
 export interface ConsoleFile {
   type: string
   etag: string
-  /** Its name carries its hash: what lies behind the address never changes. */
+  /** The name contains the hash of the file, so the content of its URL never changes. */
   isForever: boolean
   /** The whole file in each encoding it was compressed with, smallest first; `identity` is the last. */
   forms: readonly { encoding: string; bytes: Buffer }[]
 }
 
 const HERE = import.meta.dirname
-/** In the package where it was installed, as set-up built it otherwise. */
+/** Inside the installed package, or else where the setup script builds it. */
 const PLACES = [path.resolve(HERE, '../../assets/console'), path.resolve(HERE, '../../../console/dist')]
 
 const TYPES: Record<string, string> = {
@@ -28,7 +28,7 @@ const COMPRESSED = [
   { encoding: 'gzip', suffix: '.gz' },
 ]
 
-/** Null where the console was not built. */
+/** Returns the folder of the console, or null if it was not built. */
 export const consoleFolder = (): string | null =>
   PLACES.find((place) => existsSync(path.join(place, 'index.html'))) ?? null
 
@@ -45,7 +45,7 @@ function fileAt(folder: string, name: string): ConsoleFile {
   }
 }
 
-/** All of them by their path below `/console/`: about 1 MB, read when somebody first looks. */
+/** Returns all files by their path below `/console/`: about 1 MB, read with the first request. */
 export function readConsole(folder: string): Map<string, ConsoleFile> {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map((name) => name.split(path.sep).join('/'))

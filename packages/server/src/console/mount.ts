@@ -1,5 +1,5 @@
-// /console: the files of the console, and its page for every address below that is none of them. What it shows it asks
-// for like any other client of the API.
+// /console: serves the files of the console, and its page for every other path below. The console requests its data
+// like any other client of the API.
 import type { Exchange } from '../http/exchange.ts'
 import type { Mount } from '../http/mount.ts'
 import { methodNotAllowed, notFound, unavailable } from '../kernel/failure.ts'
@@ -7,7 +7,7 @@ import { consoleFolder, readConsole, type ConsoleFile } from './files.ts'
 
 const PREFIX = '/console'
 
-/** Nothing that is written into a page runs or styles, nothing is fetched elsewhere, and nobody frames it. */
+/** Forbids inline scripts and styles, requests to other origins, and framing. */
 const HEADERS = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -15,7 +15,7 @@ const HEADERS = {
   'cross-origin-opener-policy': 'same-origin',
 }
 
-/** Which encodings the client takes; one with `;q=0` it does not. */
+/** Returns the encodings that the client accepts; `;q=0` marks one that it does not. */
 function accepted({ headers }: Exchange): Set<string> {
   const named = String(headers['accept-encoding'] ?? '')
     .toLowerCase()
@@ -50,7 +50,7 @@ export function consoleMount(): Mount {
       if (files === null) throw unavailable('The console was not built: run npm run setup')
       const name = exchange.path.slice(PREFIX.length + 1)
       const file = files.get(name)
-      // An address of the console itself: its page finds out what to show.
+      // Any other path is a route of the console: its page decides what to show.
       if (file === undefined && name.startsWith('assets/')) throw notFound('file', name)
       send(exchange, file ?? files.get('index.html')!)
     },

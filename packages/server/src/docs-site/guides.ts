@@ -1,11 +1,11 @@
-// The guides of docs/, in the order of docs/README.md: rendered when somebody looks, with links that stay in the site.
+// The guides of docs/, in the order of docs/README.md: rendered on the first request, with links that stay in the site.
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { Marked, type Token, type Tokens } from 'marked'
 import { anchorOf, escapeHtml } from './html.ts'
 
 export interface Guide {
-  /** `events`: its address is `/docs/events`. */
+  /** A guide named `events` is served at `/docs/events`. */
   name: string
   title: string
   file: string
@@ -23,10 +23,10 @@ export interface Section {
 }
 
 const HERE = import.meta.dirname
-/** Beside the package where it was installed, at the root of the repository otherwise. */
+/** Inside the installed package, or else at the root of the repository. */
 const PLACES = [path.resolve(HERE, '../../docs'), path.resolve(HERE, '../../../../docs')]
 
-/** Null where the guides were not installed: the reference stands alone then. */
+/** Returns the folder of the guides, or null if they were not installed; the site then has the reference only. */
 export const guidesFolder = (): string | null =>
   PLACES.find((place) => existsSync(path.join(place, 'README.md'))) ?? null
 
@@ -39,7 +39,7 @@ function guideAt(file: string): Guide | null {
   return { name, file, title: isOverview ? 'Overview' : titleOf(readFileSync(file, 'utf8')) }
 }
 
-/** Lines `For those who …:` begin a group, and each line `- [file.md](file.md): …` is a guide of it. */
+/** A line `For those who …:` begins a group, and each line `- [file.md](file.md): …` is a guide in it. */
 export function findGuides(folder: string): GuideGroup[] {
   const groups: GuideGroup[] = []
   const overview = guideAt(path.resolve(folder, '../README.md'))
@@ -64,7 +64,7 @@ export function imagesOf(folder: string): { name: string; file: string; type: st
     .map((name) => ({ name, file: path.join(images, name), type: IMAGE_TYPES[path.extname(name)]! }))
 }
 
-/** Where a link of a guide leads inside the site; null where it leaves it, to a file that is not shown here. */
+/** Returns where a link of a guide leads inside the site, or null if it leads to a file that is not shown here. */
 function siteLink(href: string, file: string, folder: string): string | null {
   if (/^(https?:|mailto:|#|\/)/.test(href)) return href
   const [target = '', anchor] = href.split('#') as [string, string?]
@@ -94,7 +94,7 @@ export function renderGuide({ file }: Guide, folder: string): string {
         const to = siteLink(href, file, folder)
         return to === null ? escapeHtml(text) : `<img src="${escapeHtml(to)}" alt="${escapeHtml(text)}">`
       },
-      // Guides are Markdown alone: what looks like HTML is shown as it is written.
+      // Guides are plain Markdown: text that looks like HTML is shown as it is written.
       html: ({ text }) => escapeHtml(text),
     },
   })
@@ -104,7 +104,7 @@ export function renderGuide({ file }: Guide, folder: string): string {
     .replaceAll('</table>', '</table></div>')
 }
 
-/** The words of a piece: of a table its cells, of code what is between its fences. */
+/** Returns the text of a token: the cells of a table, or the code between fences. */
 function textOf(token: Token): string {
   if (token.type === 'code') return token.text as string
   if (token.type !== 'table') return token.raw
@@ -112,7 +112,7 @@ function textOf(token: Token): string {
   return [header, ...rows].map((cells) => cells.map(({ text }) => text).join(' ')).join(', ')
 }
 
-/** A guide in pieces, a heading each, for the search. */
+/** Splits a guide into sections by heading, for the search. */
 export function sectionsOf({ file, title }: Guide): Section[] {
   const sections: Section[] = [{ title, anchor: '', text: '' }]
   for (const token of new Marked().lexer(readFileSync(file, 'utf8'))) {

@@ -1,5 +1,5 @@
-// The frame of every page: search, navigation, content. Style and script are files of their own, so that the policy can
-// forbid everything that is written into a page.
+// The frame of every page: search, navigation, content. Styles and scripts are separate files, so that the content
+// security policy can forbid inline ones.
 import { escapeHtml } from './html.ts'
 import type { GuideGroup } from './guides.ts'
 import { tagAnchor } from './reference.ts'

@@ -1,4 +1,4 @@
-// The operations, each folded up: what it does, what goes in, what comes out, its own errors, and a form to try it.
+// The reference of all operations, each collapsed: description, parameters, responses, errors, and a form to try it.
 import { ERRORS } from '@sensorium/contract'
 import { escapeHtml, firstSentence, prose } from './html.ts'
 import { curlOf, sdkOf } from './samples.ts'
@@ -18,7 +18,7 @@ function responses(operation: SpecOperation, spec: Spec): string {
     .join('')
 }
 
-/** The errors of this operation, by code; what each means is in the catalogue below. */
+/** Renders the errors of an operation by code. Their full meaning is in the catalogue at the end of the page. */
 function errors(operation: SpecOperation): string {
   const rows = Object.entries(operation.responses)
     .filter(([status]) => Number(status) >= 400)

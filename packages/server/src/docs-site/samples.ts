@@ -1,12 +1,12 @@
-// A request in curl and in the TypeScript client, made from the examples of the document.
+// Sample requests for curl and the TypeScript client, made from the examples in openapi.json.
 import { parametersOf, type Media, type Shown, type Spec } from './spec.ts'
 
-/** Replaced by the page's own address where scripts run. */
+/** Replaced by the page's own origin if scripts run. */
 const ORIGIN = 'http://localhost:8080'
 
 const isName = (key: string): boolean => /^[A-Za-z_$][\w$]*$/.test(key)
 
-/** A value as a programmer would write it. */
+/** Returns a value as a programmer would write it. */
 export function literal(value: unknown, indent = ''): string {
   if (typeof value === 'string')
     return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\n', '\\n')}'`
@@ -30,7 +30,7 @@ interface Request {
   body: unknown
 }
 
-/** Path parameters, query parameters that must be there or make a difference, and the body. */
+/** Returns the path parameters, the query parameters that are required or instructive (`wait`), and the body. */
 function requestOf({ operation }: Shown, spec: Spec): Request {
   const parameters = parametersOf(operation, spec)
   const take = (place: string): Record<string, unknown> =>
@@ -65,7 +65,7 @@ export function curlOf(shown: Shown, spec: Spec): string {
   return lines.join(' \\\n  ')
 }
 
-/** The client's own calls for what programs do all day; any other operation goes by its name. */
+/** The client's own methods for common operations. Every other operation is called by its id. */
 const CALLS: Record<string, string> = {
   publishEvent: "await client.publish({ type: 'com.example.order.created', data: { total: 120 } })",
   getEvent: "await client.events.get('order-1-created')",
@@ -94,7 +94,7 @@ await client.interests.create(me!.id, { event_type: 'com.example.order.*', filte
 const client = createClient({ url: '${ORIGIN}', apiKey: 'ak_live_0123456789abcdefghijABCDEFGHIJ01' })`,
 }
 
-/** Null where the client has no business: webhooks are posted by other systems. */
+/** Returns the sample for the client, or null for webhooks, which other systems post. */
 export function sdkOf(shown: Shown, spec: Spec): string | null {
   if (isSigned(shown)) return null
   const { operationId } = shown.operation

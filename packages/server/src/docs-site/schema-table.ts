@@ -1,4 +1,4 @@
-// A schema as a table of its fields. What has a name is a link to its own table.
+// Renders a schema as a table of its fields. A named schema is a link to its own table.
 import { escapeHtml, prose } from './html.ts'
 import type { Schema, Spec } from './spec.ts'
 
@@ -37,7 +37,7 @@ export const fieldTable = (fields: readonly Field[]): string =>
     })
     .join('')}</table></div>`
 
-/** The fields of an object; of a name, those of what it names; of anything else, its type. */
+/** Renders the fields of an object, or of the schema that a reference names; for anything else, its type. */
 export function schemaTable(schema: Schema, spec: Spec): string {
   if (schema.$ref) {
     const name = nameOf(schema.$ref)

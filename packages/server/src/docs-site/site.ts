@@ -1,4 +1,4 @@
-// /docs: the guides and the reference in one look, offline. `GET /` leads people here and programs to openapi.json.
+// /docs: the guides and the reference in one site, offline. `GET /` leads people here and programs to openapi.json.
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { openapi, type Operation } from '@sensorium/contract'
@@ -26,7 +26,7 @@ const LINKS = {
   health: '/healthz',
 }
 
-/** Browsers ask for HTML by name; curl and programs take anything. */
+/** Browsers request HTML by name; curl and programs accept anything. */
 const wantsHtml = (accept: string | undefined): boolean => accept?.toLowerCase().includes('text/html') ?? false
 
 const root: SitePage = {
@@ -53,10 +53,10 @@ function home(groups: readonly GuideGroup[], spec: Spec): string {
   return `<h1>Sensorium</h1><p class="lead">Events in, one durable mailbox for each agent, and a memory beside it.</p>${cards.length > 0 ? `<h2 id="guides">Guides</h2><div class="cards">${cards.join('')}</div>` : ''}${reference(spec)}`
 }
 
-/** Without the marks of Markdown, which nobody looks for. */
+/** Removes Markdown syntax, which nobody searches for. */
 const plain = (text: string): string => text.replace(/\[([^\]]+)\]\([^)]*\)/g, '$1').replace(/[`*]/g, '')
 
-/** What the search looks through: operations, then every section of every guide. */
+/** Returns the search index: operations, then every section of every guide. */
 function searchIndex(groups: readonly GuideGroup[], spec: Spec): object[] {
   const operations = operationsOf(spec).map(({ method, path: url, operation }) => ({
     kind: method.toUpperCase(),
@@ -77,7 +77,7 @@ function searchIndex(groups: readonly GuideGroup[], spec: Spec): object[] {
   return [...operations, ...sections]
 }
 
-/** Made when somebody first looks, and kept: the guides do not change while a service runs. */
+/** Makes a page with its first request and caches it: the guides do not change while a service runs. */
 function once(make: () => string | Promise<string>): () => Promise<string> {
   let made: Promise<string> | undefined
   return () => (made ??= Promise.resolve().then(make))
@@ -110,7 +110,7 @@ export function makeDocsSite(operations: readonly Operation[]): SitePage[] {
     ...groups.flatMap(({ guides }) => guides).map(guidePage),
     ...(folder === null ? [] : imagesOf(folder)).map(({ name, file, type }) => ({
       path: `/docs/images/${name}`,
-      // Not kept: half a megabyte that few look at.
+      // Not cached: half a megabyte that few people request.
       show: async () => ({ type, headers: HEADERS, body: await readFile(file) }),
     })),
   ]

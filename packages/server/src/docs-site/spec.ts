@@ -1,4 +1,4 @@
-// openapi.json as the reference reads it.
+// The parts of openapi.json that the reference reads.
 
 export interface Schema {
   type?: string | string[]
@@ -60,7 +60,7 @@ export const operationsOf = ({ paths }: Spec): Shown[] =>
     Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),
   )
 
-/** The parameters with those of `components` in their place. */
+/** Returns the parameters, with references to `components` resolved. */
 export const parametersOf = ({ parameters }: SpecOperation, { components }: Spec): Parameter[] =>
   parameters.map((parameter) =>
     '$ref' in parameter ? components.parameters[parameter.$ref.split('/').at(-1)!]! : parameter,

@@ -1,10 +1,9 @@
-// From what another system sent to an event of ours: CEL over `body` and `headers`. Pure.
+// Maps what another system sent to an event: CEL over `body` and `headers`. Pure.
 //
-// 1. Nothing that is JSON is lost: where the type or the data cannot be told, the event is
-//    `com.<source>.unmapped.received`.
+// 1. No JSON body is lost: if its type or data cannot be determined, the event is `com.<source>.unmapped.received`.
 // 2. The same body always gives the same event id, so a retry is a duplicate.
-// 3. What came stands in `original`, and in `data` where no expression says otherwise, byte for byte: numbers too long
-//    for JavaScript survive.
+// 3. The body is kept byte for byte in `original`, and in `data` unless an expression says otherwise, so numbers too
+//    long for JavaScript survive.
 import { createHash } from 'node:crypto'
 import { compileExpression, CelSyntaxError, type Expression } from '@sensorium/cel'
 import { MAX_EVENT_ID, type IngestMapping } from '@sensorium/contract'
@@ -26,7 +25,7 @@ export const DEFAULT_MAPPING: FullMapping = {
 }
 
 const OUTSIDE = ['body', 'headers']
-// The default subject is written in what was mapped before it.
+// The subject may use the parts that were mapped before it, as the default subject does.
 const VARIABLES: Record<Part, string[]> = {
   entity: OUTSIDE,
   action: OUTSIDE,
@@ -36,12 +35,10 @@ const VARIABLES: Record<Part, string[]> = {
 }
 const MAX_TYPE = 255
 const MAX_SUBJECT = 4096
-/** How much longer than the body an expression may make the data: `[body, body, body]` is no normalising. */
+/** How much longer than the body an expression may make the data: `[body, body, body]` does not normalise. */
 const MAX_ADDED = 65_536
 
-/**
- * What a preset makes of a body: the block that an agent needs. Pure; undefined where it is no body of that provider.
- */
+/** Reduces a body to the part that an agent needs. Pure. Returns undefined if the body is not from that provider. */
 export type Compact = (body: unknown) => unknown
 
 export interface Mapper {
@@ -54,11 +51,11 @@ export interface Arrival {
   raw: Buffer
   headers: Readonly<Record<string, unknown>>
   now: number
-  /** The id that came beside the body, if one did; it stands in where none is mapped. */
+  /** The id that came beside the body, if any. It is used if the mapping yields no id. */
   fallbackId?: string | null
 }
 
-/** Fills in the defaults and refuses what does not parse, naming the place. */
+/** Fills in the defaults. Throws for an expression that does not parse, and names its field. */
 export function completeMapping(given: IngestMapping = {}, defaults: FullMapping = DEFAULT_MAPPING): FullMapping {
   const full = { ...defaults, ...given }
   for (const part of PARTS) {
@@ -73,7 +70,7 @@ export function completeMapping(given: IngestMapping = {}, defaults: FullMapping
   return Object.fromEntries(PARTS.map((part) => [part, full[part]])) as FullMapping
 }
 
-/** `compact` is the preset's; without one, `compact` in the mapping is the body. */
+/** Compiles a mapping. `compact` comes from the preset; without a preset, `compact` in the mapping is the body. */
 export function compileMapping(source: string, mapping: FullMapping, compact: Compact = (body) => body): Mapper {
   const compiled = PARTS.map((part) => [part, compileExpression(mapping[part], VARIABLES[part])])
   const expressions = Object.fromEntries(compiled) as Record<Part, Expression>
@@ -84,7 +81,7 @@ export function compileMapping(source: string, mapping: FullMapping, compact: Co
     try {
       return expressions[part].evaluate(bindings, asItIs)
     } catch {
-      // Whatever a body does to an expression, it is not lost: it is not mapped.
+      // A body that makes an expression fail is not lost: the event is stored unmapped.
       return undefined
     }
   }
@@ -134,7 +131,7 @@ const given = (values: Record<string, string | null>): Record<string, string> =>
 
 const sanitised = (part: string): string => part.toLowerCase().replace(/[^a-z0-9_-]/gu, '_')
 
-/** A whole number too long for JavaScript stays one: in data it goes out as it came. */
+/** Keeps an integer too long for a JavaScript number as it is, so that it leaves in the data as it came. */
 const asItIs = (whole: bigint): bigint => whole
 
 const asName = (value: unknown): string | null => {
@@ -143,8 +140,8 @@ const asName = (value: unknown): string | null => {
 }
 
 /**
- * An id that can stand in an event's. A number that JavaScript rounds, one of more than 64 bits, is none: its neighbours
- * would round to the same.
+ * Returns an id that can be part of an event id, else null. A number of more than 64 bits, which JavaScript rounds, is
+ * not an id: its neighbours would round to the same.
  */
 function asId(value: unknown, source: string): string | null {
   if (typeof value === 'bigint') return String(value)

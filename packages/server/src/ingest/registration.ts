@@ -1,4 +1,4 @@
-// What registering webhooks and connectors has in common.
+// Shared by the registration of webhooks and of connectors.
 import type { MakeId } from '../kernel/ids.ts'
 import type { Secrets } from '../kernel/secrets.ts'
 import type { Announce } from '../store/announce.ts'
@@ -12,7 +12,7 @@ export interface IngestTools {
   now(): number
 }
 
-/** A page of a list: of one tenant, named by its slug, or of all. */
+/** Selects a page of a list: of one tenant, named by its slug, or of all tenants. */
 export interface Page {
   tenant?: string
   offset?: number
@@ -24,6 +24,6 @@ export interface Rows<R> {
   total: number
 }
 
-/** The id of the tenant that a page is about; null for all of them. */
+/** Returns the id of the tenant that a page is about, or null for all tenants. */
 export const tenantIdOf = async (db: Db, { tenant }: Page): Promise<string | null> =>
   tenant === undefined ? null : (await requireTenant(db, tenant)).tenant_id

@@ -1,8 +1,9 @@
-// How much waits in the mailboxes of a tenant, without ever reading all of a large backlog at once.
+// Measures the backlog of a tenant's mailboxes without ever reading all of a large backlog at once.
 //
-// A pass goes through the tenant's deliveries by id, some thousand rows a second. Up to 10,000 that is exact every
-// second; of more the last whole pass counts, with what was delivered and settled since it began. (Rejected: a counter
-// for each tenant in the store. Every publish and every acknowledgement would write it.)
+// A pass goes through the tenant's deliveries by id, some thousand rows a second. Up to 10,000 deliveries the result is
+// exact every second. Beyond that it is the result of the last whole pass, adjusted by what was delivered and settled
+// since it ended. (Rejected: a counter for each tenant in the store. Every publish and every acknowledgement would
+// write it.)
 import type { Store } from '../store/db.ts'
 import { pageBacklog } from './sql.ts'
 
@@ -16,7 +17,7 @@ export interface Backlog {
 
 export type MeasureBacklog = (now: number, change: number) => Promise<Backlog>
 
-/** `change`: by how much the backlog has grown since the last time, as far as it was counted. */
+/** `change` is how much the backlog has grown since the last call, as far as it was counted. */
 export function makeMeasureBacklog(store: Store, tenantId: string): MeasureBacklog {
   const start = () => ({ after: '', waiting: 0, oldestAt: null as number | null, change: 0 })
   let pass = start()
@@ -31,7 +32,7 @@ export function makeMeasureBacklog(store: Store, tenantId: string): MeasureBackl
       pass.waiting += page.waiting
       if (page.oldest !== null) pass.oldestAt = Math.min(pass.oldestAt ?? page.oldest, page.oldest)
       if (page.rows < PAGE) {
-        // What changed behind the pass is in neither count; what changed ahead of it is in both. It is off by a little.
+        // Changes to rows that the pass had already read are missing until the next pass: this is off by a little.
         known = { waiting: pass.waiting, oldestAt: pass.oldestAt, change: 0 }
         isKnown = true
         pass = start()

@@ -1,5 +1,5 @@
-// Which of the new events a live stream shows: those of its type pattern that pass its filter, the newest first to be
-// looked at, so that what has to be left out is the oldest.
+// Chooses which of the new events a live stream shows: those that match its type pattern and pass its filter. The
+// newest are examined first, so that the oldest are left out if there are too many.
 import { MAX_LIVE_EVENTS } from '@sensorium/contract'
 import { compileFilter, type Envelope, type Filter } from '../routing/filter.ts'
 import { compileGlob, type Glob } from '../routing/glob.ts'
@@ -14,7 +14,7 @@ export interface Choice {
 export interface Chosen {
   /** Oldest first. */
   events: NewEvent[]
-  /** Matched and not shown, or not looked at. */
+  /** The number of events that matched and are not shown, or that were not examined. */
   leftOut: number
 }
 
@@ -26,12 +26,15 @@ export const makeChoice = (type: string | undefined, filter: string | undefined)
 export const ofItsType = ({ glob }: Choice, events: readonly NewEvent[]): readonly NewEvent[] =>
   glob === null ? events : events.filter(({ type }) => glob.matches(type))
 
-/** The steps that the filters of a tenant's streams may take together in a second: about ten milliseconds. */
+/** How many steps the filters of a tenant's streams may take together in a second: about ten milliseconds. */
 export const FILTER_STEPS = EVENT_STEPS
 /** Evaluations in one turn of the event loop. */
 const AT_ONCE = 20
 
-/** `events` newest first; `envelopeOf` gives undefined for one that there was no room to read. `steps`: for the filter. */
+/**
+ * Chooses from `events`, which are newest first. `envelopeOf` returns undefined for an event that there was no room to
+ * read. `steps` is how many steps the filter may take.
+ */
 export async function choose(
   choice: Choice,
   events: readonly NewEvent[],

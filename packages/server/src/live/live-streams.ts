@@ -1,10 +1,10 @@
 // Streams that watch a tenant live, one for each tab of a console: events as they are accepted, and counts once a
 // second.
 //
-// 1. All streams of a tenant share one look at the store a second; what differs is which events each shows.
-// 2. A stream keeps nothing for a reader that is behind: what it could not take is left out and counted, and who stays
-//    behind loses the stream.
-// 3. A stream ends with its token, its key, and this node.
+// 1. All streams of a tenant share one read of the store a second; they differ in which events each shows.
+// 2. A stream buffers nothing for a reader that is behind: events that it could not take are left out and counted, and
+//    a reader that stays behind is disconnected.
+// 3. A stream ends when its token, its key or this node does.
 import type { EventSummary, LiveStats } from '@sensorium/contract'
 import type { Identify } from '../auth/identify.ts'
 import type { Principal } from '../auth/principal.ts'
@@ -27,10 +27,10 @@ export interface LiveTools extends WatchTools {
 }
 
 export interface LiveStreams {
-  /** Begins to watch; what is accepted from then on the stream will show. */
+  /** Starts watching: the stream shows events accepted from then on. */
   watch(principal: Principal, choice: Choice): Promise<(sink: Sink, token: string) => OpenedStream>
   count(): number
-  /** Ends all streams with a hint when to come back. */
+  /** Ends all streams with a hint when to reconnect. */
   close(): void
 }
 
@@ -39,7 +39,7 @@ export const MAX_LIVE_OF_ONE = 16
 const LOOK_EVERY_MS = 1_000
 const VERIFY_EVERY_MS = 250
 const COMMENT_EVERY_MS = 15_000
-/** Who takes nothing for so long loses the stream. */
+/** A reader that takes nothing for this long is disconnected. */
 const STUCK_MS = 10_000
 
 interface LiveStream {
@@ -153,7 +153,7 @@ export function makeLiveStreams(tools: LiveTools): LiveStreams {
     count: () => streams.size,
     close() {
       closing = true
-      // Spread over some seconds, so that they do not all come to the next node in the same moment.
+      // Spread over some seconds, so that the clients do not all connect to the next node at the same moment.
       for (const stream of streams) end(stream, `retry: ${1_000 + Math.floor(Math.random() * 4_000)}\n\n`)
     },
   }
@@ -168,7 +168,7 @@ const statsOf = ({ now, seconds, counts, backlog }: Look, leftOut: number): Live
   left_out: leftOut,
 })
 
-/** What each of these streams is sent: the events that it chooses, and the counts. */
+/** Returns the text to send on each of these streams: the events that it chooses, and the counts. */
 async function newsFor(
   store: Store,
   tenantId: string,

@@ -1,4 +1,4 @@
-// What a live stream reads of its tenant. Locks nothing.
+// The queries of live streams. They lock nothing.
 import { STANDING } from '../delivery/standing.ts'
 import type { Db } from '../store/db.ts'
 
@@ -9,11 +9,11 @@ export interface NewEvent {
   subject: string | null
   sender_id: string
   received_at: number
-  /** Of its envelope. */
+  /** The size of the envelope. */
   bytes: number
 }
 
-/** The newest events that a tenant accepted since a moment, newest first. By the index of their age. */
+/** Returns the newest events that a tenant accepted since a moment, newest first. Uses the index of their age. */
 export const newestSince = (db: Db, tenantId: string, since: number, limit: number) =>
   db.rows<NewEvent>(
     `select id, type, source, subject, sender_id, received_at, octet_length(envelope) as bytes from events
@@ -28,7 +28,7 @@ export interface BacklogPage {
   oldest: number | null
 }
 
-/** How many of the next deliveries of a tenant wait, and the oldest of those. By the primary key. */
+/** Returns how many of the tenant's next deliveries wait, and the age of the oldest. Uses the primary key. */
 export const pageBacklog = async (
   db: Db,
   tenantId: string,

@@ -1,5 +1,5 @@
-// What is new in a tenant since the last look, read once a second for all who watch it: the events of all nodes, from
-// the store, and the counts that every node writes down. While nobody watches, nothing is read.
+// Reads what is new in a tenant once a second, for all streams that watch it: the events of all nodes, from the store,
+// and the counts that every node writes. While no stream watches, nothing is read.
 import { minuteOf, type Activity } from '../activity/activity.ts'
 import { COUNTED, readMinutes, type Counts } from '../activity/sql.ts'
 import { readEnvelopes } from '../events/sql.ts'
@@ -10,22 +10,22 @@ import type { Store } from '../store/db.ts'
 import { makeMeasureBacklog, type Backlog } from './backlog.ts'
 import { newestSince, type NewEvent } from './sql.ts'
 
-/** Of more events than these in a second the older ones are not looked at. */
+/** If there are more events than this in a second, the older ones are not read. */
 const MAX_READ = 1_000
-/** A transaction that began earlier may commit later: so far back is looked again. */
+/** How far back each look reads again: a transaction that began earlier may commit later. */
 const OVERLAP_MS = 2_000
-/** What filters may read of envelopes in a second: parsed, that may be 30 MB. */
+/** How many bytes of envelopes are read for filters in a second: parsed, that may be 30 MB. */
 const MAX_ENVELOPE_BYTES = 1_500_000
-/** Bytes of short envelopes that are parsed in one turn of the event loop; a long one has many turns. */
+/** Bytes of short envelopes that are parsed in one turn of the event loop; a long envelope takes many turns. */
 const BYTES_A_TURN = 16_384
 
 export interface Look {
   now: number
-  /** Of how many seconds this is news. */
+  /** How many seconds this look covers. */
   seconds: number
   /** Newest first. */
   events: NewEvent[]
-  /** Accepted, but too many to be looked at. */
+  /** The number of accepted events that were not read because there were too many. */
   unseen: number
   counts: Counts
   backlog: Backlog
@@ -33,7 +33,7 @@ export interface Look {
 
 export interface TenantWatch {
   look(): Promise<Look>
-  /** Reads the envelopes of these events as far as there is room, in their order, each once for all streams. */
+  /** Reads the envelopes of these events in their order, as far as there is room, each once for all streams. */
   envelopes(events: readonly NewEvent[]): Promise<(event: NewEvent) => Envelope | undefined>
 }
 
@@ -43,11 +43,11 @@ export interface WatchTools {
   activity: Activity
 }
 
-/** From here on, what is accepted is news. */
+/** Starts watching: events accepted from now on are new. */
 export async function watchTenant({ store, clock, activity }: WatchTools, tenantId: string): Promise<TenantWatch> {
   const measureBacklog = makeMeasureBacklog(store, tenantId)
   let lookedAt = clock.elapsed()
-  /** Events that were news before, by when they were accepted. */
+  /** Events that earlier looks returned, with the time they were accepted. */
   let seen = new Map<string, number>()
   await activity.flushEverywhere()
   let minutes = await countsByMinute()
@@ -100,7 +100,7 @@ export async function watchTenant({ store, clock, activity }: WatchTools, tenant
       let inTurn = 0
       for (const { id, envelope } of rows) {
         if (envelope === null) continue
-        // As it was when it was published: long numbers exact, and a long event in steps.
+        // Parsed as when it was published: long numbers exactly, and a long event in steps.
         const one = await parseBody(Buffer.from(envelope), { exactNumbers: true })
         if (one.ok) parsed.set(id, one.value as Envelope)
         if ((inTurn += envelope.length) < BYTES_A_TURN) continue

@@ -1,5 +1,5 @@
-// Who uses the tools: a bearer token, or an API key in its place, since most chat clients can be given one fixed header
-// and cannot exchange it.
+// Authenticates the caller by a bearer token, or by an API key in its place: most chat clients can be configured with
+// one fixed header and cannot exchange a key.
 import { operations as contract } from '@sensorium/contract'
 import type { Identify } from '../auth/identify.ts'
 import type { Principal } from '../auth/principal.ts'
@@ -15,7 +15,7 @@ const MAX_KEPT = 10_000
 export type Authenticate = (bearer: string, options: CallOptions) => Promise<Principal>
 
 export function makeAuthenticate(operations: Operations, identify: Identify): Authenticate {
-  /** The token that each key was exchanged for last. Revoking the key ends it like any other. */
+  /** The last token that each key was exchanged for. Revoking the key ends it like any other token. */
   const tokens = new Map<string, string>()
 
   async function exchange(apiKey: string, options: CallOptions): Promise<string> {

@@ -1,5 +1,5 @@
-// Tells an open subscription that its own mailbox has something new. Only that: what arrived is read with a tool or the
-// resource, under the caller's own scopes.
+// Tells an open subscription that its own mailbox has something new, and nothing more: the caller reads what arrived
+// with a tool or the resource, under its own scopes.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { ServerEvent, ServerEventBus } from '@modelcontextprotocol/server'
 import type { Wakeups } from '../delivery/wake.ts'

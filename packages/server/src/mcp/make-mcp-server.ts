@@ -1,5 +1,5 @@
-// The tools, resources and prompts of one caller, as an MCP server. One is made for each request (or for a connection
-// over standard input), so nothing of a session stays on a node.
+// The tools, resources and prompts of one caller, as an MCP server. A server is made for each request (or for a
+// connection over standard input), so no session state stays on a node.
 import { fromJsonSchema, McpServer, type CallToolResult } from '@modelcontextprotocol/server'
 import { registerPrompts } from './prompts.ts'
 import { isRefusal } from './refusal.ts'
@@ -24,7 +24,7 @@ Events arrive in your mailbox: check_mailbox, handle each one, then acknowledge 
 after you have learnt something, remember it. Use subscribe to choose what arrives, publish_event to tell others, and post_to_channel
 to talk to the members of a channel. An event with reply_to asks you for a reply.`
 
-/** The schemas once, and not for every request. */
+/** The schemas are prepared once, not for every request. */
 const prepared = TOOLS.map((tool) => ({
   tool,
   config: {
@@ -42,7 +42,7 @@ const prepared = TOOLS.map((tool) => ({
   },
 }))
 
-/** What a model can act on: the code, the sentence and the details of the refusal. */
+/** Returns what a model can act on: the code, message and details of a refusal. */
 function refusalResult(error: unknown): CallToolResult {
   if (!isRefusal(error)) throw error
   const { code, message, details } = error
@@ -50,8 +50,8 @@ function refusalResult(error: unknown): CallToolResult {
 }
 
 /**
- * The arguments that the tool has. Some programs add their own to each call, so others are left out as the API leaves out
- * fields that it does not know; none reaches an operation that nobody was told of.
+ * Returns the arguments that the tool declares. Some clients add their own to each call. These are dropped, as the API
+ * ignores unknown fields, so that no undeclared argument reaches an operation.
  */
 function known({ input }: Tool, given: Record<string, unknown>): Record<string, unknown> {
   const { properties = {} } = input as { properties?: object }
@@ -69,11 +69,11 @@ async function run(tool: Tool, input: Record<string, unknown>, caller: Caller): 
 
 export interface McpServerOptions {
   version: string
-  /** Whether who subscribes to the mailbox is told of what arrives. */
+  /** Whether clients can subscribe to the mailbox and be notified of new events. */
   subscribes: boolean
 }
 
-/** `callerOf` gives the caller of one request, which ends with its signal. */
+/** `callerOf` returns the caller of one request; its calls end with the signal. */
 export function makeMcpServer(
   callerOf: (signal: AbortSignal) => Caller,
   { version, subscribes }: McpServerOptions,

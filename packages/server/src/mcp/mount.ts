@@ -1,5 +1,5 @@
-// MCP over streamable HTTP at /mcp: bytes in, bytes out, around the library's handler. Every request stands alone, so
-// any node can take the next one.
+// MCP over streamable HTTP at /mcp: bytes in, bytes out, around the library's handler. Requests share no state, so any
+// node can take the next one.
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createMcpHandler, type AuthInfo } from '@modelcontextprotocol/server'
@@ -31,14 +31,14 @@ export interface McpTools {
   clock: Clock
   log: Logger
   version: string
-  /** The largest event, and a little for what stands around it. */
+  /** The size of the largest event, and a little more for the message around it. */
   maxBytes: number
   publicUrl: string | null
 }
 
-/** The library wants an address, and nothing depends on it: `Host` may say what no address can. */
+/** The library requires a URL, and nothing depends on it. `Host` is not used, because it may not fit into a URL. */
 const ADDRESS = 'http://localhost/mcp'
-/** More messages than this in one request are refused by the library. */
+/** The library refuses more messages than this in one request. */
 const MAX_BATCH = 100
 
 interface Extra extends Record<string, unknown> {
@@ -55,8 +55,8 @@ const callerOf = (operations: Operations, { principal, options }: Extra): Caller
 const LOCAL = /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/
 
 /**
- * Only pages of the service itself may call it from a browser, under a name that is known to be the service's: else a
- * page could reach a service in its visitor's network, by a name that it lets point there.
+ * Only pages of the service itself may call it from a browser, under a host name known to be the service's. Otherwise a
+ * page could point its own host name at a service in its visitor's network, and reach it (DNS rebinding).
  */
 function isForeignPage({ headers: { origin, host = '' } }: Exchange, publicHost: string | null): boolean {
   if (origin === undefined) return false
@@ -89,7 +89,7 @@ export function mcpMount(tools: McpTools): Mount {
   const handler = createMcpHandler(
     ({ authInfo, era }) => {
       const caller = callerOf(operations, authInfo!.extra as Extra)
-      // A call ends with the HTTP request that it came in. Before 2026-07-28 subscribing needs a session.
+      // A call ends with the HTTP request that carries it. Before protocol 2026-07-28, subscribing needs a session.
       return makeMcpServer(() => caller, { version, subscribes: era === 'modern' })
     },
     {
@@ -109,7 +109,7 @@ export function mcpMount(tools: McpTools): Mount {
     const principal = await authenticate(token, { requestId, clientAddress })
     exchange.principal = principal
     identified()
-    // Each message is a request, whatever its tool asks for besides.
+    // Each message counts as a request, in addition to the operations that its tool calls.
     await operations.admit(principal, {}, exchange)
     const messages = await readMessages(exchange, maxBytes, bodyTurns)
     if (messages?.ok === false) return write(exchange, refusal(400, messages.code, messages.problem))
@@ -121,7 +121,7 @@ export function mcpMount(tools: McpTools): Mount {
     try {
       const signal = subscription ? AbortSignal.any([gone, subscription.signal]) : gone
       const request = new Request(ADDRESS, { method: exchange.method, headers: headersOf(exchange), signal })
-      // A call of a tool ends with the request it came in.
+      // A tool call ends with the request that carries it.
       const options: CallOptions = {
         requestId,
         clientAddress,
@@ -144,7 +144,7 @@ export function mcpMount(tools: McpTools): Mount {
       try {
         await serve(exchange, identified)
       } catch (error) {
-        if (!exchange.isGone()) throw error // else nobody is there to be told
+        if (!exchange.isGone()) throw error // otherwise the client has disconnected
       }
     },
   }

@@ -1,4 +1,4 @@
-// Prompts: two things people ask for, written out for the model.
+// Prompts: two common requests of people, written out for the model.
 import { fromJsonSchema, type McpServer } from '@modelcontextprotocol/server'
 
 const asUser = (text: string) => ({ messages: [{ role: 'user' as const, content: { type: 'text' as const, text } }] })

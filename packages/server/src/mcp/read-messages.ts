@@ -1,13 +1,13 @@
-// What a client of MCP sent, as a value: bounded before it is parsed, in size and in depth, like every other body.
+// Reads the messages of an MCP client. Size and depth are bounded before parsing, as for every other body.
 import { readBody } from '../http/body.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { BodyTurns } from '../http/body-turns.ts'
 import { mayHoldLongNumber } from '../kernel/json.ts'
 import { isLong, parseBody } from '../kernel/json-steps.ts'
 
-/** Around the arguments of a tool stand the message and its parameters. */
+/** The arguments of a tool are nested in the message and its parameters. */
 const ENVELOPE_DEPTH = 2
-/** Longer addresses are nobody's: ids have 30 characters. */
+/** No resource has a longer URI: ids have 30 characters. */
 const MAX_URI_LENGTH = 2_048
 
 export type Messages = { ok: true; value: unknown; count: number } | { ok: false; code: number; problem: string }
@@ -27,7 +27,7 @@ const callsTool = (message: unknown): message is { params: { arguments?: unknown
   return method === 'tools/call' && typeof params === 'object' && params !== null
 }
 
-/** Undefined where nothing was sent. */
+/** Reads the messages of a request. Returns undefined if there is no body. */
 export async function readMessages(
   exchange: Exchange,
   maxBytes: number,
@@ -44,8 +44,8 @@ export async function readMessages(
   if (!parsed.ok) return { ok: false, code: -32700, problem: `Parse error: expected ${parsed.problem}` }
   const { value } = parsed
   const messages: unknown[] = Array.isArray(value) ? value : [value]
-  // The arguments of a tool may be an event, whose numbers stay what they are. The library knows no others than
-  // JavaScript's, so all around them is as JSON.parse has it.
+  // The arguments of a tool may be an event, whose numbers stay exact. The library handles only JavaScript's numbers,
+  // so everything around the arguments is as JSON.parse returns it.
   if (messages.some(callsTool) && mayHoldLongNumber(bytes)) {
     const exact = await parse(true)
     const exactly = exact.ok ? (Array.isArray(exact.value) ? exact.value : [exact.value]) : []
@@ -58,6 +58,6 @@ export async function readMessages(
   return { ok: true, value, count: messages.length }
 }
 
-/** Whether it asks for a stream of notifications, which stays open. */
+/** Returns whether the message asks for a stream of notifications, which stays open. */
 export const isListening = (messages: Messages | undefined): boolean =>
   messages?.ok === true && (messages.value as Message | null)?.method === 'subscriptions/listen'

@@ -1,4 +1,4 @@
-// An error of the catalogue, whichever side of the wire it was thrown on.
+// An error of the catalogue, thrown in this process or received over HTTP.
 
 export interface Refusal {
   code: string

@@ -15,7 +15,9 @@ export const MAILBOX_URI = 'sensorium://mailbox'
 const MEMORY_URI = 'sensorium://memories/'
 const LISTED = 50
 
-/** What a resource holds; a refusal in the words of the protocol, which has none for a missing scope. */
+/**
+ * Returns the contents of a resource. A refusal becomes a protocol error; the protocol has none for a missing scope.
+ */
 async function contentsOf(uri: URL, read: () => Promise<unknown>) {
   try {
     return { contents: [{ uri: uri.href, mimeType: 'application/json', text: JSON.stringify(await read()) }] }
@@ -32,7 +34,7 @@ async function listMemories({ call }: Caller) {
     const { memories } = await call(operations.listMemories, { query: { limit: LISTED } })
     return memories
   } catch (error) {
-    // Whose key has no memory:read has the mailbox all the same.
+    // A caller without memory:read can still list the mailbox.
     if (isRefusal(error) && error.code === 'insufficient_scope') return []
     throw error
   }

@@ -7,7 +7,7 @@ export interface StdioOptions {
   url: string
   apiKey: string
   version: string
-  /** Told what goes wrong beside the protocol; standard output belongs to the protocol. */
+  /** Called with errors outside the protocol. They cannot go to standard output, which belongs to the protocol. */
   report(error: Error): void
 }
 
@@ -21,6 +21,6 @@ export async function serveMcpOverStdio({ url, apiKey, version, report }: StdioO
       client.call(id as OperationId, input as never, { signal }) as never,
   })
   serveStdio(() => makeMcpServer(callerOf, { version, subscribes: false }), { onerror: report })
-  // A file, or /dev/null, ends and is not closed; what is destroyed is closed and does not end.
+  // A file or /dev/null emits `end` but not `close`; a destroyed stream emits `close` but not `end`.
   await new Promise((resolve) => process.stdin.once('end', resolve).once('close', resolve))
 }

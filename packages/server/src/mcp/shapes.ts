@@ -1,9 +1,9 @@
-// The small shapes that tools give back: titles and snippets with ids, the rest on demand.
+// The small shapes that tools return: titles and snippets with ids, the rest on demand.
 import { Type, type Delivery, type Memory, type TSchema } from '@sensorium/contract'
 import { snippet } from './tool.ts'
 
 const SNIPPET = 300
-/** Characters of an event's data that are shown where nothing else is asked for. */
+/** How many characters of an event's data are shown by default. */
 export const USUAL_DATA = 4_000
 
 const text = (description: string) => Type.String({ description })

@@ -1,12 +1,12 @@
-// Open subscriptions: at most so many of one agent, and none outlives the credential that opened it.
+// Open subscriptions: a bounded number for each agent, and none outlives the credential that opened it.
 import type { Clock } from '../kernel/clock.ts'
 import { Failure, tooManyAtOnce } from '../kernel/failure.ts'
 
-/** As with streams of deliveries. */
+/** For one agent, the same as for streams of deliveries. */
 export const MAX_SUBSCRIPTIONS_OF_ONE = 8
-/** Of all agents on a node. */
+/** For all agents on a node. */
 export const MAX_SUBSCRIPTIONS = 20_000
-/** What is revoked is noticed within a second: this, and half a second for which a key's standing is kept. */
+/** A revocation is noticed within a second: this, and half a second for which a key's standing is cached. */
 const LOOK_EVERY_MS = 500
 
 interface Entry {
@@ -16,13 +16,13 @@ interface Entry {
 }
 
 export interface Subscription {
-  /** Aborted when the caller may not listen any more. */
+  /** Aborted when the caller may no longer listen. */
   readonly signal: AbortSignal
   close(): void
 }
 
 export interface Subscriptions {
-  /** `verify` rejects with a 401 when the caller is nobody any more. Throws where the agent has enough open. */
+  /** `verify` rejects with a 401 when the credential is no longer valid. Throws if the agent has too many open. */
   open(recipientId: string, verify: () => Promise<unknown>): Subscription
 }
 
@@ -36,7 +36,7 @@ export function makeSubscriptions(clock: Clock): Subscriptions {
     try {
       await entry.verify()
     } catch (error) {
-      // Nobody can say while the store is away, and nothing arrives then either.
+      // While the store is unavailable, the credential cannot be checked; but nothing arrives then either.
       if (error instanceof Failure && error.status === 401) entry.ended.abort()
     } finally {
       entry.isVerifying = false

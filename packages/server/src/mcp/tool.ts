@@ -1,10 +1,10 @@
 // A tool: an operation as a language model sees it. Its name and description are written for the model, its results are
-// small, and what it may do is decided by the operation that it calls.
+// small, and the operation that it calls decides what it may do.
 import type { Operation, ResultOf, Static, TSchema } from '@sensorium/contract'
 
-/** Whoever uses the tools, and the way to the operations: in process, or over HTTP through the client. */
+/** The user of the tools, and how its operations are called: in process, or over HTTP through the client. */
 export interface Caller {
-  /** The agent, or the org-admin. */
+  /** The id of the agent or the org-admin. */
   readonly id: string
   call<O extends Operation>(
     operation: O,
@@ -22,7 +22,7 @@ export interface Tool {
   readOnly: boolean
   /** Doing it twice is the same as doing it once. */
   idempotent: boolean
-  /** Takes something away that cannot be had back by another tool. */
+  /** Removes something that no other tool can bring back. */
   destructive: boolean
   run(input: never, caller: Caller): Promise<Record<string, unknown>>
 }
@@ -47,12 +47,12 @@ export function tool<I extends TSchema>({ effect, run, ...rest }: Definition<I>)
   }
 }
 
-/** Ends with the first half of a surrogate pair. */
+/** Matches the first half of a surrogate pair at the end of a text. */
 const HALF = /[\ud800-\udbff]$/
 
 /**
- * A text that does not flood a context window; the whole of it can be fetched by its id. Half a character at its end is
- * left out: many clients refuse a whole response for one.
+ * Cuts a text so that it does not flood a context window; the whole of it can be fetched by its id. Half a character at
+ * the end is left out, because many clients refuse a whole response for one.
  */
 export const snippet = (text: string, most: number): string =>
   text.length <= most ? text : `${text.slice(0, most).replace(HALF, '')}…`

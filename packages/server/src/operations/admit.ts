@@ -1,5 +1,5 @@
-// Who may call an operation: the rate limit first, then the scope, before a byte of the body is read. Who is calling a
-// transport has found out before.
+// Decides whether a caller may call an operation: first the rate limit, then the scope, before a byte of the body is
+// read. The transport has authenticated the caller before.
 import type { Operation, TenantSettings } from '@sensorium/contract'
 import { holds, isOrgAdmin, type Principal } from '../auth/principal.ts'
 import { insufficientScope, rateLimited, unauthenticated } from '../kernel/failure.ts'
@@ -13,18 +13,18 @@ export interface AdmitTools {
   limitsOf: LimitsOf
 }
 
-/** Requests in a window, of an agent and of its whole tenant; null is off. */
+/** How many requests an agent and its whole tenant may make in a window; null means no limit. */
 export interface Limits {
   agent: number | null
   tenant: number | null
 }
 
-/** The limits in a tenant at this moment: the same object until they change. */
+/** Returns the current limits in a tenant: the same object until they change. */
 export type LimitsOf = (tenantId: string) => Limits
 
 export const NO_LIMITS: Limits = { agent: null, tenant: null }
 
-/** What a tenant's settings say, and the environment where they say nothing. */
+/** Limits come from the tenant's settings, or from the environment if a setting is absent. */
 export function makeLimitsOf({ rateLimitAgent, rateLimitTenant }: Config, settingsOf: SettingsOf): LimitsOf {
   const known = new WeakMap<TenantSettings, Limits>()
   const either = (setting: number | 'off' | null, otherwise: number | null): number | null =>
@@ -41,10 +41,10 @@ export function makeLimitsOf({ rateLimitAgent, rateLimitTenant }: Config, settin
   }
 }
 
-/** Throws or rejects whom it does not admit. Where nothing has to be waited for it does not leave the turn. */
+/** Throws or rejects if the caller is not admitted. Returns synchronously if there is nothing to wait for. */
 export type Admit = (principal: Principal, input: Input, options: CallOptions) => Promise<void> | void
 
-/** What is counted for a principal. Kept with it, so that the limiter need not look its windows up by name. */
+/** Returns what counts a principal's requests. Cached, so that the limiter need not look up its windows by name. */
 export type SubjectsOf = (principal: Principal) => readonly Subject[]
 
 export function makeSubjectsOf({ limitsOf }: Pick<AdmitTools, 'limitsOf'>): SubjectsOf {
@@ -82,7 +82,7 @@ export function makeAdmit({ access }: Pick<Operation, 'access'>, limiter: RateLi
   }
 
   function judge(verdict: Verdict, principal: Principal, input: Input, options: CallOptions): void {
-    // The refusal says the same itself.
+    // The failure states the limit itself, so `limited` is not called.
     if (!verdict.allowed) throw rateLimited(verdict.resetSeconds, verdict.limit, limiter.windowSeconds)
     options.limited?.(verdict)
     checkScope(principal, input)

@@ -1,6 +1,6 @@
-// /auth/token: the one operation of /v1 that needs no token. An exchange counts toward the limits of the agent whose
-// key it is. Failed ones are counted by client address, so that keys cannot be guessed at speed; the key is looked up
-// first, so that no number of wrong ones from behind the same address refuses a right one.
+// /auth/token: the one operation of /v1 that needs no token. An exchange counts toward the limits of the agent that
+// owns the key. Failed exchanges are counted by client address, so that keys cannot be guessed at speed. The key is
+// looked up first, so that a valid key is never refused because of wrong ones from the same address.
 import { networkOf } from '../kernel/addresses.ts'
 import { operations } from '@sensorium/contract'
 import { exchangeKey, findLiveKey } from '../auth/exchange.ts'

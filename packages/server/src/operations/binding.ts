@@ -1,11 +1,12 @@
 // A binding gives an operation of the contract its handler. perform.ts does the rest: limits, scope, idempotency,
-// shape, transaction. A handler sees only calls that passed all of it.
+// shape, transaction. A handler receives only calls that have passed all of these.
 //
 //   read   is given the store
-//   browse is given what may be two seconds old: a replica of the store, where there is one
+//   browse is given a replica of the store if there is one; its data may be two seconds old
 //   write  is given a transaction; the record of its response commits with it
-//   own    does its own transaction (micro-batches, computing in between) and calls `record` inside it where one is
-//          given; of several transactions in the last, and `record.begun` in the others that have done something
+//   own    runs its own transaction (micro-batches, computing in between) and calls `record` inside it if one is
+//          given. With several transactions it calls `record` in the last, and `record.begun` in each earlier one that
+//          had an effect
 import type { BodyOf, Operation } from '@sensorium/contract'
 import type { Db } from '../store/db.ts'
 import type { Call } from './call.ts'
@@ -15,7 +16,7 @@ import type { OperationResponse } from './response.ts'
 export type Handler<O, Given> = (call: Call<O>, given: Given) => Promise<OperationResponse>
 
 export interface RecordOwn extends RecordResponse {
-  /** Something was done that stays, whatever becomes of the rest. */
+  /** Called in a transaction whose effect stays even if the rest of the work fails. */
   begun?(tx: Db): Promise<void>
 }
 
@@ -31,7 +32,7 @@ export type Binding = {
     operation: Operation
     kind: K
     handle: Handler<never, Kinds[K]>
-    /** Makes of a JSON value what the handler takes, where that is something else: see `checksBody` of an operation. */
+    /** Converts a JSON value to what the handler takes, if that differs: see `checksBody` of an operation. */
     fromValue?: (value: unknown) => unknown
   }
 }[keyof Kinds]

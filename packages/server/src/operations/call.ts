@@ -1,30 +1,30 @@
-// A call of an operation, as every transport makes it: what was sent, and what the transport knows besides. Nothing
-// here is of one protocol.
+// A call of an operation, as every transport makes it: what was sent, and what else the transport knows. Nothing here
+// is specific to one protocol.
 import type { StopSignal } from '../kernel/stop.ts'
 import type { BodyOf, ParamsOf, QueryOf } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import type { Verdict } from './rate-limit.ts'
 
-/** Stands for whoever needs no principal: the public, and the operator. */
+/** Stands for callers that have no principal: the public, and the operator. */
 export const NOBODY: Principal = { kind: 'agent', id: '', tenantId: '', keyId: '', scopes: new Set(), teamId: null }
 export const OPERATOR: Principal = { ...NOBODY, id: 'operator' }
 
-/** A body that has arrived and has not been read as a value yet: idempotency comes before shape. */
+/** A body that has arrived and has not been parsed yet: idempotency comes before shape. */
 export interface Payload {
   /** No body was sent. */
   readonly isEmpty: boolean
-  /** Equal for equal bodies. Of a large one another thread computes it. */
+  /** Returns a hash that is equal for equal bodies. That of a large body is computed on another thread. */
   hash(): string | Promise<string>
-  /** The body as the operation takes it, or a promise of it. Throws what is wrong with it as a Failure. */
+  /** Returns the body as the operation takes it, or a promise of it. Throws a Failure if the body is wrong. */
   read(): unknown
 }
 
-/** What was sent. A transport that has values gives `body`; one that has bytes gives `payload`. */
+/** What was sent. A transport that has values sets `body`; one that has bytes sets `payload`. */
 export interface Input {
   readonly params?: Readonly<Record<string, string | undefined>>
   readonly query?: Readonly<Record<string, unknown>>
   readonly body?: unknown
-  /** Called once, when the caller is admitted: until then no byte of the body is read. */
+  /** Called once, when the caller is admitted: no byte of the body is read before. */
   payload?(): Payload | Promise<Payload>
 }
 
@@ -33,30 +33,30 @@ export interface CallOptions {
   readonly idempotencyKey?: string | undefined
   readonly requestId?: string | undefined
   /**
-   * Aborted when nobody waits for the response any more, or the node shuts down: the time to respond with what there
-   * is.
+   * Aborted when the caller no longer waits for the response, or the node shuts down. The operation then responds with
+   * what it has.
    */
   signal?(): StopSignal
-  /** Whether nobody waits for the response any more: what has not begun need not begin. */
+  /** Returns whether the caller no longer waits for the response, so that work need not be started for it. */
   isGone?(): boolean
-  /** Whence the call comes, for limits on callers that have not proved who they are. */
+  /** The client's network address, for limits on callers that are not authenticated. */
   readonly clientAddress?: string | undefined
-  /** The address at which the caller reached the service, for addresses that it is shown. */
+  /** The URL at which the caller reached the service, for URLs in responses. */
   readonly origin?: string | undefined
   /** A field of the body that the operation does not know is refused rather than ignored. */
   readonly strict?: boolean
   /**
-   * The caller takes the result as a value and shows the beginning of it: of memories in lists long texts are cut and
-   * `metadata` is empty, and of a single one it is where it is long.
+   * The caller takes the result as a value and shows the beginning of it: in a list, memories have long texts cut and
+   * `metadata` empty; a single memory has `metadata` empty if it is long.
    */
   readonly brief?: boolean
-  /** Told that `strict` was heeded, before the shape is checked. */
+  /** Called when `strict` is applied, before the shape is checked. */
   strictApplied?(): void
-  /** Told what is left of the rate limit, also where the call is refused afterwards. */
+  /** Called with what is left of the rate limit, even if the call is refused afterwards. */
   limited?(verdict: Verdict): void
 }
 
-/** A call that was admitted and whose shape is right: what a handler is given. */
+/** A call that was admitted and whose shape is right, as a handler receives it. */
 export interface Call<O> {
   principal: Principal
   params: ParamsOf<O>

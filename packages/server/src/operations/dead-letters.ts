@@ -1,4 +1,4 @@
-// /delivery/dlq: many at once. One at a time stands in delivery.ts.
+// /delivery/dlq: operations on many dead letters at once. Those on a single one are in delivery.ts.
 import { operations, type DeadLetterChoice } from '@sensorium/contract'
 import type { Activity } from '../activity/activity.ts'
 import type { Principal } from '../auth/principal.ts'
@@ -24,7 +24,7 @@ export interface DeadLetterOperationTools extends SettleDeadLettersTools {
 export function deadLetterOperations(tools: DeadLetterOperationTools): Binding[] {
   const { store, activity, policyOf, now } = tools
   const settle = makeSettleDeadLetters(tools)
-  /** What the clock has already decided is there to be found. */
+  /** Writes down lapsed deliveries first, so that they are found too. */
   const scopeOf = async (principal: Principal) => {
     await writeLapsed(store, activity, principal.tenantId, now(), policyOf(principal.tenantId))
     return deadLetterScope(principal)

@@ -1,4 +1,4 @@
-// /delivery: the caller's own mailbox; and how an agent's queue is doing.
+// /delivery: the caller's own mailbox, and the health of an agent's queue.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { MAX_POLL, operations } from '@sensorium/contract'
 import type { Activity } from '../activity/activity.ts'
@@ -35,11 +35,11 @@ export interface DeliveryOperationTools {
   now(): number
   policyOf: PolicyOf
   activity: Activity
-  /** How the endpoint of an agent that is pushed to has been responding. */
+  /** Returns how the endpoint of a push agent has been responding. */
   pushHealth(agentId: string): PushHealth
 }
 
-/** For a caller that has no way to say that it is gone. */
+/** The signal of a caller that cannot report that it has disconnected. */
 const NEVER = new Stop()
 
 const mailboxOf = (principal: Principal): Mailbox => ({ tenantId: principal.tenantId, recipientId: principal.id })
@@ -56,7 +56,7 @@ const pollBody = (found: readonly ClaimedDelivery[]): JsonBody =>
     (count) => `],"count":${count}}`,
   )
 
-/** The same as a value, for a caller in process: one delivery at a time, so that others get their turn in between. */
+/** Returns the same body as a value, for a caller in process. Parses one delivery per turn of the event loop. */
 async function parsed(found: readonly ClaimedDelivery[]): Promise<object> {
   const deliveries: unknown[] = []
   for (const { json } of found) {
@@ -73,7 +73,7 @@ export function deliveryOperations(tools: DeliveryOperationTools): Binding[] {
   const { store, claim, identify, wakeups, now, policyOf, activity, pushHealth } = tools
   const replayDeadLetter = makeReplayDeadLetter(tools)
   const acknowledgeTogether = makeAcknowledge(store, tools, now)
-  // A key that was revoked, or an agent deactivated, while its poll waited gets nothing more.
+  // If the key was revoked or the agent deactivated while its poll waited, the poll gets nothing more.
   async function requireValidKey(principal: Principal): Promise<void> {
     if (!(await identify.stands(principal))) throw unauthenticated()
   }
@@ -114,13 +114,13 @@ export function deliveryOperations(tools: DeliveryOperationTools): Binding[] {
 
     read(operations.listDeadLetters, async ({ principal, query }, db) => {
       const scope = deadLetterScope(principal)
-      // What the clock has already decided is shown as decided.
+      // Lapsed deliveries are written down first, so that the list shows them.
       await writeLapsed(store, activity, principal.tenantId, now(), policyOf(principal.tenantId))
       const { offset = 0, limit = 50, ...filter } = query
       return { status: 200, ...(await listDeadLetters(db, scope, filter, offset, limit)) }
     }),
 
-    // Its own transaction: what it matches today is found before.
+    // Runs its own transaction: before it, the event is routed to find what it matches today.
     own(operations.replayDeadLetter, async ({ principal, params: { id } }, record) => {
       const response = { ...ok({ status: 'replayed', delivery_id: id }), resourceId: id }
       await replayDeadLetter(principal, deadLetterScope(principal), id, async (tx) => record?.(tx, response))

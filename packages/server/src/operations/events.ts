@@ -46,12 +46,12 @@ const shownFailure = ({ code, message, details }: Failure, requestId: string): o
   error: { code, message, request_id: requestId, details },
 })
 
-/** What is published: an event, or a batch in which one that is wrong is a Failure in its place. */
+/** What is published: an event, or a batch in which an invalid event is replaced by a Failure. */
 export type Publishable = PreparedEvent | readonly (PreparedEvent | Failure)[]
 
 const isBatch = (given: Publishable): given is readonly (PreparedEvent | Failure)[] => Array.isArray(given)
 
-/** An envelope that a caller in the same process gives as a value. */
+/** Prepares an envelope that a caller in the same process passes as a value. */
 function publishable(envelope: unknown, maxBytes: number): Publishable {
   const text = toText(envelope)
   const bytes = Buffer.byteLength(text)

@@ -1,14 +1,15 @@
-// Idempotency keys: the same request twice is one effect and one response.
+// Idempotency keys: the same request sent twice has one effect and one response.
 //
 // 1. The record of a response commits in the transaction of the effect it reports, so neither can exist without the
 //    other.
-// 2. Two equal requests on one node: the second waits for the first. On two nodes: the primary key lets one commit, the
-//    other undoes its work and responds with what the first one stored. Work that takes several transactions says so
-//    with the first of them, and the other node waits for its response.
-// 3. A refusal (4xx) that would come out the same again is kept too; 401, 403, 429 and 5xx never are.
-// 4. A record is small: of a memory with long metadata it keeps all but that, which the memory or its history has, and
-//    of a long response to a call that changes nothing there is none. Otherwise a hundred bytes with a key would be ten megabytes on disk for a day.
-// 5. A response that shows a secret is kept encrypted, and given again only to the API key that asked for it.
+// 2. Two equal requests on one node: the second waits for the first. On two nodes: the primary key lets one commit; the
+//    other rolls back and responds with what the first one stored. Work that takes several transactions is marked as
+//    under way in the first of them, and the other node waits for its response.
+// 3. A refusal (4xx) that would come out the same again is recorded too; 401, 403, 429 and 5xx never are.
+// 4. A record is small. Of a memory with long metadata it keeps all but the metadata, which the memory or its history
+//    has. A long response to a call that changes nothing is not recorded. Otherwise a request of a hundred bytes with a
+//    key would take ten megabytes on disk for a day.
+// 5. A response that shows a secret is stored encrypted, and returned again only to the API key that requested it.
 import { createHash, randomBytes, webcrypto } from 'node:crypto'
 import type { Secrets } from '../kernel/secrets.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -28,7 +29,7 @@ import {
 import { failureOf, makeRecordedResponses, nameOf } from './recorded-response.ts'
 import { refused, type OperationResponse } from './response.ts'
 
-/** Records that nobody can ask for any more. */
+/** Selects records that are past their retention. */
 const RECORDS: Aging = {
   table: 'idempotency',
   key: ['principal_id', 'method', 'path', 'idempotency_key'],
@@ -36,13 +37,13 @@ const RECORDS: Aging = {
 }
 const RETENTION_MS = 24 * 3_600_000
 
-/** Thrown inside a transaction whose record another node wrote first: everything in it is undone. */
+/** Thrown inside a transaction whose record another node wrote first, so that the transaction is rolled back. */
 class LostRace extends Error {}
 
 export interface Idempotency {
-  /** Runs `work` unless an equal request was carried out before: then its response comes again, as `replayed`. */
+  /** Runs `work`, unless an equal request was carried out before: then returns its response again, as `replayed`. */
   once(request: RequestKey, work: (record: RecordResponse) => Promise<OperationResponse>): Promise<OperationResponse>
-  /** Throws away all records older than the retention, some at a time so that nobody waits long; returns how many. */
+  /** Deletes all records older than the retention, in small batches so that nobody waits long. Returns how many. */
   purge(): Promise<number>
 }
 
@@ -50,13 +51,13 @@ export interface Idempotency {
 export interface RecordResponse {
   (tx: Db, response: OperationResponse): Promise<void>
   /**
-   * Says in the first of several transactions that the request is being carried out: an equal one on another node waits
-   * for its response. Without it that one would find the work half done.
+   * Marks the request as under way in the first of several transactions, so that an equal request on another node waits
+   * for its response. Without the mark, the other request would find the work half done.
    */
   reserve?(tx: Db): Promise<void>
 }
 
-/** A longer response of a call that has changed nothing is made anew. */
+/** A longer response to a call that changed nothing is not recorded; a retry computes it again. */
 export const MAX_UNPAID = 65_536
 
 export const hashBody = (...parts: (string | Uint8Array)[]): string => {
@@ -65,7 +66,7 @@ export const hashBody = (...parts: (string | Uint8Array)[]): string => {
   return hash.digest('base64url')
 }
 
-/** Over this many bytes a thread of the pool computes the hash: 10 MB take 10 to 30 ms. */
+/** From this many bytes on, a thread of the pool computes the hash: 10 MB take 10 to 30 ms. */
 const LARGE = 262_144
 
 export const hashLarge = async (body: Buffer): Promise<string> =>
@@ -73,18 +74,15 @@ export const hashLarge = async (body: Buffer): Promise<string> =>
     ? hashBody(body)
     : Buffer.from(await webcrypto.subtle.digest('SHA-256', body as Buffer<ArrayBuffer>)).toString('base64url')
 
-/**
- * A kept refusal comes out the same the next time: it depends on the request alone, or on what the key already stands
- * for.
- */
+/** A recorded refusal would be the same next time: it depends on the request alone, or on what the key stands for. */
 const isKept = (status: number): boolean => status < 500 && ![401, 403, 429].includes(status)
 
 const stillUnderWay = (): Failure => unavailable('The same request is still being carried out')
 
-/** Who carries out a request on another node says every ten seconds that it still does; who has not for so long is gone. */
+/** A node renews its mark of a request under way every ten seconds. If it has not for GONE_MS, the node is gone. */
 const RENEW_MS = 10_000
 const GONE_MS = 30_000
-/** How long an equal request waits for it, looking so often. */
+/** How long an equal request waits for the response of another node, and how often it looks. */
 const WAIT_MS = 15_000
 const LOOK_AGAIN_MS = 100
 
@@ -93,7 +91,7 @@ export function makeIdempotency(store: Store, secrets: Secrets, clock: Clock): I
   const { rowOf, responseOf } = makeRecordedResponses(store, secrets, now)
   const running = new Map<string, Promise<void>>()
 
-  /** The response to an equal request; null where there was none. One that is under way on another node is waited for. */
+  /** Returns the response to an equal request, or null if there was none. Waits for one under way on another node. */
   async function stored(request: RequestKey): Promise<OperationResponse | null> {
     const deadline = clock.elapsed() + WAIT_MS
     for (;;) {
@@ -101,7 +99,7 @@ export function makeIdempotency(store: Store, secrets: Secrets, clock: Clock): I
       if (!row) return null
       if (row.body_hash !== request.bodyHash) throw keyReused(request.key, row.resource_id)
       if (row.status !== UNDER_WAY) return responseOf(request, row)
-      // With one node whoever is not running here is gone.
+      // With one node, a request that is not running here was left by a process that is gone.
       const gone = store.isShared ? now() - GONE_MS : Number.MAX_SAFE_INTEGER
       if (row.created_at <= gone) await store.tx((tx) => deleteUnderWay(tx, request, row.body, gone))
       else if (clock.elapsed() >= deadline) throw stillUnderWay()
@@ -109,7 +107,7 @@ export function makeIdempotency(store: Store, secrets: Secrets, clock: Clock): I
     }
   }
 
-  /** Carries it out, and writes its record; `LostRace` where another node was first. */
+  /** Carries out the request and writes its record. Throws `LostRace` if another node was first. */
   async function carryOut(
     request: RequestKey,
     work: (record: RecordResponse) => Promise<OperationResponse>,
@@ -141,7 +139,7 @@ export function makeIdempotency(store: Store, secrets: Secrets, clock: Clock): I
       if (!recorded && isKept(response.status) && !response.pieces) {
         const row = rowOf(request, response)
         if (row.body.length > MAX_UNPAID) return response
-        // Another node may have done the same work meanwhile, and it may be why this one was refused.
+        // Another node may have done the same work meanwhile, which may be why this request was refused.
         await store.tx((tx) => write(tx, row))
       }
       isOver = true

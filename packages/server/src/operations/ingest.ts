@@ -1,5 +1,5 @@
-// POST /ingest/w/{tenant_slug} and …/{webhook_id}: what a provider signed. Webhooks themselves are the operator's: see
-// webhooks.ts.
+// POST /ingest/w/{tenant_slug} and …/{webhook_id}: requests signed by a provider. The operator manages the webhooks
+// themselves: see webhooks.ts.
 import { operations } from '@sensorium/contract'
 import type { Arrived, Receive } from '../ingest/webhooks/receive.ts'
 import { networkOf } from '../kernel/addresses.ts'
@@ -7,7 +7,7 @@ import { own, type Binding } from './binding.ts'
 import type { CallOptions } from './call.ts'
 import { responseTo } from './events.ts'
 
-/** What came, as it was signed: nothing of it is read before its signature was verified. */
+/** The request as it was signed. Its body is not parsed before the signature is verified. */
 export type SignedRequest = Pick<Arrived, 'headers' | 'raw'>
 
 const networkOfCaller = ({ clientAddress = '' }: CallOptions): string => networkOf(clientAddress)

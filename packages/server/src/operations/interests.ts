@@ -8,7 +8,7 @@ import { longList } from './long-list.ts'
 import { created, noContent } from './response.ts'
 import { own, read, write, type Binding } from './binding.ts'
 
-/** A backfill reads history by 4 MB, and one event of them may take 20 MB while its filter looks at it. */
+/** A backfill reads history 4 MB at a time, and one event may take 20 MB while the filter is evaluated. */
 const BACKFILLS_AT_ONCE = 4
 
 export function interestOperations(tools: CreateTools): Binding[] {

@@ -1,4 +1,4 @@
-// /live and /stats: for who watches a tenant.
+// /live and /stats: for people who watch a tenant.
 import { operations } from '@sensorium/contract'
 import type { Activity } from '../activity/activity.ts'
 import { readHistory } from '../activity/history.ts'

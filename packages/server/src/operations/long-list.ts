@@ -1,9 +1,9 @@
-// A list that the contract does not page. Its rows are read a page at a time, as the response is taken: the filters of ten
-// thousand interests are 40 MB and more, and twenty such lists at once held everybody up for a second and a half and took
-// most of a gigabyte.
+// A list that the contract does not page. Its rows are read a page at a time, as the client takes the response: the
+// filters of ten thousand interests are 40 MB and more, and twenty such lists at once delayed all other requests by a
+// second and a half and took most of a gigabyte.
 import type { OperationResponse } from './response.ts'
 
-/** `isBrief` shows the first page and no more: what a model is given is made in memory. */
+/** With `isBrief`, responds with the first page only, because a response for a model is built in memory. */
 export async function longList<Row>(
   name: string,
   pages: AsyncIterator<Row[]>,

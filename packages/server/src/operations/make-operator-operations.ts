@@ -1,5 +1,5 @@
-// What the operator can call where no service runs in the process, such as on the command line: the operations that need a
-// store and nothing else.
+// The operations that the operator can call in a process without a service, such as the command line: those that need
+// only a store.
 import { makeAudit } from '../audit/audit.ts'
 import type { Config } from '../config.ts'
 import type { Clock } from '../kernel/clock.ts'

@@ -1,4 +1,4 @@
-// /memories and their relationships. Search by meaning has a file of its own.
+// /memories and their relationships. Search by meaning is in search.ts.
 import { operations } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import type { Pause, StepTurns } from '../kernel/step-turns.ts'
@@ -21,10 +21,10 @@ import { withMetadata } from './recorded-response.ts'
 import { noContent, type OperationResponse } from './response.ts'
 import { own, read, write, type Binding } from './binding.ts'
 
-/** Metadata of more characters than this is no beginning of anything. */
+/** Metadata of more characters than this is sent in pieces, and is empty in a brief response. */
 const LONG_METADATA = 65_536
 
-/** `more` is what comes after the memory's own fields. */
+/** Returns the response that shows a memory. `more` is JSON text that follows the memory's own fields. */
 export function shown(
   store: Store,
   status: number,
@@ -37,8 +37,8 @@ export function shown(
   const after = `${end.slice(0, -1)}${more}}`
   if (!isLong || brief === true) return { status, text: before + String(metadata) + after, resourceId: row.id }
   const stored = { memoryId: row.id, updatedAt: row.updated_at, before, after }
-  // The bytes that came are there until the response is over. Others are read when its turn has come: three hundred
-  // that nobody read held ten megabytes each.
+  // Metadata that came with the request is in memory until the response is over anyway. Stored metadata is read when
+  // the response is written: three hundred responses that no client read held ten megabytes each.
   const pieces =
     typeof metadata === 'string' ? withMetadata(store, row.tenant_id, stored, null) : [before, metadata, after]
   return { status, pieces, resourceId: row.id, stored }
@@ -68,7 +68,7 @@ export const memoryOperations = (tools: MemoryOperationTools): Binding[] => {
       ...(await listMemories(db, index.findText, principal, query, now(), options.brief)),
     })),
 
-    // Its own transaction: what is like it is looked for before, where that takes a moment only.
+    // Runs its own transaction: similar memories are searched for before it, if that takes only a moment.
     own(operations.createMemory, async ({ principal, body, options }, record) => {
       const known = await similar.atOnce(principal, `${body.title}\n${body.content}`)
       await index.ahead(body.title, body.content)

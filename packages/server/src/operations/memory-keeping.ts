@@ -1,4 +1,4 @@
-// How memories are kept over time: by external id, with a history, and without doubles.
+// How memories are kept over time: by external id, with a history, and without duplicates.
 import { operations } from '@sensorium/contract'
 import { historyOf } from '../memory/history.ts'
 import { mergeMemories } from '../memory/merge.ts'

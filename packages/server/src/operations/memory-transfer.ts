@@ -28,7 +28,7 @@ export function memoryTransferOperations({ compileCheck, ...tools }: MemoryTrans
       }),
     })),
 
-    // Its own transactions, many of them; the record of the response is written after the last.
+    // Runs many transactions of its own; the record of the response is written after the last.
     own(
       operations.importMemories,
       async ({ principal, body, options }, record) => {

@@ -11,7 +11,7 @@ import { browse, read, write, type Binding } from './binding.ts'
 
 export interface OperatorOperationTools extends KeyTools {
   announce: Announce
-  /** What this process keeps of the settings of tenants; null where no service runs in it. */
+  /** This process's cache of tenant settings; null if no service runs in it. */
   settings: SettingsCache | null
 }
 

@@ -1,7 +1,8 @@
-// Carries out a call of any operation, for every transport. In this order: rate limit, scope, the body's arrival, idempotency,
-// shape, handler. Everything that does not depend on the call is made once for each operation.
+// Carries out a call of any operation, for every transport. In this order: rate limit, scope, the body's arrival,
+// idempotency, shape, handler. Everything that does not depend on the call is prepared once for each operation.
 //
-// 1. A call resolves with its response after its effect is on disk, or rejects with a Failure (or an outage of the store).
+// 1. A call resolves with its response after its effect is on disk, or rejects with a Failure (or an outage of the
+//    store).
 // 2. The record of a response commits with its effect: see idempotency.ts.
 import type { Operation } from '@sensorium/contract'
 import type { Audit, AuditedCall } from '../audit/audit.ts'
@@ -33,11 +34,11 @@ export type Run = (principal: Principal, input: Input, options: CallOptions) => 
 export interface Operations {
   /** Carries out a call. */
   perform(principal: Principal, operation: Operation, input: Input, options?: CallOptions): Promise<OperationResponse>
-  /** The same for one operation, for a transport that knows early which it will be. */
+  /** Returns the same for one operation, for a transport that knows the operation early. */
   runner(operation: Operation): Run
-  /** Counts a request that is not one operation toward the caller's limits, and throws or rejects where one is used up. */
+  /** Counts a request that is no single operation toward the caller's limits. Throws or rejects if one is used up. */
   admit: Admit
-  /** What there is. */
+  /** All bound operations. */
   readonly bindings: readonly Pick<Binding, 'operation' | 'kind'>[]
 }
 
@@ -75,19 +76,19 @@ function idempotencyKey(operation: Operation, key: string | undefined): string |
   })
 }
 
-/** The path of the operation with what it was given for its parameters: the same for every way to write it. */
+/** Returns the path of the operation with its parameters filled in: the same however the caller spelt it. */
 const resourceOf = ({ base, path }: Operation, params: Input['params']): string =>
   (base === 'v1' ? '/v1' : '') +
   path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params?.[name] ?? ''))
 
-/** A body that a caller in the same process gave as a value. */
+/** Wraps a body that a caller in the same process passed as a value. */
 const valuePayload = (value: unknown, fromValue: (value: unknown) => unknown = (given) => given): Payload => ({
   isEmpty: value === undefined,
   hash: () => hashBody(JSON.stringify(value) ?? ''),
   read: () => fromValue(value),
 })
 
-/** Reads what was sent, and refuses what has the wrong shape. */
+/** Reads the query and the body, and refuses those of the wrong shape. */
 function makeReadInput(operation: Operation, compileCheck: CompileCheck) {
   const takesBody = operation.body !== undefined
   const checkBody: Check | null =
@@ -111,7 +112,7 @@ function makeReadInput(operation: Operation, compileCheck: CompileCheck) {
     return read instanceof Promise ? read.then((value) => checked(value, options)) : checked(read, options)
   }
 
-  // The unknown field first: misspelt, it is why another one is missing.
+  // An unknown field is reported first: it may be the misspelling of a field that is missing.
   function checked(value: unknown, { strict }: CallOptions): unknown {
     const wrong =
       (strict ? unknownField(operation.body!, value, operation.secrets !== undefined) : null) ?? checkBody!(value)
@@ -122,7 +123,7 @@ function makeReadInput(operation: Operation, compileCheck: CompileCheck) {
   return { query, body }
 }
 
-/** Nobody reads the response. */
+/** Rejects, because the client no longer waits for the response. */
 const gone = (): Promise<never> => Promise.reject(new Error('the client went away'))
 
 const auditedCall = (operation: Operation, { principal, params, body, options }: Call<never>): AuditedCall => ({
@@ -134,8 +135,8 @@ const auditedCall = (operation: Operation, { principal, params, body, options }:
 })
 
 /**
- * For an operation that does its own transactions: the entry is written once, with the first of them that has done
- * something, or with the record of the response.
+ * For an operation that runs its own transactions: the audit entry is written once, in the first transaction that had
+ * an effect, or with the record of the response.
  */
 function withAudit(audit: Audit, audited: AuditedCall, record: RecordResponse | null): RecordOwn {
   let isWritten = false
@@ -152,7 +153,7 @@ function withAudit(audit: Audit, audited: AuditedCall, record: RecordResponse | 
   return Object.assign(recorded, { begun: (tx: Db) => write(tx), ...(reserve ? { reserve } : {}) })
 }
 
-/** Calls what the operation is bound to: on a reader, in a transaction, or in transactions of its own. */
+/** Calls the handler of the operation: on a reader, in a transaction, or with transactions of its own. */
 function makeInvoke(binding: Binding, { store, audit }: PerformTools, readTurn: ReadTurn) {
   const { operation } = binding
 

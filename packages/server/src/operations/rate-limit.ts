@@ -1,8 +1,8 @@
 // Sliding-window limits. A window is cut into slices; a slice counts until all of it has left the window, so the limit
 // is never exceeded in any window, and a caller told to wait n seconds gets through after n seconds.
 //
-// One node counts in memory. Several nodes on one database add their counts together: a node that has taken 2 % of a
-// limit (at least one request) tells the store before it takes more, and learns what the others took. So n nodes
+// A single node counts in memory. Several nodes on one database add their counts together: a node that has taken 2 % of
+// a limit (at least one request) tells the store before it takes more, and learns what the others took. So n nodes
 // overshoot by at most 2 % · n, and a busy node asks the store about once per 2 % of the limit instead of once per
 // request.
 import type { Clock } from '../kernel/clock.ts'
@@ -19,7 +19,7 @@ const PAST_WINDOWS: Aging = { table: 'rate_windows', key: ['subject', 'slot'], a
 
 export interface Verdict {
   allowed: boolean
-  /** Of the tighter subject. */
+  /** This and the values below are those of the subject with the fewest requests left. */
   limit: number
   remaining: number
   resetSeconds: number
@@ -29,7 +29,7 @@ export interface RateLimiter {
   windowSeconds: number
   /** Takes one request from every subject, or from none. */
   take(subjects: readonly Subject[]): Verdict | Promise<Verdict>
-  /** What `take` would say, without taking. */
+  /** Returns what `take` would, without taking. */
   peek(subjects: readonly Subject[]): Verdict
   /** Tells the store and forgets idle windows. */
   sync(): Promise<void>
@@ -46,7 +46,7 @@ export function makeRateLimiter(windowSeconds: number, clock: Clock, shared: Sto
       const window = windowOf(subject)
       const remaining = Math.max(0, subject.limit - window.total)
       if (tightest && remaining >= tightest.remaining) continue
-      // When the next request leaves the window; for a full one, when there is room for one more.
+      // The time until the next request leaves the window or, if the window is full, until it has room for one more.
       const wait =
         window.total === 0 ? windowSeconds * 1000 : waitUntil(window, Math.min(window.total, subject.limit) - 1)
       tightest = {
@@ -75,14 +75,14 @@ export function makeRateLimiter(windowSeconds: number, clock: Clock, shared: Sto
   const hasMuchUntold = (subject: Subject): boolean =>
     windowOf(subject).untoldTotal >= Math.max(1, Math.floor(subject.limit * UNTOLD_SHARE))
 
-  // One conversation at a time: who comes while one is under way has the next one tell its count.
+  // One call to the store at a time: a request that arrives during one waits for the next, which tells its count.
   async function tellSoon(store: Store): Promise<boolean> {
     if (syncing) await syncing
     syncing ??= tellStore(store, windows).finally(() => (syncing = null))
     return syncing
   }
 
-  // However many come at once: each is judged by what is known after the telling.
+  // However many requests arrive at once, each is judged by the counts that are known after the store was told.
   async function tellAndTake(store: Store, subjects: readonly Subject[]): Promise<Verdict> {
     for (;;) {
       const told = await tellSoon(store)

@@ -1,13 +1,13 @@
-// When reads are begun. The embedded store computes a read where it is asked for, and one of many rows takes tens of
-// milliseconds: twenty traversals that came together held everybody up for half a second. One that comes alone is begun at
-// once, and so are those after it until they have taken a while together. Then one is begun in each turn of the event
-// loop; tenants take turns, and agents inside a tenant.
+// Decides when a read starts. The embedded store computes a read on the calling thread, and a read of many rows takes
+// tens of milliseconds: twenty traversals that arrived together delayed everything else by half a second. A read that
+// arrives alone starts at once, and so do the reads after it until together they have taken TURN_MS. From then on one
+// read starts in each turn of the event loop; tenants take turns, and agents inside a tenant.
 import { makeStepTurns } from '../kernel/step-turns.ts'
 
-/** What the reads of one turn may take together before the next one waits; most take 0.1 to 0.3 ms. */
+/** How long the reads of one turn may take together before the next read waits; most take 0.1 to 0.3 ms. */
 const TURN_MS = 2
 
-/** Resolves when the read may begin; undefined: at once. */
+/** Resolves when the read may start; undefined means at once. */
 export type ReadTurn = (tenant: string, reader: string) => Promise<void> | undefined
 
 export function makeReadTurns(now?: () => number): ReadTurn {

@@ -1,4 +1,4 @@
-// What is kept of a response, and the response that is made of it again.
+// Turns a response into its record, and a record back into the response.
 import type { ErrorCode } from '@sensorium/contract'
 import { changedSince, keyOfAnother, recordedFailure, type Failure } from '../kernel/failure.ts'
 import type { Secrets } from '../kernel/secrets.ts'
@@ -8,21 +8,21 @@ import type { Reads } from '../store/db.ts'
 import type { RecordRow, RequestKey } from './idempotency-rows.ts'
 import type { OperationResponse, Pieces, StoredMetadata } from './response.ts'
 
-/** The body of a record: as JSON, or a text as it is. */
+/** The body of a record: JSON, or a text as it is. */
 interface Recorded {
   json?: unknown
   text?: string
   pieces?: Pieces
-  /** Of a refusal. */
+  /** The headers of a refusal. */
   headers?: Record<string, string>
 }
 
 /**
- * What a kept text begins with, which no JSON does. To quote a memory of 10 MB took the main thread 20 to 40 ms, and to
- * read it back as long.
+ * The first character of a body that is kept as text; no JSON begins with it. Quoting a memory of 10 MB as JSON took
+ * the main thread 20 to 40 ms, and reading it back as long.
  */
 const AS_TEXT = '='
-/** And what one begins with whose metadata is the memory's. */
+/** The first character of a body whose metadata is read from the memory. */
 const WITH_METADATA = '@'
 
 interface RecordedError {
@@ -30,8 +30,8 @@ interface RecordedError {
 }
 
 /**
- * A response that shows long metadata, which is read when it is wanted: from the memory, or from its history where it was
- * changed meanwhile.
+ * Yields a response with long metadata. The metadata is read when the response is written: from the memory, or from its
+ * history if the memory was changed meanwhile.
  */
 export async function* withMetadata(
   db: Reads,
@@ -46,13 +46,13 @@ export async function* withMetadata(
   yield after
 }
 
-/** A refusal as it is kept. */
+/** Returns a refusal as it is recorded. */
 export const failureOf = ({ code, message, details, headers }: Failure) => ({
   json: { error: { code, message, details } } satisfies RecordedError,
   headers,
 })
 
-/** What tells a request from all others, which the text of a secret is sealed for. */
+/** Returns the unique name of a request. The body of a response with a secret is sealed for this name. */
 export const nameOf = (r: RequestKey): string => JSON.stringify([r.tenantId, r.principalId, r.method, r.path, r.key])
 
 export interface RecordedResponses {

@@ -1,14 +1,14 @@
-// What an operation gives back. A transport turns it into its protocol; where an idempotency key was sent it becomes a
-// record.
+// What an operation returns. A transport turns it into its protocol; if an idempotency key was sent, it is also
+// recorded.
 import type { ResultOf } from '@sensorium/contract'
 import type { Failure } from '../kernel/failure.ts'
 import type { Sink } from '../outbound/stream.ts'
 import type { OpenedStream } from '../outbound/streams.ts'
 
-/** The text of a response but for the metadata of a memory, which the store has anyway. */
+/** The text of a response without the metadata of a memory, which the store has anyway. */
 export interface StoredMetadata {
   memoryId: string
-  /** The change that the response tells of. */
+  /** Identifies the change that the response reports. */
   updatedAt: number
   before: string
   after: string
@@ -17,31 +17,29 @@ export interface StoredMetadata {
 export type Pieces = AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>
 
 export interface OperationResponse {
-  /** As the contract has it: 200, 201, 202 or 204; that of the failure where there is one. */
+  /** As in the contract: 200, 201, 202 or 204; or the status of the failure, if there is one. */
   status: number
-  /** The body, as a value. Without it and without `text` there is none. */
+  /** The body as a value. Without `json`, `text`, `pieces` and `stream` there is no body. */
   json?: unknown
-  /** The body as JSON text that is ready to go out, where building the value again would cost. */
+  /** The body as JSON text that is ready to be sent, where building a value would cost too much. */
   text?: string
   /**
-   * The body as JSON text in pieces, made while it is written: over 1 MiB a piece is asked for when the reader has
-   * taken those before. A piece may be bytes of UTF-8. Of such a response nothing is kept under an idempotency key but
-   * what `stored` says.
+   * The body as JSON text in pieces, made while it is written: beyond 1 MiB, the next piece is requested when the
+   * reader has taken the pieces before it. A piece may be bytes of UTF-8. Such a response is recorded under an
+   * idempotency key only if `stored` is set.
    */
   pieces?: Pieces
-  /** Where long metadata is shown: what its record keeps instead of it. */
+  /** What the record keeps of a response that shows long metadata. */
   stored?: StoredMetadata
-  /** What was made, for `existing_resource_id` of a later conflict. */
+  /** The id of the resource that was made, for `existing_resource_id` of a later conflict. */
   resourceId?: string
-  /** The body shows a secret once: its record is encrypted. */
+  /** The body shows a secret once, so its record is encrypted. */
   secret?: boolean
   /** This is the response to an earlier call with the same idempotency key. */
   replayed?: boolean
   /** The call was refused, and the refusal may be recorded. `perform` throws it. */
   failure?: Failure
-  /**
-   * The body is a stream of deliveries, which a transport opens; `token` is what it is verified with while it lasts.
-   */
+  /** The body is a stream, which the transport opens. `token` is verified again while the stream lasts. */
   stream?: (sink: Sink, token: string) => OpenedStream
 }
 
@@ -53,7 +51,7 @@ export const noContent = (): OperationResponse => ({ status: 204 })
 
 export const refused = (failure: Failure): OperationResponse => ({ status: failure.status, failure })
 
-/** The body of a response as a value; null where there is none. */
+/** Returns the body of a response as a value, or null if there is none. */
 export async function resultOf<O>(
   { json, text, pieces }: OperationResponse,
   parse: (text: string) => unknown = JSON.parse,

@@ -11,7 +11,7 @@ export interface SearchTools {
   now(): number
 }
 
-// Its own transaction: computing must not hold one open.
+// Runs its own transaction: computing must not hold one open.
 export const searchOperations = ({ store, recall, now }: SearchTools): Binding[] => [
   own(operations.searchMemories, async ({ principal, body, options }, record) => ({
     status: 200,
@@ -22,7 +22,7 @@ export const searchOperations = ({ store, recall, now }: SearchTools): Binding[]
       principal,
       body,
       async (tx, found) => {
-        // A long response is not recorded: the same search again has no effect that the first did not have.
+        // A long response is not recorded: repeating the search has no effect that the first did not have.
         if ('text' in found && found.text.length <= MAX_UNPAID) await record?.(tx, { status: 200, text: found.text })
       },
       options.brief,

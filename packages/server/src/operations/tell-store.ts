@@ -1,4 +1,4 @@
-// Nodes that share a store add up what they counted: each tells its counts and reads everybody's.
+// Nodes that share a store add up their counts: each writes its own and reads those of all.
 import type { Insert, Store } from '../store/db.ts'
 import { SLICES, type Window, type Windows } from './windows.ts'
 
@@ -14,12 +14,12 @@ interface Told {
   untold: Map<number, number>
 }
 
-/** A key is the tenant and the subject. */
+/** Splits a key into tenant and subject. */
 const split = (key: string): [string, string] => [key.slice(0, key.indexOf(' ')), key.slice(key.indexOf(' ') + 1)]
 
 /**
- * Tells the store what was taken here and learns what was taken everywhere; says whether that was possible. In one
- * transaction; where tenants lie on several machines in one for each tenant.
+ * Tells the store what this node took, and learns what all nodes took. Returns whether the store could be reached. Uses
+ * one transaction or, if the tenants are spread over several machines, one for each tenant.
  */
 export async function tellStore(store: Store, windows: Windows): Promise<boolean> {
   const telling: Told[] = []
@@ -39,7 +39,7 @@ async function tellGroup(store: Store, { sliceMs, ring, time }: Windows, telling
     .flatMap(({ key, untold }) =>
       [...untold].map(([slice, n]) => [...split(key), slice, n, Math.ceil((slice + 2 * ring) * sliceMs)] as const),
     )
-    // Every node in the same order, so that two of them never wait for each other in a circle.
+    // Every node writes in the same order, so that two of them never deadlock.
     .sort((a, b) => (a[0] + a[1] + a[2] < b[0] + b[1] + b[2] ? -1 : 1))
   try {
     const known = await store.tx(async (tx) => {
@@ -71,7 +71,7 @@ async function tellGroup(store: Store, { sliceMs, ring, time }: Windows, telling
     }
     return true
   } catch {
-    // The store is away: what is known here still holds, and the counts are told the next time.
+    // The store is unavailable: the counts known here still apply, and the untold ones are told the next time.
     for (const { window, untold } of telling) {
       for (const [slice, n] of untold) window.untold.set(slice, (window.untold.get(slice) ?? 0) + n)
     }

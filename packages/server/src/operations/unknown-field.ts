@@ -1,7 +1,7 @@
-// `Prefer: handling=strict`: a field that the schema of a body does not know, which is otherwise ignored. Pure.
+// `Prefer: handling=strict`: finds a field that the schema of a body does not know, which is otherwise ignored. Pure.
 //
-// What is free stays free: objects without declared fields (metadata, data), those that allow more (CloudEvents), and
-// texts that are kept as they came.
+// Fields are not checked in objects without declared fields (metadata, data), in objects that allow more (CloudEvents),
+// and in texts that are kept as they came.
 import type { TSchema } from '@sensorium/contract'
 import type { Invalid } from '../kernel/failure.ts'
 
@@ -11,13 +11,10 @@ interface Described {
   additionalProperties?: unknown
 }
 
-/**
- * Beyond this a name is nothing that somebody misspelt, and comparing it would cost its length times that of each
- * field.
- */
+/** A longer name is no misspelling, and comparing it would cost its length times that of each field. */
 const MAX_COMPARED = 64
 
-/** How many characters must be changed, added or left out to make one of the other. */
+/** Returns how many characters must be changed, added or removed to turn one text into the other. */
 function distance(a: string, b: string): number {
   let above = Array.from({ length: b.length + 1 }, (_, i) => i)
   for (let i = 1; i <= a.length; i++) {
@@ -63,9 +60,7 @@ function find(schema: Described, value: unknown, path: string): Found | null {
   return null
 }
 
-/**
- * What is wrong with the first unknown field of a body; null where there is none. `hides` says that it may be a secret.
- */
+/** Describes the first unknown field of a body; null if there is none. `hides` says that its value may be a secret. */
 export function unknownField(schema: TSchema, body: unknown, hides: boolean): Invalid | null {
   const found = find(schema as Described, body, '')
   if (!found) return null

@@ -1,5 +1,5 @@
-// Compiles the schemas of the contract into checks that give the details of validation_failed: one field, what
-// was sent, what would have been right, and a value that passes.
+// Compiles the schemas of the contract into checks that return the details of validation_failed: one field, the value
+// sent, what was expected, and an example that passes.
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { TSchema } from '@sensorium/contract'
 import type { Invalid } from '../kernel/failure.ts'
@@ -44,7 +44,7 @@ const range = (min: number | undefined, max: number | undefined): string =>
         ? ` of at most ${max}`
         : ''
 
-/** What a schema takes, in words. */
+/** Describes in words what a schema accepts. */
 export function describe(schema: Described): string {
   if (schema.expected) return schema.expected
   if (schema.enum) return `one of: ${schema.enum.join(', ')}`
@@ -65,7 +65,7 @@ const PLAIN_EXAMPLES: Record<string, unknown> = {
   null: null,
 }
 
-/** A value the schema takes. */
+/** Returns a value that the schema accepts. */
 export function exampleOf(schema: Described): unknown {
   if (schema.examples) return schema.examples[0]
   if (schema.default !== undefined) return schema.default
@@ -78,7 +78,7 @@ export function exampleOf(schema: Described): unknown {
   return PLAIN_EXAMPLES[type] ?? null
 }
 
-/** `/scopes/1/name` becomes `scopes[1].name`. */
+/** Converts a JSON pointer: `/scopes/1/name` becomes `scopes[1].name`. */
 function jsonPath(pointer: string): string {
   return pointer
     .split('/')
@@ -97,14 +97,14 @@ function explain(error: ErrorObject, secrets: readonly string[]): Invalid {
   const value = missing === undefined ? error.data : undefined
   return {
     field,
-    // A body that is no object may be the secret itself.
+    // A body that is not an object may be the secret itself.
     value: secrets.some((secret) => field === secret || field === 'body') && value !== undefined ? '[redacted]' : value,
     expected: describe(schema) + (missing === undefined ? '' : ' (required)'),
     example: exampleOf(schema),
   }
 }
 
-/** The compiler of checks. `clientTypes` are the values the operator configured, with `other`. */
+/** Returns a compiler of checks. `clientTypes` are the values that the operator configured, and `other`. */
 export function makeCompileCheck(clientTypes: readonly string[]): CompileCheck {
   const ajv = new Ajv2020({ strict: false, verbose: true, useDefaults: false, allErrors: false, validateSchema: false })
   const formats: Record<string, (text: string) => boolean> = {
@@ -118,7 +118,7 @@ export function makeCompileCheck(clientTypes: readonly string[]): CompileCheck {
   for (const [name, validate] of Object.entries(formats)) ajv.addFormat(name, { type: 'string', validate })
 
   return (schema, secrets = []) => {
-    // Compiled when it is first needed: seventy schemas at once cost a start 100 ms and 8 MB.
+    // Compiled on first use: compiling all seventy schemas at startup cost 100 ms and 8 MB.
     let compiled: ValidateFunction | undefined
     return (value) => {
       const validate = (compiled ??= ajv.compile(schema))
@@ -137,7 +137,7 @@ export function makeCompileCheck(clientTypes: readonly string[]): CompileCheck {
 
 const compilers = new Map<string, CompileCheck>()
 
-/** One for all services of a process with the same client types: a schema that one has met is compiled for all. */
+/** Returns one compiler for all services of a process with the same client types, so that a schema is compiled once. */
 export function compileCheckFor(clientTypes: readonly string[]): CompileCheck {
   const key = JSON.stringify(clientTypes)
   const compileCheck = compilers.get(key) ?? makeCompileCheck(clientTypes)
@@ -145,7 +145,7 @@ export function compileCheckFor(clientTypes: readonly string[]): CompileCheck {
   return compileCheck
 }
 
-/** Turns the texts of a query into what its schema asks for. What does not fit stays a text and fails the check. */
+/** Converts the strings of a query to the types of its schema. A value that does not fit stays and fails the check. */
 export function readQuery(schema: TSchema, query: Record<string, unknown>): Record<string, unknown> {
   const properties = (schema as Described).properties ?? {}
   const read: Record<string, unknown> = {}

@@ -10,7 +10,7 @@ import type { CallOptions } from './call.ts'
 import { noContent, ok } from './response.ts'
 
 export function webhookOperations(tools: IngestTools & { publicUrl: string | null }): Binding[] {
-  // Without a configured address: the one the operator just used.
+  // Without a configured URL, uses the one at which the operator made this call.
   const originOf = ({ origin }: CallOptions): string => tools.publicUrl ?? origin ?? 'http://localhost'
 
   return [

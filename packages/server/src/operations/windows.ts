@@ -1,18 +1,19 @@
-// The windows that rate limits count in, one for each subject: cut into slices, of which the oldest leave one by one.
+// The windows that rate limits count in, one for each subject. A window consists of slices; the oldest leave one by
+// one.
 import type { Clock } from '../kernel/clock.ts'
 
 export const SLICES = 60
 const IDLE_WINDOWS = 2
 
 export interface Window {
-  /** Counts by slice, as a ring; index = slice number modulo its length. */
+  /** Requests by slice, as a ring: the index is the slice number modulo its length. */
   counts: Uint32Array
   newest: number
   total: number
-  /** What the store has not been told: slice → requests. The total counts what is being told until it is on disk. */
+  /** Requests by slice that the store has not been told. The total includes those being told until they are on disk. */
   untold: Map<number, number>
   untoldTotal: number
-  /** It was idle for long, and is not the window of its name any more. */
+  /** The window was idle for long and was removed; its subject gets a new one. */
   forgotten: boolean
 }
 
@@ -25,13 +26,13 @@ export interface Subject {
 
 export interface Windows {
   readonly sliceMs: number
-  /** Slices that are kept: those of the window, and the one that is leaving it. */
+  /** The number of slices kept: those of the window, and the one that is leaving it. */
   readonly ring: number
   readonly byKey: Map<string, Window>
   time(): number
-  /** The window of a subject, as of now. */
+  /** Returns the window of a subject, as of now. */
   windowOf(subject: Subject): Window
-  /** Milliseconds until the window holds at most `most` requests. */
+  /** Returns the milliseconds until the window holds at most `most` requests. */
   waitUntil(window: Window, most: number): number
   forgetIdle(): void
 }
@@ -39,12 +40,13 @@ export interface Windows {
 export function makeWindows(windowSeconds: number, clock: Clock, isShared: boolean): Windows {
   const sliceMs = (windowSeconds * 1000) / SLICES
   const ring = SLICES + 1
-  // Nodes agree on slices by the time that they share. One alone goes by a clock that nobody can set, so that a clock
-  // set back holds no limit longer; it may begin at zero, and slices before the first are looked at.
+  // Nodes that share a store agree on slices by the wall clock. A single node uses the monotonic clock, so that setting
+  // the wall clock back does not prolong a limit. That clock may start at zero, and slices before the first are read:
+  // hence the offset.
   const time = isShared ? clock.now : () => clock.elapsed() + ring * sliceMs
   const byKey = new Map<string, Window>()
 
-  /** A caller that keeps its subjects is spared the look-up by name. */
+  /** Windows by subject object: a caller that reuses its subjects avoids the look-up by name. */
   const held = new WeakMap<Subject, Window>()
   const keyOf = (subject: Subject): string => `${subject.tenantId} ${subject.name}`
 

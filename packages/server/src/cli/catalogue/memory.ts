@@ -1,4 +1,4 @@
-// What an agent keeps and finds again.
+// Memory commands.
 import type { ClientCommand, Section } from '../command.ts'
 
 const TYPE = '--type <episodic|semantic|procedural|entity|reflection|reasoning>'

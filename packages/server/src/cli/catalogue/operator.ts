@@ -1,4 +1,4 @@
-// The operator's commands. They read the environment of the service and work on its store, also while it runs.
+// The operator's commands. They read the environment of the service and work on its store, even while it runs.
 import type { OperatorCommand, Section } from '../command.ts'
 
 const PAGE = { '--offset <number>': 'how many to leave out', '--limit <number>': 'how many to show' }

@@ -1,4 +1,4 @@
-// The service itself, and the command line about itself.
+// Commands for the service itself, and about the command line.
 import type { Section } from '../command.ts'
 
 export const service: Section = {

@@ -1,4 +1,4 @@
-// Signing in: a key is kept in a profile of the user.
+// Signing in: a key is kept in one of the user's profiles.
 import type { Section } from '../command.ts'
 
 const PROFILE = { '--profile <name>': 'the name of the profile; `default` where it is left out' }

@@ -1,4 +1,4 @@
-// Who and what there is in a tenant: agents, their keys and interests, and channels.
+// Commands for a tenant: agents, their keys and interests, channels, and the audit log.
 import type { ClientCommand, Section } from '../command.ts'
 
 const PAGE = { '--offset <number>': 'how many to leave out', '--limit <number>': 'how many to show' }

@@ -1,4 +1,4 @@
-// `agents pause` and `agents resume`, which differ in one word.
+// `agents pause` and `agents resume`.
 import type { ClientRun } from '../command.ts'
 
 const runOf =

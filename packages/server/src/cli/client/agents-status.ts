@@ -1,4 +1,4 @@
-// `agents activate` and `agents deactivate`, which differ in one word.
+// `agents activate` and `agents deactivate`.
 import type { ClientRun } from '../command.ts'
 
 const runOf =

@@ -2,7 +2,7 @@ import type { ClientRun } from '../command.ts'
 import { cleanLine } from '../terminal/clean.ts'
 import { givenOnly } from './read-input.ts'
 
-/** The contract's `POSTED_TYPE`; the contract itself takes longer to load than all the rest. */
+/** A copy of the contract's `POSTED_TYPE`: loading the contract takes longer than everything else. */
 const POSTED_TYPE = 'com.sensorium.channel.posted'
 
 export const run: ClientRun = async ({ args, options, client, signal }) => {

@@ -2,7 +2,7 @@ import type { DeadLetterFilter } from '@sensorium/client'
 import type { Given } from '../command.ts'
 import { givenOnly } from './read-input.ts'
 
-/** Which dead letters the options of a command mean; the service checks them. */
+/** Returns the filter for dead letters that the options of a command describe. The service checks the values. */
 export const deadLetterFilter = (options: Given['options']): DeadLetterFilter =>
   givenOnly({
     event_type: options['type'],

@@ -1,12 +1,12 @@
-// `dlq replay` and `dlq discard`, which differ in what becomes of the dead letters: those that are named, or all that
-// fit a filter, in steps that show how far it came.
+// `dlq replay` and `dlq discard`. Both settle the dead letters that are named, or all that fit a filter, in steps that
+// show the progress.
 import type { Client, DeadLetterFilter } from '@sensorium/client'
 import { Misused, type ClientRun, type Given } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { progress, type Progress } from '../terminal/progress.ts'
 import { deadLetterFilter } from './dead-letter-filter.ts'
 
-/** What the API takes at once. */
+/** The most that the API accepts in one request. */
 const STEP = 1_000
 
 type Choice = { delivery_ids: string[] } | { filter: DeadLetterFilter; limit: number }
@@ -32,7 +32,7 @@ function chosen({ args, options, flags }: Given): { ids: readonly string[] } | {
   return args.length > 0 ? { ids: args } : { filter }
 }
 
-/** Settles what is named; returns how many there still were. */
+/** Settles the named dead letters. Returns how many of them still existed. */
 async function settleNamed(
   verb: Verb,
   client: Client,
@@ -48,7 +48,7 @@ async function settleNamed(
   return done
 }
 
-/** Settles what fits, as there was at the beginning: what is replayed may fail and be a dead letter once more. */
+/** Settles the dead letters that fitted at the start: a replayed delivery may fail and become a dead letter again. */
 async function settleFitting(
   verb: Verb,
   client: Client,
@@ -67,7 +67,7 @@ async function settleFitting(
   return done
 }
 
-/** How many are meant, and when the newest of those that fit was given up on. */
+/** Returns how many dead letters are chosen, and when the newest that fits a filter was given up. */
 async function fitting(
   client: Client,
   choice: ReturnType<typeof chosen>,

@@ -8,7 +8,7 @@ type DeadLetter = Operations['listDeadLetters']['response']['dlq_items'][number]
 
 export const run: ClientRun = async ({ args, client, signal }) => {
   const id = args[0]!
-  // The API lists dead letters and has none by its id.
+  // The API lists dead letters; it has no request for a single one.
   let found: DeadLetter | undefined
   for await (const one of client.deliveries.eachDeadLetter({ signal })) {
     if (one.id !== id && one.event_id !== id) continue

@@ -1,4 +1,4 @@
-// Errors of commands that call a service: what it refused, or that nobody responds.
+// Errors of commands that call a service: it refused the request, or it cannot be reached.
 import { ConnectionError, SensoriumError } from '@sensorium/client'
 import { EXIT, exitCodeFor } from '../exit-codes.ts'
 import { newRequestId, toldPlainly, type Told } from '../fail.ts'
@@ -6,7 +6,7 @@ import { cleanText } from '../terminal/clean.ts'
 import { NoProfile } from './profiles.ts'
 import { NotSignedIn } from './session.ts'
 
-/** What would help, where the error has it. */
+/** Returns a hint on what would help, if the error has one. */
 function hintOf({ code, message, details }: SensoriumError): string {
   const { expected, example } = details
   if (code === 'authentication_failed')
@@ -18,7 +18,7 @@ function hintOf({ code, message, details }: SensoriumError): string {
   return parts.length === 0 ? '' : `\n${parts.join('\n')}`
 }
 
-/** The first error of a chain that says more than "fetch failed". */
+/** Returns the innermost cause of an error, which says more than "fetch failed". */
 function reasonOf(error: unknown): string {
   const cause = (error as { cause?: unknown }).cause
   if (cause instanceof Error) return reasonOf(cause)

@@ -1,4 +1,4 @@
-// An event from the options of a command.
+// Builds an event from the options of a command.
 import type { NewEvent } from '@sensorium/client'
 import type { Given } from '../command.ts'
 import { givenOnly, readJson } from './read-input.ts'

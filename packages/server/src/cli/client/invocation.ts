@@ -1,9 +1,9 @@
-// What a command that calls a service is given: a client, signed in.
+// Prepares what a command that calls a service receives: a client with a key.
 import { createClient } from '@sensorium/client'
 import { Misused, type ClientInvocation, type Given } from '../command.ts'
 import { sessionOf } from './session.ts'
 
-/** A person waits: three attempts last about a second, and what the service asks for. */
+/** A person is waiting: three attempts take about a second, plus any delay that the service asks for. */
 export const ATTEMPTS = 3
 
 export interface Around {

@@ -3,11 +3,11 @@ import { Misused, type ClientRun } from '../command.ts'
 import { numberOf } from './read-input.ts'
 import { showDelivery } from './show-delivery.ts'
 
-/** The most that a stream holds unacknowledged. */
+/** The most deliveries that a stream holds unacknowledged. */
 const MOST_HELD = 100
-/** What was printed is acknowledged at once; this is for what is still on its way. */
+/** Printed deliveries are acknowledged at once; at the end this leaves time for those still in progress. */
 const GRACE_MS = 2_000
-/** Due at once, it would come back over the stream that is about to be closed, and use up another attempt. */
+/** Without a delay, a delivery would return over the stream that is about to close, and use up another attempt. */
 const GIVEN_BACK_FOR_S = 1
 
 export const run: ClientRun = async ({ options, flags, client, print, signal }) => {
@@ -26,11 +26,11 @@ export const run: ClientRun = async ({ options, flags, client, print, signal }) 
   }
   const worker = client.worker({
     mode: 'sse',
-    // One after the other where they are acknowledged: what was not printed is not acknowledged either.
+    // One at a time with --ack, so that no delivery is acknowledged that was not printed.
     concurrency: acks ? 1 : MOST_HELD,
     async handle({ delivery }) {
       if (printed >= count || signal.aborted) throw new RetryAfter(GIVEN_BACK_FOR_S, 'the listener ended')
-      // What could not be printed is given back, and the listener has nobody to go on for.
+      // A delivery that could not be printed is given back, and the listener ends.
       await show(delivery).catch((error: unknown) => {
         ended.reject(error)
         throw new RetryAfter(GIVEN_BACK_FOR_S, 'the listener ended')
@@ -43,7 +43,7 @@ export const run: ClientRun = async ({ options, flags, client, print, signal }) 
       throw new RetryAfter(GIVEN_BACK_FOR_S, 'the listener ended')
     },
     onError(error) {
-      // Held deliveries would keep a worker going that has lost its key; its end says why.
+      // Held deliveries would keep a worker running that has lost its key. The error is reported when the worker stops.
       if (error instanceof SensoriumError && [401, 403].includes(error.status)) ended.resolve()
       else if (error instanceof Error && !(error instanceof RetryAfter)) console.error(`${error.message}; trying again`)
     },

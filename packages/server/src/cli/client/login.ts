@@ -10,7 +10,7 @@ import { addressOf, DEFAULT_URL } from './session.ts'
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 const LOCAL = /^http:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:|$)/
 
-/** Never an option: everybody on the machine could read it in the list of processes. */
+/** The key is never an option: every user of the machine could read it in the list of processes. */
 async function readKey(env: NodeJS.ProcessEnv): Promise<string> {
   const given =
     env['SENSORIUM_KEY'] || (process.stdin.isTTY ? await askSecretly('API key: ') : await text(process.stdin))

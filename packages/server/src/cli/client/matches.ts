@@ -1,4 +1,4 @@
-// What made a delivery, in words.
+// Describes in words why a delivery was made.
 import type { Matched } from '@sensorium/client'
 
 export const matchesOf = (matched: readonly Matched[]): string =>

@@ -14,11 +14,11 @@ export const run: ClientRun = async ({ args: [file], options, client, write, sig
     }
   }
   if (file === '-') {
-    // Who reads may be slower than the service: what it has not taken is not gathered here.
+    // Waits for each write, so that lines do not pile up in memory if the reader is slower than the service.
     for await (const line of lines()) await write(cleanJsonText(line.trimEnd()))
     return { json: undefined, text: '' }
   }
-  // Of a folder that is not there, or a file that is: nothing is written over.
+  // Fails if the folder does not exist or the file does: nothing is overwritten.
   const written = createWriteStream(file!, { flags: 'wx', mode: 0o600 })
   await pipeline(Readable.from(lines()), written).catch((error: NodeJS.ErrnoException) => {
     if (error.syscall === 'open') throw new Misused(`${file} cannot be written: ${error.message}`, 'a new file')

@@ -5,13 +5,13 @@ import { EXIT } from '../exit-codes.ts'
 import { cleanLine } from '../terminal/clean.ts'
 import { progress } from '../terminal/progress.ts'
 
-/** Refused lines that a person is shown. */
+/** How many refused lines are shown to a person. */
 const SHOWN = 10
 const KIB = 1_024
 
 interface Source {
   stream: Readable
-  /** Bytes; 0 where nobody knows. */
+  /** In bytes; 0 if it is unknown. */
   size: number
   close(): Promise<void>
 }
@@ -37,8 +37,8 @@ export const run: ClientRun = async ({ args: [given], client, signal }) => {
   const total = Math.ceil(size / KIB)
   let read = 0
   async function* lines(): AsyncGenerator<string> {
-    // Not readLines(): that ends a line at U+2028 too, which stands inside of JSON texts as any other character.
-    // The decoder leaves out the mark that some editors put in front.
+    // Not readLines(): it also ends a line at U+2028, which may occur inside JSON strings like any other character.
+    // The decoder removes the byte order mark that some editors write.
     const decoder = new TextDecoder()
     let rest = ''
     for await (const chunk of stream) {
@@ -57,7 +57,7 @@ export const run: ClientRun = async ({ args: [given], client, signal }) => {
       signal,
       progress: () => {
         const done = Math.ceil(read / KIB)
-        // Of what comes through a pipe nobody knows the size.
+        // The size of piped input is unknown.
         if (total > 0) shown.show(Math.min(total, done), total)
       },
     })

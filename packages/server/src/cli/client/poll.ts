@@ -14,7 +14,7 @@ export const run: ClientRun = async ({ options, flags, client, print, signal }) 
   const shown = deliveries.map((delivery) => showDelivery(delivery, false))
   if (deliveries.length === 0) return { json, text: 'Nothing is due.' }
   if (flags.has('ack')) {
-    // First: what nobody has read comes again.
+    // Print before acknowledging, so that a delivery that could not be printed comes again.
     await print({ json, text: `${shown.join('\n\n')}\n` })
     const acknowledged = await client.deliveries.ack(deliveries.map(({ id }) => id))
     const exitCode = acknowledged === deliveries.length ? EXIT.ok : EXIT.failed

@@ -4,7 +4,7 @@ import { readProfiles } from './profiles.ts'
 
 export const run: LocalRun = async ({ env }) => {
   const { current, profiles } = readProfiles(env)
-  // Never the key.
+  // The key is never shown.
   const shown = Object.entries(profiles).map(([name, { url, agent }]) => ({
     name,
     url,

@@ -1,5 +1,5 @@
-// Profiles: which service, and the key for it, by name. They lie in the user's configuration folder, in a file that
-// only the user can read.
+// Profiles: named services, each with its key. They are stored in the user's configuration folder, in a file that only
+// the user can read.
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -7,7 +7,7 @@ import path from 'node:path'
 export interface Profile {
   url: string
   key: string
-  /** Who the key belongs to; null for an org-admin. */
+  /** The agent that owns the key; null for an org-admin. */
   agent: { id: string; name: string } | null
 }
 
@@ -16,7 +16,7 @@ export interface Profiles {
   profiles: Record<string, Profile>
 }
 
-/** A name that no profile has. */
+/** Thrown for a name that no profile has. */
 export class NoProfile extends Error {
   constructor(name: string, { profiles }: Profiles) {
     super(`There is no profile ${name}. Known: ${Object.keys(profiles).join(', ') || 'none'}`)
@@ -28,7 +28,7 @@ export const DEFAULT_PROFILE = 'default'
 type Environment = Readonly<Record<string, string | undefined>>
 
 export function profilesFile(env: Environment): string {
-  // The specification of XDG_CONFIG_HOME: a path that is not absolute is to be ignored.
+  // The XDG specification says to ignore an XDG_CONFIG_HOME that is not absolute.
   const given = env['XDG_CONFIG_HOME']
   const home = given && path.isAbsolute(given) ? given : path.join(env['HOME'] || os.homedir(), '.config')
   return path.join(home, 'sensorium', 'config.json')
@@ -55,7 +55,7 @@ export function readProfiles(env: Environment): Profiles {
   }
 }
 
-/** Whether others on this machine can read the keys. Windows has no such modes. */
+/** Returns whether other users of this machine can read the keys. Windows has no such file modes. */
 export function isOpenToOthers(env: Environment): boolean {
   if (process.platform === 'win32') return false
   try {
@@ -65,7 +65,7 @@ export function isOpenToOthers(env: Environment): boolean {
   }
 }
 
-/** In one step: a command that is interrupted leaves the old file or the new one. */
+/** Writes the file atomically: a command that is interrupted leaves the old file or the new one. */
 export function writeProfiles(env: Environment, profiles: Profiles): void {
   const file = profilesFile(env)
   mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })

@@ -7,10 +7,10 @@ import { progress } from '../terminal/progress.ts'
 import { givenEvent } from './given-event.ts'
 import { readInput } from './read-input.ts'
 
-/** The most that one request may carry. */
+/** The most events that one request may carry. */
 const BATCH = 100
 
-/** One event, a list of them, or one on each line. */
+/** Reads one event, a list of events, or one event on each line. */
 function eventsOf(text: string): NewEvent[] {
   const parsed = (piece: string, where: string): unknown => {
     try {

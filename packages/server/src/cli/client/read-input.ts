@@ -1,4 +1,4 @@
-// Values that may be long: given as they are, as `@file`, or as `-` for standard input.
+// Reads values that may be long: given directly, as `@file`, or as `-` for standard input.
 import { readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { parseToPassOn } from '../../kernel/json.ts'
@@ -8,7 +8,7 @@ export async function readInput(given: string): Promise<string> {
   if (given === '-') return text(process.stdin)
   if (!given.startsWith('@')) return given
   try {
-    // What some editors put in front of a text is none of it. Of standard input the decoder leaves it out.
+    // Removes the byte order mark that some editors write. For standard input, the decoder removes it.
     return readFileSync(given.slice(1), 'utf8').replace(/^\ufeff/, '')
   } catch (error) {
     throw new Misused(`${given.slice(1)} cannot be read: ${(error as Error).message}`, 'a file')
@@ -27,7 +27,7 @@ export async function readJson(option: string, given: string): Promise<unknown> 
   }
 }
 
-/** A number that an option says. */
+/** Reads the number given as the value of an option. */
 export function numberOf(option: string, given: string | undefined): number | undefined {
   if (given === undefined) return undefined
   const number = Number(given)
@@ -36,13 +36,13 @@ export function numberOf(option: string, given: string | undefined): number | un
   return number
 }
 
-/** `send,receive` */
+/** Splits a list such as `send,receive`. */
 export const listOf = (given: string): string[] =>
   given
     .split(',')
     .map((one) => one.trim())
     .filter((one) => one !== '')
 
-/** Without the fields that were left out. */
+/** Returns the fields without those that are undefined. */
 export const givenOnly = <T extends Record<string, unknown>>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never

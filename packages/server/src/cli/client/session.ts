@@ -1,10 +1,10 @@
-// Which service a command calls, and with which key.
+// Decides which service a command calls, and with which key. The first that applies wins:
 //
-// 1. `--profile` names a profile, and nothing else counts then.
-// 2. SENSORIUM_KEY is a key, for the service at `--url` or SENSORIUM_URL.
-// 3. SENSORIUM_PROFILE, or the current profile.
+// 1. `--profile` names a profile.
+// 2. SENSORIUM_KEY is a key for the service at `--url` or SENSORIUM_URL.
+// 3. SENSORIUM_PROFILE names a profile, or the current profile is used.
 //
-// A key that is kept for one service is never sent to another, so `--url` beside a profile must name the profile's own.
+// The key of a profile is never sent to another service, so `--url` with a profile must name the profile's own service.
 import { Misused } from '../command.ts'
 import { isOpenToOthers, profilesFile, readProfiles } from './profiles.ts'
 
@@ -13,23 +13,23 @@ export const DEFAULT_URL = 'http://localhost:8080'
 export interface Session {
   url: string
   key: string
-  /** Null where the key comes from the environment. */
+  /** Null if the key comes from the environment. */
   profile: string | null
 }
 
-/** No key to sign in with. */
+/** Thrown if there is no key to sign in with. */
 export class NotSignedIn extends Error {}
 
 type Environment = Readonly<Record<string, string | undefined>>
 type Options = Readonly<Record<string, string | undefined>>
 
-/** An address as a person types it: `localhost:8080` will do. */
+/** Reads a URL as people type it: `localhost:8080` is enough. */
 export function addressOf(given: string): string {
   const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(given) ? given : `http://${given}`
   const url = URL.canParse(text) ? new URL(text) : null
   if (url === null || !['http:', 'https:'].includes(url.protocol) || url.username || url.search || url.hash)
     throw new Misused(`${given} is no address of a service: it looks like https://sensorium.example`, 'an address')
-  // With the version of the API behind it, as the guides have it for curl, it is the same service.
+  // A URL that ends in the API version, as the guides write it for curl, names the same service.
   return url.href.replace(/\/+$/, '').replace(/\/v1$/, '')
 }
 

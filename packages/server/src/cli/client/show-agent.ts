@@ -1,4 +1,4 @@
-// An agent as a person reads it.
+// Shows an agent to a person.
 import type { Agent } from '@sensorium/client'
 import type { Field } from '../terminal/record.ts'
 import type { Styled } from '../terminal/screen.ts'

@@ -1,4 +1,4 @@
-// Members and feeds of a channel, as tables.
+// Shows the members and feeds of a channel as tables.
 import type { Feed, Member } from '@sensorium/client'
 import { list } from '../terminal/table.ts'
 import { when } from '../terminal/when.ts'

@@ -1,4 +1,4 @@
-// A delivery as a person reads it: what happened, to whom, when; then its data.
+// Shows a delivery to a person: type, subject and source, then the data, then ids and time.
 import type { Delivery } from '@sensorium/client'
 import { cleanJson, cleanLine } from '../terminal/clean.ts'
 import { paint, screen, type Screen } from '../terminal/screen.ts'
@@ -7,7 +7,7 @@ import { when } from '../terminal/when.ts'
 
 const text = (value: unknown): string => (typeof value === 'string' ? cleanLine(value) : '')
 
-/** What an agent remembers about the event, by title. */
+/** Returns the titles of what the agent remembers about the event. */
 function remembered(payload: Delivery['payload']): string[] {
   const { memories } = (payload['enrichment'] ?? {}) as { memories?: { id?: unknown; title?: unknown }[] }
   return (Array.isArray(memories) ? memories : []).map(({ id, title }) => `remembers: ${text(title)} (${text(id)})`)

@@ -1,4 +1,4 @@
-// A memory as a person reads it: its title, its content, and where it is from.
+// Shows a memory to a person: its title, its content, then id, type, scope and time.
 import type { Memory } from '@sensorium/client'
 import { cleanLine, cleanText } from '../terminal/clean.ts'
 import { paint, screen, type Screen } from '../terminal/screen.ts'

@@ -31,8 +31,8 @@ const LOOK_EVERY_MS = 200
 const MIB = 1_048_576
 
 /**
- * Shows a person how much of the copy is there. It is made in one step elsewhere, so that its file is all there is to
- * see.
+ * Shows a person how much of the copy has been written. The copy is one step off the main thread, so the size of its
+ * file is the only measure of progress.
  */
 async function watched<T>(from: string, to: string, copy: () => Promise<T>): Promise<T> {
   if (errorScreen.columns === null) return copy()
@@ -48,5 +48,5 @@ async function watched<T>(from: string, to: string, copy: () => Promise<T>): Pro
   }
 }
 
-/** For a shell to take it as one word. */
+/** Quotes a text so that a shell takes it as one word. */
 export const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`

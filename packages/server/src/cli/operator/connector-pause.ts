@@ -1,4 +1,4 @@
-// `connector pause` and `connector resume`, which differ in one word.
+// `connector pause` and `connector resume`.
 import { operations } from '@sensorium/contract'
 import type { OperatorRun } from '../command.ts'
 

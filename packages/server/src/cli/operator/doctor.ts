@@ -1,4 +1,4 @@
-// Looks at everything the service stands on, and at the service if it runs here, and changes nothing.
+// Checks everything that the service depends on, and the service itself if it runs here. Changes nothing.
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { ConfigError, type Config } from '../../config.ts'
@@ -25,15 +25,15 @@ interface Check extends Finding {
   check: string
 }
 
-/** Adds a line to the report; what is thrown is a failed check. */
+/** Adds a line to the report. If `examine` throws, the check has failed. */
 type Look = (check: string, examine: () => Finding | Promise<Finding>) => Promise<void>
 
 const MIB = 1_048_576
-/** Below this a write-ahead log and one night of events may not fit. */
+/** With less, a write-ahead log and one night of events may not fit. */
 const LEAST_FREE_BYTES = 512 * MIB
-/** Leases and limits are counted in each node's own time: further apart than this and they disagree. */
+/** Leases and limits use each node's own clock. If clocks differ by more than this, the nodes disagree. */
 const MOST_SKEW_MS = 1_000
-/** No clock is earlier than this code. */
+/** A clock that shows an earlier time than this is wrong: this code is newer. */
 const EARLIEST = Date.parse('2025-01-01T00:00:00Z')
 const MODEL_TIMEOUT_MS = 3_000
 
@@ -78,7 +78,7 @@ async function examine(config: Config, clock: Clock, look: Look): Promise<void> 
   let store: Store | null = null
   try {
     await look('store', async () => {
-      // To look is not to make.
+      // A check must not create the store.
       store = storeExists(config) ? connect(config, clock, { poolSize: 1 }) : null
       return store ? examineStore(store) : fine('none yet; the first start makes it')
     })
@@ -119,7 +119,7 @@ async function examineSecret({ secret, dataDir }: Config, store: Store | null): 
 
 function examineDisk({ dataDir, databaseUrl }: Config): Finding {
   if (databaseUrl !== null) return fine('nothing is kept on this disk')
-  // The folder, or what it will be made in.
+  // The data folder, or the nearest existing folder that it will be created in.
   let folder = path.resolve(dataDir)
   while (!existsSync(folder)) folder = path.dirname(folder)
   if (!statSync(folder).isDirectory()) return wrong(`${folder} is not a folder`)
@@ -142,7 +142,7 @@ async function examineClock(store: Store | null, clock: Clock): Promise<Finding>
   if (before < EARLIEST) return wrong(`it says ${iso(before)}`)
   const told = (await store?.serverTime()) ?? null
   if (told === null) return fine(iso(before))
-  // The database read its clock somewhere between the question and the response.
+  // The database read its clock at some moment between `before` and `after`.
   const after = clock.now()
   const skew = told < before ? told - before : told > after ? told - after : 0
   const text = `${iso(before)}, ${Math.abs(skew)} ms ${skew > 0 ? 'behind' : 'ahead of'} the database's`
@@ -151,12 +151,13 @@ async function examineClock(store: Store | null, clock: Clock): Promise<Finding>
 
 async function examineModel({ embeddings }: Config): Promise<Finding> {
   if (embeddings.kind === 'builtin') {
-    // Not loaded, which would take a second: a package for this platform and whole weights are what may be missing.
+    // The model is not loaded, which would take a second: only the package for this platform and intact weights may be
+    // missing.
     runtimePackage()
     await verifiedWeights(modelFolder())
     return fine('builtin')
   }
-  // Any response shows that somebody is there; what it says of an empty question is its own affair.
+  // Any response shows that the server is reachable, whatever its status for an empty request.
   await fetch(embeddings.url, { method: 'HEAD', signal: AbortSignal.timeout(MODEL_TIMEOUT_MS) }).catch(
     (error: Error) => {
       throw new Error(`${embeddings.url} cannot be reached: ${error.message}`)

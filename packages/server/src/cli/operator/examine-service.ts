@@ -1,11 +1,11 @@
-// What the service of this environment says about itself, if one runs here: a store that refuses writes and background
-// work that fails are known to the process alone.
+// Asks the service of this environment about its state, if one runs here: only the process itself knows that its store
+// refuses writes or that its background work fails.
 import type { Config } from '../../config.ts'
 import type { Failing } from '../../kernel/loop.ts'
 
 const ANSWER_WITHIN_MS = 3_000
 
-/** What /readyz says, in success or in failure. */
+/** The response of /readyz, in success or in failure. */
 interface Said {
   status?: string
   failing?: Pick<Failing, 'loop' | 'rounds' | 'seconds'>[]

@@ -12,7 +12,7 @@ function asFailure(error: unknown): Failure {
     return invalid({ field: 'environment', value: null, expected: error.problems.join('; '), example: null })
   if (error instanceof StoreUnavailable) return unavailable(`${error.sentence}: ${error.message}`)
   if (error instanceof Unsupported) return ruleBroken('unsupported_store', error.message, { instead: error.instead })
-  // Whoever runs the command is the operator: unlike a caller of the service they may read what went wrong.
+  // The operator runs this command and, unlike a caller of the service, may see what went wrong.
   return new Failure('internal_error', (error as Error).message, internal().details)
 }
 

@@ -1,4 +1,4 @@
-// What an operator's command is given: the configuration of the service, and its store.
+// Prepares what an operator's command receives: the configuration of the service, and its store.
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { Operation } from '@sensorium/contract'
@@ -12,7 +12,7 @@ import { openStore, storeExists, type Opened } from '../../store/open.ts'
 import type { Given, OperatorInvocation } from '../command.ts'
 import { originOf } from './ingest-options.ts'
 
-/** A command works on a store that is there: a mistyped folder must not become one. */
+/** Opens an existing store and never creates one: a mistyped folder must not become a store. */
 function open(settings: Config): Promise<Opened> {
   if (storeExists(settings)) return openStore(settings, systemClock)
   throw ruleBroken(
@@ -28,7 +28,7 @@ export function operatorInvocation(given: Given, env: NodeJS.ProcessEnv): Operat
     const settings = config()
     const { store, secrets } = await open(settings)
     try {
-      // Only here: it brings every feature with it, and most of a command's start-up time.
+      // Imported only here: it loads every feature, which takes most of a command's start-up time.
       const { makeOperatorOperations } = await import('../../operations/make-operator-operations.ts')
       const { perform } = makeOperatorOperations(store, secrets, systemClock, settings)
       return resultOf<O>(await perform(OPERATOR, operation, input, { origin: originOf(settings) }))

@@ -1,4 +1,4 @@
-// `tenant settings` and `tenant set`: what holds for one tenant in the place of the environment.
+// `tenant settings` and `tenant set`: values for one tenant that override the environment.
 import { operations, TENANT_SETTINGS, type TenantSettings } from '@sensorium/contract'
 import { invalid } from '../../kernel/failure.ts'
 import type { OperatorRun, CommandResult } from '../command.ts'
@@ -13,7 +13,8 @@ const shown = (settings: TenantSettings): CommandResult => ({
 })
 
 /**
- * `max_attempts=7`, `push_retry_s=5,60,600`, `rate_limit_agent=off`, `quota_agents=default`. The API checks the values.
+ * Reads `max_attempts=7`, `push_retry_s=5,60,600`, `rate_limit_agent=off`, `quota_agents=default`. The API checks the
+ * values.
  */
 function readSetting(text: string): [string, unknown] {
   const [, name = '', value = ''] = /^([a-z_]+)=(.*)$/s.exec(text) ?? []

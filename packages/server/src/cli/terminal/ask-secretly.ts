@@ -1,4 +1,4 @@
-// Asks for something that must not be seen: what is typed is not shown.
+// Asks for a secret: what is typed is not shown.
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { Interrupted } from '../command.ts'

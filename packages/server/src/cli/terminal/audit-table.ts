@@ -10,7 +10,7 @@ interface Entry {
   request_id: string | null
 }
 
-/** The audit log, whoever asked for it. */
+/** Shows the audit log, for an org-admin and for the operator. */
 export function showAudit(json: { entries: readonly Entry[]; total: number }): CommandResult {
   const rows = json.entries.map(({ at, actor, action, resource, request_id }) => [
     when(at),

@@ -1,10 +1,10 @@
-// How far long work has come, on standard error, so that standard output has the result alone. A terminal sees one line
-// that moves, everything else a line for each whole per cent at most.
+// Shows the progress of long work on standard error, so that standard output has only the result. On a terminal it is
+// one line that is updated; elsewhere it is at most one line for each whole per cent.
 import { errorScreen, type Screen } from './screen.ts'
 
 const WIDTH = 30
 
-/** `[##########--------------------]  33%  120 of 360` */
+/** Returns a bar such as `[##########--------------------]  33%  120 of 360`. */
 export function bar(done: number, total: number, unit = ''): string {
   const share = total === 0 ? 1 : Math.min(1, done / total)
   const filled = Math.floor(share * WIDTH)
@@ -14,7 +14,7 @@ export function bar(done: number, total: number, unit = ''): string {
 
 export interface Progress {
   show(done: number, total: number): void
-  /** Leaves the last state standing. */
+  /** Ends the line and leaves the last state visible. */
   end(): void
 }
 
@@ -30,7 +30,7 @@ export function progress(
       const line = bar(done, total, unit)
       const now = total === 0 ? 100 : Math.floor((done / total) * 100)
       if (line === shown || (on.columns === null && now === percent)) return
-      // What is left of a longer line before it is cleared.
+      // The escape sequence clears what is left of a longer line before.
       write(on.columns === null ? `${line}\n` : `\r${line}\u001b[K`)
       shown = line
       percent = now

@@ -1,4 +1,4 @@
-// One thing, as names and values below each other. Long values are wrapped beside their name.
+// Shows one object as names and values below each other. Long values are wrapped beside their name.
 import { cleanText } from './clean.ts'
 import { paint, screen, type Screen, type Styled } from './screen.ts'
 import { padEnd, widthOf, wrap } from './width.ts'

@@ -1,8 +1,8 @@
-// What text is written for: a terminal with its width and colours, or a pipe that gets it plain.
+// The destination of text: a terminal with its width and colours, or a pipe that receives plain text.
 import { styleText } from 'node:util'
 
 export interface Screen {
-  /** Null where it is no terminal: nothing is cut or wrapped there. */
+  /** Null if it is not a terminal: nothing is cut or wrapped then. */
   columns: number | null
   colours: boolean
   now(): number
@@ -21,7 +21,7 @@ const UNKNOWN_WIDTH = 80
 
 const screenOf = (stream: NodeJS.WriteStream): Screen => ({
   columns: stream.isTTY ? Math.max(NARROWEST, stream.columns || UNKNOWN_WIDTH) : null,
-  // hasColors() knows NO_COLOR, FORCE_COLOR and TERM=dumb.
+  // hasColors() respects NO_COLOR, FORCE_COLOR and TERM=dumb.
   colours: stream.isTTY && stream.hasColors(),
   now: () => Date.now(),
 })

@@ -1,5 +1,6 @@
-// Columns for people: as wide as their widest cell, numbers to the right. On a terminal the longest texts are cut until
-// the table fits; ids, numbers and times never are. What does not fit even then is shown as a record for each row.
+// Tables for people: a column is as wide as its widest cell, and numbers are right-aligned. On a terminal the longest
+// texts are cut until the table fits; ids, numbers and times never are. A table that does not fit even then is shown as
+// a record for each row.
 import { cleanLine } from './clean.ts'
 import { paint, screen, type Screen, type Styled } from './screen.ts'
 import { record } from './record.ts'
@@ -8,11 +9,14 @@ import { cut, padEnd, padStart, widthOf } from './width.ts'
 export type Cell = string | number | null | Styled
 
 const GAP = 2
-/** A text is not cut below this in a table that is read; a longer one is scanned, and may be cut further. */
+/**
+ * Texts keep at least LEAST columns in a table of up to MOST_READ rows, which people read. A longer table is scanned,
+ * and its texts may be cut to LEAST_SCANNED.
+ */
 const LEAST = 20
 const LEAST_SCANNED = 10
 const MOST_READ = 5
-/** An id or the prefix of a key: it is there to be copied. */
+/** An id or the prefix of a key, which people copy. */
 const ID = /\b(?:[a-z]{2,5}_[0-9a-z]{26}|ak_live_\w+)/
 
 export const textOf = (cell: Cell): string =>
@@ -67,7 +71,7 @@ export function table(head: readonly string[], rows: readonly (readonly Cell[])[
   return [line(on.columns === null ? head : shownHead, 'bold'), ...rows.map((row) => line(row))].join('\n')
 }
 
-/** A table of one page of a list, and how much of the list that is. */
+/** Shows one page of a list as a table, and how much of the list that is. */
 export function list(
   head: readonly string[],
   rows: readonly (readonly Cell[])[],

@@ -1,4 +1,4 @@
-// Times: how long ago for a person at a terminal, exact for everything else.
+// Shows times: relative to now on a terminal, exact everywhere else.
 import { screen, type Screen } from './screen.ts'
 
 const STEPS: readonly [seconds: number, unit: string][] = [

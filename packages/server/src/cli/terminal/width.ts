@@ -1,8 +1,8 @@
-// How wide text is on a terminal, and how it is made to fit.
+// Measures the width of text on a terminal, and makes it fit.
 import { stripVTControlCharacters } from 'node:util'
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
-/** Takes two columns: emoji, and the characters of East Asian scripts. */
+/** Characters that take two columns: emoji, and those of East Asian scripts. */
 const WIDE =
   /^(?:\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{20000}-\u{3fffd}])/u
 const ASCII = /^[\x20-\x7e]*$/
@@ -32,7 +32,7 @@ export const padEnd = (text: string, columns: number): string => text + ' '.repe
 export const padStart = (text: string, columns: number): string =>
   ' '.repeat(Math.max(0, columns - widthOf(text))) + text
 
-/** Breaks plain text between words; a word that is too long stays whole, so that an address or an id can be copied. */
+/** Breaks plain text between words. A word that is too long stays whole, so that a URL or an id can be copied. */
 export function wrap(text: string, columns: number | null): string[] {
   if (columns === null) return text.split('\n')
   return text.split('\n').flatMap((paragraph) => {

@@ -1,12 +1,12 @@
-// A line of output, told when it is out: what nobody reads any more was not printed.
+// Writes a line of output and waits until it is written: a line that the reader no longer takes was not printed.
 import type { Writable } from 'node:stream'
 
-/** Whoever read the output has ended, `head` for one. */
+/** The reader of the output has ended, for example `head`. */
 export class OutputClosed extends Error {}
 
 const CLOSED = ['EPIPE', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_WRITE_AFTER_END']
 
-/** Rejects where it could not be written: with `OutputClosed`, or with what the disk says. */
+/** Rejects if the line could not be written: with `OutputClosed`, or with the error of the system. */
 export const writeLine = (stream: Writable, line: string): Promise<void> =>
   new Promise((resolve, reject) => {
     stream.write(`${line}\n`, (error: NodeJS.ErrnoException | null | undefined) => {

@@ -1,13 +1,13 @@
-// How a broker is reached, and what its refusals mean. Pure.
+// The connection options for a broker, and the meaning of its refusals. Pure.
 import { isIP } from 'node:net'
 import type { ConnectionOptions } from 'rhea'
 import type { ConnectorSettings } from './connector.ts'
 
-/** A peer that says nothing for this long is gone; both sides send something more often. */
+/** A peer that is silent for this long counts as gone; both sides send something more often than that. */
 const IDLE_MS = 15_000
 const MAX_FRAME_BYTES = 65_536
 
-/** Turned away, not out of reach: the same again will not help unless somebody changes something. */
+/** The broker refused the connection; it is not unreachable. Retrying does not help until a setting changes. */
 const REFUSED_CONDITIONS =
   /^amqp:(unauthorized-access|not-found|not-allowed|not-implemented|invalid-field|precondition-failed)$/
 const REFUSED_CERTIFICATES = /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO|DEPTH_ZERO|SELF_SIGNED)/
@@ -19,24 +19,24 @@ export function connectionOptions({ id, url, tlsCa }: ConnectorSettings): Connec
   const common = {
     host,
     port: Number(port) || (protocol === 'amqps:' ? 5671 : 5672),
-    // Without a user the broker is asked for anonymous access.
+    // Without a user, the connector asks the broker for anonymous access.
     username: decodeURIComponent(username) || 'anonymous',
     ...(password === '' ? {} : { password: decodeURIComponent(password) }),
     container_id: `sensorium-${id}`,
     hostname: vhost === '' ? host : `vhost:${vhost}`,
     idle_time_out: IDLE_MS,
-    // Larger messages come in pieces, so that one that is too large can be dropped as it comes.
+    // Larger messages arrive in several frames, so that a message that is too large can be dropped while it arrives.
     max_frame_size: MAX_FRAME_BYTES,
-    // Reconnecting is ours: its waits are the clock's, and its state is shown.
+    // `amqp.ts` reconnects instead: it waits by our clock, and shows the state to the operator.
     reconnect: false as const,
   }
   if (protocol !== 'amqps:') return { ...common, transport: 'tcp' }
-  // An address has no server name to ask for; the certificate is then checked for the address itself.
+  // An IP address has no server name to send; the certificate is then checked against the address itself.
   const tls = { servername: isIP(host) ? '' : host, rejectUnauthorized: true, ...(tlsCa === null ? {} : { ca: tlsCa }) }
   return { ...common, ...tls, transport: 'tls' } as ConnectionOptions
 }
 
-/** Why a connection ended, in words, and whether the broker turned it away. */
+/** Returns why a connection ended, in words, and whether the broker refused it. */
 export function describeEnd(error: unknown): { text: string; refused: boolean } {
   const { condition, code, description, message } = (error ?? {}) as {
     condition?: string

@@ -1,4 +1,4 @@
-// How many messages a broker may send: never more unsettled than `credit`.
+// How many messages a broker may send: there are never more than `credit` unsettled ones.
 import type { Receiver } from 'rhea'
 import { backoffMs } from '../../kernel/backoff.ts'
 import type { Clock } from '../../kernel/clock.ts'
@@ -10,11 +10,11 @@ export interface Credit {
   grant(): void
   /** A message came. */
   arrived(): void
-  /** A message is settled: there is room for the next. */
+  /** A message is settled, which makes room for the next. */
   settled(): void
   /** The store took a message. */
   storeWorks(): void
-  /** The store did not: nothing is asked for until a while has passed, and then one message at first. */
+  /** The store could not take a message. Asks for nothing during a backoff, and then for one message at first. */
   storeIsAway(): Promise<void>
   unsettled(): number
   /** Resolves when nothing is unsettled. */
@@ -28,7 +28,7 @@ export interface CreditTools {
   ended: AbortSignal
   /** Null while the link is not open. */
   receiver(): Receiver | null
-  /** How often in a row the store was away; it outlives the connection. */
+  /** How often in a row the store was unavailable. The count outlives the connection. */
   store: { failures: number }
 }
 
@@ -39,8 +39,9 @@ export function makeCredit({ credit, clock, ended, receiver, store }: CreditTool
   let scheduled = false
   let whenIdle = (): void => {}
 
-  // Settling happens in bursts, when a group is on disk: one flow for all of it. And none while messages may be on
-  // their way: RabbitMQ 3 takes the number as credit from then on, forgets those, and sends more than was granted.
+  // Messages are settled in bursts, when a group is on disk, so one flow frame serves a whole burst. No flow is sent
+  // while granted messages may still be on their way: RabbitMQ 3 takes the number as the credit from then on, forgets
+  // the messages in flight, and sends more than was granted.
   function grant(): void {
     if (scheduled || ended.aborted || granted > 0) return
     scheduled = true

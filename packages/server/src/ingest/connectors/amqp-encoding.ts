@@ -1,22 +1,22 @@
-// Whether the bytes of an AMQP 1.0 message can be decoded with bounded work. Pure, linear, and itself bounded.
+// Checks that the bytes of an AMQP 1.0 message can be decoded with bounded work. Pure, linear, and itself bounded.
 //
-// Who may send to a queue chooses these bytes, and a broker passes them on unread. Decoded as they are, twenty bytes
-// can say that an array has four thousand million items of no width, and ten thousand lists can stand in one another:
-// the first takes all memory, the second all of the stack. So the lengths are walked before anything is made of them.
+// Anyone who may send to a queue chooses these bytes, and a broker passes them on unread. Twenty bytes can declare an
+// array of four thousand million items of zero width, and ten thousand lists can be nested in one another: decoding the
+// first takes all memory, the second all of the stack. So the lengths are checked before anything is decoded.
 
-/** Why a message is none of ours. Its text goes to the broker and into `last_error`. */
+/** Why a message cannot be read. The text goes to the broker and into `last_error`. */
 export class Unreadable extends Error {}
 
-/** Annotations, properties and bodies of ours nest three deep; the body's own JSON is bytes here. */
+/** The annotations, properties and bodies that we read nest three deep; the JSON of a body is bytes at this level. */
 const MAX_NESTED = 16
-/** Values in one message, its data aside. */
+/** Values in one message. The bytes of a data section are one value. */
 const MAX_VALUES = 4_096
 const FIRST_SECTION = 0x70
 const LAST_SECTION = 0x78
-/** Bytes of a value by the first half of its type code; from 0x4_ to 0x9_. */
+/** Width of a value in bytes by the high half of its type code, from 0x4_ to 0x9_. */
 const FIXED_WIDTHS = [0, 1, 2, 4, 8, 16]
 
-/** Throws Unreadable for what must not be decoded. */
+/** Throws Unreadable for bytes that must not be decoded. */
 export function checkEncoding(bytes: Buffer): void {
   let at = 0
   let values = 0
@@ -30,7 +30,7 @@ export function checkEncoding(bytes: Buffer): void {
   const length = (wide: boolean, end: number): number =>
     wide ? bytes.readUInt32BE(skip(4, end)) : bytes[skip(1, end)]!
 
-  /** The type code of what follows; a described type has its description before it. */
+  /** Reads the type code of the next value. In a described type, the descriptor comes before it. */
   function typeCode(depth: number, end: number): number {
     const code = bytes[skip(1, end)]!
     if (code !== 0) return code
@@ -68,7 +68,7 @@ export function checkEncoding(bytes: Buffer): void {
   }
 }
 
-// A section says by number which one it is, or by a name that begins with `amqp:`.
+// A section is identified by a number, or by a name that begins with `amqp:`.
 function checkSection(bytes: Buffer, at: number): void {
   const [zero, kind, code] = bytes.subarray(at, at + 3)
   const number =

@@ -1,12 +1,12 @@
 // One connection to an AMQP 1.0 broker, from its opening to its end.
 //
-// 1. Accepted after its event is on disk. Released when the store cannot take it, and then asked for again more slowly,
-//    one at first: a broker gives back at once what is released, and the two would spin.
-// 2. Rejected when it can never become an event; the connector goes on.
-// 3. A message is decoded after its bytes were checked, and no more of it is held than an event may have: who may send
-//    to the queue can neither take our memory nor end the connection for the others.
-// 4. Whatever ends the connection, an unsettled message is the broker's and comes again; the event id makes it a
-//    duplicate.
+// 1. A message is accepted after its event is on disk. It is released when the store cannot take it, and messages are
+//    then requested more slowly, one at first: a broker redelivers a released message at once, and the two would spin.
+// 2. A message is rejected when it can never become an event; the connector goes on.
+// 3. A message is decoded after its bytes were checked, and no more of it is held in memory than an event may have:
+//    a sender to the queue can neither use up our memory nor end the connection for the others.
+// 4. However the connection ends, an unsettled message still belongs to the broker and is redelivered; its event id
+//    makes it a duplicate.
 import rhea, { type Connection, type Delivery, type EventContext, type Receiver } from 'rhea'
 import { connectionOptions } from './amqp-address.ts'
 import { makeCredit, type Credit } from './amqp-credit.ts'
@@ -20,19 +20,19 @@ import { publishMessage } from './publish-message.ts'
 
 const OPEN_WITHIN_MS = 15_000
 const CLOSE_WITHIN_MS = 2_000
-/** How long what is on its way to the store may take when the connector is told to stop. */
+/** How long messages on their way to the store may take when the connector is told to stop. */
 const DRAIN_MS = 5_000
 
 export interface LinkTools extends ConnectorTools {
   progress: Progress
   stopping: AbortSignal
-  /** How often in a row the store was away. */
+  /** How often in a row the store was unavailable. */
   store: { failures: number }
-  /** The link is open. */
+  /** Called when the link is open. */
   opened(): void
 }
 
-/** Connects and receives; returns why it ended. */
+/** Connects and receives. Resolves with the reason when the connection has ended. */
 export async function runLink(settings: ConnectorSettings, tools: LinkTools): Promise<unknown> {
   const { clock, stopping, store, progress, opened } = tools
   const ended = new AbortController()
@@ -53,7 +53,7 @@ export async function runLink(settings: ConnectorSettings, tools: LinkTools): Pr
   const finish = (error: unknown): void => {
     end(error)
     connection?.close()
-    // A broker that does not answer our farewell keeps no socket of ours.
+    // A broker that does not answer the close does not keep the socket open.
     const socket = (connection as unknown as { socket?: { destroy(): void } } | undefined)?.socket
     setTimeout(() => socket?.destroy(), CLOSE_WITHIN_MS).unref()
   }
@@ -76,13 +76,13 @@ export async function runLink(settings: ConnectorSettings, tools: LinkTools): Pr
     finish(context.error ?? context.connection.error ?? closedBy('connection')),
   )
   container.on('disconnected', ({ error }: EventContext) => end(error ?? new Error('the connection was lost')))
-  // Each is told by one of the above as well; unheard, an `error` would end the process.
+  // The close events above report these errors too; without a listener, an `error` event would end the process.
   for (const name of ['receiver_error', 'session_error', 'connection_error'] as const) container.on(name, () => {})
   for (const name of ['error', 'protocol_error']) container.on(name, (error: unknown) => finish(error))
 
   async function leave(): Promise<void> {
     if (credit.unsettled() > 0) await Promise.race([credit.idle(), clock.sleep(DRAIN_MS, ended.signal)])
-    // What was just settled goes out before the farewell.
+    // Outcomes that were settled a moment ago are sent before the close.
     await new Promise(setImmediate)
     finish(undefined)
   }
@@ -109,7 +109,10 @@ export async function runLink(settings: ConnectorSettings, tools: LinkTools): Pr
   return promise
 }
 
-/** What is done with each message that comes over one connection; `refusedSize` is that of one that was not kept. */
+/**
+ * Returns the handler for each message of one connection. `refusedSize` is the size of a message that was too large to
+ * be kept, else null.
+ */
 function makeTake(
   { tenantId, id, source, mapper }: ConnectorSettings,
   { publish, clock, maxEventBytes, progress, stopping }: LinkTools,
@@ -121,7 +124,7 @@ function makeTake(
 
   function settle(outcome: 'accepted' | 'released' | 'rejected', act: () => void, reason = ''): void {
     tell(outcome + reason, () => {
-      // On a connection that is gone there is nothing to settle: the broker has taken the message back.
+      // On a closed connection there is nothing to settle: the broker has taken the message back.
       if (!ended.aborted) {
         act()
         progress.add(outcome)
@@ -152,7 +155,7 @@ function makeTake(
 
   return (bytes, refusedSize, delivery) => {
     credit.arrived()
-    // Came before the broker heard that there is no more credit.
+    // The message was sent before the broker knew that the connector is stopping.
     if (stopping.aborted) return settle('released', () => delivery.release())
     progress.add('received')
     progress.lastMessageAt = clock.now()

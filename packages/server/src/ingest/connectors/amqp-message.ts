@@ -1,5 +1,5 @@
-// From an AMQP 1.0 message to an event: a CloudEvent, structured or binary, as it is; other JSON through the mapping.
-// Pure.
+// Turns an AMQP 1.0 message into an event: a CloudEvent, structured or binary, is kept as it is; other JSON goes
+// through the mapping. Pure.
 import rhea, { type Message } from 'rhea'
 import { eventWithData, prepareEvent, withoutAdded, type PreparedEvent } from '../../events/envelope.ts'
 import { tooLarge } from '../../kernel/failure.ts'
@@ -11,10 +11,10 @@ const STRUCTURED = 'application/cloudevents+json'
 const ATTRIBUTE = /^cloudEvents[:_]/
 const DATA_SECTION = 0x75
 
-/** Reads a message as it came off the wire, or throws what says why it must be rejected. */
+/** Reads a message as it came off the wire. Throws an error that says why the message must be rejected. */
 export function readMessage(bytes: Buffer, mapper: Mapper, maxBytes: number, now: number): PreparedEvent {
   checkEncoding(bytes)
-  // Typed as if it made bytes of a message.
+  // rhea's types declare `decode` as if it encoded a message.
   const message = (rhea.message.decode as unknown as (bytes: Buffer) => Message)(bytes)
   const raw = bodyBytes(message.body)
   if (raw.length > maxBytes) throw tooLarge(raw.length, maxBytes)
@@ -34,7 +34,7 @@ export function readMessage(bytes: Buffer, mapper: Mapper, maxBytes: number, now
   })
 }
 
-// A data section is bytes, or several that belong together; some clients send the JSON as a string value instead.
+// The body is one data section, or several to be joined; some clients send the JSON as a string value instead.
 function bodyBytes(body: unknown): Buffer {
   if (body === undefined || body === null) return Buffer.alloc(0)
   if (Buffer.isBuffer(body)) return body
@@ -66,7 +66,7 @@ function binary(message: Message, properties: Record<string, unknown>, type: str
   return withoutAdded(eventWithData(envelope, type, raw))
 }
 
-/** What the mapping sees as `headers`: the application's properties and the message's own, names in lower case. */
+/** Returns what the mapping sees as `headers`: application and message properties, with names in lower case. */
 function headersOf(message: Message, properties: Record<string, unknown>): Record<string, unknown> {
   const headers: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(properties)) headers[name.toLowerCase()] = plain(value)
@@ -83,7 +83,7 @@ function headersOf(message: Message, properties: Record<string, unknown>): Recor
   return headers
 }
 
-/** A value of AMQP's types as one of JSON's. */
+/** Converts a value of an AMQP type to a JSON value. */
 function plain(value: unknown): unknown {
   if (value instanceof Date) return value.toISOString()
   if (Buffer.isBuffer(value)) return value.toString('base64')
@@ -92,7 +92,7 @@ function plain(value: unknown): unknown {
   return value
 }
 
-// A text, a number, a UUID or bytes. Numbers too long for JavaScript come as bytes as well.
+// An id is a string, a number, a UUID or bytes. rhea returns numbers too long for JavaScript as bytes too.
 function idText(id: unknown): string | null {
   if (typeof id === 'string' && id !== '') return id
   if (typeof id === 'number') return String(id)

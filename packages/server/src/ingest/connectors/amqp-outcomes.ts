@@ -1,15 +1,15 @@
-// What became of messages, told so that each is told its own.
+// Reports the outcome of each message to the broker correctly.
 //
-// The library tells of deliveries that were settled in one turn as a range, with the outcome of its first, and does not
-// look whether the second has the same (rhea 3.0.5, `write_dispositions`): one that was given back behind one that was
-// accepted would be told as accepted, and be lost. So a turn tells one outcome; another waits for the next turn.
+// rhea reports the deliveries settled in one turn as a range with the outcome of the first, and does not check that the
+// second has the same outcome (rhea 3.0.5, `write_dispositions`): a message released after an accepted one would be
+// reported as accepted, and be lost. So one turn reports one outcome; a different outcome waits for the next turn.
 
-/** Carries out `act` now, or as soon as what was settled before it with another outcome has been told. */
+/** Calls `act` now, or as soon as every earlier settlement with another outcome has been reported. */
 export type TellOutcome = (outcome: string, act: () => void) => void
 
 export function makeOutcomes(): TellOutcome {
   const waiting: { outcome: string; act: () => void }[] = []
-  /** The outcome that this turn tells. */
+  /** The outcome that this turn reports. */
   let told: string | null = null
 
   function tell(): void {
@@ -17,7 +17,7 @@ export function makeOutcomes(): TellOutcome {
       const { outcome, act } = waiting.shift()!
       if (told === null) {
         told = outcome
-        // The library writes at the end of the tick.
+        // rhea writes at the end of the tick.
         setImmediate(next)
       }
       act()

@@ -1,10 +1,10 @@
-// The bytes of a message as they come in, held up to a bound. The library would decode them itself before anybody has
-// looked at them, and what it throws ends the connection: the broker sends the same message again, for ever.
+// Keeps the bytes of a message as they arrive, up to a bound. rhea would decode them before they are checked, and an
+// error that it throws ends the connection: the broker would send the same message again, for ever.
 import type { Session } from 'rhea'
 
-/** What a message may have beside its body: properties and annotations. */
+/** Bytes a message may have beside its body, for properties and annotations. */
 const BESIDE_THE_BODY = 65_536
-/** Not 0, which stands for a message of AMQP's own: the library hands over other formats as they are. */
+/** 0 stands for AMQP's own message format, which rhea decodes; messages of other formats it passes on as bytes. */
 const UNDECODED = 1
 const NO_BYTES = Buffer.alloc(0)
 
@@ -14,13 +14,13 @@ interface Frame {
 }
 
 export interface Transfers {
-  /** The size of the message that is being handed over, also where its bytes were not kept. */
+  /** The size of the message that is being handed over, even if its bytes were not kept. */
   size(): number
-  /** Whether its bytes were. */
+  /** Whether the bytes of that message were kept. */
   isWhole(): boolean
 }
 
-/** Makes a session hand over messages undecoded; of one that is too large, no more than the bound is ever held. */
+/** Makes a session hand over messages undecoded. Of a message that is too large, at most the bound is ever held. */
 export function boundTransfers(session: Session, maxEventBytes: number): Transfers {
   const most = maxEventBytes + BESIDE_THE_BODY
   const bounded = session as unknown as { on_transfer(frame: Frame): void }

@@ -1,8 +1,7 @@
-// The AMQP 1.0 connector: connects, and comes back when the connection is lost. What happens on a connection is
-// `amqp-link.ts`.
+// The AMQP 1.0 connector: connects, and reconnects when the connection is lost. `amqp-link.ts` is what happens on one
+// connection.
 //
-// Certificates are always verified. The password is in no error: what brokers and TLS say about a connection names
-// none.
+// Certificates are always verified. No error contains the password: the errors of brokers and of TLS never name it.
 import { backoffMs } from '../../kernel/backoff.ts'
 import { describeEnd } from './amqp-address.ts'
 import { runLink } from './amqp-link.ts'

@@ -1,7 +1,7 @@
-// What a connector is to the rest of the house, whatever it speaks with its broker. A kind is one file that exports a
-// `Connector`, and one line in `kinds.ts`.
+// The interface of a connector, whatever protocol it speaks with its broker. A kind of connector is one file that
+// exports a `Connector`, and one line in `kinds.ts`.
 //
-// 1. A kind receives, and gives back what became of each message; it writes nothing itself.
+// 1. A kind receives messages and reports the outcome of each to the broker; it writes nothing to the store itself.
 // 2. A message is settled as accepted after `publish` resolved, never before.
 import type { ConnectorKind, ConnectorState } from '@sensorium/contract'
 import type { Publish } from '../../events/publish.ts'
@@ -11,11 +11,11 @@ import type { Counts } from './sql.ts'
 
 export interface Connector {
   kind: ConnectorKind
-  /** The schemes of the URLs that are this kind's, each with its colon. */
+  /** The URL schemes of this kind, each with its colon. */
   protocols: readonly string[]
-  /** Those of them that are encrypted, and may be given certificates to trust. */
+  /** The schemes that are encrypted. Only these may be given certificates to trust. */
   encrypted: readonly string[]
-  /** Begins to receive. It throws nothing: what goes wrong is the connector's state, and is tried again. */
+  /** Starts receiving. Never throws: an error becomes the connector's state, and the connector retries. */
   start(settings: ConnectorSettings, tools: ConnectorTools): RunningConnector
 }
 
@@ -23,7 +23,7 @@ export interface ConnectorSettings {
   tenantId: string
   id: string
   source: string
-  /** With user and password. */
+  /** Includes user and password. */
   url: string
   /** The queue, topic or subscription, as the broker spells it. */
   address: string
@@ -44,8 +44,8 @@ export interface RunningConnector {
   state(): ConnectorState
   lastError(): string | null
   lastMessageAt(): number | null
-  /** What was counted since it was last asked. */
+  /** Returns the counts since the last call. */
   takeCounts(): Counts
-  /** Stops receiving at once, finishes what is on its way to the store, and closes. */
+  /** Stops receiving at once, finishes the messages that are on their way to the store, and closes. */
   stop(): Promise<void>
 }

@@ -31,7 +31,7 @@ function isDecodable({ username, password, pathname }: URL): boolean {
   }
 }
 
-/** The address of a broker that can be connected to; its user and password are never repeated, in an error neither. */
+/** Checks the URL of a broker. An error never repeats the URL, because it may hold a user and password. */
 function checkUrl(text: string): { url: URL; connector: Connector } {
   const url = URL.parse(text)
   const connector = url && connectorFor(url)
@@ -79,7 +79,7 @@ export async function createConnector(
     created_at: tools.now(),
   })
   tools.announce(db, 'connectors', '')
-  // From now on the ids of this source are its own.
+  // From now on, event ids with this source's prefix are reserved for it.
   await recordRoutingChange(db, tenant.tenant_id, 'source', id, tools.now())
   return { connector: shownConnector(await requireConnector(db, id), tools.now()) }
 }

@@ -1,4 +1,4 @@
-// The connectors that this node holds the leases of: taken, renewed, given back.
+// The connectors whose leases this node holds: takes, renews and frees them.
 import type { Clock } from '../../kernel/clock.ts'
 import type { Publish } from '../../events/publish.ts'
 import type { Logger } from '../../kernel/logger.ts'
@@ -35,15 +35,15 @@ export const LEASE_MS = 10_000
 export interface Held {
   lease: LeaseKey
   connector: RunningConnector
-  /** When another node may take it. */
+  /** When another node may take the lease. */
   until: number
 }
 
 export interface HeldConnectors {
   all: ReadonlyMap<string, Held>
-  /** Takes the lease and starts receiving; does nothing where another node has it, or nobody is to run it any more. */
+  /** Takes the lease and starts receiving. Does nothing if another node has it, or if the connector should not run. */
   start(row: ConnectorWithLease): Promise<void>
-  /** Says that this node still runs it, and how it goes; stops it where the lease is another's by now. */
+  /** Renews the lease and writes the connector's state. Stops the connector if another node has the lease by now. */
   renew(entry: Held): Promise<void>
   stop(entry: Held, why: string): Promise<void>
 }

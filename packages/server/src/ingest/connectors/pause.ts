@@ -4,7 +4,7 @@ import type { IngestTools } from '../registration.ts'
 import { requireConnector, shownConnector } from './shown-connector.ts'
 import { setPaused } from './sql.ts'
 
-/** Pauses or resumes. Pausing what is paused, or resuming what is not, returns the same and changes nothing. */
+/** Pauses or resumes a connector. If it is already in that state, returns the same and changes nothing. */
 export async function pauseConnector(
   db: Db,
   { announce, now }: Pick<IngestTools, 'announce' | 'now'>,

@@ -1,4 +1,4 @@
-// What a running connector says of itself, for every kind of connector.
+// The state and counts of a running connector, for every kind of connector.
 import type { ConnectorState } from '@sensorium/contract'
 import type { Counts } from './sql.ts'
 
@@ -7,7 +7,7 @@ export interface Progress {
   lastError: string | null
   lastMessageAt: number | null
   add(outcome: keyof Counts): void
-  /** What was counted since it was last asked. */
+  /** Returns the counts since the last call. */
   takeCounts(): Counts
 }
 

@@ -1,4 +1,4 @@
-// A connector as it is shown, and how one is found.
+// How a connector is shown and found.
 import { isId, type Connector, type ConnectorState } from '@sensorium/contract'
 import { iso, isoOrNull } from '../../kernel/clock.ts'
 import { notFound } from '../../kernel/failure.ts'
@@ -6,12 +6,10 @@ import type { Db } from '../../store/db.ts'
 import type { FullMapping } from '../mapping.ts'
 import { findConnector, type ConnectorWithLease } from './sql.ts'
 
-/** What a sealed URL is bound to: a row cannot be given another row's. */
+/** The context that a sealed URL is bound to: the URL of one row cannot be opened in another. */
 export const connectorContext = (id: string): string => `connector ${id}`
 
-/**
- * What a connector is doing: what the operator asked for, then what the node that holds it says, as long as it says so.
- */
+/** Returns `paused` if the operator paused the connector, else the state that the node with a live lease wrote. */
 export function stateOf(row: ConnectorWithLease, now: number): ConnectorState {
   if (row.paused === 1) return 'paused'
   return row.state !== null && row.expires_at! > now ? row.state : 'starting'

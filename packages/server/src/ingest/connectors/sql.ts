@@ -1,5 +1,5 @@
-// The rows of connectors and of their leases. The operator and the supervisor serve every tenant: their queries go by
-// id.
+// The rows of connectors and of their leases. The operator and the supervisor serve every tenant, so their queries
+// select by id.
 import type { ConnectorKind, ConnectorState } from '@sensorium/contract'
 import { one, type Db } from '../../store/db.ts'
 import type { Rows } from '../registration.ts'
@@ -23,7 +23,7 @@ export interface ConnectorRow {
   created_at: number
 }
 
-/** With what its lease says; all null where nobody ever ran it. */
+/** A connector with the fields of its lease, which are null if no node ever ran it. */
 export type ConnectorWithLease = ConnectorRow & {
   [K in keyof (Counts & LeaseFields)]: (Counts & LeaseFields)[K] | null
 }
@@ -68,7 +68,7 @@ export const findConnector = (db: Db, id: string) =>
 /** Every connector of every tenant, for the supervisor of a node. */
 export const allConnectors = (db: Db) => db.rows<ConnectorWithLease>(`select ${CONNECTOR} order by c.id`)
 
-/** A page of the connectors of a tenant, or of all, newest first. */
+/** Returns a page of the connectors of one tenant, or of all tenants, newest first. */
 export async function pageConnectors(
   db: Db,
   tenantId: string | null,
@@ -90,8 +90,8 @@ export const setPaused = (db: Db, tenantId: string, id: string, paused: boolean)
   db.run('update connectors set paused = ? where tenant_id = ? and id = ?', [paused ? 1 : 0, tenantId, id])
 
 /**
- * Deletes the connector and its lease, which its node then fails to renew. In this order, as `takeLease` has it: who
- * takes the lease holds the connector first.
+ * Deletes the connector and its lease, which its node then fails to renew. The order matches `takeLease`, which locks
+ * the connector before it takes the lease.
  */
 export async function deleteConnectorRow(db: Db, tenantId: string, id: string): Promise<number> {
   const deleted = await db.run('delete from connectors where tenant_id = ? and id = ?', [tenantId, id])
@@ -106,8 +106,8 @@ export interface LeaseKey {
 }
 
 /**
- * Takes a lease that is free, has run out before `freeBefore` or is this node's already. Two nodes that try at once:
- * one gets it. Holds the connector: none is taken of one that is paused or deleted by then.
+ * Takes a lease that is free, has run out by `freeBefore` or already belongs to this node. If two nodes try at once,
+ * one gets it. Locks the connector row, so that no lease is taken for a connector that was paused or deleted meanwhile.
  */
 export async function takeLease(
   db: Db,
@@ -131,7 +131,7 @@ export async function takeLease(
   return changed === 1 ? 'taken' : 'held'
 }
 
-/** Keeps a lease that is still this node's, and says how the connector is doing. */
+/** Renews a lease that still belongs to this node, and writes the connector's state. */
 export async function renewLease(
   db: Db,
   { tenantId, id, node }: LeaseKey,
@@ -146,7 +146,7 @@ export async function renewLease(
   return changed === 1 ? 'renewed' : 'lost'
 }
 
-/** Gives a lease back, so that another node need not wait for its end. */
+/** Frees a lease, so that another node need not wait for it to run out. */
 export const freeLease = (db: Db, { tenantId, id, node }: LeaseKey): Promise<number> =>
   db.run('update connector_leases set expires_at = 0 where tenant_id = ? and connector_id = ? and node = ?', [
     tenantId,
@@ -154,7 +154,7 @@ export const freeLease = (db: Db, { tenantId, id, node }: LeaseKey): Promise<num
     node,
   ])
 
-/** Adds to the counts of a connector, whoever has its lease by now. */
+/** Adds to the counts of a connector, no matter which node has its lease by now. */
 export const addCounts = (
   db: Db,
   tenantId: string,

@@ -1,12 +1,12 @@
-// Which node runs which connector. Every node looks at all of them every two seconds and after each change that it
-// hears of.
+// Decides which node runs which connector. Every node looks at all connectors every two seconds, and after each change
+// that is announced to it.
 //
-// 1. A connector runs on the node that holds its lease. A lease lasts ten seconds and is renewed every two, so that
-//    another node has taken over within twelve when this one dies.
-// 2. A node that could not renew stops receiving two seconds before its lease ends: first it stops, then another
-//    starts. Should a clock be wrong by more, the event id still keeps a message from becoming two events.
-// 3. What a connector counted is written with the renewal; a crash loses the counts of two seconds, never a message.
-// 4. With the embedded store there is one node: whatever holds a lease there is a process that is gone.
+// 1. A connector runs on the node that holds its lease. A lease lasts ten seconds and is renewed every two, so when
+//    this node dies, another takes over within twelve seconds.
+// 2. A node that could not renew a lease stops receiving two seconds before the lease ends, so it has stopped before
+//    another node starts. If a clock is wrong by more, the event id still keeps a message from becoming two events.
+// 3. The counts of a connector are written with the renewal; a crash loses the counts of two seconds, never a message.
+// 4. With the embedded store there is one node: any other holder of a lease is a process that is gone.
 import { randomUUID } from 'node:crypto'
 import type { ConnectorState } from '@sensorium/contract'
 import { makeHeldConnectors, type SupervisorTools } from './held-connectors.ts'
@@ -15,11 +15,11 @@ import { allConnectors } from './sql.ts'
 export interface Supervisor {
   /** Looks at every connector once: starts, renews, stops. */
   runOnce(): Promise<void>
-  /** Stops what this node may no longer run, whether the store responds or not. */
+  /** Stops connectors that this node may no longer run, whether the store responds or not. */
   stopLapsed(): Promise<void>
   /** How many connectors this node runs, by state. */
   states(): Partial<Record<ConnectorState, number>>
-  /** Stops all and gives the leases back; nothing starts after it. */
+  /** Stops all connectors and frees their leases. No connector starts afterwards. */
   close(): Promise<void>
 }
 
@@ -34,7 +34,7 @@ export function makeSupervisor(tools: SupervisorTools): Supervisor {
   let looking: Promise<void> | null = null
   let again = false
 
-  // One connector's trouble is not its neighbours'.
+  // An error of one connector does not affect the others.
   const guarded = (id: string, work: Promise<void>): Promise<void> =>
     work.catch((error: unknown) => log.warn({ err: error, connector: id }, 'connector could not be looked after'))
 
@@ -57,7 +57,7 @@ export function makeSupervisor(tools: SupervisorTools): Supervisor {
   }
 
   const supervisor: Supervisor = {
-    // A look that is asked for during another is done after it, once.
+    // All calls made during a look are served by one more look after it.
     async runOnce() {
       if (closed) return
       if (looking) {

@@ -1,7 +1,7 @@
-// What an agent needs of an event of GitHub's. Pure, and linear in the body.
+// Reduces a GitHub event to what an agent needs. Pure, and linear in the body.
 //
-// A body repeats the whole repository and a dozen API addresses for every person in it: of 20 kB that come, one or two
-// say what happened. What is kept stands where GitHub has it, so a filter on the body is a filter on this.
+// A body repeats the whole repository, and a dozen API URLs for every person in it: of 20 kB, one or two say what
+// happened. What is kept stays at the path where GitHub has it, so a filter on the body also works on the result.
 
 /** Deeper than this is not needed to know what happened: `pull_request.head.ref`, `commits[0].author.name`. */
 const MAX_DEPTH = 3
@@ -12,7 +12,7 @@ type Json = Record<string, unknown>
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-// Addresses of the API, ids beside the readable ones, and blocks that say nothing about the event.
+// API URLs, ids that duplicate readable ones, and blocks that say nothing about the event.
 const isNoise = (name: string): boolean =>
   name === 'url' ||
   (name.endsWith('_url') && name !== 'html_url') ||
@@ -27,7 +27,7 @@ const REPOSITORY = ['full_name', 'html_url', 'private', 'default_branch']
 
 function compact(value: unknown, depth: number): unknown {
   if (typeof value === 'string') return value.length > MAX_TEXT ? `${value.slice(0, MAX_TEXT).toWellFormed()}…` : value
-  // The items of a list stand as deep as the list.
+  // The items of a list count as deep as the list itself.
   if (Array.isArray(value)) return value.slice(0, MAX_ITEMS).map((item) => compact(item, depth) ?? null)
   if (!isObject(value)) return value ?? undefined
   if (typeof value['login'] === 'string') return pick(value, ['login'])

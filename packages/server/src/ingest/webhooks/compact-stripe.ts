@@ -1,11 +1,11 @@
-// What an agent needs of an event of Stripe's: the object that it is about, without what is nested in it. Pure, and
-// linear in the body.
+// Reduces a Stripe event to what an agent needs: the object that it is about, without nested objects. Pure, and linear
+// in the body.
 
 type Json = Record<string, unknown>
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Texts, numbers and flags stay; an object inside is its id, where it has one; lists and what is null are left out. */
+/** Keeps strings, numbers, flags and metadata; a nested object becomes its id, if it has one; drops lists and nulls. */
 function flat(object: Json): Json {
   const kept: Json = {}
   for (const [name, value] of Object.entries(object)) {
@@ -17,9 +17,7 @@ function flat(object: Json): Json {
   return kept
 }
 
-/**
- * The fields of `data.object`, and what changed as `previous_attributes`; undefined for what is no event of Stripe's.
- */
+/** Returns the fields of `data.object`, and changes as `previous_attributes`; undefined if it is not a Stripe event. */
 export function compactStripe(body: unknown): unknown {
   const data = isObject(body) ? body['data'] : undefined
   if (!isObject(data) || !isObject(data['object'])) return undefined

@@ -17,7 +17,7 @@ export interface NewWebhook {
   signing_secret?: string
 }
 
-/** As many as a short body can be tried with at the tenant's address. */
+/** As many as the secrets that a short body is tried with at the tenant's URL. */
 const MAX_WEBHOOKS = 32
 
 export async function createWebhook(
@@ -53,7 +53,7 @@ export async function createWebhook(
     created_at: tools.now(),
   }
   await insertWebhook(db, row)
-  // From now on the ids of this source are its own.
+  // From now on, event ids with this source's prefix are reserved for it.
   await recordRoutingChange(db, row.tenant_id, 'source', id, row.created_at)
   const webhook = shownWebhook(row, origin)
   return { webhook, url: webhook.url, signing_secret }

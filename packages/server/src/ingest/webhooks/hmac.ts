@@ -1,12 +1,12 @@
-// The HMAC of a body: a short one on this thread, a long one in the thread pool, where the few that may run at a time
-// are shared fairly between the addresses that they come from.
+// The HMAC of a body. A short body is hashed on this thread, a long one in the thread pool, where few may run at a
+// time; those places are shared fairly between client addresses.
 import { createHmac, webcrypto } from 'node:crypto'
 import { unavailable } from '../../kernel/failure.ts'
 import { fairQueue } from '../../kernel/fair-queue.ts'
 
 export type Hmac = (secret: string, prefix: string, body: Buffer) => Buffer | Promise<Buffer>
 
-/** 16 KiB take about 20 µs, less than handing them to another thread. */
+/** Hashing 16 KiB takes about 20 µs, less than handing them to another thread. */
 export const SHORT_BYTES = 16_384
 const ALGORITHM = { name: 'HMAC', hash: 'SHA-256' }
 
@@ -26,7 +26,7 @@ const AT_A_TIME = 2
 const MAX_WAITING_BYTES = 134_217_728
 const MAX_WAITING_BYTES_OF_ADDRESS = 33_554_432
 
-/** Runs work on long bodies, a few at a time; addresses take turns, and slugs inside an address. */
+/** Runs work on long bodies, a few at a time. Addresses take turns, and within an address its slugs do. */
 export type TakeTurn = <T>(address: string, slug: string, bytes: number, work: () => Promise<T>) => Promise<T>
 
 export function makeTurns(): TakeTurn {
@@ -54,7 +54,7 @@ export function makeTurns(): TakeTurn {
     try {
       return await work()
     } finally {
-      // The place goes to the next in turn without becoming free in between.
+      // The place passes to the next waiter without becoming free in between.
       const [next] = waiting.take(() => true)
       if (next) next()
       else free++

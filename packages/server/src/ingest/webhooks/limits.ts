@@ -1,9 +1,10 @@
-// How often an address may be refused, and how many events a tenant may be sent, in a window of time.
+// Limits how often a client address may be refused, and how many events a tenant may be sent, in a window of time.
 //
-// 1. What did not verify counts for the client's address; what did counts for its tenant, beside what its agents ask.
-// 2. Past its limit an address is refused at the tenants' addresses without any work. At the address of a webhook of
-//    its own a signature that verifies is never refused for this: providers and proxies send for many from one address,
-//    and nobody shall lock the others out.
+// 1. A request that does not verify counts against the client's address. One that verifies counts against its tenant,
+//    together with the requests of the tenant's agents.
+// 2. An address past its limit is refused at tenant URLs without any work. At the URL of a single webhook, a signature
+//    that verifies is never refused for this reason: providers and proxies send for many customers from one address,
+//    and no sender may lock out the others.
 import { rateLimited } from '../../kernel/failure.ts'
 import type { UrlKind } from './verify.ts'
 
@@ -23,7 +24,7 @@ interface Verdict {
   resetSeconds: number
 }
 
-/** As much of a rate limiter as is needed here. */
+/** The part of a rate limiter that is needed here. */
 export interface Limiter {
   windowSeconds: number
   take(subjects: readonly Subject[]): Verdict | Promise<Verdict>
@@ -31,19 +32,18 @@ export interface Limiter {
 }
 
 export interface WebhookLimits {
-  /** Throws rate_limited before any work for an address that was refused too often. */
+  /** Throws rate_limited, before any work, for an address that was refused too often. */
   begin(urlKind: UrlKind, address: string): void
-  /** Counts a refusal; throws rate_limited where it is one too many. */
+  /** Counts a refusal. Throws rate_limited if it is one too many. */
   refused(address: string): Promise<void>
-  /** Counts an event of a tenant; throws rate_limited where it is one too many. */
+  /** Counts an event of a tenant. Throws rate_limited if it is one too many. */
   verified(tenantId: string): Promise<void>
 }
 
 export interface LimitTools {
   refusals: Limiter
   requests: Limiter
-  /** Requests of a tenant in a window; null where there is no limit. */
-  /** Requests of a tenant in a window; null is off. */
+  /** How many requests a tenant may make in a window; null if there is no limit. */
   tenantLimitOf(tenantId: string): number | null
 }
 

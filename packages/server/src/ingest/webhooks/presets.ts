@@ -1,4 +1,4 @@
-// Providers whose events are well known: which header they sign in, and what their bodies mean.
+// Providers whose events are well known: the header with their signature, and the meaning of their bodies.
 import type { PresetName } from '@sensorium/contract'
 import type { Compact, FullMapping } from '../mapping.ts'
 import { compactGithub } from './compact-github.ts'
@@ -6,12 +6,12 @@ import { compactStripe } from './compact-stripe.ts'
 import type { SignatureHeader } from './signature.ts'
 
 export interface Preset {
-  /** Taken beside our own header. */
+  /** Accepted as well as our own header. */
   header: SignatureHeader
   mapping: FullMapping
-  /** What an agent needs of a body; `compact` in the expression for the data. */
+  /** Reduces a body to what an agent needs. It is `compact` in the expression for the data. */
   compact: Compact
-  /** The field that has the JSON where the provider sends a form instead. */
+  /** The field that holds the JSON if the provider sends a form instead. */
   formField?: string
 }
 
@@ -19,8 +19,8 @@ export interface Preset {
 const STRIPE_ACTION = 'body.type.split(".")[size(body.type.split(".")) - 1]'
 
 export const PRESET_MAPPINGS: Record<PresetName, Preset> = {
-  // The event's name is a header; `action` is there for events that have several (issues: opened, closed, …), not for a
-  // push.
+  // A header has the name of the event. `action` is present for events that have several (issues: opened, closed, …),
+  // not for a push.
   github: {
     header: 'x-hub-signature-256',
     mapping: {
@@ -49,5 +49,5 @@ export const PRESET_MAPPINGS: Record<PresetName, Preset> = {
   },
 }
 
-/** By a name that comes from the store. */
+/** The presets by a name read from the store, which may be unknown. */
 export const PRESETS: Readonly<Record<string, Preset | undefined>> = PRESET_MAPPINGS

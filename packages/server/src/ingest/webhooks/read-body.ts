@@ -1,4 +1,4 @@
-// The JSON of a webhook whose signature verified, in the ways that providers send it. Pure.
+// Reads the JSON of a webhook request whose signature was verified, in the forms that providers send. Pure.
 import type { IncomingHttpHeaders } from 'node:http'
 import { invalid, unsupportedMediaType } from '../../kernel/failure.ts'
 import { mediaType } from '../../kernel/json.ts'
@@ -15,7 +15,7 @@ export interface Body {
   raw: Buffer
 }
 
-/** Throws what the sender is told, who signed and may know. */
+/** Reads the body. Throws the error for the sender, who has signed the request and so may see the details. */
 export async function readBody(headers: IncomingHttpHeaders, sent: Buffer, preset: string | null): Promise<Body> {
   const contentType = headers['content-type']
   const type = mediaType(contentType)
@@ -23,7 +23,7 @@ export async function readBody(headers: IncomingHttpHeaders, sent: Buffer, prese
   const supported = field === null ? [JSON_TYPE] : [JSON_TYPE, FORM_TYPE]
   if (!supported.includes(type)) throw unsupportedMediaType(contentType ?? '', supported)
   const raw = type === FORM_TYPE ? fieldOf(sent, field!) : sent
-  // One level less: the body stands inside an envelope.
+  // One level less, because the body becomes part of an envelope.
   const parsed = await parseBody(raw, { extraDepth: -1, exactNumbers: true })
   if (parsed.ok) return { body: parsed.value, raw }
   const value = raw.toString('utf8', 0, 1000)

@@ -1,9 +1,9 @@
 // Inbound webhooks: verify → map → publish.
 //
-// 1. Nothing of a body is believed, parsed or stored before its signature verified.
-// 2. Which tenant or webhook exists cannot be learnt: a refusal says the same, costs the same (`verify.ts`) and comes
-//    at a full step of the clock, so that its time does not tell either.
-// 3. What verified is never lost: mapped or not, it is an event, and the response comes after it is on disk.
+// 1. No part of a body is trusted, parsed or stored before its signature is verified.
+// 2. A caller cannot learn which tenants or webhooks exist: every refusal has the same text, costs the same
+//    (`verify.ts`) and is sent at a full step of the clock, so that its timing reveals nothing either.
+// 3. A verified body is never lost: mapped or not, it becomes an event, and the response is sent after it is on disk.
 import type { IncomingHttpHeaders } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -29,19 +29,19 @@ export interface ReceiveTools {
   hmac?: Hmac
 }
 
-/** A request as it came to `/ingest/w/<slug>` or, with a webhook's id, to the address of that webhook alone. */
+/** A request to `/ingest/w/<slug>` or, with a webhook's id, to the URL of that webhook alone. */
 export interface Arrived {
   slug: string
   webhookId: string | null
   headers: IncomingHttpHeaders
   raw: Buffer
-  /** The client's. */
+  /** The client's address. */
   address: string
 }
 
 export type Receive = (arrived: Arrived) => Promise<PublishOutcome>
 
-/** Refusals leave at multiples of this after they came: more than a look-up differs by, less than anybody minds. */
+/** A refusal is sent at a multiple of this after the request: more than look-ups differ by, too little to disturb. */
 const REFUSAL_STEP_MS = 10
 const MAX_MAPPERS = 1_000
 

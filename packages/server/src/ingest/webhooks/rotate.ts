@@ -10,12 +10,12 @@ import {
   type MadeWebhook,
 } from './shown-webhook.ts'
 
-/** How long a secret holds beside the one that replaced it. */
+/** How long a replaced secret remains valid. */
 const ROTATION_MS = 24 * 3_600_000
-/** With the present one they are four, the least that a body of any size is tried with. */
+/** With the current secret that makes four, the least number of secrets that a body of any size is tried with. */
 const MAX_OLD = 3
 
-/** The secret before the new one holds for a day. */
+/** Gives a webhook a new secret. The secret before it remains valid for a day. */
 export async function rotateWebhook(
   db: Db,
   tools: IngestTools,
@@ -33,7 +33,7 @@ export async function rotateWebhook(
     }
     const before = { sealed: row.secret, until: tools.now() + ROTATION_MS }
     const old = [before, ...holdingSecrets(row, tools.now())].slice(0, MAX_OLD)
-    // Somebody who rotates at the same moment was told a secret too: read again, and it is one of the old ones.
+    // A concurrent rotation has returned its secret to a caller too: read again, so that it becomes an old secret.
     if ((await replaceSecret(db, row, sealed, old)) > 0) return { webhook: shownWebhook(row, origin), signing_secret }
   }
 }

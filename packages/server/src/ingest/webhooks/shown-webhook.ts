@@ -1,4 +1,4 @@
-// A webhook as it is shown, and how one is found.
+// How a webhook is shown and found.
 import { isId, type PresetName, type Webhook } from '@sensorium/contract'
 import { iso } from '../../kernel/clock.ts'
 import { notFound, taken } from '../../kernel/failure.ts'
@@ -13,7 +13,7 @@ export interface MadeWebhook {
   signing_secret: string
 }
 
-/** What a sealed secret is bound to: a row cannot be given another row's. */
+/** The context that a sealed secret is bound to: the secret of one row cannot be opened in another. */
 export const webhookContext = (id: string): string => `webhook ${id}`
 
 export const secretOf = (given?: string): string => given ?? `whsec_${randomBase62(32)}`
@@ -36,7 +36,7 @@ export async function requireWebhook(db: Db, id: string): Promise<WebhookRow> {
   return row
 }
 
-// With one secret for two webhooks nothing would say which of them a body is for.
+// If two webhooks had the same secret, nothing would tell which of them a body is for.
 export function refuseShared(secrets: Secrets, others: readonly WebhookRow[], wanted: string): void {
   const other = others.find((row) => secrets.open(row.secret, webhookContext(row.id)) === wanted)
   if (other) throw taken('This signing secret', other.id)

@@ -1,29 +1,29 @@
-// Signatures of inbound webhooks: HMAC-SHA256 over the bytes that came, keyed with the whole text of the secret, in
-// hex. Pure.
+// Signatures of inbound webhooks: HMAC-SHA256 in hex over the bytes received, keyed with the whole text of the secret.
+// Pure.
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 
 export type SignatureHeader = 'x-service-signature' | 'x-hub-signature-256' | 'stripe-signature'
 
-/** The header that every webhook takes. */
+/** The header that every webhook accepts. */
 export const OWN_HEADER: SignatureHeader = 'x-service-signature'
 
-/** A signature that somebody put on a request: over which bytes, and what it should be. */
+/** The signature that a request carries, not yet verified. */
 export interface Claim {
   header: SignatureHeader
-  /** What was signed before the body. */
+  /** The text that was signed before the body. */
   prefix: string
   signatures: readonly Buffer[]
 }
 
 const HEX = /^(?:sha256=)?([0-9a-f]{64})$/i
 const STRIPE_TOLERANCE_S = 300
-/** A provider that rotates sends two; who sends many wants us to work. */
+/** A provider that rotates its secret sends two; a client that sends many wants to cost us work. */
 const MAX_SIGNATURES = 4
 
 /**
- * What a request claims, by the first of its signature headers that is well-formed; null where none is, and then there
- * is nothing to compute. One claim is checked, not three: nobody signs twice, and each would cost an HMAC per secret.
+ * Returns the claim in the first well-formed signature header of a request, or null if there is none, and then there is
+ * nothing to compute. One claim is checked, not three: nobody signs twice, and each would cost an HMAC per secret.
  */
 export function readClaim(headers: IncomingHttpHeaders, now: number): Claim | null {
   for (const header of ['x-service-signature', 'x-hub-signature-256'] as const) {
@@ -33,7 +33,7 @@ export function readClaim(headers: IncomingHttpHeaders, now: number): Claim | nu
   return stripeClaim(String(headers['stripe-signature'] ?? ''), now)
 }
 
-// `t=1492774577,v1=5257…,v1=…,v0=…`: signed is the time, a full stop and the body; an old time is a replay.
+// `t=1492774577,v1=5257…,v1=…,v0=…`: the time, a full stop and the body are signed; an old time is a replay.
 function stripeClaim(header: string, now: number): Claim | null {
   const parts = header.split(',', 16).map((part) => part.trim().split('=', 2) as [string, string | undefined])
   const time = parts.find(([name]) => name === 't')?.[1]
@@ -46,10 +46,10 @@ function stripeClaim(header: string, now: number): Claim | null {
   return signatures.length > 0 ? { header: 'stripe-signature', prefix: `${time}.`, signatures } : null
 }
 
-/** Whether the claim is this HMAC, in constant time. */
+/** Returns whether the claim has this HMAC, in constant time. */
 export function claims(digest: Buffer, { signatures }: Claim): boolean {
   let fits = false
-  // All are compared, so that the time does not say which one was nearly right.
+  // All signatures are compared, so that the time does not reveal which one matched.
   for (const signature of signatures) fits = timingSafeEqual(digest, signature) || fits
   return fits
 }

@@ -1,4 +1,4 @@
-// The rows of webhooks. The operator serves every tenant: its queries go by id.
+// The rows of webhooks. The operator serves every tenant, so its queries select by id.
 import { one, type Db } from '../../store/db.ts'
 import type { Rows } from '../registration.ts'
 
@@ -10,19 +10,19 @@ export interface WebhookRow {
   preset: string | null
   mapping: string
   secret: string
-  /** `OldSecret[]` as JSON: those from before that still hold. */
+  /** `OldSecret[]` as JSON: earlier secrets that were still valid at the last rotation. */
   old_secrets: string
   active: number
   created_at: number
 }
 
-/** A secret that was rotated away, and when it ends. */
+/** A secret that was rotated away, and when it stops being valid. */
 export interface OldSecret {
   sealed: string
   until: number
 }
 
-/** The secrets from before that hold at a time, newest first. */
+/** Returns the earlier secrets that are valid at a time, newest first. */
 export const holdingSecrets = ({ old_secrets }: WebhookRow, time: number): OldSecret[] =>
   (JSON.parse(old_secrets) as OldSecret[]).filter(({ until }) => time < until)
 
@@ -31,8 +31,8 @@ const WEBHOOK = `w.tenant_id, t.slug, w.id, w.source, w.preset, w.mapping,
   from webhooks w join tenants t on t.tenant_id = w.tenant_id`
 
 /**
- * Whoever gives a webhook of the tenant a secret does it alone until the transaction ends: what it has seen of the others
- * holds.
+ * Locks the webhooks of a tenant until the transaction ends. Only one transaction at a time gives a webhook a secret,
+ * so what it has read of the other webhooks stays true.
  */
 export const lockWebhooks = (db: Db, tenantId: string): Promise<void> => db.lock([`webhooks ${tenantId}`], 'exclusive')
 
@@ -43,17 +43,17 @@ export const insertWebhook = (db: Db, r: WebhookRow): Promise<number> =>
     [r.tenant_id, r.id, r.source, r.preset, r.mapping, r.secret, r.old_secrets, r.active, r.created_at],
   )
 
-/** The active webhooks behind a slug, oldest first; none for an unknown slug. */
+/** Returns the active webhooks of a slug, oldest first; none for an unknown slug. */
 export const webhooksOfSlug = (db: Db, slug: string) =>
   db.rows<WebhookRow>(`select ${WEBHOOK} where t.slug = ? and w.active = 1 order by w.id`, [slug])
 
-/** That webhook alone, if it is active and behind that slug. */
+/** Returns one webhook, if it is active and belongs to the slug. */
 export const webhookOfSlug = (db: Db, slug: string, id: string) =>
   db.rows<WebhookRow>(`select ${WEBHOOK} where t.slug = ? and w.id = ? and w.active = 1`, [slug, id])
 
 export const findWebhook = (db: Db, id: string) => one<WebhookRow>(db, `select ${WEBHOOK} where w.id = ?`, [id])
 
-/** A page of the webhooks of a tenant, or of all, newest first. */
+/** Returns a page of the webhooks of one tenant, or of all tenants, newest first. */
 export async function pageWebhooks(
   db: Db,
   tenantId: string | null,
@@ -71,10 +71,7 @@ export async function pageWebhooks(
   return { rows, total: count?.n ?? 0 }
 }
 
-/**
- * Puts a new secret in the place of the one the row has, and these beside it; changes nothing if that is another by
- * now.
- */
+/** Replaces the secret of a row and its old secrets. Changes nothing if another secret was stored meanwhile. */
 export const replaceSecret = (db: Db, row: WebhookRow, secret: string, old: readonly OldSecret[]): Promise<number> =>
   db.run('update webhooks set secret = ?, old_secrets = ? where tenant_id = ? and id = ? and secret = ?', [
     secret,

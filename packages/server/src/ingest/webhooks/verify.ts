@@ -1,12 +1,12 @@
-// Which webhook signed a body.
+// Finds the webhook whose secret signed a body.
 //
 // Nouns: a candidate is a secret that may have signed it. A decoy is a secret that signed nothing.
 //
-// 1. A refusal costs at most four times the bytes that were sent, or 128 KiB where that is more: as many secrets are
-//    tried as fit into that. An address of a webhook's own always fits; the address of a tenant with many webhooks may
-//    not, for long bodies.
-// 2. A refusal costs the same whatever there is behind the address: decoys make up the number to that of the widest
-//    address of its kind that this node has met.
+// 1. A refusal costs at most hashing four times the bytes that were sent, or 128 KiB if that is more: as many secrets
+//    are tried as fit into that. The candidates of a single webhook's URL always fit; those of the URL of a tenant with
+//    many webhooks may not, for long bodies.
+// 2. A refusal costs the same whatever exists behind the URL: decoys fill up the tries to the highest number of
+//    candidates that this node has met at a URL of that kind.
 import { randomBytes } from 'node:crypto'
 import { badSignature } from '../../kernel/failure.ts'
 import type { Secrets } from '../../kernel/secrets.ts'
@@ -19,7 +19,7 @@ import { holdingSecrets, type WebhookRow } from './sql.ts'
 /** Whether the URL names a tenant alone, or one of its webhooks. */
 export type UrlKind = 'tenant' | 'webhook'
 
-/** Tries the webhooks that may have signed; throws the refusal that does not tell why. */
+/** Tries the webhooks that may have signed and returns the one that did. Throws a refusal that does not say why. */
 export type Verify = (
   urlKind: UrlKind,
   rows: readonly WebhookRow[],
@@ -36,17 +36,17 @@ interface Candidate {
 
 const TIMES_THE_BODY = 4
 const LEAST_BYTES = 131_072
-/** What opening a secret and keying an HMAC costs, in bytes hashed. */
+/** The cost of opening a secret and keying an HMAC, in bytes hashed. */
 const BYTES_OF_A_TRY = 4_096
 
-/** How many secrets a body of this size is tried with: 32 up to 4 KiB, 8 at 16 KiB, 4 from 32 KiB on. */
+/** Returns how many secrets a body of this size is tried with: 32 up to 4 KiB, 8 at 16 KiB, 4 from 32 KiB on. */
 const triesFor = (bytes: number): number =>
   Math.floor(Math.max(LEAST_BYTES, TIMES_THE_BODY * bytes) / Math.max(BYTES_OF_A_TRY, bytes))
 
 const takes = ({ preset }: WebhookRow, header: SignatureHeader): boolean =>
   header === OWN_HEADER || (preset !== null && PRESETS[preset]?.header === header)
 
-/** Those of the present first, then those that were rotated away: a body too long for all is tried with the former. */
+/** Returns current secrets first, then rotated ones: a body too long to be tried with all is tried with the former. */
 function candidatesOf(rows: readonly WebhookRow[], { header }: Claim, now: number): Candidate[] {
   const present: Candidate[] = []
   const old: Candidate[] = []
@@ -63,7 +63,8 @@ function candidatesOf(rows: readonly WebhookRow[], { header }: Claim, now: numbe
 export function makeVerify(secrets: Secrets, hmac: Hmac): Verify {
   const sealed = secrets.seal(`whsec_${randomBytes(24).toString('base64url')}`, 'decoy')
   const decoy: Candidate = { sealed, context: 'decoy', webhook: null }
-  // A rotation in each of two webhooks of a tenant, or in one by itself, looks like no webhook at all.
+  // So a tenant with two webhooks that were each rotated once, or one such webhook at its own URL, costs the same as a
+  // URL with no webhook at all.
   const widest: Record<UrlKind, number> = { tenant: 4, webhook: 2 }
 
   return async (urlKind, rows, claim, raw, now) => {

@@ -1,4 +1,4 @@
-// Who else is there: agents and channels.
+// The directory: agents and channels.
 import { operations, Type } from '@sensorium/contract'
 import { tool } from '../tool.ts'
 

@@ -1,4 +1,4 @@
-// Events: publish one, see who got it, ask who would.
+// Events: publish one, see who received it, ask who would.
 import { operations, POSTED_TYPE, Type } from '@sensorium/contract'
 import { tool, type Caller } from '../tool.ts'
 
@@ -15,7 +15,7 @@ const event = {
   ),
 }
 
-/** How an event that may be repeated, or that belongs to others, says so. */
+/** Fields that identify an event for retries, or relate it to other events. */
 const relations = {
   id: Type.Optional(Type.String({ maxLength: 512, description: 'Unique for this event; made for you if left out' })),
   caused_by: Type.Optional(Type.String({ description: 'The event_id of the event that made you publish this one' })),

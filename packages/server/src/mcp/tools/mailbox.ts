@@ -1,10 +1,10 @@
-// The mailbox: what arrived, and what became of it.
+// The mailbox: receive events, and acknowledge them or give them back.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { operations, Type } from '@sensorium/contract'
 import { DeliverySummary, deliverySummary, USUAL_DATA } from '../shapes.ts'
 import { tool } from '../tool.ts'
 
-/** The largest event there may be where nothing else is configured, as text. */
+/** The default limit on the size of an event, as text. */
 const MOST_DATA = 1_048_576
 
 const ids = Type.Array(Type.String(), {

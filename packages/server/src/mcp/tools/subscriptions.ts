@@ -1,4 +1,4 @@
-// Subscriptions: which events an agent wants to hear of. The API calls them interests.
+// Subscriptions: the events that an agent wants to receive. The API calls them interests.
 import { operations, Type, type Interest } from '@sensorium/contract'
 import { tool } from '../tool.ts'
 
