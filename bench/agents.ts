@@ -1,7 +1,7 @@
 // GET /v1/agents/{id} with a token: what authentication, limits, scope, metrics, a log line and a read from the
-// embedded store cost beside a bare Fastify route that answers the same body. Both are measured in turns in one run,
-// each alone, so that what else the machine does falls on both. The processor time of a request says the same with less
-// noise than its rate. With two clients: a very lean one, and Node's own fetch, which is what an agent uses.
+// embedded store cost, compared with a bare Fastify route that returns the same body. Both are measured in turns in one
+// run, each alone, so that other work on the machine affects both. The processor time of a request says the same as its
+// rate, with less noise. With two clients: a very lean one, and Node's own fetch, which is what an agent uses.
 import { Connection, FetchClient, hammer, type Call } from './support/load.ts'
 import { cpuOf } from './support/processes.ts'
 import { report } from './support/report.ts'

@@ -1,5 +1,5 @@
-// Messages of 250 bytes from a durable queue of a real RabbitMQ into the store, one delivery each; every one is settled
-// after its event is on disk. Messages a second, from the first to the last that is stored.
+// Messages of 250 bytes from a durable queue of a real RabbitMQ into the store, one delivery each; every message is
+// settled after its event is on disk. Measures messages a second, from the first to the last that is stored.
 import { performance } from 'node:perf_hooks'
 import { jsonMessage, sendAll } from '../packages/server/test/alone/amqp-tools.ts'
 import { startRabbit } from '../packages/server/test/support/rabbitmq.ts'
@@ -52,7 +52,7 @@ for (const engine of ENGINES) {
     now = await stored()
   }
   const seconds = (performance.now() - started) / 1000
-  // On a machine that others use too, what it costs says more than how long it took.
+  // On a machine that others use too, the CPU time says more than the elapsed time.
   const cpu_us = Math.round(((cpuOf(service.pid) - cpuBefore) * 1e6) / (COUNT - first))
   rows.push({
     engine,

@@ -1,9 +1,10 @@
-// What a neighbour feels of an attack: it publishes and polls at a steady rate, quietly, during each attack of somebody
-// else, and quietly again. The number is the p99 during the attack as a multiple of the quiet one in the same run.
+// How an attack affects a neighbour, which publishes and polls at a steady rate before, during and after each attack by
+// another client. The result is the p99 during the attack as a multiple of the quiet p99, before and after, in the same
+// run.
 //
-// Attackers run on machines of their own. Here they share the cores, so they are given what nobody else wants
-// (support/as-outsider.ts): what is measured is what the service does to the neighbour, not what the scheduler does.
-// How hard the attack was is told by what it sent, and by the CPU that the service spent meanwhile.
+// Real attackers run on machines of their own. Here they share the cores, so they get only the CPU time that no other
+// process wants (support/as-outsider.ts): the measurement shows what the service does to the neighbour, not what the
+// scheduler does. The bytes sent and the CPU that the service used meanwhile show how hard the attack was.
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { performance } from 'node:perf_hooks'
@@ -18,29 +19,29 @@ import { report } from './support/report.ts'
 import { startService, type Service } from './support/servers.ts'
 
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 6)
-/** 1,200 requests in six seconds: twelve lie above the p99. */
+/** This makes 1,200 requests in six seconds, of which twelve lie above the p99. */
 const PER_SECOND = Number(process.env['BENCH_RATE'] ?? 200)
 const ENGINES = (process.env['BENCH_ENGINES'] ?? 'sqlite,postgres').split(',') as ('sqlite' | 'postgres')[]
-/** A part of the name of the one that is wanted. */
+/** Runs only attacks whose name contains this. */
 const ONLY = process.env['BENCH_ATTACK']
 const OPERATOR_TOKEN = 'operator-token-of-the-bench'
 const GOAL = 3
-/** BENCH_LIMITS=off: the attacker is not stopped by the limit of requests, so that what is left is seen. */
+/** BENCH_LIMITS=off: the rate limit does not stop the attacker, so that the effect of everything else shows. */
 const LIMITS_OFF = process.env['BENCH_LIMITS'] === 'off' ? { RATE_LIMIT_AGENT: 'off', RATE_LIMIT_TENANT: 'off' } : {}
-/** What a node is given to come to rest before it is called quiet again. */
+/** How long a node gets to come to rest before it counts as quiet again. */
 const REST_MS = 3_000
-/** Of /proc/PID/stat, a second. */
+/** The unit of times in /proc/PID/stat. */
 const TICKS_PER_SECOND = 100
 
 interface Felt {
-  /** Milliseconds of each publish and poll. */
+  /** The milliseconds that each publish and poll took. */
   times: number[]
   refused: number
-  /** Of the service meanwhile, as a share of one core. */
+  /** The CPU that the service used meanwhile, as a share of one core. */
   cpu: number
 }
 
-/** Seconds of CPU that the service has used, in all its threads; its database not counted. */
+/** Returns the seconds of CPU that the service has used in all its threads, without its database. */
 function cpuSeconds({ pid }: Service): number {
   if (process.platform !== 'linux') return NaN
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
@@ -48,7 +49,7 @@ function cpuSeconds({ pid }: Service): number {
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
 }
 
-/** A neighbour publishes and polls, in turns. */
+/** Runs a neighbour that publishes and polls in turns. */
 async function neighbour(service: Service, token: string, seconds = SECONDS): Promise<Felt> {
   const connections = Array.from({ length: 8 }, () => new Connection(service.port))
   const times: number[] = []
@@ -86,7 +87,7 @@ const p99 = (...all: readonly Felt[]): number =>
     0.99,
   )
 
-/** An agent in a tenant of its own, whose limit of requests is unused. */
+/** Creates an agent in a tenant of its own, whose rate limit is unused. */
 async function attackerOf(service: Service, slug: string): Promise<Target> {
   const { admin_key } = await service.call<{ admin_key: string }>('POST', '/operator/tenants', OPERATOR_TOKEN, {
     slug,
@@ -102,12 +103,12 @@ async function attackerOf(service: Service, slug: string): Promise<Target> {
 }
 
 /**
- * An attack lasts: what is measured begins when it has been under way for this long. Before that the node runs code that
- * it never ran, and how slow that is says nothing about the attack.
+ * The measurement begins when the attack has been under way for this long. Before that, the node runs code for the
+ * first time, and how slow that is says nothing about the attack.
  */
 const UNDER_WAY_SECONDS = 3
 
-/** Attacks for as long as the neighbour works: what that felt, and the bytes that were sent. */
+/** Attacks for as long as the neighbour works. Returns the neighbour's measurements and the bytes that were sent. */
 async function under(
   name: string,
   target: Target,
@@ -126,7 +127,7 @@ async function under(
 }
 
 async function measure(engine: 'sqlite' | 'postgres'): Promise<Record<string, unknown>[]> {
-  // The limits of a node as it comes; only the neighbour's tenant may send as much as is measured here.
+  // The default limits of a node. Only the neighbour's tenant has none, so that it may send as much as is measured.
   const limits = { RATE_LIMIT_AGENT: '6000', RATE_LIMIT_TENANT: '60000' }
   const service = await startService(engine, { LOG_LEVEL: 'error', OPERATOR_TOKEN, ...limits, ...LIMITS_OFF })
   const unlimited = { rate_limit_agent: 'off', rate_limit_tenant: 'off' }
@@ -174,7 +175,7 @@ if (attack && target) {
     console.log(sentBytes())
     process.exit()
   })
-  // Sockets that nobody reads keep no process alive.
+  // Sockets that nobody reads do not keep a process alive.
   setInterval(() => {}, 1_000)
 } else {
   const rows: Record<string, unknown>[] = []

@@ -1,5 +1,5 @@
-// What memory does to the events beside it: publish to receipt by long poll at a steady rate, in turns alone, beside
-// searches over memories of the same tenant, and while a burst of new memories is embedded.
+// How memories affect events in the same service: the time from publish to receipt by long poll at a steady rate, in
+// turns alone, during searches over memories of the same tenant, and while a burst of new memories is embedded.
 import { performance } from 'node:perf_hooks'
 import { Connection, quantile, type Call } from './support/load.ts'
 import { steadily } from './support/far-ends.ts'
@@ -11,7 +11,7 @@ const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 4)
 const PER_SECOND = Number(process.env['BENCH_RATE'] ?? 200)
 const MEMORIES = Number(process.env['BENCH_MEMORIES'] ?? 3_000)
 const SEARCHES_PER_SECOND = Number(process.env['BENCH_SEARCHES'] ?? 10)
-/** New memories in a burst: at some 400 a second, about as many as the events' turn has time for. */
+/** New memories in a burst: at some 400 a second, about as many as can be embedded while the events are measured. */
 const BURST = Number(process.env['BENCH_BURST'] ?? SECONDS * 400)
 const ENGINES = (process.env['BENCH_ENGINES'] ?? 'sqlite,postgres').split(',') as ('sqlite' | 'postgres')[]
 const SCOPES = ['send', 'receive', 'interests:write', 'memory:read', 'memory:write']
@@ -44,7 +44,7 @@ for (const engine of ENGINES) {
         }
       }),
     )
-  /** Waits until the model has nothing left to do. Of two memories that say the same it may read one. */
+  /** Waits until the model has nothing left to do. Of two memories that say the same it may embed only one. */
   async function embedded(): Promise<void> {
     let last = -1
     for (let unchanged = 0; unchanged < 20; unchanged++) {

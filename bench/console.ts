@@ -1,8 +1,8 @@
-// The console in Chromium: what the first load weighs and takes, how a list of 100,000 rows scrolls, what the live stream
-// costs at 500 events a second, and whether memory stays flat. BENCH_SECONDS=600 watches memory for ten minutes.
+// The console in Chromium: the size and time of the first load, how a list of 100,000 rows scrolls, what the live
+// stream costs at 500 events a second, and whether memory stays flat. BENCH_SECONDS=600 watches memory for ten minutes.
 //
-// Frames are the browser's own and wait for the processor like everything else: on a machine that others use, run it as
-// `chrt -r 10 npm run bench -- console`, which its children inherit.
+// Frames are the browser's own and wait for the processor like everything else. On a machine that others use, run it as
+// `chrt -r 10 npm run bench -- console`; child processes inherit the priority.
 import { performance } from 'node:perf_hooks'
 import type { Browser, Page } from 'playwright-core'
 import { noBrowser, startBrowser } from '../packages/console/test/support/chromium.ts'
@@ -15,7 +15,7 @@ import { watchPage, type Frames, type PageWatch } from './support/watch-page.ts'
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 60)
 const ROWS = Number(process.env['BENCH_ROWS'] ?? 100_000)
 const PER_SECOND = Number(process.env['BENCH_RATE'] ?? 500)
-/** Only some of: load, scroll, live. */
+/** The parts to run: some of load, scroll, live. */
 const PARTS = (process.env['BENCH_PARTS'] ?? 'load,scroll,live').split(',')
 const LOADS = 7
 const SCROLL_SECONDS = 10
@@ -23,7 +23,7 @@ const WHEEL_PIXELS = 40
 const ROW_PIXELS = 36
 const BATCH = 100
 const SCOPES = ['send', 'receive', 'interests:write']
-/** While a second is still full of rows that were drawn first, memory grows; after this many it should not. */
+/** Memory grows while the first rows are being drawn; after this many seconds it should not. */
 const WARM_SECONDS = 20
 const SAMPLES = 10
 
@@ -51,7 +51,7 @@ async function signedIn(browser: Browser, service: Service, at: string): Promise
   return page
 }
 
-/** What these addresses weigh for a client that takes gzip. */
+/** Returns the total size of these addresses for a client that accepts gzip. */
 async function gzipped(addresses: Iterable<string>): Promise<number> {
   let bytes = 0
   for (const address of addresses) {
@@ -61,7 +61,7 @@ async function gzipped(addresses: Iterable<string>): Promise<number> {
   return bytes
 }
 
-/** Each time with a cache of its own: until the field for the key has the focus, and from Enter to the overview. */
+/** Each load has an empty cache. Measures until the key field has the focus, and from Enter to the overview. */
 async function measureLoad(browser: Browser, service: Service): Promise<Row[]> {
   const loads: number[] = []
   const signIns: number[] = []
@@ -71,7 +71,7 @@ async function measureLoad(browser: Browser, service: Service): Promise<Row[]> {
     const page = await context.newPage()
     const asked = new Set<string>()
     page.on('request', (request) => asked.add(request.url()))
-    // A callback of the page itself says when: asking it from here would come later.
+    // A callback in the page takes the time: polling from here would notice it later.
     await page.addInitScript(
       'addEventListener("focusin", ({ target }) => { if (target.matches("input")) requestAnimationFrame(() => (globalThis.interactive ??= performance.now())) })',
     )
@@ -106,7 +106,7 @@ async function measureLoad(browser: Browser, service: Service): Promise<Row[]> {
   ]
 }
 
-/** Dead letters, through the API: published in batches, polled, and given up on. */
+/** Creates dead letters through the API: events are published in batches, polled, and given up on. */
 async function makeDeadLetters(service: Service, count: number): Promise<void> {
   const { id, token } = await service.agent(SCOPES)
   const interest = { event_type: 'com.bench.lost', filter_expression: null, priority: 0, enrichment_depth: 'none' }
@@ -143,7 +143,7 @@ async function makeDeadLetters(service: Service, count: number): Promise<void> {
   for (const connection of connections) connection.close()
 }
 
-/** Scrolls by so many pixels in each frame, down and up again, for so many seconds. */
+/** Scrolls by that many pixels in each frame, down and up again, for that many seconds. */
 const scrolling = (pixels: number, seconds: number): string => `new Promise((done) => {
   const list = document.querySelector('.table.fill .scroll')
   const end = performance.now() + ${seconds * 1000}
@@ -157,13 +157,13 @@ const scrolling = (pixels: number, seconds: number): string => `new Promise((don
   }
   requestAnimationFrame(go)
 })`
-/** The row in the middle of the list is there, with its text unless it may still be on its way. */
+/** Whether there is a row in the middle of the list; `also` can require that its text has arrived. */
 const hasRows = (also: string): string => `(() => {
   const { left, top, width, height } = document.querySelector('.table.fill .scroll').getBoundingClientRect()
   return !!document.elementFromPoint(left + width / 2, top + height / 2)?.closest('[role=row]${also}')
 })()`
 const FULL = hasRows(':not([aria-busy])')
-/** Jumps there, and says how long it takes until its rows are drawn. */
+/** Jumps to a position, and returns how long it takes until its rows are drawn. */
 const jump = (to: number): string => `new Promise((done) => {
   const begun = performance.now()
   document.querySelector('.table.fill .scroll').scrollTop = ${to}

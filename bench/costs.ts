@@ -1,5 +1,5 @@
-// What an operation costs: processor time of the service and of PostgreSQL beside it, each operation alone and with
-// enough callers to fill a core, and what events take on disk. docs/scaling.md is calculated from this.
+// What an operation costs: the processor time of the service and of its PostgreSQL, for each operation alone and with
+// enough callers to fill a core, and the disk space of events. docs/scaling.md is calculated from this.
 import { readFileSync } from 'node:fs'
 import pg from 'pg'
 import { startPostgres } from '../packages/server/test/support/postgres-server.ts'
@@ -12,7 +12,7 @@ const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 3)
 const WARM_UP = 1
 const CALLERS = 32
 const MEMORIES = 500
-/** What was stored is embedded by then, at some 400 a second. */
+/** The stored memories are embedded within this time, at some 400 a second. */
 const EMBEDDED_WITHIN_MS = 4_000
 const SCOPES = ['send', 'receive', 'interests:write', 'memory:read', 'memory:write']
 
@@ -48,7 +48,7 @@ async function measure(
   }
 }
 
-/** Calls as fast as they are answered; how many those were. */
+/** Sends requests as fast as responses arrive. Returns how many. */
 const calls = (service: Service, next: () => Call, expected: number[]) => async (seconds: number) =>
   (await hammer(service.port, CALLERS, seconds, next, expected)).requests
 
@@ -133,7 +133,7 @@ const memory = (): string =>
     content: Array.from({ length: 12 }, () => WORDS[Math.floor(Math.random() * WORDS.length)]).join(' '),
   })
 
-/** Bytes on disk of what was published, by table. */
+/** Returns the bytes on disk of what was published, by table. */
 async function onDisk(url: string): Promise<Record<string, unknown>[]> {
   const client = new pg.Client(url)
   await client.connect()

@@ -1,10 +1,11 @@
-// What embedding and searching cost, as ratios of one run: `node bench/embed.ts [--memories 2000] [--words 15]
+// What embedding and searching cost, as ratios within one run: `node bench/embed.ts [--memories 2000] [--words 15]
 // [--search 50000] [--json FILE]`
 //
-//   throughput   creating memories through HTTP until all are embedded, against the bare model over the same texts, cut
-//                into tokens and in batches, with one thread or two, whichever is faster at the moment
-//   search       p50 of POST /memories/search over a tenant of many memories, against one bare sqlite-vec query and one
-//   embedding memory       RSS with the model loaded
+//   throughput   creating memories through HTTP until all are embedded, compared with the bare model over the same
+//                texts, cut into tokens and in batches, with one thread or two, whichever is faster at the moment
+//   search       p50 of POST /memories/search over a tenant of many memories, compared with one bare sqlite-vec query
+//                and one embedding
+//   memory       RSS with the model loaded
 import { writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import path from 'node:path'
@@ -47,9 +48,9 @@ async function throughput(served: Served, count: number): Promise<{ bare: number
     content: 'The model is loaded.',
   })
   await served.app.memory.embedding.idle()
-  // Lean clients: they run on the processors that are measured.
+  // Lean clients, because they run on the processors that are measured.
   const clients = Array.from({ length: 16 }, () => new Connection(Number(new URL(served.url).port)))
-  // In turns, so that both meet the same neighbours on the machine.
+  // In turns, so that other work on the machine affects both alike.
   const bare = [0, 0]
   let service = 0
   const turns = 4
@@ -93,7 +94,7 @@ const unit = (centre: Float32Array | null): Float32Array => {
   return vector.map((x) => x / norm)
 }
 
-// Vectors of chance: what a scan costs does not depend on what they mean.
+// Random vectors: the cost of a scan does not depend on what they mean.
 async function fill(
   served: Served,
   bare: DatabaseSync,

@@ -1,7 +1,7 @@
-// What enrichment adds to a poll: one delivery against a hundred, each about something else, without enrichment, with
-// `light` and with `full`. Polled right after the publish, and LATER_MS later, when what belongs to them was searched ahead.
-// How many of the hundred carried their block, and the processor time of the service from the first publish to the
-// response.
+// What enrichment adds to a poll: one delivery compared with a hundred, each about something else, without enrichment,
+// with `light` and with `full`. They are polled right after the publish, or LATER_MS later, when the searches for them
+// have run ahead of the poll. Also shows how many of the hundred carried their block, and the processor time of the
+// service from the first publish to the response.
 import { readFileSync } from 'node:fs'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -25,7 +25,7 @@ const median = (times: number[]): number =>
     0.5,
   )
 
-/** What a process has computed up to now, all threads together. */
+/** Returns the processor time of a process so far, all threads together. */
 function cpuMs(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS
@@ -56,7 +56,7 @@ for (const engine of ENGINES) {
         content: texts[i % texts.length],
       })
     let n = 0
-    /** Publishes so many and polls them after a pause. */
+    /** Publishes that many events and polls them after a pause. */
     async function poll(many: number, pauseMs: number): Promise<Polled> {
       const before = cpuMs(service.pid)
       for (let i = 0; i < many; i++, n++)

@@ -1,8 +1,8 @@
 // One event of 350 bytes to three recipients, 64 publishers; each recipient pulls 100 at a time and acknowledges them.
-// Every rate is a multiple of a bare Fastify route that stores nothing, measured in turns in the same run and with the
-// same client: Node's own fetch, which is what an agent uses, and a very lean one, beside which the bare route is four
-// times as fast. `sql` is what the store alone does with the same rows in groups of 64, without anything in front of
-// it.
+// Every rate is a multiple of that of a bare Fastify route that stores nothing, measured in turns in the same run and
+// with the same client: Node's own fetch, which is what an agent uses, and a very lean one, with which the bare route
+// is four times as fast. `sql` is the rate of the store alone with the same rows in groups of 64, without anything in
+// front of it.
 import { performance } from 'node:perf_hooks'
 import { rawPublish } from './support/limits.ts'
 import { Connection, FetchClient, hammer, quantile, type Call } from './support/load.ts'
@@ -39,7 +39,7 @@ type Kinds = typeof Connection | typeof FetchClient
 
 const mean = (values: number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
 
-/** Pulls until the mailbox is empty or the time is up; answers deliveries a second. */
+/** Pulls until the mailbox is empty or the time is up. Returns deliveries a second. */
 async function drain(service: Service, tokens: string[], seconds: number, Kind: Kinds): Promise<number> {
   const until = performance.now() + seconds * 1000
   const started = performance.now()
@@ -60,7 +60,7 @@ async function drain(service: Service, tokens: string[], seconds: number, Kind: 
   return settled / ((performance.now() - started) / 1000)
 }
 
-/** Publish to receipt by long poll at a steady rate. */
+/** Measures the time from publish to receipt by long poll at a steady rate. */
 async function latency(
   service: Service,
   sender: string,

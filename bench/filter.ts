@@ -1,7 +1,7 @@
 // How long one evaluation of a typical filter takes: `node bench/filter.ts`.
 //
-// Measured on one machine in turns with the version before the language was a package and paid for every step: 1.03 to
-// 1.20 times its time (12 to 27 ns more for filters of 130 to 270 ns, for one call more and for shared budgets).
+// Measured on one machine in turns with the version from before the language was a package and charged for every step:
+// 1.03 to 1.20 times its time (12 to 27 ns more for filters of 130 to 270 ns, for one more call and shared budgets).
 
 import { compileFilter } from '../packages/server/src/routing/filter.ts'
 
@@ -39,7 +39,7 @@ const FILTERS = [
 const ROUND_MS = 200
 const ROUNDS = 5
 
-/** Nanoseconds per call: the best of several rounds, which is the one least disturbed. */
+/** Returns nanoseconds per call in the best of several rounds, which is the least disturbed one. */
 function measure(work: () => unknown): number {
   let calls = 1000
   let best = Infinity

@@ -1,5 +1,5 @@
 // What a search costs among many memories of one agent: alone and eight at once, with the processor time of the service
-// and of PostgreSQL, resident memory, and on SQLite how many of the exact nearest the signatures keep.
+// and of PostgreSQL, resident memory, and on SQLite how many of the exact nearest neighbours the signatures keep.
 //
 //   BENCH_SIZES=10000,100000 BENCH_ENGINES=sqlite,postgres node bench/memories.ts
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -25,7 +25,7 @@ const SCOPES = ['memory:read', 'memory:write']
 
 const sorted = (times: readonly number[]): number[] => times.toSorted((a, b) => a - b)
 
-/** Questions of five to nine words of a sentence of the material. */
+/** Returns questions of five to nine words from sentences of the material. */
 function questions({ texts }: Material, many: number, random: () => number): string[] {
   return Array.from({ length: many }, () => {
     const words = texts[Math.floor(random() * texts.length)]!.split(' ')

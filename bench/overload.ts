@@ -1,7 +1,8 @@
-// Five times what the service can take, three hundred recipients for each event: what is refused, how long a neighbour
-// of another tenant waits meanwhile, how much memory it takes, and how soon it is calm again. The neighbour keeps its
-// connections. Another one, the newcomer, opens one for each event: it is let in behind the connections that the flood
-// opens meanwhile, one in a turn of the event loop, so its time says how many those were.
+// Five times the load that the service can take, with three hundred recipients for each event: what is refused, how
+// long a neighbour in another tenant waits meanwhile, how much memory the service uses, and how soon it is calm again.
+// The neighbour keeps its connections. A second neighbour, the newcomer, opens a connection for each event. It is
+// accepted behind the connections that the flood opens meanwhile, one in a turn of the event loop, so its time shows
+// how many those were.
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Connection, quantile } from './support/load.ts'
@@ -15,7 +16,7 @@ const TIMES = Number(process.env['BENCH_TIMES'] ?? 5)
 const ENGINES = (process.env['BENCH_ENGINES'] ?? 'sqlite,postgres').split(',') as ('sqlite' | 'postgres')[]
 const OPERATOR_TOKEN = 'operator-token-of-the-bench'
 const NEIGHBOUR_PER_SECOND = 20
-/** A client that hears nothing for so long gives up. */
+/** A client that gets no response for this long gives up. */
 const GIVE_UP_MS = 10_000
 const NEIGHBOUR_CONNECTIONS = 4
 const GOALS = 'refused at once, neighbour p99 under 200 ms, under 400 MB, calm within 5 s'
@@ -34,7 +35,7 @@ let n = 0
 const eventOf = (type: string): string =>
   `{"specversion":"1.0","type":"${type}","source":"/bench","id":"o-${process.pid}-${n++}","data":{"text":"${'x'.repeat(200)}"}}`
 
-/** The status, 0 where there was none, and the milliseconds. */
+/** The status, 0 if there was no response, and the milliseconds. */
 type Answered = [number, number]
 
 async function publish(connections: Connection[], port: number, token: string, type: string): Promise<Answered> {
@@ -72,7 +73,7 @@ async function measure(engine: 'sqlite' | 'postgres'): Promise<Record<string, un
     return answered
   }
 
-  // What it can take: as fast as eight clients get answers.
+  // The capacity of the service: the rate at which eight clients get responses.
   let done = 0
   const until = performance.now() + 3_000
   await Promise.all(
@@ -93,7 +94,7 @@ async function measure(engine: 'sqlite' | 'postgres'): Promise<Record<string, un
     steadily(NEIGHBOUR_PER_SECOND, SECONDS, () => void came.push(come())),
   ])
   const ended = performance.now()
-  // Calm is when ten publishes in a row take less than a tenth of a second each.
+  // The service is calm when ten publishes in a row take less than a tenth of a second each.
   for (let quick = 0; quick < 10; ) {
     const [status, ms] = await flood()
     quick = status === 202 && ms < 100 ? quick + 1 : 0

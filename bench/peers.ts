@@ -1,6 +1,6 @@
-// The same work on other systems, in one run: events of 350 bytes to three recipients that acknowledge each. How many a
-// second 64 publishers get confirmed, how long an event takes from its publisher to a recipient at 500 a second, and
-// what an event costs the server. What is not installed here is named and left out.
+// The same work on other systems, in one run: events of 350 bytes to three recipients that acknowledge each event.
+// Measures how many events a second 64 publishers get confirmed, how long an event takes from its publisher to a
+// recipient at 500 a second, and what an event costs the server. Systems that are not installed are named and left out.
 import { performance } from 'node:perf_hooks'
 import { startBullMq } from './peers/bullmq.ts'
 import { startGraphileWorker } from './peers/graphile-worker.ts'
@@ -17,9 +17,9 @@ import { report } from './support/report.ts'
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 5)
 const PER_SECOND = Number(process.env['BENCH_RATE'] ?? 500)
 const PUBLISHERS = 64
-/** Servers run for days. Code that V8 compiles as it runs needs so long at this rate until it is as fast as it gets. */
+/** Servers run for days. Code that V8 compiles as it runs takes this long at this rate to reach its full speed. */
 const WARM_UP_SECONDS = 12
-/** A part of the name of the one that is wanted. */
+/** Runs only systems whose name contains this. */
 const ONLY = process.env['BENCH_PEER']
 const TEXT = 'x'.repeat(350)
 
@@ -36,7 +36,7 @@ const PEERS: StartPeer[] = [
 let n = 0
 const message = () => ({ id: `m-${process.pid}-${n++}`, text: TEXT })
 
-/** Confirmed publishes a second, nobody receiving. */
+/** Measures confirmed publishes a second, without receivers. */
 async function rate(peer: Peer): Promise<number> {
   const until = performance.now() + SECONDS * 1_000
   const started = performance.now()
@@ -84,7 +84,7 @@ async function latency(peer: Peer): Promise<{ p50: number; p99: number; cpu: num
 const rows: Record<string, unknown>[] = []
 for (const start of PEERS) {
   if (ONLY && !start.name.toLowerCase().includes(ONLY)) continue
-  // One for each measurement: what waits from the first would be received in the second.
+  // A new instance for each measurement: events left over from the first would be received in the second.
   const measured: Peer | string = await start()
   if (typeof measured === 'string') {
     console.log(`left out: ${measured}`)

@@ -1,4 +1,4 @@
-// 2,000 deliveries a second pushed to a local endpoint, from publish to receipt, while 1,000 other agents have
+// 2,000 deliveries a second pushed to a local endpoint, measured from publish to receipt, while 1,000 other agents have
 // endpoints that hang.
 import { performance } from 'node:perf_hooks'
 import { Connection, quantile } from './support/load.ts'
@@ -61,7 +61,7 @@ async function measure(engine: 'sqlite' | 'postgres', agents: number): Promise<R
   }
   const underWay: Promise<void>[] = []
   const rate = PER_SECOND / agents
-  // The hanging ones get three each, and one more every second while the others are measured.
+  // The hanging endpoints get three events each, and one more every second while the others are measured.
   for (let i = 0; i < 3; i++) await publish('stuck.x', false)
   await steadily(rate, 2, () => void underWay.push(publish('good.x', false)))
   await Promise.all(underWay)

@@ -2,12 +2,12 @@
 //
 //   node bench/recall.ts FOLDER [--postgres URL] [--json FILE] [--reliability SVG]
 //
-// FOLDER (bench/collections has two small ones, about words that are held in passing and words that are the answer) has a
-// folder for each collection of judged queries, with docs.jsonl {id, title, content, collection?},
-// queries.jsonl {id, query, collection?} and qrels.jsonl {query, doc, relevance}. Each collection is an agent, each
-// document a memory of its own, each query a search for ten. Prints nDCG@10, recall@10 and the time of a search; how far
-// the scores lie from the share of relevant results; and what the floor of enrichment leaves of a query's own collection
-// and of queries of the other sets, which have nothing to do with it. The SVG is the diagram in docs/images.
+// FOLDER has a folder for each set of judged queries (bench/collections has two small ones, about words that occur in
+// passing and words that are the answer), with docs.jsonl {id, title, content, collection?}, queries.jsonl {id, query,
+// collection?} and qrels.jsonl {query, doc, relevance}. Each collection is an agent, each document a memory of its own,
+// each query a search for ten. Prints nDCG@10, recall@10 and the time of a search; how far the scores lie from the
+// share of relevant results; and what the floor of enrichment leaves of the results for a query's own collection, and
+// for queries of the other sets, which have nothing to do with it. The SVG is the diagram in docs/images.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
@@ -126,13 +126,13 @@ async function store(set: string): Promise<Stored> {
   }
 }
 
-/** Whether a block of three that the floor has gone over holds something, or something relevant. */
+/** Whether a block of three, after the floor is applied, contains any result, or a relevant one. */
 const holds = (answers: readonly Answer[], wanted?: ReadonlySet<string>): boolean =>
   answers.slice(0, 3).some(({ doc, score }) => score >= FLOOR.score && (wanted?.has(doc) ?? true))
 
 const judgedOf: Record<string, Judged[]> = {}
 
-/** The queries of a set in their own collections. */
+/** Runs the queries of a set in their own collections. */
 async function ownQueries({ set, queries, relevant, ask, row }: Stored): Promise<void> {
   const run = new Map<string, string[]>()
   const times: number[] = []
@@ -167,7 +167,7 @@ async function ownQueries({ set, queries, relevant, ask, row }: Stored): Promise
   })
 }
 
-/** The queries of the other sets, each in one of this set's collections: the share that gets nothing. */
+/** Runs the queries of the other sets, each in one of this set's collections, and adds the share that finds nothing. */
 async function strangers({ names, ask, row }: Stored, others: readonly Query[]): Promise<void> {
   let none = 0
   for (const [i, { query }] of others.entries()) if (!holds(await ask(query, names[i % names.length]!))) none++

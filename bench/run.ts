@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { globSync } from 'node:fs'
 import path from 'node:path'
 
-/** What scenarios share, and what is run by hand because it needs data of its own. */
+/** Files that scenarios share, and files that are run by hand because they need data of their own. */
 const NOT_A_SCENARIO = ['run.ts', 'tools.ts', 'recall.ts', 'peers.ts', 'memories.ts']
 
 const folder = import.meta.dirname

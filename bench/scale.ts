@@ -1,5 +1,6 @@
-// What must not grow with what is stored: the cost of a publish with the interests that do not match, the cost of a
-// poll with the deliveries that wait. `ratio` compares the large store with the small one of the same run.
+// Costs that must not grow with the size of the store: that of a publish with the number of interests that do not
+// match, and that of a poll with the number of waiting deliveries. `ratio` compares the large store with the small one
+// of the same run.
 import { performance } from 'node:perf_hooks'
 import { Connection, hammer, quantile, type Call } from './support/load.ts'
 import { report } from './support/report.ts'
@@ -29,7 +30,7 @@ const interest = (id: string, token: string, event_type: string, filter_expressi
   body: JSON.stringify({ event_type, filter_expression, priority: 0, enrichment_depth: 'none' }),
 })
 
-/** Sends so many requests, sixteen at a time. */
+/** Sends `count` requests, sixteen at a time. */
 async function sendAll(service: Service, count: number, make: (i: number) => Call, status: number): Promise<void> {
   let i = 0
   await Promise.all(
@@ -60,7 +61,7 @@ async function withFewInterests(engine: 'sqlite' | 'postgres'): Promise<Prepared
   return { service, sender: token, agents }
 }
 
-// Two services side by side, measured in turns: both grow with what is published, only one with interests.
+// Two services side by side, measured in turns: published events accumulate in both, interests in only one.
 async function interestsThatDoNotMatch(engine: 'sqlite' | 'postgres'): Promise<Record<string, unknown>> {
   const small = await withFewInterests(engine)
   const large = await withFewInterests(engine)
@@ -103,7 +104,7 @@ async function matchingFilters(engine: 'sqlite' | 'postgres'): Promise<Record<st
   const service = await startService(engine, { LOG_LEVEL: 'warn' })
   const sender = await service.agent(SCOPES)
   const receiver = await service.agent(SCOPES)
-  // One recipient: what is measured is the evaluation of the filters, not the writing of deliveries.
+  // One recipient, so that the evaluation of the filters is measured, not the writing of deliveries.
   const time = async (): Promise<number> => {
     const connection = new Connection(service.port)
     const times: number[] = []
@@ -140,7 +141,7 @@ async function matchingFilters(engine: 'sqlite' | 'postgres'): Promise<Record<st
   }
 }
 
-/** The median of polls that each return ten, one at a time; what they took is given back as acknowledged. */
+/** Returns the median time of polls that each return ten, one at a time. The deliveries are then acknowledged. */
 async function pollTime(service: Service, token: string, polls: number): Promise<number> {
   const connection = new Connection(service.port)
   const times: number[] = []

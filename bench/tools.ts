@@ -1,5 +1,4 @@
-// A whole service for a measurement of memories: a real store, a real port, limits off. Shared by recall.ts and
-// embed.ts.
+// A complete service for measuring memories: a real store, a real port, limits off. Shared by recall.ts and embed.ts.
 import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -17,14 +16,14 @@ export interface Served {
   app: App
   store: Store
   folder: string
-  /** A JSON answer; throws on anything but success. */
+  /** Returns the JSON response; throws on anything but success. */
   call<T>(method: string, path: string, token: string, body?: unknown): Promise<T>
-  /** A new tenant with this many agents; their tokens. */
+  /** Creates a tenant with this many agents. Returns their ids and tokens. */
   agents(count: number): Promise<{ tenantId: string; tokens: string[]; ids: string[] }>
   stop(): Promise<void>
 }
 
-/** On SQLite in a new folder, or on the PostgreSQL database of the address. */
+/** Starts the service on SQLite in a new folder, or on the PostgreSQL database at this address. */
 export async function serve(databaseUrl?: string): Promise<Served> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'sensorium-bench-'))
   const config = readConfig({

@@ -1,5 +1,5 @@
-// Signed bodies of 250 bytes to POST /ingest/w/…, 64 senders, one delivery each: verified, mapped, on disk, answered.
-// And what a refusal costs: a wrong signature on the same body.
+// Signed bodies of 250 bytes to POST /ingest/w/… from 64 senders, one delivery each: verified, mapped, on disk, then
+// the response. And the cost of a refusal: a wrong signature on the same body.
 import { createHmac } from 'node:crypto'
 import { hammer, type Call } from './support/load.ts'
 import { report } from './support/report.ts'

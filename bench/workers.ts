@@ -1,6 +1,7 @@
-// Workers behind one port on PostgreSQL: 64 publishers for each, one event of 350 bytes to three recipients, by number of workers
-// in turns on one database. What a machine with more cores would do shows in the processor time of an event: it must not
-// grow with the workers. BENCH_WORKERS=1,2,4 chooses the numbers, BENCH_CORES=0,1 pins the service to these cores.
+// Workers behind one port on PostgreSQL: 64 publishers for each worker, events of 350 bytes to three recipients, with
+// different numbers of workers in turns on one database. The processor time of an event shows what a machine with more
+// cores would do: it must not grow with the number of workers. BENCH_WORKERS=1,2,4 chooses the numbers, BENCH_CORES=0,1
+// pins the service to these cores.
 import { execFileSync } from 'node:child_process'
 import { startPostgres } from '../packages/server/test/support/postgres-server.ts'
 import { hammer, type Call } from './support/load.ts'

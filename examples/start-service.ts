@@ -1,5 +1,5 @@
-// A service of its own for an example's test: a process, a folder that is thrown away, a known org-admin key and
-// operator token.
+// A separate service for the test of an example: a process, a temporary folder, a known org-admin key and operator
+// token.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -11,7 +11,7 @@ const MAIN = path.resolve(import.meta.dirname, '../packages/server/src/main.ts')
 export const ADMIN_KEY = `ak_live_${'example0'.repeat(4)}`
 export const OPERATOR_TOKEN = 'operator-of-the-examples'
 
-/** Resolves to its address. */
+/** Starts the service and resolves to its address. */
 export async function startService(t: TestContext, env: Record<string, string> = {}): Promise<string> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'sensorium-example-'))
   const service = spawn(process.execPath, [MAIN], {

@@ -1,10 +1,10 @@
-// Builds the console when what it is made of has changed since the last time; otherwise it takes a few milliseconds.
+// Builds the console if its sources have changed since the last build; otherwise it takes a few milliseconds.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 
-/** Files and folders of the repository that go into it. */
+/** Files and folders of the repository that the console is built from. */
 const SOURCES = [
   'package-lock.json',
   'packages/cel/src',

@@ -1,8 +1,8 @@
-// What a process still holds once its garbage is gone: the kernel's number alone also counts what V8 has not yet come
-// round to collecting, which differs by more than a hundred megabytes from one moment to the next.
+// The memory that a process still holds after a garbage collection. The kernel's number alone also counts garbage that
+// V8 has not collected yet, which differs by more than a hundred megabytes from one moment to the next.
 import { readFileSync } from 'node:fs'
 
-/** For NODE_OPTIONS of the process. It prints where it listens. */
+/** For NODE_OPTIONS of the process, which then prints where its inspector listens. */
 export const INSPECTED = '--inspect=127.0.0.1:0'
 
 export interface Inspected {
@@ -10,7 +10,7 @@ export interface Inspected {
   printed(pattern: RegExp): Promise<RegExpExecArray>
 }
 
-/** Resident memory in MB, after a collection. */
+/** Returns the resident memory in MB after a garbage collection. */
 export async function heldMb({ pid, printed }: Inspected): Promise<number> {
   const [, url] = await printed(/Debugger listening on (ws:\S+)/)
   const inspector = new WebSocket(url!)

@@ -1,9 +1,9 @@
-// The long run of the fuzz: `node scripts/fuzz.ts [sqlite|postgres] [requests]`, a million by default, against a service in
-// a process of its own. It fails on a 5xx that is not 503, on anything else that the documents do not describe, on an
-// operation of the contract that never succeeded, and when memory keeps growing: in a run of 100,000 requests or more no
-// more than 1.3 times what was held after the second tenth may be held after the last; in a shorter one caches and threads
-// are still filling up. A million take about ten minutes of one core for the script, and as long for the service.
-// FUZZ_SEED repeats a run, FUZZ_PER_SECOND slows it down.
+// The long run of the fuzzer: `node scripts/fuzz.ts [sqlite|postgres] [requests]`, a million requests by default,
+// against a service in a process of its own. It fails on a 5xx that is not 503, on anything else that the documents do
+// not describe, on an operation of the contract that never succeeded, and when memory keeps growing: in a run of
+// 100,000 requests or more, the memory held after the last tenth may be at most 1.3 times that held after the second
+// tenth. In a shorter run, caches and threads are still filling up. A million requests take about ten minutes of one
+// core for the script, and as long for the service. FUZZ_SEED repeats a run, FUZZ_PER_SECOND slows it down.
 import { randomInt } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'

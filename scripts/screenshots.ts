@@ -1,5 +1,5 @@
-// `node_modules/.bin/node scripts/screenshots.ts <folder> [name …]`: every view of the console in both themes, at 1280
-// and at 390 pixels, with the plant of its tests in it. A few of them are in docs/images.
+// `node_modules/.bin/node scripts/screenshots.ts <folder> [name …]`: takes every view of the console in both themes, at
+// 1280 and at 390 pixels, with the example plant of the console's tests. A few of them are in docs/images.
 import { mkdirSync } from 'node:fs'
 import path from 'node:path'
 import { startConsole } from '../packages/console/test/support/console.ts'

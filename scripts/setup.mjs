@@ -1,5 +1,5 @@
-// Set-up before `npm start`, `npm test` and `npm run bench`: installs what the lock file names, once. A start gets what
-// running needs; everything else installs the rest too, and a start after that removes nothing.
+// Set-up before `npm start`, `npm test` and `npm run bench`: installs what the lock file names, once. A start installs
+// only what running needs; the other commands install the rest too, and a start after that removes nothing.
 // Runs on the machine's own Node (20 or newer); everything after it runs on the Node pinned in package.json.
 import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -28,14 +28,14 @@ const { part, isThere } = partToInstall({
 
 if (!isThere || pinnedNode() === null) {
   console.error(part === 'run' ? 'Installing what running needs (once)…' : 'Installing dependencies (once)…')
-  // npm_execpath is the npm that runs this script; its output goes to stderr so that stdout stays the service's own.
+  // npm_execpath is the npm that runs this script. Its output goes to stderr, so that stdout is only the service's.
   const npm = process.env.npm_execpath
   const [command, args] = npm ? [process.execPath, [npm]] : ['npm', []]
   const only = part === 'run' ? ['--omit=dev'] : ['--include=dev']
   execFileSync(command, [...args, 'ci', ...only, '--include=optional', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: root,
     stdio: ['ignore', 2, 2],
-    // The embedding runtime carries its CPU binaries; its install step would only fetch GPU ones from elsewhere.
+    // The embedding runtime includes its CPU binaries; its install step would only fetch those for GPUs from elsewhere.
     env: { ...process.env, ONNXRUNTIME_NODE_INSTALL: 'skip' },
   })
   if (part === 'run') prune(modules)
@@ -50,7 +50,7 @@ if (!isThere || pinnedNode() === null) {
   writeFileSync(stamp, stampOf(lock, part))
 }
 
-// A service without its console is worth starting: what went wrong is on stderr.
+// A service is worth starting even without its console. The error is on stderr.
 if (process.env.CONSOLE !== 'off') {
   try {
     if (buildConsole(root, pinnedNode())) console.error('Built the console')
@@ -60,8 +60,8 @@ if (process.env.CONSOLE !== 'off') {
 }
 
 /**
- * Starts the service on an empty folder and stops it again: what it compiles on the way is kept, so that the first real
- * start is as quick and as small as the second. It is only that; a start that fails here will say why when it is meant.
+ * Starts the service on an empty folder and stops it again. The code that it compiles is cached, so that the first real
+ * start is as quick and as small as the second. A failure here is ignored: the real start will report it.
  */
 async function startOnce(node) {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'sensorium-setup-'))

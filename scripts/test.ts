@@ -1,6 +1,6 @@
 // `npm test`: the type check, the linter, and every test file, in a few processes with one PostgreSQL for all.
 // Arguments choose files whose path contains one of them; `types` and `lint` choose those checks; `--coverage` prints
-// which share of the sources' lines ran.
+// the share of source lines that ran.
 import { globSync } from 'node:fs'
 import { availableParallelism, constants } from 'node:os'
 import path from 'node:path'
@@ -18,7 +18,7 @@ import { newResult, printCosts, printResult, printTroubles, type Result } from '
 import { runLane } from './test/run-lane.ts'
 
 const root = path.dirname(import.meta.dirname)
-// The longest files begin first, so that no processor waits at the end for the last of them.
+// The longest files start first, so that no processor is idle at the end while the last of them runs.
 const LONGEST = ['e2e/', 'fuzz/', 'process/', 'memory/', 'cli/', 'store/']
 
 const coverage = process.argv.includes('--coverage') ? makeCoverage() : null
@@ -40,13 +40,13 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   })
 }
 
-// Tests must never meet a server that this run did not start.
+// Tests must never use a server that this run did not start.
 for (const name of ['POSTGRES_URL', 'POSTGRES_MIGRATED', 'POSTGRES_SHARDED', 'POSTGRES_PLANNED', 'SQLITE_MIGRATED'])
   delete process.env[`TEST_${name}`]
 const starting = files.length > 0 ? startPostgres(WITHOUT_POWER_CUTS).catch((error: Error) => error) : undefined
 let postgres: PostgresServer | undefined
 let removeStores = (): void => {}
-// Compiling what a test imports takes twice as long as running it. Coverage needs to see it compiled.
+// Compiling the modules that a test imports takes twice as long as running it. Coverage has to see them compiled.
 if (!coverage) process.env.NODE_COMPILE_CACHE = path.join(root, 'node_modules', '.cache', 'sensorium')
 try {
   const isChosen = (check: string): boolean => filters.length === 0 || filters.includes(check)
@@ -65,7 +65,7 @@ try {
   await postgres?.stop()
   removeStores()
 }
-// The loop may still hold what an interrupted run left open.
+// The event loop may still hold resources that an interrupted run left open.
 process.exit(conclude())
 
 function rank(file: string): number {
@@ -73,7 +73,7 @@ function rank(file: string): number {
   return at < 0 ? LONGEST.length : at
 }
 
-/** The files that one process runs in a row: those of the browser share it, each of the others is a group of its own. */
+/** Groups files that one process runs in a row: the browser tests are one group, every other file is its own. */
 function inGroups(all: readonly string[]): string[][] {
   const isOfBrowser = (file: string): boolean => file.split(path.sep).includes('e2e')
   const ofBrowser = all.filter(isOfBrowser)
@@ -82,9 +82,9 @@ function inGroups(all: readonly string[]): string[][] {
 }
 
 /**
- * Two processes more than there are processors: files wait for the disk, for PostgreSQL and for processes they start,
- * and with one more two cores were idle for a fifth of the run. The first one begins with the files that need most of
- * the machine, one after the other and each in a process of its own.
+ * Runs two processes more than there are processors: files wait for the disk, for PostgreSQL and for processes they
+ * start, and with only one more, two cores were idle for a fifth of the run. The first process begins with the files
+ * that need most of the machine, one after the other and each in a process of its own.
  */
 async function runAll(): Promise<void> {
   const isAlone = (file: string) => file.split(path.sep).includes('alone')
@@ -92,7 +92,7 @@ async function runAll(): Promise<void> {
   const waiting = inGroups(files.filter((file) => !isAlone(file)))
   const lane = (take: () => string | undefined) => runLane({ take, report, signal: interrupted.signal, coverage })
   const inLanes = async (): Promise<void> => {
-    // A lane that broke down has left files to others, or to the next one here.
+    // A lane that crashed leaves its files to other lanes, or to the next one here.
     while (waiting.length > 0 && !interrupted.signal.aborted) {
       let group: string[] = []
       await lane(() => {
@@ -112,7 +112,7 @@ async function runAll(): Promise<void> {
   await Promise.all([oneByOne().then(inLanes), ...Array.from({ length: lanes - 1 }, inLanes)])
 }
 
-/** On a build machine every part must run; elsewhere the part that cannot run is named and left out. */
+/** On a build machine every part must run; elsewhere a part that cannot run is named and left out. */
 function withoutPostgres(error: Error): void {
   if (process.env.CI === 'true') {
     const result = newResult('PostgreSQL')
@@ -124,7 +124,7 @@ function withoutPostgres(error: Error): void {
   }
 }
 
-/** Tests then begin with empty stores, and say themselves what is wrong with migrating one. */
+/** Tests then start with empty stores, and report for themselves why migrating one fails. */
 function withoutMigratedStores(error: Error): () => void {
   const result = newResult('migrations')
   result.failures.push({ name: 'migrations', where: 'scripts/test/migrated-stores.ts', text: inspect(error) })
@@ -137,7 +137,7 @@ function report(result: Result): void {
   printResult(result, filters.length > 0)
 }
 
-/** Prints what the run comes to, the counts last, and gives the exit code. */
+/** Prints the outcome of the run, the counts last, and returns the exit code. */
 function conclude(): number {
   const passed = results.flatMap((result) => result.passed).length
   const failed = results.flatMap((result) => result.failures).length

@@ -23,7 +23,7 @@ interface BullMq {
   }
 }
 
-/** Not the one of a server of the machine. */
+/** Not the default port, which a server on this machine may use. */
 const PORT = 20_000 + Math.floor(Math.random() * 12_000)
 
 /** A queue for each recipient in a Redis that writes every command to disk before it responds. */
@@ -53,7 +53,7 @@ export const startBullMq: StartPeer = async () => {
         connection,
         concurrency: 100,
       })
-      worker.on('error', () => {}) // the end of its connection, when it is stopped
+      worker.on('error', () => {}) // its connection ends when it is stopped
       workers.push(worker)
       await worker.waitUntilReady()
     },

@@ -13,7 +13,7 @@ interface Graphile {
   run(options: object): Promise<{ stop(): Promise<void> }>
 }
 
-/** A job for each recipient, added in one statement; the workers run in the process that measures. */
+/** A job for each recipient, added in one statement; the workers run in the measuring process. */
 export const startGraphileWorker: StartPeer = async () => {
   const graphile = await optional<Graphile>('graphile-worker')
   if (!graphile) return 'npm install --no-save graphile-worker'
@@ -35,7 +35,7 @@ export const startGraphileWorker: StartPeer = async () => {
     },
     async stop() {
       for (const runner of runners) await runner.stop()
-      await sleep(1_000) // jobs are marked as done in the background, also after the end
+      await sleep(1_000) // jobs are marked as done in the background, even after the stop
       await utils.release()
       await server.stop()
     },

@@ -27,10 +27,10 @@ interface Heard {
   ack(): void
 }
 
-/** Not the one of a server of the machine. */
+/** Not the default port, which a server on this machine may use. */
 const PORT = 20_000 + Math.floor(Math.random() * 12_000)
 
-/** One stream on disk with a durable consumer for each recipient. The server syncs every two minutes, as it comes. */
+/** One stream on disk with a durable consumer for each recipient. By default the server syncs every two minutes. */
 export const startNats: StartPeer = async () => {
   if (spawnSync('nats-server', ['--version']).error) return 'NATS is missing (Debian package nats-server)'
   const nats = await optional<Nats>('nats')

@@ -1,4 +1,5 @@
-// Another system that does the same work: an event goes to three recipients, and its publisher is told when it is safe.
+// A system that does the same work: an event goes to three recipients, and its publisher gets a confirmation when it is
+// safe.
 
 export const RECIPIENTS = 3
 
@@ -9,21 +10,21 @@ export interface Message {
 
 export interface Peer {
   name: string
-  /** What it has done when it confirms. */
+  /** What the system has done by the time it confirms. */
   durability: string
-  /** The process whose processor time, with that of all it started, is its cost. */
+  /** The process whose processor time, including that of all its children, counts as the cost. */
   pid(): number
   /** Resolves when the event is safe for all recipients. */
   publish(message: Message): Promise<void>
-  /** Hands every event to the recipient and acknowledges it; resolves when it listens. */
+  /** Hands every event to the recipient and acknowledges it; resolves once it is listening. */
   receive(recipient: number, heard: (id: string) => void): Promise<void>
   stop(): Promise<void>
 }
 
-/** A sentence instead where it is not installed on this machine. */
+/** Resolves to a sentence instead if the system is not installed on this machine. */
 export type StartPeer = () => Promise<Peer | string>
 
-/** What is not among our dependencies: whoever wants to compare installs it beside them. */
+/** Loads a package that is not among our dependencies, or returns null. Install it beside them to compare. */
 export async function optional<T>(name: string): Promise<T | null> {
   try {
     return (await import(name)) as T

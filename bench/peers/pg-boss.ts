@@ -12,7 +12,7 @@ interface Boss {
   on(event: 'error', heard: () => void): void
 }
 
-/** A queue for each recipient that is subscribed to one event; the workers run in the process that measures. */
+/** A queue for each recipient, subscribed to one event; the workers run in the measuring process. */
 export const startPgBoss: StartPeer = async () => {
   const loaded = await optional<{ PgBoss?: new (url: string) => Boss; default?: new (url: string) => Boss }>('pg-boss')
   const PgBoss = loaded?.PgBoss ?? loaded?.default
@@ -31,7 +31,7 @@ export const startPgBoss: StartPeer = async () => {
     pid: () => process.pid,
     publish: async (message) => void (await boss.publish('bench', message)),
     async receive(recipient, heard) {
-      // Half a second is the shortest interval that it takes.
+      // Half a second is the shortest interval that pg-boss accepts.
       await boss.work(`bench-${recipient}`, { batchSize: 100, pollingIntervalSeconds: 0.5 }, async (jobs) => {
         for (const { data } of jobs) heard(data.id)
       })

@@ -4,7 +4,7 @@ import { RECIPIENTS, type Peer } from './peer.ts'
 
 const PUBLISHING = 64
 
-/** Ours: HTTP, an interest for each recipient, long polls that acknowledge. */
+/** Our service over HTTP, with an interest for each recipient and long polls that acknowledge. */
 export async function startSensorium(engine: 'sqlite' | 'postgres'): Promise<Peer> {
   const service = await startService(engine, { LOG_LEVEL: 'error' })
   const sender = await service.agent(['send'])
@@ -25,7 +25,7 @@ export async function startSensorium(engine: 'sqlite' | 'postgres'): Promise<Pee
       const text = body.toString('latin1')
       for (const [, id] of text.matchAll(/"event_id":"([^"]+)"/g)) heard(id!)
       const ids = text.match(/"dlv_[0-9a-z]+"/g)
-      // The next poll does not wait for it, as no receiver's does whose work takes longer than a request.
+      // The next poll does not wait for the acknowledgement, as in any receiver whose work takes longer than a request.
       if (ids)
         void acks.send({ method: 'POST', path: '/v1/delivery/ack', token, body: `{"delivery_ids":[${ids.join()}]}` })
     }

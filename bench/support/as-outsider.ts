@@ -1,13 +1,13 @@
-// Starts the process of somebody who in life has a machine of his own. It runs below everybody else: on Linux as
-// SCHED_IDLE, which needs no privilege, so that whoever wakes up takes its core at once; elsewhere with the lowest
-// priority. Where the bench itself was given a real-time class, which makes a measurement possible on a machine with
-// other work, the ordinary class is below it already, and in SCHED_IDLE the other work would leave the attacker nothing.
+// Starts a process that in reality would have a machine of its own. It runs below all others: on Linux as SCHED_IDLE,
+// which needs no privilege, so that any process that wakes up takes its core at once; elsewhere with the lowest
+// priority. If the bench itself runs in a real-time class, which makes it possible to measure on a machine with other
+// work, the ordinary class is already below it, and in SCHED_IDLE the other work would leave the attacker nothing.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import os from 'node:os'
 
 const LOWEST = 19
-/** In /proc/self/stat, counted behind the name of the command; 0 is the ordinary one. */
+/** The scheduling policy in /proc/self/stat, counted after the command name; 0 is the ordinary policy. */
 const POLICY_FIELD = 38
 
 function isRealTime(): boolean {
@@ -17,7 +17,7 @@ function isRealTime(): boolean {
 
 const hasPolicies = process.platform === 'linux' && spawnSync('chrt', ['-i', '0', 'true']).status === 0
 
-/** What it writes to standard output can be read. */
+/** Starts the process; its standard output can be read. */
 export function startAsOutsider(file: string, args: readonly string[]): ChildProcess {
   const policy = hasPolicies ? ['chrt', isRealTime() ? '-o' : '-i', '0'] : []
   const [command, ...rest] = [...policy, process.execPath, file, ...args]

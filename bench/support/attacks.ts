@@ -1,27 +1,27 @@
-// Attacks: what somebody without a key, or with an ordinary one of another tenant, sends to hold others up.
+// Attacks: what a client without a key, or with an ordinary key of another tenant, sends to slow others down.
 import { randomBytes } from 'node:crypto'
 import net from 'node:net'
 
-/** Where the attackers come from: their address is not the neighbour's. */
+/** The address of the attackers, which is not the neighbour's. */
 const ATTACKERS = '127.0.0.2'
 
 export interface Target {
   port: number
-  /** Of the attacker's own agent, in a tenant of its own. */
+  /** The token of the attacker's own agent, in a tenant of its own. */
   token: string
   agentId: string
-  /** A memory of its own, where the attack needs one. */
+  /** A memory of the attacker, if the attack needs one. */
   memoryId?: string
 }
 
 export interface Attack {
-  /** What it needs to be there: memories, interests. As its own agent, through the API. */
+  /** Creates what the attack needs, such as memories and interests, as its own agent through the API. */
   prepare?(call: (method: string, path: string, body: unknown) => Promise<unknown>, target: Target): Promise<void>
-  /** Goes on until its process ends; tells how many bytes were sent so far. */
+  /** Attacks until its process ends. Returns a function that returns the number of bytes sent so far. */
   run(target: Target): () => number
 }
 
-/** Connections that send what `bytes` says and read nothing unless told to; a new one for each that is closed. */
+/** Opens connections that send `bytes()` and read nothing unless `read` is set, and replaces each that is closed. */
 function flood(
   port: number,
   connections: number,
@@ -44,7 +44,7 @@ function flood(
     })
   }
   for (let i = 0; i < connections; i++) open()
-  // Who has not taken the last one is not sent the next: the attack is not to fill the attacker's own memory.
+  // A socket gets the next bytes only after it has sent the last ones, so that the attacker's own memory does not fill.
   const sendAgain = (): void => {
     for (const socket of sockets) if (!socket.destroyed && socket.writableLength === 0) socket.write(bytes())
   }
@@ -70,7 +70,7 @@ const repeated = (part: string, bytes: number): string =>
 const memory = (content: string, metadata = '{}'): string =>
   `{"type":"semantic","scope":"agent","title":"Large","content":${JSON.stringify(content)},"metadata":${metadata}}`
 
-/** Some forty thousand steps over eighty numbers; each has a text of its own. */
+/** A filter of some forty thousand steps over eighty numbers; each filter has a text of its own. */
 const costly = (i: number): string =>
   `data.list.exists(a, data.list.exists(b, a + b == ${-1 - i}) && a > 10) || ${i} == 0`
 const COSTLY_DATA = JSON.stringify({ list: Array.from({ length: 80 }, (_, i) => i) })

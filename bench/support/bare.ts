@@ -1,5 +1,5 @@
-// The bare route everything is held against: Fastify as it comes, a JSON body in, a small JSON body out, nothing
-// stored.
+// The bare route that everything is compared with: Fastify with its defaults, a JSON body in, a small JSON body out,
+// nothing stored.
 import { fastify } from 'fastify'
 
 const app = fastify()

@@ -1,11 +1,11 @@
-// The far ends of pushes and streams, as cheap as they can be: what is measured is the service.
+// The receiving ends of pushes and streams, as cheap as possible, so that the service is what is measured.
 import net, { type AddressInfo, type Socket } from 'node:net'
 import { once } from 'node:events'
 
 const HEAD_END = Buffer.from('\r\n\r\n')
 const NO_CONTENT = 'HTTP/1.1 204 No Content\r\n\r\n'
 
-/** Answers every POST with 204 and hands its body on. */
+/** Responds to every POST with 204 and calls `received` with its body. */
 export async function startEndpoint(received: (body: string) => void): Promise<{ url: string; stop(): void }> {
   const sockets = new Set<Socket>()
   const server = net.createServer({ noDelay: true }, (socket) => {
@@ -37,7 +37,7 @@ export async function startEndpoint(received: (body: string) => void): Promise<{
   }
 }
 
-/** Takes connections and never answers. */
+/** Accepts connections and never responds. */
 export async function startHangingEndpoint(): Promise<{ url: string; open(): number; stop(): void }> {
   const sockets = new Set<Socket>()
   const server = net.createServer((socket) => {
@@ -58,7 +58,7 @@ export async function startHangingEndpoint(): Promise<{ url: string; open(): num
   }
 }
 
-/** Publishes at a steady rate: calls `send` for the i-th at its time. */
+/** Calls `send` at a steady rate, with the number of each call. */
 export async function steadily(perSecond: number, seconds: number, send: (i: number) => void): Promise<void> {
   const started = performance.now()
   for (let i = 0; i < perSecond * seconds; ) {

@@ -1,6 +1,6 @@
-// Two clients. `Connection` costs little itself: a kept-alive socket, answers read by their length only, so what it
-// measures is the server. `FetchClient` is what an agent written for Node uses; it costs more than a small server does,
-// and what it measures is what such an agent gets.
+// Two clients. `Connection` costs little itself: a kept-alive socket, and responses read by their length only, so it
+// measures the server. `FetchClient` is what an agent written for Node uses. It costs more than a small server does, so
+// it measures what such an agent gets.
 import net from 'node:net'
 import { performance } from 'node:perf_hooks'
 
@@ -16,7 +16,7 @@ export interface Call {
   path: string
   token?: string
   contentType?: string
-  /** Further headers. */
+  /** Additional headers. */
   headers?: Readonly<Record<string, string>>
   body?: string
 }
@@ -51,7 +51,7 @@ export class FetchClient implements Client {
 export class Connection implements Client {
   readonly #socket: net.Socket
   #buffer: Buffer = Buffer.alloc(0)
-  /** In the order of their requests, which is that of the answers. */
+  /** In the order of the requests, in which the responses arrive. */
   #waiting: { resolve: (answer: Answer) => void; reject: (error: Error) => void }[] = []
 
   constructor(port: number) {
@@ -119,7 +119,7 @@ export interface Rate {
 export const quantile = (sorted: readonly number[], q: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? NaN
 
-/** Keeps `connections` requests under way for `seconds`; a status that is not expected ends the run. */
+/** Keeps `connections` requests in flight for `seconds`. An unexpected status ends the run. */
 export async function hammer(
   port: number,
   connections: number,

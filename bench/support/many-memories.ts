@@ -1,6 +1,6 @@
-// Memories by the hundred thousand, written straight into a store: the texts are sentences of our own documentation with
-// words exchanged, and each vector is a mixture of two that the model gave such sentences, with noise. So words are as
-// frequent as they are in English and meanings lie in clusters, and nobody waits an hour for the model.
+// Hundreds of thousands of memories, written directly into a store. The texts are sentences of our own documentation
+// with words exchanged, and each vector is a mixture of two that the model computed for such sentences, with noise. So
+// words are as frequent as in English and meanings lie in clusters, without an hour of waiting for the model.
 import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { BUILTIN_MODEL } from '../../packages/server/src/memory/embed/builtin.ts'
@@ -13,7 +13,7 @@ import type { Store } from '../../packages/server/src/store/db.ts'
 const SENTENCES = 1_200
 const TOGETHER = 250
 
-/** Always the same numbers, so that two runs compare. */
+/** A random generator with a seed: always the same numbers, so that two runs can be compared. */
 export function chance(seed: number): () => number {
   let state = seed
   return () => {
@@ -72,7 +72,7 @@ export interface Filling {
   to: number
 }
 
-/** Writes memories number `from` up to `to`, embedded. */
+/** Writes the memories from number `from` up to `to`, with their vectors. */
 export async function fillMemories(material: Material, filling: Filling): Promise<void> {
   const { store, index, tenantId, agentId } = filling
   const { texts, meanings } = material

@@ -1,9 +1,9 @@
-// What a process and those that it started have used.
+// The resources that a process and its children have used.
 import { readdirSync, readFileSync } from 'node:fs'
 
 const TICKS_A_SECOND = 100
 
-/** The process and all that it started. */
+/** Returns the ids of the process and all its descendants. */
 export function tree(pid: number): number[] {
   const children = readdirSync(`/proc/${pid}/task`).flatMap((task) =>
     readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
@@ -11,7 +11,7 @@ export function tree(pid: number): number[] {
   return [pid, ...children.flatMap(tree)]
 }
 
-/** Seconds of processor time of all of them, with children that have ended. */
+/** Returns the seconds of processor time of all of them, including children that have ended. */
 export const cpuOf = (pid: number): number =>
   tree(pid).reduce((sum, one) => {
     const fields = readFileSync(`/proc/${one}/stat`, 'utf8')
@@ -20,7 +20,7 @@ export const cpuOf = (pid: number): number =>
     return sum + fields.slice(11, 15).reduce((ticks, field) => ticks + Number(field), 0) / TICKS_A_SECOND
   }, 0)
 
-/** Resident memory of all of them. */
+/** Returns the resident memory of all of them in MB. */
 export const mbOf = (pid: number): number =>
   tree(pid).reduce(
     (sum, one) => sum + Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${one}/status`, 'utf8'))?.[1] ?? 0) / 1024,

@@ -1,5 +1,5 @@
-// How far a score may be believed: of the results that scored about so much, which share was relevant. As numbers, and as
-// a reliability diagram.
+// How far a score can be trusted: the share of relevant results among those with about the same score, as numbers and
+// as a reliability diagram.
 
 export interface Judged {
   score: number
@@ -7,7 +7,7 @@ export interface Judged {
 }
 
 export interface Bin {
-  /** Mean score and share of relevant results. */
+  /** The mean score, and the share of relevant results. */
   score: number
   share: number
   results: number
@@ -29,7 +29,7 @@ export function binsOf(judged: readonly Judged[]): Bin[] {
     }))
 }
 
-/** How far scores and shares lie apart on average over the results. */
+/** Returns how far scores and shares lie apart, on average over the results. */
 export function calibrationError(judged: readonly Judged[]): number {
   const off = binsOf(judged).reduce((sum, { score, share, results }) => sum + results * Math.abs(score - share), 0)
   return judged.length > 0 ? off / judged.length : 0
@@ -40,7 +40,7 @@ const SIDE = 320
 const LEFT = 56
 const TOP = 24
 
-/** A diagram for each set in one picture; on white, so that it reads in a dark page too. */
+/** Draws all sets in one picture, on white, so that it is readable on a dark page too. */
 export function drawReliability(sets: Readonly<Record<string, readonly Judged[]>>): string {
   const x = (value: number): string => (LEFT + value * SIDE).toFixed(1)
   const y = (value: number): string => (TOP + (1 - value) * SIDE).toFixed(1)

@@ -1,4 +1,4 @@
-// Prints a table and keeps the numbers as JSON.
+// Prints a table and saves the numbers as JSON.
 import { mkdirSync, writeFileSync } from 'node:fs'
 
 export function report(name: string, rows: Record<string, unknown>[]): void {

@@ -1,4 +1,4 @@
-// What is measured: the service in a process of its own, and beside it a bare Fastify route that stores nothing.
+// The servers that are measured: the service in a process of its own, and a bare Fastify route that stores nothing.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import os from 'node:os'
@@ -24,7 +24,7 @@ export interface Service extends Running {
 }
 
 function spawnServer(file: string, env: Record<string, string>): Promise<{ child: ChildProcess; port: number }> {
-  // As `npm start` does it.
+  // The same flags as `npm start`.
   const child = spawn(
     process.execPath,
     [
@@ -74,7 +74,7 @@ export async function startService(engine: 'sqlite' | 'postgres', env: Record<st
     SENSORIUM_SECRET: 'a-secret-for-benchmarks',
     WORKERS: '1',
     BOOTSTRAP_ADMIN_KEY: ADMIN_KEY,
-    // On, and never reached: what limits cost is part of what is measured.
+    // Enabled but never reached: the cost of limits is part of the measurement.
     RATE_LIMIT_AGENT: '1000000000',
     RATE_LIMIT_TENANT: '1000000000',
     ...(postgres ? { DATABASE_URL: postgres.url } : {}),

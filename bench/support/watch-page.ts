@@ -1,8 +1,8 @@
-// What a page costs its browser: frames, how long the main thread works for each, and memory after the garbage is gone.
+// What a page costs its browser: frames, the time of the main thread for each, and memory after a garbage collection.
 import type { CDPSession, Page } from 'playwright-core'
 import { quantile } from './load.ts'
 
-/** In the page: a frame's work ends when the message that its beginning sent is read, after styles, layout and paint. */
+/** Runs in the page. The work of a frame ends when a message sent at its start is read, after styles, layout, paint. */
 const METER = `globalThis.meter = { starts: [], works: [], misses: 0, on: false, check: null }
 {
   const { port1, port2 } = new MessageChannel()
@@ -24,19 +24,19 @@ null`
 export interface Frames {
   count: number
   perSecond: number
-  /** Milliseconds of the main thread for one frame, from the time the frame began. */
+  /** Milliseconds of the main thread for one frame, from the start of the frame. */
   workP50: number
   workP99: number
   /** The longest time between two frames. */
   worstGap: number
-  /** Frames in which the check of the page failed. */
+  /** The number of frames in which the check of the page failed. */
   misses: number
 }
 
 export interface PageWatch {
-  /** Counts frames while something happens; `check` is an expression that should be true in each of them. */
+  /** Counts frames while `what` runs; `check` is an expression that should be true in each of them. */
   during(what: () => Promise<unknown>, check?: string): Promise<Frames>
-  /** Megabytes that scripts use, and nodes of the document, once what is not needed is gone. */
+  /** Returns the megabytes that scripts use and the nodes of the document, after a garbage collection. */
   memory(): Promise<{ heapMb: number; nodes: number; listeners: number }>
 }
 
@@ -65,7 +65,7 @@ export async function watchPage(page: Page): Promise<PageWatch> {
       }
     },
     async memory() {
-      // Twice: what the first round finalises, the second takes away.
+      // Twice: the second collection frees what the first one finalised.
       for (let i = 0; i < 2; i++) await session.send('HeapProfiler.collectGarbage')
       const { metrics } = await session.send('Performance.getMetrics')
       const valueIn = (name: string): number => metrics.find((metric) => metric.name === name)!.value

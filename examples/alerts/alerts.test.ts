@@ -1,4 +1,4 @@
-// The story, told to a real service in a process of its own.
+// Runs the example against a real service in a process of its own.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ADMIN_KEY, startService } from '../start-service.ts'

@@ -1,5 +1,5 @@
-// A sensor reports temperatures. A triage agent hears only of the hot ones, looks at what it remembers, and remembers
-// what it did, so that the next alarm arrives together with the lesson of the last.
+// A sensor reports temperatures. A triage agent receives only the hot ones, recalls its memories, and remembers what it
+// did, so that the next alarm arrives together with the lesson of the last.
 //
 // Run it against a service: node_modules/.bin/node examples/alerts/alerts.ts http://localhost:8080 ak_live_…
 import { createClient, type AgentCreate, type Client, type Delivery, type KeyMint, type Trace } from '@sensorium/client'
@@ -23,7 +23,7 @@ async function register(
 export interface Handled {
   eventId: string
   celsius: number
-  /** Titles of what came with the delivery. */
+  /** Titles of the memories that came with the delivery. */
   remembered: string[]
 }
 
@@ -72,13 +72,13 @@ export async function alerts(
     sent.push(event.event_id)
   }
 
-  // The search also wakes the embedding model, which takes a second on the first use.
+  // The search also loads the embedding model, which takes a second on the first use.
   await triage.client.memory.recall('pump')
 
   const handled: Handled[] = []
   await report(93)
   handled.push(await handleNext(triage.client))
-  await report(41) // cool enough: nobody hears of it
+  await report(41) // cool enough: nobody receives it
   await report(97)
   handled.push(await handleNext(triage.client))
 

@@ -1,4 +1,4 @@
-// Orders from a queue of a real RabbitMQ to an agent, and its decisions back into another queue.
+// Moves orders from a queue of a real RabbitMQ to an agent, and its decisions into another queue.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { noBroker, startRabbit } from '../../packages/server/test/support/rabbitmq.ts'
@@ -17,7 +17,7 @@ test('[DOC-15] what is in a queue reaches an agent, and what it decides reaches 
     { id: 'decision-of-shop:o-1', decision: { order: 'o-1', check: 'none' } },
     { id: 'decision-of-shop:o-2', decision: { order: 'o-2', check: 'by hand' } },
   ])
-  // The order that was sent twice was decided once: nothing is left in either queue but this.
+  // The order that was sent twice was decided once: both queues contain nothing but this message.
   for (const name of ['orders', 'decisions']) {
     const queue = await openQueue(rabbit.url, name)
     await queue.send({ id: 'last', body: { last: true } })

@@ -2,8 +2,8 @@
 // decides which of them are worth a look; a worker puts the decisions into another queue of the same broker.
 //
 // Nothing is lost on the way. The connector accepts a message after its event is on disk, and the worker acknowledges a
-// delivery after the broker has accepted the message. A message may come twice, so the second queue gets the event's id
-// as the message id.
+// delivery after the broker has accepted the message. A message may arrive twice, so messages in the second queue have
+// the event's id as the message id.
 //
 // Run it against a service that has an OPERATOR_TOKEN and a RabbitMQ with the plugin rabbitmq_amqp1_0:
 //   node_modules/.bin/node examples/amqp-bridge/amqp-bridge.ts http://localhost:8080 ak_live_… "$OPERATOR_TOKEN" amqp://guest:guest@localhost
@@ -22,7 +22,7 @@ interface Decision {
   check: 'by hand' | 'none'
 }
 
-/** What the shop system of this example puts into the queue; the third is a retry of the first. */
+/** The orders that the shop system of this example puts into the queue; the third is a retry of the first. */
 const ORDERS: Order[] = [
   { entity: 'order', action: 'placed', id: 'o-1', total: 40 },
   { entity: 'order', action: 'placed', id: 'o-2', total: 9_000 },
@@ -36,7 +36,7 @@ export interface BridgeOptions {
   /** The broker: `amqp://user:password@host:port`. */
   broker: string
   tenant?: string
-  /** Queues of this run. */
+  /** The names of the queues to use. */
   queues?: { orders: string; decisions: string }
 }
 
@@ -46,7 +46,7 @@ async function register(url: string, admin: Client, name: string, scopes: Scope[
 }
 type Scope = Parameters<Client['keys']['mint']>[1]['scopes'][number]
 
-/** Subscribes to a pattern and handles what it brings. */
+/** Subscribes to a pattern and starts a worker for its events. */
 async function listen<D>(client: Client, pattern: string, handle: Parameters<typeof client.worker<D>>[0]['handle']) {
   await client.interests.create((await client.agent())!.id, {
     event_type: pattern,
@@ -63,7 +63,7 @@ export async function amqpBridge(options: BridgeOptions): Promise<{ id: unknown;
   const admin = createClient({ url, apiKey: adminKey })
   const operator = createClient({ url, token: operatorToken })
 
-  // Whoever runs the shop knows nothing of agents: it puts JSON into a queue.
+  // The shop system knows nothing of agents: it puts JSON into a queue.
   const shop = await openQueue(broker, queues.orders)
   for (const order of ORDERS) await shop.send({ id: undefined, body: order })
 
@@ -73,12 +73,12 @@ export async function amqpBridge(options: BridgeOptions): Promise<{ id: unknown;
   const workers: Worker[] = [
     await listen<Order>(judge, 'com.shop.order.placed', async ({ event, client }) => {
       const check: Decision['check'] = event.data.total > 1_000 ? 'by hand' : 'none'
-      // The same order gives the same id: handled twice, it is published once.
+      // The same order produces the same id: handled twice, the decision is published once.
       const data: Decision = { order: event.data.id, check }
       await client.publish({ type: 'com.shop.decision.made', id: `decision-of-${event.id}`, data })
     }),
     await listen<Decision>(outbound, 'com.shop.decision.made', async ({ event }) => {
-      // Throws unless the broker accepted it: then the delivery is given back, and comes again.
+      // Throws unless the broker accepted the message. The delivery is then given back, and comes again.
       await decisions.send({ id: event.id, body: event.data })
     }),
   ]

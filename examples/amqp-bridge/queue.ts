@@ -1,4 +1,4 @@
-// A durable queue of an AMQP 1.0 broker, for JSON messages: send one and know that the broker has it, or receive some.
+// A durable queue of an AMQP 1.0 broker for JSON messages: sending with confirmation, and receiving.
 import rhea, { type Delivery, type EventContext, type Message } from 'rhea'
 
 export interface QueueMessage {
@@ -9,7 +9,7 @@ export interface QueueMessage {
 export interface Queue {
   /** Resolves when the broker has accepted the message. */
   send(message: QueueMessage): Promise<void>
-  /** Resolves to the next messages, once so many have arrived; each is accepted. */
+  /** Resolves to the next `count` messages once all have arrived; each is accepted. */
   receive(count: number): Promise<QueueMessage[]>
   close(): Promise<void>
 }
@@ -21,7 +21,7 @@ const asMessage = ({ id, body }: QueueMessage): Message => ({
   ...(typeof id === 'string' ? { message_id: id } : {}),
 })
 
-/** Opens a queue, which the broker makes if it is not there. */
+/** Opens a queue, which the broker creates if it does not exist. */
 export async function openQueue(broker: string, name: string): Promise<Queue> {
   const { hostname, port, username, password } = new URL(broker)
   const container = rhea.create_container()
@@ -41,7 +41,7 @@ export async function openQueue(broker: string, name: string): Promise<Queue> {
   const sendable = new Promise<void>((resolve) => container.once('sendable', () => resolve()))
   await Promise.race([sendable, failed.promise])
 
-  /** Messages that the broker has not decided about yet. */
+  /** Messages that the broker has neither accepted nor refused yet. */
   const open = new Map<Delivery, PromiseWithResolvers<void>>()
   for (const outcome of ['accepted', 'rejected', 'released', 'modified'] as const) {
     container.on(outcome, ({ delivery }: EventContext) => {

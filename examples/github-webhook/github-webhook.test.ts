@@ -1,4 +1,4 @@
-// GitHub's events on their way to a real service.
+// Sends GitHub's events to a real service.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ADMIN_KEY, OPERATOR_TOKEN, startService } from '../start-service.ts'

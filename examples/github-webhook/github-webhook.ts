@@ -1,9 +1,9 @@
-// GitHub to a channel to agents. The operator registers a webhook with the preset `github`. A channel has two feeds:
-// issues that are opened, and pushes to the main branch. Its members are two agents; each hears of everything that the
-// feeds let through, and of nothing else.
+// From GitHub through a channel to agents. The operator registers a webhook with the preset `github`. A channel has two
+// feeds: issues that are opened, and pushes to the main branch. Its members are two agents; each receives everything
+// that the feeds let through, and nothing else.
 //
-// Here `postAsGithub` stands in for GitHub: it signs and sends what GitHub would. For a real repository give GitHub the
-// webhook's own address and its secret instead; the rest does not change.
+// Here `postAsGithub` stands in for GitHub: it signs and sends what GitHub would. For a real repository, give GitHub
+// the webhook's own address and its secret instead; the rest does not change.
 //
 // Run it against a service that has an OPERATOR_TOKEN:
 //   node_modules/.bin/node examples/github-webhook/github-webhook.ts http://localhost:8080 ak_live_… "$OPERATOR_TOKEN"
@@ -14,7 +14,7 @@ const repository = { id: 1, full_name: 'acme/pumps', html_url: 'https://github.c
 const sender = { login: 'hansen', id: 2 }
 const issue = { number: 5, title: 'Pump 7 runs hot', html_url: 'https://github.com/acme/pumps/issues/5', user: sender }
 
-/** What GitHub sends, cut to the fields that matter here. */
+/** What GitHub sends, reduced to the fields that matter here. */
 const SENT: { event: string; body: Record<string, unknown> }[] = [
   { event: 'ping', body: { zen: 'Keep it logically awesome.', hook_id: 3 } },
   { event: 'issues', body: { action: 'opened', issue, repository, sender } },
@@ -31,7 +31,7 @@ interface Sending {
   secret: string
   event: string
   body: Record<string, unknown>
-  /** GitHub gives every delivery one, and a redelivery the same again. */
+  /** GitHub gives every delivery an id, which a redelivery keeps. */
   deliveryId: string
 }
 
@@ -64,7 +64,7 @@ export interface Heard {
   title: string
 }
 
-/** The data of the preset: GitHub's own fields, without what repeats. */
+/** The data of the preset: GitHub's own fields, without repetitions. */
 interface GithubData {
   issue?: { title: string }
   commits?: { message: string }[]
@@ -73,11 +73,11 @@ interface GithubData {
 export interface Outcome {
   /** The status of each post, in the order of SENT. */
   accepted: number[]
-  /** Of the last one sent again. */
+  /** The status of the last post, sent again. */
   redelivered: number
-  /** Of one that somebody else signed. */
+  /** The status of a post signed with another secret. */
   forged: number
-  /** What each agent heard, ordered by type. */
+  /** What each agent received, ordered by type. */
   heard: { triage: Heard[]; release: Heard[] }
 }
 
@@ -95,7 +95,7 @@ export async function githubWebhook(
   const admin = createClient({ url, apiKey: adminKey })
   const triage = await register(url, admin, 'Triage')
   const release = await register(url, admin, 'Release')
-  // Whoever makes a channel is its first member.
+  // The creator of a channel is its first member.
   const { channels } = triage.client
   const { id: channelId } = await channels.create({ name: 'acme/pumps', type: 'private' })
   await channels.addMember(channelId, { participant_type: 'agent', participant_id: release.id })
@@ -132,7 +132,7 @@ export async function githubWebhook(
   await finished.promise
   await Promise.all(workers.map((worker) => worker.stop()))
   await operator.call('deleteWebhook', { params: { id: webhook.id } })
-  // Deliveries of one poll are handled at the same time.
+  // Deliveries of one poll are handled concurrently, so they finish in any order.
   for (const list of Object.values(heard)) list.sort((a, b) => a.type.localeCompare(b.type))
   return { accepted, redelivered, forged, heard }
 }

@@ -1,4 +1,4 @@
-// The loop with the official MCP client, at a real service.
+// Runs the loop with the official MCP client against a real service.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ADMIN_KEY, startService } from '../start-service.ts'

@@ -1,6 +1,6 @@
-// A language model at work with Sensorium's tools over MCP: it looks into its mailbox, recalls what it knows, publishes
+// A language model that works with Sensorium's tools over MCP: it checks its mailbox, recalls what it knows, publishes
 // what should happen, remembers that, and acknowledges. The model here is scripted, so that the example needs no account
-// anywhere; `runLoop` does not know, and takes any other `Model`.
+// anywhere; `runLoop` works with any other `Model` as well.
 //
 // Run it against a service: node_modules/.bin/node examples/mcp-loop/mcp-loop.ts http://localhost:8080 ak_live_…
 import { Client as McpClient, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
@@ -15,7 +15,7 @@ interface Turn extends ToolCall {
   result: string
   isError: boolean
 }
-/** Given what happened so far and the tools there are, a model uses a tool or ends with a text. */
+/** Given the turns so far and the available tools, a model calls a tool or ends with a text. */
 type Model = (turns: readonly Turn[], tools: readonly { name: string }[]) => Promise<ToolCall | { text: string }>
 
 const MOST_TURNS = 20
@@ -28,7 +28,7 @@ async function runLoop(mcp: McpClient, model: Model): Promise<{ turns: Turn[]; t
     if ('text' in next) return { turns, text: next.text }
     const reply = await mcp.callTool({ name: next.tool, arguments: next.input })
     const result = reply.content.map((part) => (part.type === 'text' ? part.text : '')).join('\n')
-    // A refusal goes back to the model like any result: it can correct itself.
+    // A refusal goes back to the model like any result, so that it can correct itself.
     turns.push({ ...next, result, isError: reply.isError === true })
   }
   throw new Error(`the model did not come to an end in ${MOST_TURNS} turns`)
@@ -41,7 +41,7 @@ interface Recalled {
   memories: { title: string; snippet: string }[]
 }
 
-/** Stands in for a language model: what it does next follows from the results before. */
+/** Stands in for a language model: its next step follows from the previous results. */
 const scripted: Model = async (turns) => {
   const resultOf = <T>(tool: string): T | undefined => {
     const turn = turns.find((turn) => turn.tool === tool)
@@ -95,9 +95,9 @@ async function register(
 export interface Outcome {
   tools: string[]
   text: string
-  /** What the desk was asked, and by which event that was caused. */
+  /** What the desk was asked, and the event that caused the question. */
   asked: { data: unknown; causedBy: unknown }
-  /** The event that the model handled, and how far its delivery came. */
+  /** The event that the model handled, and the states of its deliveries. */
   handled: { eventId: string; states: string[] }
   /** The titles of all memories that the model's agent has now. */
   memories: string[]
@@ -121,7 +121,7 @@ export async function mcpLoop(url: string, adminKey: string): Promise<Outcome> {
     data: { order: '17', customer: 'Hansen' },
   })
 
-  // The agent's key is all that the model's side needs.
+  // The model's side needs nothing but the agent's key.
   const mcp = new McpClient({ name: 'mcp-loop', version: '1.0.0' })
   const headers = { authorization: `Bearer ${assistant.key}` }
   await mcp.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers } }))

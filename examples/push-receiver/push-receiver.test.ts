@@ -1,4 +1,4 @@
-// Both receivers, pushed to by a real service.
+// Tests both receivers with pushes from a real service.
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { createHmac } from 'node:crypto'
@@ -12,7 +12,7 @@ import { ADMIN_KEY, startService } from '../start-service.ts'
 const hasPython = spawnSync('python3', ['--version']).status === 0
 const file = (name: string): string => path.join(import.meta.dirname, name)
 
-/** Starts a receiver as a process, and reads what it says line by line. */
+/** Starts a receiver as a process, and reads its output line by line. */
 async function startReceiver(t: TestContext, command: string[], secret: string) {
   const receiver = spawn(command[0]!, [...command.slice(1), '0'], {
     env: { ...process.env, PUSH_SECRET: secret },
@@ -25,7 +25,7 @@ async function startReceiver(t: TestContext, command: string[], secret: string) 
   return { url: `http://127.0.0.1:${port}/`, next }
 }
 
-/** Posts what a stranger, or a service with another secret, would. */
+/** Posts a push as a stranger, or a service with another secret, would. */
 async function post(url: string, secret: string, body: string, ageSeconds = 0): Promise<number> {
   const timestamp = String(Math.floor(Date.now() / 1000) - ageSeconds)
   const key = Buffer.from(secret.slice('whsec_'.length), 'base64')

@@ -47,7 +47,7 @@ class Receiver(BaseHTTPRequestHandler):
             return 401
         delivery = json.loads(body)
         if delivery["event_id"] not in self.kept:
-            # Keep it safe before the response: after a 2xx it does not come again.
+            # Store the delivery before responding: after a 2xx it does not come again.
             self.kept.add(delivery["event_id"])
             print("received {event_id}, attempt {attempt_count}".format(**delivery), flush=True)
         return 204

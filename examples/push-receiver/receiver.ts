@@ -1,11 +1,11 @@
-// A receiver of pushes with the TypeScript client: verifies each one, keeps it, responds, and works afterwards.
+// A receiver of pushes with the TypeScript client: it verifies each push, stores it, responds, and does the work later.
 //
 // Usage: PUSH_SECRET=whsec_… node_modules/.bin/node examples/push-receiver/receiver.ts [port]
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { InvalidPush, verifyPush, type Delivery } from '@sensorium/client'
 
-/** More than an event may have (1 MiB unless the service is set up otherwise), and its enrichment. */
+/** More than the size of an event (at most 1 MiB unless the service is configured otherwise) with its enrichment. */
 const LONGEST_BODY = 4 * 1024 * 1024
 
 async function bodyOf(request: IncomingMessage): Promise<Buffer | null> {
@@ -19,7 +19,7 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer | null> {
   return Buffer.concat(chunks)
 }
 
-/** `keep` is called once for each event; a push that comes again is acknowledged and nothing more. */
+/** Calls `keep` once for each event. A push that arrives again is only acknowledged. */
 export function receivePushes(secret: string, keep: (delivery: Delivery) => Promise<void> | void) {
   const kept = new Set<string>()
 
@@ -28,8 +28,8 @@ export function receivePushes(secret: string, keep: (delivery: Delivery) => Prom
     if (body === null) return 413
     const delivery = await verifyPush(request.headers, body, secret)
     if (kept.has(delivery.event_id)) return 204
-    // Safe before the response: after a 2xx the delivery does not come again. Here that is a list in memory; a real
-    // receiver writes to its database, under a unique event_id.
+    // Stored before the response: after a 2xx the delivery does not come again. Here the store is a list in memory; a
+    // real receiver writes to its database, under a unique event_id.
     await keep(delivery)
     kept.add(delivery.event_id)
     return 204
@@ -38,7 +38,7 @@ export function receivePushes(secret: string, keep: (delivery: Delivery) => Prom
   return createServer((request: IncomingMessage, response: ServerResponse) => {
     receive(request).then(
       (status) => response.writeHead(status).end(),
-      // 5xx lets the service try again; a signature that does not fit will not fit later either.
+      // After a 5xx the service retries; a signature that does not match will not match later either.
       (error: unknown) => response.writeHead(error instanceof InvalidPush ? 401 : 500).end(),
     )
   })

@@ -1,4 +1,4 @@
-// The Python agent, run by the python3 of the machine where there is one.
+// Runs the Python agent with the machine's python3, if there is one.
 import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
 import path from 'node:path'

@@ -1,4 +1,4 @@
-// The team at work on a real service.
+// Runs the team against a real service.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ADMIN_KEY, startService } from '../start-service.ts'

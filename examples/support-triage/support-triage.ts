@@ -1,4 +1,4 @@
-// A support team of three agents. Intake classifies tickets, Billing handles those about money, and Lead hears of
+// A support team of three agents. Intake classifies tickets, Billing handles those about money, and Lead receives
 // everything urgent through a channel. What Billing learns is promoted to the team, so that Intake knows it too.
 //
 // Run it against a service: node_modules/.bin/node examples/support-triage/support-triage.ts http://localhost:8080 ak_live_…
@@ -22,7 +22,7 @@ async function hire(url: string, admin: Client, name: string): Promise<{ id: str
   return { id, client: createClient({ url, apiKey: key }) }
 }
 
-/** Stands in for a language model: the rest does not change when a real one is asked. */
+/** Stands in for a language model: with a real one, nothing else changes. */
 const classify = ({ text }: Ticket): Classified => ({
   text,
   topic: /refund|invoice|charged/i.test(text) ? 'billing' : 'other',
@@ -30,11 +30,11 @@ const classify = ({ text }: Ticket): Classified => ({
 })
 
 export interface Outcome {
-  /** Texts that Billing handled. */
+  /** The texts that Billing handled. */
   billed: string[]
-  /** Texts that came to Lead through the channel. */
+  /** The texts that reached Lead through the channel. */
   escalated: string[]
-  /** What Intake finds although Billing wrote it. */
+  /** A memory that Intake finds although Billing wrote it. */
   shared: string | undefined
 }
 

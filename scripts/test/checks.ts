@@ -1,15 +1,15 @@
-// The checks that are no test files: types and lint, by tools of node_modules that say by their exit code that nothing
-// is wrong.
+// The checks that are not test files: types and lint, run by tools in node_modules whose exit code tells whether
+// anything is wrong.
 import { execFile } from 'node:child_process'
 import path from 'node:path'
 import { newResult, type Result } from './results.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
 
-/** The console is a project of its own: it knows the browser's types and not those of Node.js. */
+/** The console is a project of its own: it has the browser's types and not those of Node.js. */
 export async function checkTypes(signal: AbortSignal): Promise<Result> {
   const tsc = path.join('typescript', 'bin', 'tsc')
-  // Left alone, four checkers share the files, and each works out for itself the types that theirs have in common.
+  // By default four checkers share the files, and each works out for itself the types that they have in common.
   const options = ['--noEmit', '--checkers', '1']
   const [all, console] = await Promise.all([
     checkWith(signal, 'types', tsc, ...options),

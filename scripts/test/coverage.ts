@@ -1,4 +1,4 @@
-// What the tests ran of our own sources, added up over the processes that the test files run in.
+// The coverage of our own sources, added up over the processes that run test files.
 import path from 'node:path'
 
 interface Measured {
@@ -8,7 +8,7 @@ interface Measured {
 
 export interface Coverage {
   add(files: readonly Measured[]): void
-  /** A line for each folder of sources, and the total last. */
+  /** Returns a line for each source folder, and the total last. */
   table(root: string): string
 }
 

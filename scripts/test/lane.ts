@@ -1,7 +1,7 @@
-// A process that runs one test file after the other, as the runner gives them out. Starting Node.js and loading the
-// service takes a second of CPU, and the first service in a process four times that of later ones; hundreds of files
-// share that here. Each file is a suite, and must leave the process as it found it; what the files of a folder share is
-// gone after the last of them.
+// A process that runs one test file after another, as the runner hands them out. Starting Node.js and loading the
+// service takes a second of CPU, and the first service in a process takes four times as much as later ones; here
+// hundreds of files share that cost. Each file is a suite, and must leave the process as it found it. Resources shared
+// by the files of a folder are closed after the last of them.
 import assert from 'node:assert/strict'
 import asyncHooks from 'node:async_hooks'
 import { get } from 'node:http'
@@ -12,8 +12,8 @@ import { closeKept, isKeeping } from '../../packages/server/test/support/kept.ts
 import { cpuSeconds } from './cpu-time.ts'
 import { LEFT_BEHIND } from './results.ts'
 
-// node:test follows every promise to the test that made it, to say whose an error is that nobody caught: a tenth of a
-// run's CPU. Here such an error is its file's. What is no promise it follows still.
+// node:test tracks every promise back to the test that created it, to attribute uncaught errors, which takes a tenth of
+// a run's CPU. Here such an error is attributed to its file. Resources other than promises are still tracked.
 const { createHook } = asyncHooks
 asyncHooks.createHook = (callbacks) => createHook({ ...callbacks, trackPromises: false })
 const { describe, test } = await import('node:test')
@@ -22,16 +22,16 @@ asyncHooks.createHook = createHook
 const require = createRequire(import.meta.url)
 const root = path.resolve(import.meta.dirname, '../..')
 const runner = process.env.TEST_LANE!
-/** Sockets and processes are closed a moment after they were told to. */
+/** Sockets and processes take a moment to close. */
 const patienceMs = Number(process.env.TEST_LANE_PATIENCE_MS)
-// What tests start is not part of this run.
+// Processes that tests start are not part of this run.
 delete process.env.TEST_LANE
 delete process.env.TEST_LANE_PATIENCE_MS
 
 const errors: unknown[] = []
 let overdue: NodeJS.Timeout | undefined
 
-/** Ends the process after a while if something still holds it. */
+/** Ends the process after a while if something still keeps it alive. */
 function endLater(): NodeJS.Timeout {
   const end = (): never => {
     for (const error of errors) console.error(error)
@@ -40,17 +40,17 @@ function endLater(): NodeJS.Timeout {
   return setTimeout(end, patienceMs).unref()
 }
 
-/** Node.js tells of these when the process ends, and then by no file's name. */
+/** Records an error. Node.js reports these only when the process ends, and without the name of a file. */
 function noteError(error: unknown): void {
   errors.push(error)
-  // A test may wait for what did not come because of it.
+  // Because of the error, a test may wait for something that never happens.
   overdue ??= endLater()
 }
 
 process.on('uncaughtExceptionMonitor', noteError)
 process.on('unhandledRejection', noteError)
 
-/** The empty string when there is none. */
+/** Returns the next file, or the empty string if there is none. */
 function nextFile(): Promise<string> {
   return new Promise((resolve, reject) => {
     get(runner, { agent: false }, (response) => {
@@ -62,23 +62,23 @@ function nextFile(): Promise<string> {
   })
 }
 
-/** Set by the embedder, once in a process. */
+/** The embedder sets this variable once in a process. */
 const MAY_COME = 'the variable ORT_DISABLE_TELEMETRY=1'
 
 const globalNamed = (name: string): unknown => Object.getOwnPropertyDescriptor(globalThis, name)?.value
 const globals = new Map(Object.getOwnPropertyNames(globalThis).map((name) => [name, globalNamed(name)]))
 
-/** What the next file would notice. */
+/** Returns the state of the process that the next file would notice. */
 const changes = (): string[] => [
   ...Object.entries(process.env).map(([name, value]) => `the variable ${name}=${value}`),
-  // Libraries add globals when they are loaded; nothing replaces one that is there.
+  // Libraries add globals when they are loaded; none may replace an existing one.
   ...[...globals]
     .filter(([name, value]) => value !== undefined && globalNamed(name) !== value)
     .map(([name]) => `another global ${name}`),
   `the folder ${process.cwd()}`,
 ]
 
-/** And what would hold the process when all files are done. Handles of standard output come with its first use. */
+/** The same, and what would keep the process alive at the end. Handles of standard output appear with its first use. */
 const surroundings = (): string[] => [
   ...changes(),
   ...process.getActiveResourcesInfo().filter((name) => name !== 'PipeWrap'),
@@ -100,7 +100,7 @@ let cpu = 0
 let found = surroundings()
 for (let file = await nextFile(), next = ''; file !== ''; file = next) {
   errors.length = 0
-  // Not by import, which goes on in a promise: its tests would not be found to be of this suite.
+  // Not `import`, which continues in a promise: the tests would not be attributed to this suite.
   await describe(file, () => {
     require(path.join(root, file))
   })
@@ -118,5 +118,5 @@ for (let file = await nextFile(), next = ''; file !== ''; file = next) {
   })
   if (!isKeeping()) found = surroundings()
 }
-// What a file left open, and was told of.
+// Ends the process even if a file left something open, which its last test has reported.
 endLater()

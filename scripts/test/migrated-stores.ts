@@ -1,5 +1,5 @@
-// Stores with this code's schema in them, of which tests take copies: migrating an empty one takes 100 ms on SQLite and
-// 600 on PostgreSQL, and a run needs hundreds.
+// Stores with the schema of this code, which tests copy: migrating an empty store takes 100 ms on SQLite and 600 ms on
+// PostgreSQL, and a run needs hundreds.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -16,12 +16,12 @@ const DATABASE = 'migrated'
 const SHARDED = 'sharded'
 const PLANNED = 'planned'
 
-/** Sets the variables that tests find them by; returns what removes them. */
+/** Sets the variables by which tests find the stores. Returns a function that removes the stores. */
 export async function makeMigratedStores(postgresUrl: string | undefined): Promise<() => void> {
   if (postgresUrl !== undefined) {
     const client = new pg.Client(postgresUrl)
     await client.connect()
-    // Databases that tests are done with: see engines.ts.
+    // Names of databases that tests no longer need: see engines.ts.
     await client.query('create table left_over (name text not null)')
     await client.query(`create database ${DATABASE}`)
     await client.end()
@@ -43,12 +43,12 @@ export async function makeMigratedStores(postgresUrl: string | undefined): Promi
   return remove
 }
 
-/** The same schema with its tenants spread over partitions: statements are planned there, see test/support/shards.ts. */
+/** Creates the same schema with tenants spread over partitions, to plan statements on: see test/support/shards.ts. */
 async function makeSharded(postgresUrl: string): Promise<void> {
   const client = new pg.Client(postgresUrl)
   await client.connect()
   await client.query(`create database ${SHARDED} template ${DATABASE}`)
-  // Nobody writes to it: statements are planned there as on tables without statistics, see test/support/plans.ts.
+  // Nothing writes to it: statements are planned there as on tables without statistics, see test/support/plans.ts.
   await client.query(`create database ${PLANNED} template ${DATABASE}`)
   await client.end()
   const url = new URL(postgresUrl)
@@ -60,7 +60,7 @@ async function makeSharded(postgresUrl: string): Promise<void> {
   )
   try {
     await distribute(store)
-    // The statements that some test file has looked at in this run.
+    // The statements that a test file has already checked in this run.
     await store.tx((tx) =>
       tx.run('create table looked_at (sharded boolean, statement text, primary key (sharded, statement))'),
     )

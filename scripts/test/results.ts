@@ -1,4 +1,4 @@
-// What came of the checks and of the test files, and how it is told.
+// The results of the checks and of the test files, and how they are printed.
 import { styleText } from 'node:util'
 
 export interface Failed {
@@ -13,14 +13,14 @@ export interface Result {
   failures: Failed[]
   /** Why each skipped test was skipped. */
   skipped: string[]
-  /** What it printed: shown when it fails or was asked for by name. */
+  /** What the file printed, shown when it fails or was chosen by name. */
   output: string
   ms: number
-  /** Seconds of CPU that it and its processes took; null when it ended before it could say. */
+  /** Seconds of CPU that the file and its processes took; null if it ended before it could report them. */
   cpu: number | null
 }
 
-/** The last test of a file: it leaves the process as it found it. Its diagnostic is the CPU that the file took. */
+/** The last test of a file, that it left the process as it found it. Its diagnostic is the CPU that the file took. */
 export const LEFT_BEHIND = 'leaves nothing behind'
 
 export const newResult = (title: string): Result => ({
@@ -37,7 +37,7 @@ const indent = (text: string): string => text.replace(/^(?=.)/gm, '      ')
 
 export const time = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`)
 
-/** Prints one result; all that passed by name where somebody asked for this file. */
+/** Prints one result, with the names of all passed tests if this file was chosen. */
 export function printResult(result: Result, wasChosen: boolean): void {
   const { title, passed, failures, skipped, output, ms, cpu } = result
   const bad = failures.length > 0
@@ -56,10 +56,10 @@ export function printResult(result: Result, wasChosen: boolean): void {
   if (bad) console.log('')
 }
 
-/** Lines of a failure that are shown again at the end: a build machine may keep no more than that of a log. */
+/** How many lines of a failure are repeated at the end: a build machine may keep only the end of a log. */
 const SHOWN_AGAIN = 12
 
-/** Why tests were left out, and which failed. */
+/** Prints why tests were left out, and which failed. */
 export function printTroubles(results: readonly Result[]): void {
   const skipped = results.flatMap((result) => result.skipped)
   for (const [why, tests] of Object.entries(Object.groupBy(skipped, (reason) => reason)))

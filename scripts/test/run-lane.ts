@@ -1,4 +1,4 @@
-// One process of test files, seen from the runner: gives it its files, and makes a result for each of what it tells.
+// One process of test files, seen from the runner: hands it files, and turns what it reports into a result for each.
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
@@ -11,22 +11,22 @@ import { LEFT_BEHIND, newResult, type Result } from './results.ts'
 const root = path.resolve(import.meta.dirname, '../..')
 const LANE = path.join(import.meta.dirname, 'lane.ts')
 /**
- * Four processes share the cores, so one thread each for V8's own work, and more room for what is new: 7 % less CPU in all,
- * and 6 % less time.
+ * Four processes share the cores, so each gets one thread for V8's own work, and a larger space for new objects: 7 %
+ * less CPU in all, and 6 % less time.
  */
 const NODE_FLAGS = ['--v8-pool-size=1', '--max-semi-space-size=32']
-/** A file that hangs must fail by name rather than hold the whole run: one of whose tests nothing comes for so long. */
+/** A file that hangs must fail by name rather than block the whole run. It counts as hung after this long a silence. */
 const SILENCE_MS = 10 * 60_000
-/** Sockets and processes are closed a moment after they were told to. */
+/** Sockets and processes take a moment to close. */
 const PATIENCE_MS = 30_000
 
 export interface LaneOptions {
-  /** The next file, or undefined when there is none for this lane. */
+  /** Returns the next file, or undefined if there is none for this lane. */
   take(): string | undefined
   report(result: Result): void
   signal: AbortSignal
   coverage: Coverage | null
-  /** How long it may take until what a file opened is closed. */
+  /** How long the resources that a file opened may take to close. */
   patienceMs?: number
 }
 
@@ -36,10 +36,10 @@ interface Taken {
   limit: NodeJS.Timeout
 }
 
-/** Ends when there is no file left, or with the process: then the file that it was at has failed. */
+/** Resolves when no file is left, or when the process ends; the file it was running has then failed. */
 export async function runLane(options: LaneOptions): Promise<void> {
   const { take, report, signal, coverage, patienceMs = PATIENCE_MS } = options
-  // Files are asked for on one way and their results come on another, so two of them may be open for a moment.
+  // Files are requested over one channel and results arrive over another, so two files may be open for a moment.
   const taken: Taken[] = []
   const stop = new AbortController()
   let end = 'it ended before its tests did'
@@ -60,7 +60,7 @@ export async function runLane(options: LaneOptions): Promise<void> {
     result.ms = performance.now() - since
     if (result.passed.length + result.failures.length + result.skipped.length === 0)
       result.failures.push({ name: 'the file', where: result.title, text: 'it has no tests' })
-    // What an interrupted file has to say is only that it was interrupted.
+    // The result of an interrupted file would only say that it was interrupted.
     if (!signal.aborted) report(result)
   }
 
@@ -95,20 +95,20 @@ export async function runLane(options: LaneOptions): Promise<void> {
   }
 }
 
-/** Of the process as a whole: reported when it fails, and when it ends without a test. */
+/** Whether an event is about the process as a whole, reported when it fails and when it ends without a test. */
 const isOfLane = ({ type, data }: TestEvent): boolean =>
   (type === 'test:pass' || type === 'test:fail') && data.nesting === 0 && path.resolve(root, data.name) === LANE
 
-/** Reads what a lane tells of its file into its result; true when that was the last of it. */
+/** Returns a function that adds an event of a file to its result, and returns true if it was the last one. */
 function makeReader(): (event: TestEvent, result: Result) => boolean {
   const names: string[] = []
-  // How many tests were reported on each level below the one that is still open: none makes it a leaf.
+  // How many tests were reported on each level below the open one: a test with none below it is a leaf.
   const reported: number[] = []
 
   return ({ type, data }, result) => {
     if (type === 'test:start') names[data.nesting] = data.name
     if (type === 'test:diagnostic') {
-      // It comes after the test's result.
+      // The diagnostic comes after the test's result.
       const isLast = names[0] === LEFT_BEHIND
       if (isLast) {
         result.cpu = Number(data.message)
@@ -124,7 +124,7 @@ function makeReader(): (event: TestEvent, result: Result) => boolean {
     const isLeaf = (reported[nesting + 1] ?? 0) === 0
     reported[nesting + 1] = 0
     reported[nesting] = (reported[nesting] ?? 0) + 1
-    // The first name is the file's.
+    // The first name is that of the file.
     const name = [...names.slice(1, nesting), data.name].join(' > ')
     if (isMarked(data.skip) || isMarked(data.todo)) {
       const why = isMarked(data.skip) ? data.skip : 'to do'

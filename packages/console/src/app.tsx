@@ -1,5 +1,5 @@
-// Signed out there is the door, signed in the console. Everything that belongs to a session is made with it and dropped
-// with it: the client, what was fetched, the stream.
+// Shows the sign-in form or, once signed in, the console. Everything that belongs to a session is created and dropped
+// with it: the client, the cached responses, the live stream.
 import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'

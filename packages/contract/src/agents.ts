@@ -17,7 +17,7 @@ import {
 
 export const DELIVERY_MODES = ['poll', 'push', 'sse'] as const
 export const AGENT_STATUSES = ['active', 'inactive'] as const
-/** The five chat clients an agent may name where the operator configures no others; `other` always stands. */
+/** The five chat clients that an agent may name unless the operator configures others; `other` is always allowed. */
 export const DEFAULT_CLIENT_TYPES = ['claude', 'chatgpt', 'gemini', 'copilot', 'cursor'] as const
 
 const endpoint = nullableUri({
@@ -26,7 +26,7 @@ const endpoint = nullableUri({
   examples: ['https://agent.example.com/inbox'],
 })
 
-/** The waits after failed pushes, in seconds. */
+/** Schema of the waits after failed pushes, in seconds. */
 export const retrySchedule = (notes: Notes = {}) =>
   Type.Unsafe<number[] | null>({
     type: ['array', 'null'],

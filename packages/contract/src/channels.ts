@@ -1,4 +1,4 @@
-// Channels: who belongs to one, and which events its feeds bring to all of them.
+// Channels: their members, and the feeds that deliver events to all members.
 import { filterText, globText } from './interests.ts'
 import { operation } from './operation.ts'
 import { Type, type Static, dateTime, externalId, filledText, id, nullableText, oneOf, page } from './shapes.ts'
@@ -6,7 +6,7 @@ import { Type, type Static, dateTime, externalId, filledText, id, nullableText, 
 export const CHANNEL_TYPES = ['open', 'private', 'direct'] as const
 export const PARTICIPANT_TYPES = ['agent', 'org_admin'] as const
 export const MEMBER_ROLES = ['owner', 'admin', 'member'] as const
-/** A direct channel is a conversation of two. */
+/** A direct channel is a conversation between two members. */
 export const DIRECT_MEMBERS = 2
 
 export type ChannelType = (typeof CHANNEL_TYPES)[number]

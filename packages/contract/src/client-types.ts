@@ -1,4 +1,4 @@
-// The types of the client, written out from the operations: the client has no dependency, and its types none either.
+// The types of the client, generated from the operations: neither the client nor its types have a dependency.
 import type { Operation } from './operation.ts'
 
 interface Schema {
@@ -22,7 +22,7 @@ const HEAD = `// Generated from the contract by \`npm run openapi\`. Edit packag
 
 const isName = (key: string): boolean => /^[A-Za-z_$][\w$]*$/.test(key)
 
-/** Schemas with a name, in the order in which they are met. */
+/** Collects named schemas, in the order in which they are first used. */
 class Names {
   readonly found = new Map<string, Schema>()
 
@@ -31,7 +31,7 @@ class Names {
     if (schema.$id !== undefined && !top) {
       if (!this.found.has(schema.$id)) {
         this.found.set(schema.$id, schema)
-        // What it is made of is met here too.
+        // Collects the named schemas that this one uses.
         this.typeOf(schema, true)
       }
       return schema.$id
@@ -83,7 +83,7 @@ const paramsOf = ({ path }: Operation): string => {
   return params.length > 0 ? `{ ${params.join('; ')} }` : 'Record<never, never>'
 }
 
-/** The source of the client's contract.ts, not yet formatted. */
+/** Returns the source of the client's contract.ts, not yet formatted. */
 export function clientTypes(operations: readonly Operation[]): string {
   const names = new Names()
   const shapes = operations.map((operation) => {

@@ -1,4 +1,4 @@
-// Dead letters by the many: replayed, discarded, counted.
+// Dead letters in bulk: replaying, discarding and counting them.
 import { deadLetterFilter } from './deliveries.ts'
 import { operation } from './operation.ts'
 import { Type, type Static, id } from './shapes.ts'

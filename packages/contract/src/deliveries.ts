@@ -1,4 +1,4 @@
-// The mailbox: polling, settling, dead letters, and how a queue is doing.
+// The mailbox: polling, settling, dead letters, and the state of a queue.
 import { operation } from './operation.ts'
 import { EVENT_EXAMPLE } from './events.ts'
 import {
@@ -49,7 +49,7 @@ export const DeadLetter = Type.Object(
 )
 export type DeadLetter = Static<typeof DeadLetter>
 
-/** By what dead letters are chosen. */
+/** The fields by which dead letters are filtered. */
 export const deadLetterFilter = {
   event_type: Type.Optional(eventTypeGlob()),
   agent_id: Type.Optional(

@@ -1,9 +1,9 @@
-// Events that were accepted, to be searched, and the types there are.
+// The search over accepted events, and the list of event types.
 import { EventSummary, MAX_EVENT_ID } from './events.ts'
 import { operation } from './operation.ts'
 import { Type, dateTime, eventTypeGlob, nullableDateTime, page, text } from './shapes.ts'
 
-/** Retained events that one search looks through, newest first. */
+/** How many retained events one search looks through, newest first. */
 export const MAX_EVENTS_SEARCHED = 10_000
 
 const exactly = (maxLength: number, example: string) =>

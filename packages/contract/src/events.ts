@@ -8,7 +8,7 @@ export const EVENT_MEDIA_TYPES = [
   'application/cloudevents-batch+json',
 ] as const
 export const MAX_EVENT_ID = 512
-/** The type of a post to a channel that has none of its own. */
+/** The type of a channel post that names none. */
 export const POSTED_TYPE = 'com.sensorium.channel.posted'
 
 export const EVENT_EXAMPLE = {
@@ -20,7 +20,7 @@ export const EVENT_EXAMPLE = {
   data: { total: 120 },
 }
 
-/** The envelope. Documentation and types only: what reads an envelope says invalid_event, not validation_failed. */
+/** The envelope, for documentation and types only: its reader reports invalid_event, not validation_failed. */
 export const Event = Type.Object(
   {
     specversion: oneOf(['1.0']),
@@ -80,7 +80,7 @@ export const Published = Type.Object(
   { $id: 'Published' },
 )
 
-/** The result of one event of a batch that was refused: the error, without an envelope of its own. */
+/** The result of a refused event in a batch: the error, without an error envelope of its own. */
 const Refused = Type.Object(
   {
     error: Type.Object({

@@ -1,4 +1,4 @@
-// Examples made from schemas, so that the document never shows one that its own schema refuses.
+// Examples generated from schemas, so that the document never shows one that its own schema refuses.
 import { ERRORS, type ErrorCode } from './errors.ts'
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
@@ -21,8 +21,8 @@ interface Shape {
 const PLAIN: Record<string, Json> = { integer: 1, number: 0.5, boolean: true, null: null, string: 'text' }
 
 /**
- * A value of a schema as the document shows it: its own example where it has one. Of a request only what must be sent,
- * or the first field where nothing must; of a response everything.
+ * Returns an example value of a schema: the schema's own example if it has one. An example of a request has only the
+ * required fields, or the first field if none is required. An example of a response has every field.
  */
 export function exampleOf(schema: Json, components: ReadonlyMap<string, Json>, request = false): Json {
   const shape = schema as Shape
@@ -73,7 +73,7 @@ const MESSAGES: Record<ErrorCode, [message: string, details: JsonObject]> = {
   service_unavailable: ['The store cannot be reached', { retry_after_seconds: 2 }],
 }
 
-/** One for each error that an operation can meet, under its code. Another method is met by no operation. */
+/** One example for each error that an operation can respond with, by code. No operation responds to a wrong method. */
 export const errorExamples = (): JsonObject =>
   Object.fromEntries(
     (Object.keys(ERRORS) as ErrorCode[])

@@ -1,5 +1,5 @@
-// Every id says what it is: a prefix, then 26 characters of time-sortable base32 (48 bits of milliseconds, 80 of
-// chance). Sorting ids as text sorts them by age, so a list needs no other tie-breaker.
+// Every id shows its kind: a prefix, then 26 characters of time-sortable base32 (48 bits of milliseconds, 80 random
+// bits). Sorting ids as text sorts them by age, so a list needs no other tie-breaker.
 
 export const ID_PREFIXES = {
   tenant: 'ten',
@@ -25,7 +25,7 @@ export const ID_ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 
 const BODY = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/
 
-/** True for an id that this service could have made for that kind. A malformed id is simply unknown. */
+/** Whether this service could have generated the id for that kind. A malformed id is treated as unknown. */
 export function isId(kind: IdKind, id: string): boolean {
   const prefix = ID_PREFIXES[kind]
   return id.length === prefix.length + 27 && id.startsWith(prefix + '_') && BODY.test(id.slice(prefix.length + 1))

@@ -1,5 +1,5 @@
-// What comes in from outside: webhooks that other systems sign, and connectors that receive from an AMQP 1.0 broker.
-// The operator registers both; whoever holds a webhook's secret posts to it.
+// Events from outside: webhooks that other systems sign, and connectors that receive from an AMQP 1.0 broker. The
+// operator registers both. Anyone who holds the secret of a webhook can post to it.
 import { Published } from './events.ts'
 import { operation } from './operation.ts'
 import { SLUG } from './operator.ts'
@@ -18,7 +18,7 @@ const tenant = Type.String({
 export const CONNECTOR_STATES = ['starting', 'running', 'paused', 'failed', 'reconnecting'] as const
 export type ConnectorState = (typeof CONNECTOR_STATES)[number]
 
-/** What a connector speaks with its broker; the scheme of its URL says which. */
+/** The protocols between a connector and its broker; the scheme of the URL selects one. */
 export const CONNECTOR_KINDS = ['amqp'] as const
 export type ConnectorKind = (typeof CONNECTOR_KINDS)[number]
 

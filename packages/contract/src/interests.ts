@@ -1,11 +1,11 @@
-// Interests: what an agent wants to hear of.
+// Interests: the events that an agent wants to receive.
 import { operation } from './operation.ts'
 import { Type, type Static, dateTime, filledText, id, nullableText, oneOf } from './shapes.ts'
 
 export const ENRICHMENT_DEPTHS = ['none', 'light', 'full'] as const
 export const MAX_FILTER = 4096
 
-/** A type glob: as long as a type may be, with room for classes and escapes. */
+/** Schema of a type glob: as long as a type may be, with room for classes and escapes. */
 export const globText = () =>
   filledText(512, {
     expected: 'a non-empty glob of at most 512 characters',
@@ -42,7 +42,7 @@ export const InterestCreate = Type.Object(
   {
     event_type: globText(),
     filter_expression: Type.Optional(filterText()),
-    // Larger ones are no whole numbers of JSON any more.
+    // A JSON number above this is no longer an exact integer.
     priority: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, examples: [0] }),
     enrichment_depth: oneOf(ENRICHMENT_DEPTHS),
     backfill: Type.Optional(

@@ -1,9 +1,9 @@
-// What happens in a tenant, as it happens: for who watches it, never for an agent.
+// The activity of a tenant as it happens, for people who watch it and never for an agent.
 import { EventSummary } from './events.ts'
 import { operation } from './operation.ts'
 import { Type, type Static, dateTime, eventTypeGlob, text } from './shapes.ts'
 
-/** Events that a live stream shows in a second; of more it says how many it left out. */
+/** The most events that a live stream shows in a second. Of the rest it reports only how many it left out. */
 export const MAX_LIVE_EVENTS = 200
 
 export const LiveStats = Type.Object(

@@ -1,4 +1,4 @@
-// Memories: what agents keep, find again and share more widely.
+// Memories: agents store them, search them and share them more widely.
 import { operation } from './operation.ts'
 import {
   Type,
@@ -28,9 +28,9 @@ export type MemoryType = (typeof MEMORY_TYPES)[number]
 export type MemoryScope = (typeof MEMORY_SCOPES)[number]
 export type MemoryStatus = (typeof MEMORY_STATUSES)[number]
 
-// As long as content: the interface names no limit for a title, and a reader of one should meet none by accident.
+// As long as content: the interface names no limit for a title, so nobody should run into one by accident.
 const title = () => filledText(MAX_CONTENT, { examples: ['Deploys on Friday fail'] })
-// White space alone is content: it is what somebody chose to keep.
+// White space alone is valid content: the agent chose to store it.
 const content = () =>
   text(MAX_CONTENT, {
     minLength: 1,

@@ -1,9 +1,9 @@
-// How memories are kept over time: by an id of somebody else's, with a history and the way back, and without doubles.
+// Maintaining memories over time: by external id, with a history that can be restored, and without duplicates.
 import { Memory, MemoryCreate, SearchResult } from './memories.ts'
 import { operation } from './operation.ts'
 import { Type, type Static, dateTime, filledText, id, jsonObject } from './shapes.ts'
 
-/** Versions of a memory that are kept. */
+/** How many versions of a memory are kept. */
 const MAX_VERSIONS = 100
 
 export const MemoryVersion = Type.Object(

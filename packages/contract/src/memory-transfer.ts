@@ -1,14 +1,14 @@
-// Memories on their way out and in: a line of JSON each.
+// Exporting and importing memories, one line of JSON each.
 import { MemoryCreate } from './memories.ts'
 import { operation } from './operation.ts'
 import { RelationshipCreate } from './relationships.ts'
 import { Type, type Static, dateTime, filledText, jsonObject } from './shapes.ts'
 
 export const NDJSON = 'application/x-ndjson'
-/** Bytes of an import. */
+/** The largest import, in bytes. */
 export const MAX_IMPORT = 104_857_600
 
-/** A memory as an import takes it: as an export writes it, or as it is created. */
+/** A memory in an import: as an export writes it, or as it is created. */
 export const MemoryLine = Type.Object({
   ...MemoryCreate.properties,
   id: Type.Optional(filledText(255, { examples: ['mem_01hv3k8z9q4m7t2x5c6w8r0s1d'] })),

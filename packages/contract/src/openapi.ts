@@ -7,17 +7,17 @@ import { RULES } from './rules.ts'
 import type { TSchema } from './shapes.ts'
 import { TAGS } from './tags.ts'
 
-// A default is told in the description: generators such as openapi-typescript read a field that has one as always
-// there, and would make an optional field of a request required.
+// A default is stated in the description: generators such as openapi-typescript treat a field with a default as always
+// present, and would make an optional field of a request required.
 const INTERNAL = new Set(['$id', 'expected', 'default'])
-/** Formats that only our validator knows. */
+/** Formats that only our validator knows, with the standard format to show instead, if there is one. */
 const OWN_FORMATS: Record<string, string | undefined> = {
   'http-url': 'uri',
   'filled-text': undefined,
   'client-type': undefined,
 }
 
-/** A schema as OpenAPI shows it; named schemas are put into `components` and referred to. */
+/** Returns a schema as OpenAPI shows it. Named schemas are put into `components` and referenced. */
 function shown(schema: unknown, components: Map<string, Json>, top = false): Json {
   if (Array.isArray(schema)) return schema.map((part) => shown(part, components))
   if (typeof schema !== 'object' || schema === null) return schema as Json
@@ -38,7 +38,7 @@ function shown(schema: unknown, components: Map<string, Json>, top = false): Jso
       if (format) result[key] = format
     } else result[key] = shown(value, components)
   }
-  // Said aloud: of an object without fields generators make one that must be empty.
+  // Stated explicitly: generators turn an object without fields into one that must be empty.
   const isOpen = [result['type']].flat().includes('object') && !('properties' in result)
   if (isOpen) result['additionalProperties'] ??= true
   const { default: fallback } = schema as { default?: Json }
@@ -63,13 +63,13 @@ const errorResponse = (codes: readonly ErrorCode[], { id }: Operation): Json => 
   },
 })
 
-/** Those that this operation can meet, and no others. */
+/** Returns the errors that this operation can respond with, and no others. */
 function errorsOf(operation: Operation): ErrorCode[] {
   const { scope } = operation.access
-  // Of any request the headers may be malformed.
+  // Any request may have malformed headers.
   const codes: ErrorCode[] = ['validation_failed']
   const readsBody = operation.body !== undefined || operation.consumes !== undefined
-  // An event may name its recipient.
+  // An event may name a recipient that does not exist.
   if (operation.id === 'publishEvent' || operation.id === 'explainEvent') codes.push('invalid_event', 'not_found')
   if (scope !== 'any' && scope !== 'public' && scope !== 'operator') codes.push('insufficient_scope')
   codes.push('authentication_failed', 'rate_limited', 'internal_error', 'service_unavailable')
@@ -83,7 +83,7 @@ function errorsOf(operation: Operation): ErrorCode[] {
 const takesIdempotencyKey = ({ method, access }: Operation): boolean =>
   (method === 'POST' || method === 'PATCH') && access.scope !== 'public'
 
-/** What an id in a path looks like: its kind is said by what stands before it, or by its own name. */
+/** Returns an example for a path parameter. Its kind follows from the path segment before it, or from its own name. */
 function pathExample(path: string, name: string): string {
   const plain: Record<string, string> = { slug: 'acme', tenant_slug: 'acme', participant_type: 'agent' }
   if (plain[name]) return plain[name]
@@ -130,11 +130,11 @@ function parametersOf(operation: Operation, components: Map<string, Json>): Json
   return parameters
 }
 
-/** A batch is a list of what is otherwise sent alone. */
+/** Returns the body schema for a media type. A batch is a list of the bodies that are otherwise sent one at a time. */
 const ofMedia = (type: string, body: unknown): unknown =>
   type.includes('-batch+') ? { type: 'array', minItems: 1, maxItems: 100, items: body } : body
 
-/** The data of the events in a stream. OpenAPI 3.1 has no word for their kinds; the description names them. */
+/** Adds the data of a stream's events. OpenAPI 3.1 has no way to name the kinds of events; the description does. */
 const withMessages = (schema: Json, { messages }: Operation, components: Map<string, Json>): Json =>
   messages === undefined
     ? schema
@@ -144,7 +144,7 @@ const withMessages = (schema: Json, { messages }: Operation, components: Map<str
         contentSchema: { anyOf: Object.values(messages).map((message) => shown(message, components)) },
       }
 
-/** Everything that comes back: the successes with what they look like, then the errors by status. */
+/** Returns every response: the successes with their schemas and examples, then the errors by status. */
 function responsesOf(operation: Operation, components: Map<string, Json>): JsonObject {
   const responses: JsonObject = {}
   for (const [status, { description, schema }] of Object.entries(operation.success)) {
@@ -207,7 +207,7 @@ export function openapi(operations: readonly Operation[]): JsonObject {
   const components = new Map<string, Json>()
   shown(ErrorEnvelope, components)
   const paths: Record<string, JsonObject> = {}
-  // All schemas first: an example may be made of one that is only referred to until later.
+  // All schemas first: an example may need a schema that is only referenced until later.
   for (const { body, success, messages = {} } of operations)
     for (const schema of [body, ...Object.values(success).map((one) => one.schema), ...Object.values(messages)])
       if (schema) shown(schema, components)

@@ -1,5 +1,5 @@
-// An operation is one line of the interface: method, path, who may call it, what goes in and what comes out. The server
-// binds a handler to each, and OpenAPI is generated from them, so that none of the three can drift from the others.
+// An operation is one entry of the interface: method, path, access, request and response. The server binds a handler to
+// each, and OpenAPI is generated from them, so that none of the three can drift from the others.
 import type { Static, TSchema } from './shapes.ts'
 
 export const SCOPES = [
@@ -22,9 +22,9 @@ export type Scope = (typeof SCOPES)[number]
  */
 export interface Access {
   scope: Scope | 'any' | 'org_admin' | 'public' | 'operator'
-  /** Another scope that is enough. */
+  /** Another scope that is sufficient. */
   or?: Scope
-  /** What is enough when the agent named in the path is the caller. */
+  /** The scope that is sufficient when the caller is the agent named in the path. */
   self?: Scope | 'any'
 }
 
@@ -36,38 +36,38 @@ export interface Operation {
   description?: string
   tag: string
   method: Method
-  /** Below the base address for `v1`, below the host for `root`; parameters in braces. */
+  /** Relative to `/v1` for `v1`, to the host for `root`; parameters in braces. */
   path: string
   base: 'v1' | 'root'
   access: Access
   query?: TSchema
   body?: TSchema
-  /** No body at all is taken as an empty object. */
+  /** A missing body counts as an empty object. */
   bodyOptional?: boolean
   /**
-   * The handler takes something else than the JSON value of the body (prepared events, signed bytes) and checks it
-   * itself; `body` is then only shown.
+   * The handler takes something other than the JSON value of the body (prepared events, signed bytes) and checks it
+   * itself; `body` then serves the documentation only.
    */
   checksBody?: boolean
-  /** Whole numbers of the body that a double cannot hold arrive as they were sent. */
+  /** Integers in the body that a double cannot hold keep their exact value. */
   exactNumbers?: boolean
-  /** Media types read; JSON alone where left out. */
+  /** The accepted media types; JSON only if left out. */
   consumes?: readonly string[]
-  /** Which limit holds for the body; `small` (1 MiB) where left out. */
+  /** Which size limit the body has; `small` (1 MiB) if left out. */
   bodyLimit?: 'event' | 'memory' | 'import'
-  /** Members of the body whose objects are read in steps, and kept and sent as the text that came. */
+  /** Members of the body whose objects are read in steps, and stored and returned as the text that was sent. */
   asText?: readonly string[]
-  /** The media type of a success; JSON where left out. */
+  /** The media type of a success; JSON if left out. */
   produces?: string
-  /** Of a stream of server-sent events: the names of its events, and what each has as `data`. */
+  /** For a stream of server-sent events: the names of its events, with the schema of their `data`. */
   messages?: Readonly<Record<string, TSchema>>
   /**
-   * It leaves an entry in the audit log of the tenant, which shows these fields of the body. None of them may hold a
-   * secret.
+   * The operation writes an entry to the audit log of the tenant, with these fields of the body. None of them may hold
+   * a secret.
    */
   audit?: readonly string[]
   success: Readonly<Record<number, { description: string; schema?: TSchema }>>
-  /** Body fields never to be repeated in an error. */
+  /** Body fields that no error may repeat. */
   secrets?: readonly string[]
 }
 
@@ -82,7 +82,7 @@ export type BodyOf<O> = O extends { body: infer B extends TSchema } ? Static<B> 
 export type QueryOf<O> = O extends { query: infer Q extends TSchema } ? Static<Q> : Record<string, never>
 
 type ResultsOf<S> = { [K in keyof S]: S[K] extends { schema: infer T extends TSchema } ? Static<T> : null }[keyof S]
-/** The body of a success; null where it has none. */
+/** The body of a success; null if it has none. */
 export type ResultOf<O> = O extends { success: infer S } ? ResultsOf<S> : unknown
 
 type ParamNames<P extends string> = P extends `${string}{${infer N}}${infer Rest}` ? N | ParamNames<Rest> : never

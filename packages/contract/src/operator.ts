@@ -1,4 +1,4 @@
-// What the operator of the installation does: tenants, org-admin keys, usage. Closed unless an operator token is
+// The operations of the installation's operator: tenants, org-admin keys, usage. Closed unless an operator token is
 // configured.
 import { retrySchedule } from './agents.ts'
 import { operation } from './operation.ts'

@@ -1,4 +1,4 @@
-// What the service sends by itself: pushes, signed with a secret of the agent's, and streams.
+// What the service sends on its own: pushes, signed with a secret of the agent, and streams.
 import { operation } from './operation.ts'
 import { Type } from './shapes.ts'
 

@@ -14,7 +14,7 @@ export const RELATIONSHIP_TYPES = [
 export const DIRECTIONS = ['out', 'in', 'both'] as const
 export const DEFAULT_STRENGTH = 1
 export const MAX_TRAVERSAL_DEPTH = 3
-/** A traversal returns no more than this. */
+/** The most results that a traversal returns. */
 export const MAX_TRAVERSED = 1000
 
 export type RelationshipType = (typeof RELATIONSHIP_TYPES)[number]

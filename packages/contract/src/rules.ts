@@ -1,5 +1,5 @@
-// Which rules of the domain each operation may find broken: its 422. What each rule says is in docs/reference.md; a test
-// holds the two together.
+// The domain rules that each operation may find broken and report with 422. docs/reference.md explains each rule; a
+// test keeps the two in step.
 
 export const RULES: Readonly<Record<string, readonly string[]>> = {
   publishEvent: ['agent_inactive', 'not_a_member', 'causation_too_deep', 'reserved_event_id', 'quota_exceeded'],

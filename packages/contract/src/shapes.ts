@@ -1,6 +1,6 @@
-// The small shapes that all wire schemas are made of. A schema is JSON Schema 2020-12 (so OpenAPI 3.1 takes it as it
-// is) and a TypeScript type at once. Two annotations feed the error messages: `expected` (the sentence of
-// validation_failed where the schema alone would say it badly) and `examples[0]` (a value that passes).
+// The small shapes that all wire schemas are made of. A schema is both JSON Schema 2020-12 (so OpenAPI 3.1 uses it
+// unchanged) and a TypeScript type. Two annotations feed the error messages: `expected` (the sentence of
+// validation_failed, where one generated from the schema would be unclear) and `examples[0]` (a value that passes).
 //
 // Nullable is a type union (`['string', 'null']`), never `anyOf`: a failed validation then names one field and one
 // reason.
@@ -13,13 +13,13 @@ export interface Notes extends SchemaOptions {
   expected?: string
 }
 
-// NUL cannot be stored in a PostgreSQL text, so no text field takes it; both stores refuse the same.
+// PostgreSQL cannot store NUL in a text, so no text field accepts it; both stores refuse the same values.
 const NO_NUL = '^[^\\u0000]*$'
 
 export const text = (maxLength: number, notes: Notes = {}) => Type.String({ maxLength, pattern: NO_NUL, ...notes })
 
-/** Text that says something: white space alone counts as empty. Lengths are Unicode code points.
- * A format and not a pattern: the regular expression for it takes quadratic time on a hostile text. */
+/** Schema of a non-empty text; white space alone counts as empty. Lengths are Unicode code points.
+ * A format, not a pattern: the regular expression for it takes quadratic time on a hostile text. */
 export const filledText = (maxLength: number, notes: Notes = {}) =>
   Type.String({
     minLength: 1,
@@ -70,7 +70,7 @@ export const nullableUri = (notes: Notes = {}) =>
     ...notes,
   })
 
-/** 0..1: confidence, importance, strength. */
+/** Schema of a number from 0 to 1: confidence, importance, strength. */
 export const fraction = (notes: Notes = {}) => Type.Number({ minimum: 0, maximum: 1, examples: [0.8], ...notes })
 
 export const jsonObject = (notes: Notes = {}) =>
@@ -79,7 +79,7 @@ export const jsonObject = (notes: Notes = {}) =>
 export const id = (prefix: string, notes: Notes = {}) =>
   Type.String({ examples: [`${prefix}_01hv3k8z9q4m7t2x5c6w8r0s1d`], ...notes })
 
-/** The name that a thing has in somebody else's system. */
+/** Schema of the id that a thing has in another system. */
 export const externalId = (description = 'The id in a system of yours: one thing of its kind in the tenant has it.') =>
   filledText(255, { examples: ['crm-4711'], description })
 
@@ -92,13 +92,13 @@ export const eventTypeGlob = () =>
     description: 'A pattern over event types, as in an interest: `*`, `?`, `[a-z]`.',
   })
 
-/** `offset` and `limit` as every list takes them. */
+/** The parameters `offset` and `limit` of every list. */
 export const page = {
   offset: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0, examples: [0] })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50, examples: [50] })),
 }
 
-/** A limit that is clamped at the top instead of refused. */
+/** Schema of a limit that is clamped to the maximum instead of being refused. */
 export const clampedLimit = (maximum: number, fallback: number) =>
   Type.Optional(
     Type.Integer({

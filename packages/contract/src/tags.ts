@@ -1,4 +1,4 @@
-// What each group of operations is about, as the document and the reference show it.
+// Descriptions of the groups of operations, for the OpenAPI document and the reference.
 
 export const TAGS: Readonly<Record<string, string>> = {
   Authentication: 'An API key is exchanged for a token that lives one hour. Every other call sends that token.',

@@ -1,4 +1,4 @@
-// Webhooks as they are shown and registered, by the operator for any tenant and by an org-admin for its own.
+// Schemas of webhooks, as the operator registers them and as they are shown.
 import { Type, type Static, dateTime, id, oneOf, text } from './shapes.ts'
 
 export const SOURCE = '^[a-z0-9][a-z0-9_-]{0,62}$'
@@ -62,7 +62,8 @@ export const Webhook = Type.Object(
 )
 export type Webhook = Static<typeof Webhook>
 
-// Signed with by ourselves or by a provider that makes its own; the key is the whole text, whatever its prefix.
+// The secret that the sender signs with: ourselves, or a provider that makes its own. The whole text is the key,
+// whatever its prefix.
 export const givenSecret = Type.Optional(
   Type.String({
     minLength: 16,

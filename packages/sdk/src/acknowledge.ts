@@ -1,16 +1,16 @@
-// Acknowledgements of many handlers, sent together: one call for what finishes within a few milliseconds.
+// Batches acknowledgements: handlers that finish within a few milliseconds of each other share one call.
 
 const MOST = 100
 const GATHER_MS = 5
 
 interface Batch {
   ids: string[]
-  /** Sends it without waiting for more. */
+  /** Sends the batch without waiting for more ids. */
   send(): void
   sent: Promise<void>
 }
 
-/** Gives a function that resolves when the service has confirmed that delivery, and rejects when it could not. */
+/** Returns a function that resolves when the service has confirmed the acknowledgement, and rejects if it could not. */
 export function makeAcknowledge(send: (ids: readonly string[]) => Promise<unknown>): (id: string) => Promise<void> {
   let open: Batch | null = null
 

@@ -23,7 +23,7 @@ export function agentCalls(call: Call) {
       call('updateAgent', { params: { id }, body }, options),
     activate: (id: string, options?: CallOptions) => call('activateAgent', { params: { id } }, options),
     deactivate: (id: string, options?: CallOptions) => call('deactivateAgent', { params: { id } }, options),
-    /** Nothing is handed to it until it is resumed; its events wait. */
+    /** Pauses delivery to the agent until it is resumed. Its events wait. */
     pause: (id: string, options?: CallOptions) => call('pauseAgent', { params: { id } }, options),
     resume: (id: string, options?: CallOptions) => call('resumeAgent', { params: { id } }, options),
     queue: (id: string, options?: CallOptions) => call('getQueue', { params: { id } }, options),
@@ -31,7 +31,7 @@ export function agentCalls(call: Call) {
     recentEvents: (id: string, limit?: number, options?: CallOptions) =>
       call('listRecentEvents', { params: { id }, query: limit === undefined ? {} : { limit } }, options),
     sendTestEvent: (id: string, options?: CallOptions) => call('sendTestEvent', { params: { id } }, options),
-    /** Makes a new push secret; the old one signs along for 24 hours. */
+    /** Creates a new push secret. For 24 hours, pushes carry a signature with the old secret as well. */
     rotatePushSecret: (id: string, options?: CallOptions) => call('createPushSecret', { params: { id } }, options),
   }
 }
@@ -39,7 +39,7 @@ export function agentCalls(call: Call) {
 export function keyCalls(call: Call) {
   return {
     list: (agentId: string, options?: CallOptions) => call('listKeys', { params: { id: agentId } }, options),
-    /** The plaintext is in this response and in no other. */
+    /** Mints an API key. Only this response contains its plaintext. */
     mint: (agentId: string, body: KeyMint, options?: CallOptions) =>
       call('mintKey', { params: { id: agentId }, body }, options),
     revoke: (agentId: string, keyId: string, options?: CallOptions) =>
@@ -47,7 +47,7 @@ export function keyCalls(call: Call) {
   }
 }
 
-/** Priority and enrichment have the usual values where they are left out. */
+/** An interest to create. `priority` defaults to 0, `enrichment_depth` to `none`. */
 export type NewInterest = Pick<InterestCreate, 'event_type'> & Partial<InterestCreate>
 
 export const interestOf = (interest: NewInterest): InterestCreate => ({

@@ -17,7 +17,7 @@ export function channelCalls(call: Call, publish: EventCalls['publish']) {
     get: (id: string, options?: CallOptions) => call('getChannel', { params: { id } }, options),
     /** Publishes an event that every other member of the channel receives. */
     post: (id: string, event: NewEvent, options?: CallOptions) => publish({ ...event, recipient: id }, options),
-    /** With its members and feeds. */
+    /** Deletes the channel with its members and feeds. */
     delete: (id: string, options?: CallOptions) => call('deleteChannel', { params: { id } }, options),
     members: (id: string, options?: CallOptions) => call('listMembers', { params: { id } }, options),
     addMember: (id: string, body: MemberAdd, options?: CallOptions) =>

@@ -1,4 +1,4 @@
-// The client: made from a key or a token, it has a group of calls for each resource, and `call` for any operation.
+// The client, made from a key or a token: a group of calls for each resource, and `call` for any operation.
 import { agentCalls, interestCalls, keyCalls } from './agents.ts'
 import { channelCalls } from './channels.ts'
 import type { Agent, AuditList, Operations, Stats } from './contract.ts'
@@ -13,17 +13,17 @@ import { transferCalls, type TransferCalls } from './transfer.ts'
 import { startWorker, type Worker, type WorkerOptionsOf, type WorkOf } from './worker.ts'
 
 export interface ClientOptions {
-  /** Where the service is: `http://localhost:8080`. */
+  /** The address of the service, such as `http://localhost:8080`. */
   url: string
-  /** Exchanged for tokens as they are needed, and sent nowhere else. */
+  /** An API key. The client exchanges it for tokens as needed; no other request carries it. */
   apiKey?: string
-  /** A token in place of a key: an access token, or the operator's. It is not renewed. */
+  /** A token instead of a key: an access token or the operator's token. The client does not renew it. */
   token?: string
-  /** How often a call is tried in all before its error is thrown. */
+  /** The total number of attempts of a call before its error is thrown; 8 by default. */
   attempts?: number
-  /** How long one attempt may take; what a poll waits comes on top. */
+  /** The time limit of one attempt, 60,000 by default. The `wait` of a poll is added to it. */
   timeoutMs?: number
-  /** Attributes for every event that is published; `source` is the usual one. */
+  /** Attributes added to every published event, typically `source`. */
   events?: EventDefaults
   fetch?: typeof fetch
 }
@@ -33,14 +33,14 @@ const DEFAULT_TIMEOUT_MS = 60_000
 
 interface Parts {
   call: Call
-  /** The calls of a client that has another key. */
+  /** Returns a `call` that authenticates with another key. */
   callWith(apiKey: string): Call
   connection: Connection
   tokens: Tokens
 }
 
 export interface Client {
-  /** Any operation of the API by its name, with its own types. */
+  /** Calls any operation of the API by its name, with the types of that operation. */
   call: Call
   events: EventCalls
   deliveries: DeliveryCalls
@@ -51,25 +51,25 @@ export interface Client {
   memory: MemoryCalls & TransferCalls
   /** Publishes an event: the same as `events.publish`. */
   publish: EventCalls['publish']
-  /** Events of the tenant as they are accepted, and counts once a second. For an org-admin. */
+  /** Yields the events of the tenant as they are accepted, and counts once a second. For an org-admin. */
   live: Live
-  /** What happened in the tenant, minute by minute. For an org-admin. */
+  /** Returns the activity of the tenant, minute by minute. For an org-admin. */
   stats(minutes?: number, options?: CallOptions): Promise<Stats>
-  /** Who changed what in the tenant, newest first. For an org-admin. */
+  /** Lists who changed what in the tenant, newest first. For an org-admin. */
   audit(query?: Operations['listAudit']['query'], options?: CallOptions): Promise<AuditList>
-  /** Who this client is: its agent, or null for an org-admin. Undefined where it was made from a token. */
+  /** Returns the agent of this client, or null for an org-admin; undefined if the client was made from a token. */
   agent(): Promise<Agent | null | undefined>
-  /** What its key allows. Undefined where it was made from a token. */
+  /** Returns the scopes of the key; undefined if the client was made from a token. */
   scopes(): Promise<readonly string[] | undefined>
-  /** The same client, whose events carry these attributes too. */
+  /** Returns a client that adds these attributes to its events too, and is otherwise the same. */
   with(more: EventDefaults): Client
-  /** Brings agents, interests, channels and feeds to what is described; doing it twice changes nothing. */
+  /** Makes agents, interests, channels and feeds match a description. A second run changes nothing. */
   ensure(description: Description, options?: EnsureOptions): Promise<Ensured>
-  /** Works through the mailbox until it is stopped. */
+  /** Starts a worker that handles the deliveries of the mailbox until it is stopped. */
   worker<D = unknown>(options: WorkerOptions<D>): Worker
 }
 
-/** What a handler is given. */
+/** The argument of a handler. */
 export type Work<D = unknown> = WorkOf<Client, D>
 export type WorkerOptions<D = unknown> = WorkerOptionsOf<Client, D>
 
@@ -99,7 +99,7 @@ function assemble(parts: Parts, defaults: EventDefaults): Client {
   return client
 }
 
-/** Guides and other clients write the address with the version of the API behind it: that is the same service. */
+/** Returns the address without `/v1`, which guides and other clients append: it names the same service. */
 function baseOf(url: string): string {
   if (!/^https?:\/\//i.test(url)) throw new TypeError(`the url of a service begins with http:// or https://: ${url}`)
   let base = url

@@ -1,4 +1,4 @@
-// The mailbox by hand; `worker` does the same in a loop.
+// The calls of the mailbox, made by hand; `worker` makes them in a loop.
 import type { DeadLetter, DeadLetterChoice, DeliveryList, NackRequest, Operations } from './contract.ts'
 import { eachOf } from './pages.ts'
 import type { Call, CallOptions } from './request.ts'
@@ -7,19 +7,19 @@ type Query<O extends keyof Operations> = Operations[O]['query']
 
 export function deliveryCalls(call: Call) {
   return {
-    /** Leases what is due. With `wait` (seconds, at most 20) the call stays open until something is. */
+    /** Leases the deliveries that are due. With `wait` (seconds, at most 20) the call waits that long for one. */
     poll: (query: Query<'pollDeliveries'> = {}, options?: CallOptions): Promise<DeliveryList> =>
       call('pollDeliveries', { query }, options),
-    /** How many were acknowledged by this call. */
+    /** Acknowledges deliveries. Returns how many this call acknowledged. */
     ack: async (ids: readonly string[], options?: CallOptions): Promise<number> =>
       (await call('ackDeliveries', { body: { delivery_ids: [...ids] } }, options)).acknowledged,
-    /** Gives deliveries back, to be tried again or as dead letters. */
+    /** Gives deliveries back, to be retried or as dead letters. Returns how many were given back. */
     nack: async (
       ids: readonly string[],
       how: Omit<NackRequest, 'delivery_ids'> = {},
       options?: CallOptions,
     ): Promise<number> => (await call('nackDeliveries', { body: { delivery_ids: [...ids], ...how } }, options)).nacked,
-    /** Makes leases last that many seconds from now. */
+    /** Extends leases, which then last `seconds` from now. Returns how many were extended. */
     extend: async (ids: readonly string[], seconds: number, options?: CallOptions): Promise<number> =>
       (await call('extendDeliveries', { body: { delivery_ids: [...ids], seconds } }, options)).extended,
     deadLetters: (query: Query<'listDeadLetters'> = {}, options?: CallOptions) =>
@@ -29,10 +29,10 @@ export function deliveryCalls(call: Call) {
         const { dlq_items, total } = await call('listDeadLetters', { query: page }, options)
         return { items: dlq_items, total }
       }),
-    /** Replays the dead letters that are named or that a filter finds; `dry_run` only counts them. */
+    /** Replays dead letters, chosen by id or by a filter; `dry_run` only counts them. */
     replayMany: (choice: DeadLetterChoice, options?: CallOptions) =>
       call('replayDeadLetters', { body: choice }, options),
-    /** Deletes them. */
+    /** Deletes dead letters, chosen in the same way. */
     discardMany: (choice: DeadLetterChoice, options?: CallOptions) =>
       call('discardDeadLetters', { body: choice }, options),
     deadLetterSummary: (options?: CallOptions) => call('getDeadLetterSummary', {}, options),

@@ -1,11 +1,11 @@
-// Brings agents, interests, channels and feeds to what is described: for start-up code, which may run again and again,
-// and in several processes at once.
+// Makes agents, interests, channels and feeds match a description. Made for start-up code, which may run repeatedly and
+// in several processes at once.
 //
-// 1. What is described is named by external ids, so a second run finds what the first one made.
-// 2. An interest or feed that is not described is removed from those agents and channels whose interests or feeds are
-//    described: changing a filter in the description leaves no old one behind. Nothing else is ever deleted.
-// 3. An agent alone creates its interests. An org-admin does it with a key of that agent, which is minted for the
-//    purpose and revoked as soon as it has been used.
+// 1. The description names things by external ids, so a second run finds what the first one created.
+// 2. If the interests of an agent or the feeds of a channel are described, those that are not described are removed:
+//    changing a filter in the description leaves no old one behind. Nothing else is ever deleted.
+// 3. Only an agent itself can create its interests. An org-admin does it with a key of that agent, which is minted for
+//    the purpose and revoked as soon as it has been used.
 import type { Agent, AgentCreate, Channel, ChannelCreate, Feed, FeedCreate, Interest } from './contract.ts'
 import { interestOf, type NewInterest } from './agents.ts'
 import { SensoriumError } from './errors.ts'
@@ -14,22 +14,22 @@ import { orAborted } from './wait.ts'
 
 export interface Description {
   agents?: readonly (AgentCreate & { external_id: string })[]
-  /** `agent` is the external id of a described agent, or an agent's id; left out, it is the agent of this client. */
+  /** `agent` is the external id of a described agent, or the id of any agent; by default, the agent of this client. */
   interests?: readonly (NewInterest & { agent?: string })[]
-  /** `members` are added, as `agent` of an interest names them; nobody is removed. */
+  /** `members` are added, named in the same way as the `agent` of an interest. No member is ever removed. */
   channels?: readonly (ChannelCreate & { external_id: string; members?: readonly string[] })[]
-  /** `channel` is the external id of a described channel, or a channel's id. */
+  /** `channel` is the external id of a described channel, or the id of any channel. */
   feeds?: readonly (FeedCreate & { channel: string })[]
 }
 
 export interface EnsureOptions extends CallOptions {
-  /** Lets an org-admin create interests of agents, each with a key that is minted for it and revoked again. */
+  /** Lets an org-admin create the interests of agents, with a key of each agent that is minted and then revoked. */
   mintKeys?: boolean
-  /** Leaves interests and feeds alone that are not described. */
+  /** Keeps interests and feeds that are not described. */
   keepOthers?: boolean
 }
 
-/** What there is now, by external id, and in the order of the description. */
+/** What exists now: agents and channels by external id, interests and feeds in the order of the description. */
 export interface Ensured {
   agents: Record<string, Agent>
   channels: Record<string, Channel>
@@ -39,9 +39,9 @@ export interface Ensured {
 
 export interface EnsureTools {
   call: Call
-  /** The id of the agent whose key this client has. */
+  /** Returns the id of the agent that this client's key belongs to. */
   ownId(): Promise<string | undefined>
-  /** The calls of a client that has this key. */
+  /** Returns a `call` that authenticates with this key. */
   callWith(apiKey: string): Call
 }
 
@@ -54,7 +54,7 @@ interface Manner {
 const isRefused = (error: unknown, status: number, rule?: string): boolean =>
   error instanceof SensoriumError && error.status === status && (rule === undefined || error.details['rule'] === rule)
 
-/** Resolves to null if it was refused in that way: somebody else did it at the same moment. */
+/** Resolves to null if the call is refused in this way: another process, or an earlier run, already did the work. */
 async function unless<T>(work: Promise<T>, status: number, rule?: string): Promise<T | null> {
   try {
     return await work
@@ -75,7 +75,7 @@ const sameInterest = (a: Interest, b: NewInterest): boolean => {
 const sameFeed = (a: Feed, b: FeedCreate): boolean =>
   a.event_type_glob === b.event_type_glob && a.filter_expression === (b.filter_expression ?? null)
 
-/** What has to be made and removed so that each wanted one is there once. Ids sort by age: the oldest stays. */
+/** Returns what to create and to remove so that each wanted item exists once. Ids sort by age: the oldest stays. */
 function difference<Had extends { id: string }, Wanted>(
   had: readonly Had[],
   wanted: readonly Wanted[],
@@ -90,7 +90,7 @@ function difference<Had extends { id: string }, Wanted>(
   return { missing, others }
 }
 
-/** The wanted ones under the id that each belongs to, which is no part of it. */
+/** Groups the wanted items by the id of the agent or channel that each belongs to. */
 function grouped<Wanted extends object>(
   wanted: readonly Wanted[],
   idOf: (one: Wanted) => string,
@@ -100,7 +100,7 @@ function grouped<Wanted extends object>(
   return groups
 }
 
-/** Runs `work` with a call that may create interests of the agent. */
+/** Runs `work` with a `call` that is allowed to create interests of the agent. */
 async function asAgent(
   { call, ownId, callWith }: EnsureTools,
   id: string,
@@ -110,8 +110,8 @@ async function asAgent(
   if (id === (await orAborted(ownId(), options.signal))) return work(call)
   if (!mintKeys)
     throw new TypeError(`Only ${id} itself creates its interests: run ensure with its key, or with mintKeys: true`)
-  // Without an expiry, which the clocks of two machines may disagree about. If the process dies before the key is
-  // revoked, nobody knows it.
+  // The key has no expiry, because the clocks of two machines may disagree about it. If the process dies before it
+  // revokes the key, nobody knows the key.
   const minted = await call('mintKey', { params: { id }, body: { scopes: ['interests:write'] } }, options)
   try {
     await work(callWith(minted.key))
@@ -131,8 +131,8 @@ async function ensureInterests(
   const list = async (): Promise<Interest[]> => (await call('listInterests', { params: { id } }, options)).interests
   const remove = (interest_id: string) => unless(call('deleteInterest', { params: { id, interest_id } }, options), 404)
   const { missing, others } = difference(await list(), wanted, sameInterest)
-  // One with the same pattern and filter is in the way of its new priority. All others go last, so that no event falls
-  // between an old filter and a new one.
+  // An interest with the same pattern and filter conflicts with its replacement, so it is removed first. All others are
+  // removed last, so that no event falls between an old filter and a new one.
   const inTheWay = others.filter((other) => missing.some((one) => sameSubscription(other, one)))
   for (const other of inTheWay) await remove(other.id)
   if (missing.length > 0)

@@ -1,5 +1,5 @@
-// What can go wrong, as types: a failed call says its code, status, details and request id; a handler says what is to
-// become of its delivery.
+// Error classes: a failed call throws one with its code, status, details and request id; a handler throws one to decide
+// what happens to its delivery.
 
 export type ErrorCode =
   | 'validation_failed'
@@ -16,7 +16,7 @@ export type ErrorCode =
   | 'internal_error'
   | 'service_unavailable'
 
-/** For a gateway that answers in the place of the service, and in its own words. */
+/** Codes by status, for a gateway that responds in place of the service with a body of its own. */
 const CODES: Readonly<Record<number, ErrorCode>> = {
   401: 'authentication_failed',
   403: 'insufficient_scope',
@@ -32,16 +32,16 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
 const codeOf = (status: number): string =>
   CODES[status] ?? (status >= 500 ? 'service_unavailable' : status < 400 ? 'redirected' : 'validation_failed')
 
-/** The service refused the call, or could not carry it out. */
+/** Thrown when the service refused a call or could not carry it out. */
 export class SensoriumError extends Error {
   override readonly name = 'SensoriumError'
   readonly status: number
-  /** A code of the catalogue; others may be added by a later release. */
+  /** A code of the error catalogue. Later releases may add codes. */
   readonly code: ErrorCode | (string & {})
   readonly details: Readonly<Record<string, unknown>>
-  /** Names the request in the log of the service. */
+  /** Identifies the request in the log of the service. */
   readonly requestId: string | null
-  /** Seconds after which another try makes sense, where the service says so. */
+  /** Seconds to wait before a retry, or null if the response named none. */
   readonly retryAfter: number | null
 
   constructor(status: number, error: Partial<ErrorBody>, requestId: string | null, retryAfter: number | null) {
@@ -63,13 +63,14 @@ export interface ErrorBody {
 }
 
 /**
- * No response arrived, or not all of it. Whether the call took effect is not known; the same key makes a retry safe.
+ * Thrown when no response arrived, or only part of one. The call may have taken effect; a retry with the same
+ * idempotency key is safe.
  */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError'
 }
 
-/** Thrown by a handler: give the delivery back; it comes again after that many seconds. */
+/** Thrown by a handler to give the delivery back. It is delivered again after that many seconds. */
 export class RetryAfter extends Error {
   override readonly name = 'RetryAfter'
   readonly seconds: number
@@ -80,7 +81,7 @@ export class RetryAfter extends Error {
 }
 
 /**
- * Thrown by a handler: no further attempt can help, so put the delivery into the dead-letter queue with this reason.
+ * Thrown by a handler when no further attempt can help. Puts the delivery into the dead-letter queue with this reason.
  */
 export class DeadLetter extends Error {
   override readonly name = 'DeadLetter'

@@ -1,20 +1,20 @@
-// Publishing, receipts, and who would receive an event.
+// Publishing events, following their deliveries, and explaining who would receive an event.
 import type { Event, EventList, EventTypeList, ExplainRequest, Explanation, Operations, Published } from './contract.ts'
 import type { ErrorBody } from './errors.ts'
 import { given } from './given.ts'
 import type { Call, CallOptions } from './request.ts'
 import { orAborted } from './wait.ts'
 
-/** An event as a caller gives it: what can be filled in may be left out. */
+/** An event to publish. Attributes that the client can fill in may be left out. */
 export type NewEvent = Pick<Event, 'type'> & Partial<Event> & { [extension: string]: unknown }
 
-/** Attributes that every event of a client carries, unless it has its own. */
+/** Attributes that every event of a client carries, unless the event sets its own. */
 export type EventDefaults = Readonly<Partial<Pick<Event, 'source'>> & { causationid?: string; traceparent?: string }>
 
 export interface EventCalls {
-  /** Publishes one event. The id is made where it is left out; a retry keeps it. */
+  /** Publishes one event. An id is generated if it is left out, and kept by retries. */
   publish(event: NewEvent, options?: CallOptions): Promise<Published>
-  /** Publishes up to 100 events in one call; each stands or falls alone, and the results are in their order. */
+  /** Publishes up to 100 events in one call. Each succeeds or fails on its own; the results are in the same order. */
   publishBatch(events: readonly NewEvent[], options?: CallOptions): Promise<(Published | { error: ErrorBody })[]>
   /**
    * Publishes a reply: addressed to the `replyto` of the question, with its `correlationid`, or its id if it has none.
@@ -22,15 +22,15 @@ export interface EventCalls {
   reply(question: Event, event: NewEvent, options?: CallOptions): Promise<Published>
   /** Searches the events of the tenant, newest first. For an org-admin. */
   list(query?: Operations['listEvents']['query'], options?: CallOptions): Promise<EventList>
-  /** The types of events that the tenant has, and how many listen to each. */
+  /** Lists the event types of the tenant, with the number of listeners of each. */
   types(query?: Operations['listEventTypes']['query'], options?: CallOptions): Promise<EventTypeList>
-  /** The event and, for each recipient, how far its delivery came. */
+  /** Returns the event and the progress of its delivery to each recipient. */
   get(id: string, options?: CallOptions): Promise<Operations['getEvent']['response']>
-  /** Who would receive it, and why; stores nothing. */
+  /** Explains who would receive the event, and why. Stores nothing. */
   explain(event: NewEvent, agentId?: string, options?: CallOptions): Promise<Explanation>
 }
 
-/** The envelope as it goes out. `source` is the agent itself where nothing else is said. */
+/** Returns the envelope to send. `source` defaults to the agent itself. */
 export function envelopeOf(event: NewEvent, defaults: EventDefaults, agentId: string | undefined): Event {
   return {
     specversion: '1.0',
@@ -63,7 +63,7 @@ export function eventCalls(
       return publish({ recipient: question.replyto, correlationid, causationid: question.id, ...event }, options)
     },
     async publishBatch(events, options) {
-      // The contract shows the body of one; a batch is a list of them under a media type of its own.
+      // The contract has the body of one event; a batch is a list of them with a media type of its own.
       const body = (await Promise.all(events.map((event) => envelope(event, options)))) as unknown as Event
       const headers = { ...options?.headers, 'content-type': 'application/cloudevents-batch+json' }
       const { results } = (await call('publishEvent', { body }, { ...options, headers })) as { results: unknown[] }

@@ -1,5 +1,5 @@
-// What a caller gave, beside values that stand for what it left out.
+// Values given by a caller, to be merged over defaults.
 
-/** Without what is undefined, which says as little as a field that is not there. */
+/** Returns the fields without the undefined ones: an undefined field means the same as a missing one. */
 export const given = <T extends object>(fields: T): T =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T

@@ -11,7 +11,7 @@ export type LiveMessage = { kind: 'event'; event: EventSummary } | { kind: 'stat
 export interface LiveOptions {
   /** Ends the sequence. */
   signal?: AbortSignal
-  /** Told why a stream broke off or could not be opened; it is opened again by itself. */
+  /** Called with the reason when a stream breaks off or cannot be opened. The client then opens it again. */
   onError?(error: unknown): void
 }
 
@@ -21,8 +21,8 @@ export type Live = (
 ) => AsyncGenerator<LiveMessage, void, undefined>
 
 /**
- * Goes on until the signal is aborted or the service will not have it any more. What happens between two streams is
- * missed.
+ * Continues until the signal is aborted, and throws when the service refuses the stream for good. Events between two
+ * streams are missed.
  */
 export const makeLive = (connection: Connection, tokens: Tokens): Live =>
   async function* live(query = {}, { signal, onError } = {}) {

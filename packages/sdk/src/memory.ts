@@ -1,4 +1,4 @@
-// What an agent keeps, finds again and links.
+// Memories: storing, finding and linking them.
 import type {
   CreatedMemory,
   Memory,
@@ -16,7 +16,7 @@ import { given } from './given.ts'
 import { eachOf } from './pages.ts'
 import type { Call, CallOptions } from './request.ts'
 
-/** A memory as a caller gives it; private and semantic unless it says otherwise. */
+/** A memory to store. It is private to the agent and semantic unless `scope` or `type` says otherwise. */
 export type NewMemory = Pick<MemoryCreate, 'title' | 'content'> & Partial<MemoryCreate>
 
 type ListQuery = Operations['listMemories']['query']
@@ -24,22 +24,22 @@ type TraversalQuery = Operations['listRelationships']['query']
 
 export function memoryCalls(call: Call) {
   return {
-    /** `similar` in what comes back names memories that say nearly the same. */
+    /** Stores a memory. `similar` in the response names memories that say nearly the same. */
     remember: (memory: NewMemory, options?: CallOptions): Promise<CreatedMemory> =>
       call('createMemory', { body: { type: 'semantic', scope: 'agent', ...given(memory) } }, options),
-    /** Makes the memory of the caller with this external id, or makes it what is given. */
+    /** Creates the caller's memory with this external id, or changes it to what is given. */
     put: (externalId: string, memory: NewMemory, options?: CallOptions): Promise<Memory> =>
       call(
         'putMemory',
         { params: { external_id: externalId }, body: { type: 'semantic', scope: 'agent', ...given(memory) } },
         options,
       ),
-    /** The best matches for a question in natural language, best first. */
+    /** Returns the best matches for a question in natural language, best first. */
     recall: async (query: string | MemorySearch, options?: CallOptions): Promise<SearchResult[]> => {
       const body = typeof query === 'string' ? { query } : query
       return (await call('searchMemories', { body }, options)).results
     },
-    /** Draws a line from one memory to another. */
+    /** Creates a relationship from one memory to another. */
     relate: (
       from: string,
       to: string,
@@ -52,7 +52,7 @@ export function memoryCalls(call: Call) {
     },
     unrelate: (from: string, relationshipId: string, options?: CallOptions) =>
       call('deleteRelationship', { params: { id: from, rel_id: relationshipId } }, options),
-    /** What can be reached from a memory along its relationships. */
+    /** Returns the memories that can be reached from a memory along relationships. */
     explore: async (id: string, query: TraversalQuery = {}, options?: CallOptions): Promise<RelatedMemory[]> =>
       (await call('listRelationships', { params: { id }, query }, options)).relationships,
     get: (id: string, options?: CallOptions): Promise<Memory> => call('getMemory', { params: { id } }, options),
@@ -68,24 +68,24 @@ export function memoryCalls(call: Call) {
     update: (id: string, body: MemoryUpdate, options?: CallOptions): Promise<Memory> =>
       call('updateMemory', { params: { id }, body }, options),
     forget: (id: string, options?: CallOptions) => call('deleteMemory', { params: { id } }, options),
-    /** For org-admins: nothing of it is kept. */
+    /** Deletes a memory and keeps nothing of it. For an org-admin. */
     erase: (id: string, options?: CallOptions) =>
       call('deleteMemory', { params: { id }, query: { erase: true } }, options),
-    /** Memories that say nearly the same, likest first; a score of 1 is the same. */
+    /** Returns memories that say nearly the same, most similar first. A score of 1 means the same. */
     similar: async (id: string, limit?: number, options?: CallOptions): Promise<SearchResult[]> =>
       (await call('findSimilarMemories', { params: { id }, query: limit === undefined ? {} : { limit } }, options))
         .results,
-    /** Makes one of several that say the same; the others are deleted, their relationships move. */
+    /** Merges memories that say the same into this one. The others are deleted, and their relationships move to it. */
     merge: (id: string, memoryIds: readonly string[], options?: CallOptions): Promise<Memory> =>
       call('mergeMemories', { params: { id }, body: { memory_ids: [...memoryIds] } }, options),
     promote: (id: string, scope: 'team' | 'institutional', teamId?: string, options?: CallOptions): Promise<Memory> => {
       const body = { scope, ...(teamId === undefined ? {} : { team_id: teamId }) }
       return call('promoteMemory', { params: { id }, body }, options)
     },
-    /** The versions that are kept, newest first. */
+    /** Returns the versions that are kept, newest first. */
     history: async (id: string, options?: CallOptions): Promise<MemoryVersion[]> =>
       (await call('getMemoryHistory', { params: { id } }, options)).versions,
-    /** Makes a memory again what it was in an older version. */
+    /** Restores a memory to an older version. */
     restore: (id: string, version: number, options?: CallOptions): Promise<Memory> =>
       call('restoreMemory', { params: { id }, body: { version } }, options),
   }

@@ -8,13 +8,13 @@ export interface Opening {
   operation: OperationId
   query: Record<string, unknown>
   headers: Record<string, string>
-  /** The media type of what is expected: a page of a gateway is not. */
+  /** The expected media type, which the page of a gateway does not have. */
   type: string
   attempts: number
   signal: AbortSignal | undefined
 }
 
-/** The response begins within the time of an attempt; its body may take any. */
+/** Resolves when the response begins, which has the time limit of an attempt. Its body may take any time. */
 async function begin(connection: Connection, { signal, ...opening }: Opening, token: string): Promise<Response> {
   const late = new AbortController()
   const timer = setTimeout(() => late.abort(new Error('it did not begin in time')), connection.timeoutMs)
@@ -37,7 +37,7 @@ async function begin(connection: Connection, { signal, ...opening }: Opening, to
   }
 }
 
-/** The body of a response that is of the expected type. A token that ended meanwhile is exchanged once. */
+/** Returns the body of a response of the expected type. A token that the service refuses is renewed once. */
 export async function openBody(
   connection: Connection,
   tokens: Tokens,

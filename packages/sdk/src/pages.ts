@@ -1,10 +1,10 @@
-// Lists, page by page, as one sequence.
+// Iterates over a paged list as one sequence.
 
 const PAGE = 200
 
 /**
- * Asks for the next page when the last item of the one before was taken. Whoever walks may remove what it meets: the
- * list is then shorter, the next page begins as much earlier, and nothing is passed over.
+ * Fetches the next page when the last item of the previous one was consumed. The caller may delete items while it
+ * iterates: the list gets shorter, the next page begins that much earlier, and no item is skipped.
  */
 export async function* eachOf<T extends { id: string }>(
   fetchPage: (page: { offset: number; limit: number }) => Promise<{ items: readonly T[]; total: number }>,

@@ -1,4 +1,4 @@
-// The last ids of something, so many of them.
+// A set that holds the most recently added ids, up to a limit.
 
 export class RecentIds {
   readonly #ids = new Set<string>()

@@ -1,9 +1,9 @@
-// One call of an operation: the token, the attempts, and what comes back as a typed response or a typed error.
+// One call of an operation: the token, the attempts, and the result as a typed response or a typed error.
 //
 // 1. Every attempt of a POST or PATCH carries the same Idempotency-Key, so a retry never does the work twice.
-// 2. Tried again: no response, a response that broke off, 408, 429 and 5xx. Everything else is the answer.
-// 3. A redirect is not followed: it would take a key or a token to another address.
-// 4. A DELETE that is tried again and meets 404 has succeeded: the attempt before it did the work.
+// 2. Retried: no response, a response that broke off, 408, 429 and 5xx. Any other response is the result.
+// 3. A redirect is not followed: it would carry a key or a token to another address.
+// 4. A retried DELETE that gets a 404 has succeeded: an earlier attempt did the work.
 import { OPERATIONS, type Operations } from './contract.ts'
 import { ConnectionError, SensoriumError, type ErrorBody } from './errors.ts'
 import type { Tokens } from './tokens.ts'
@@ -12,11 +12,11 @@ import { backoff, sleep, orAborted } from './wait.ts'
 export type OperationId = keyof Operations
 
 export interface CallOptions {
-  /** Gives the call up; it rejects with the signal's reason. */
+  /** Aborts the call, which then rejects with the signal's reason. */
   signal?: AbortSignal | undefined
-  /** Made anew for each call where left out. */
+  /** Generated for each call if left out. All attempts of the call share it. */
   idempotencyKey?: string | undefined
-  /** Names the request in the service's log. */
+  /** Identifies the request in the log of the service. */
   requestId?: string | undefined
   headers?: Readonly<Record<string, string>> | undefined
 }
@@ -26,7 +26,7 @@ type Part<K extends string, T> = undefined extends T ? { [key in K]?: T } : { [k
 type Loose<K extends string, T> =
   Empty<T> extends true ? { [key in K]?: T } : Partial<T> extends T ? { [key in K]?: T } : { [key in K]: T }
 
-/** What an operation takes: path parameters, query, body; what it does not have is left out. */
+/** The input of an operation: path parameters, query and body, as far as the operation has them. */
 export type Input<O extends OperationId> = Loose<'params', Operations[O]['params']> &
   Loose<'query', Operations[O]['query']> &
   Part<'body', Operations[O]['body']>
@@ -40,9 +40,9 @@ export type Call = <O extends OperationId>(
 export interface Connection {
   url: string
   fetch: typeof fetch
-  /** How often a call is tried in all. */
+  /** The total number of attempts of a call. */
   attempts: number
-  /** How long one attempt may take before it counts as lost; what a poll waits comes on top. */
+  /** How long one attempt may take before it times out. The `wait` of a poll is added to it. */
   timeoutMs: number
 }
 
@@ -52,7 +52,7 @@ interface Parts {
   body?: unknown
 }
 
-/** An address takes dots for steps up, however they are written, and would be that of something else. */
+/** Rejects `.` and `..`: a URL resolves them even when they are encoded, and would name another resource. */
 function segmentOf(name: string, value: string): string {
   if (value === '.' || value === '..')
     throw new SensoriumError(
@@ -64,7 +64,7 @@ function segmentOf(name: string, value: string): string {
   return encodeURIComponent(value)
 }
 
-/** The address of an operation: parameters filled in, and the query behind it. */
+/** Returns the URL of an operation, with its path parameters and query. */
 export function addressOf(url: string, operation: OperationId, { params = {}, query = {} }: Parts): URL {
   const template = OPERATIONS[operation].split(' ')[1]!
   const path = template.replace(/\{(\w+)\}/g, (_, name: string) => segmentOf(name, params[name]!))
@@ -75,7 +75,7 @@ export function addressOf(url: string, operation: OperationId, { params = {}, qu
   return address
 }
 
-/** Whether the same call may succeed in a while. */
+/** Whether the same call may succeed when it is retried. */
 export const isWorthAnother = (error: unknown): boolean =>
   error instanceof ConnectionError ||
   (error instanceof SensoriumError && (error.status >= 500 || error.status === 429 || error.status === 408))
@@ -107,7 +107,7 @@ async function attempt(
     const isLines = response.headers.get('content-type')?.startsWith(LINES) ?? false
     body = isLines || response.status === NO_CONTENT ? text || undefined : JSON.parse(text)
   } catch (error) {
-    // A gateway in between may answer in its own words; a success that is not whole JSON broke off on its way.
+    // A gateway in between may respond with a body of its own. A success that is not complete JSON broke off midway.
     if (response.ok)
       throw new ConnectionError(`${init.method} ${address.pathname}: the response broke off`, { cause: error })
   }
@@ -115,11 +115,11 @@ async function attempt(
   throw failureOf(response, body)
 }
 
-/** The service will not let this client go on, however often it asks. */
+/** Whether the service refuses this client for good, so that no retry can help. */
 export const isFinal = (error: unknown): boolean =>
   error instanceof SensoriumError && [400, 401, 403, 404].includes(error.status)
 
-/** Seconds; a gateway may name a date instead. */
+/** Returns the seconds of a Retry-After header. A gateway may send a date instead. */
 function retryAfterOf(value: string | null): number | null {
   const seconds = Number(value || Number.NaN)
   if (Number.isFinite(seconds)) return seconds
@@ -133,7 +133,7 @@ export function failureOf(response: Response, body: unknown): SensoriumError {
   return new SensoriumError(status, error, headers.get('x-request-id'), retryAfterOf(headers.get('retry-after')))
 }
 
-/** Lines of JSON are sent and taken as text. */
+/** The type of JSON lines, which are sent and received as text. */
 export const LINES = 'application/x-ndjson'
 /** The one success that has no body. */
 const NO_CONTENT = 204
@@ -170,7 +170,7 @@ export function makeCall(connection: Connection, tokens: Tokens | null): Call {
       } catch (error) {
         const status = error instanceof SensoriumError ? error.status : null
         if (status === 404 && method === 'DELETE' && tried > 1) return undefined as never
-        // Once: a key that was revoked gets no further token, and its exchange says so.
+        // Only once: a revoked key gets no further token, and its exchange fails.
         if (status === 401 && token !== null && !renewed && tokens!.refused(token)) {
           renewed = true
           continue

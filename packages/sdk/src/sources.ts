@@ -1,4 +1,4 @@
-// Where a worker gets its deliveries from: long polls, or a stream.
+// The sources of a worker's deliveries: long polls, or a stream.
 import type { Delivery } from './contract.ts'
 import type { DeliveryCalls } from './deliveries.ts'
 import { SensoriumError } from './errors.ts'
@@ -15,22 +15,22 @@ export interface SourceParts {
   connection: Connection
   tokens: Tokens
   concurrency: number
-  /** Handles a delivery; returns at once. */
+  /** Starts to handle a delivery; returns at once. */
   start(delivery: Delivery): void
-  /** Resolves with the number of free places as soon as there is one. */
+  /** Resolves to the number of handlers that may start, as soon as there is one. */
   room(): Promise<number>
   report(error: unknown): void
 }
 
 export interface Source {
-  /** Starts nothing new from now on. */
+  /** Starts no further deliveries. */
   pause(): void
   close(): Promise<void>
-  /** Rejects when it cannot go on. */
+  /** Resolves when the source has closed; rejects when it cannot go on. */
   readonly ended: Promise<void>
 }
 
-/** Does one round after the other, with growing rests while they fail. */
+/** Runs one round after another, with growing pauses while they fail. */
 async function repeat(
   round: () => Promise<void>,
   report: (error: unknown) => void,
@@ -64,7 +64,7 @@ export function pollSource({ deliveries: calls, start, room, report }: SourcePar
     signal,
   )
   return {
-    // The service takes back what it has not sent yet; what is on its way comes again when its lease lapses.
+    // The service takes back deliveries that it has not sent yet. Those on their way come again when the lease lapses.
     pause: () => closing.abort(new Error('the worker was stopped')),
     close: () => ended.catch(() => {}),
     ended,
@@ -82,12 +82,12 @@ export function streamSource({ connection, tokens, concurrency, start, room, rep
       await openStream(connection, tokens, 'streamDeliveries', query, signal),
     )) {
       if (event !== 'delivery') continue
-      // The service counts by stream: handlers of the one before may still run.
+      // The service counts deliveries in flight per stream, and handlers of the previous stream may still run.
       await room()
-      // What is not started goes back to the mailbox when the stream is closed.
+      // A delivery that is not started goes back to the mailbox when the stream is closed.
       if (!paused) start(JSON.parse(data) as Delivery)
     }
-    // The service ends a stream when it drains or when the key is revoked; the next one says which.
+    // The service ends a stream when it drains or when the key is revoked. Opening the next stream shows which.
     if (!signal.aborted) await sleep(backoff(0, null), signal).catch(() => {})
   }
 

@@ -1,4 +1,4 @@
-// Server-sent events: opened with a token, and read as they arrive.
+// Streams of server-sent events, opened with a token and read as they arrive.
 import { ConnectionError } from './errors.ts'
 import { openBody } from './open.ts'
 import type { Connection, OperationId } from './request.ts'
@@ -6,7 +6,7 @@ import type { Tokens } from './tokens.ts'
 
 const EVENTS = 'text/event-stream'
 
-/** The body of a stream. Whoever reads it opens it again. */
+/** Opens a stream in a single attempt and returns its body. The reader opens it again after a failure. */
 export const openStream = (
   connection: Connection,
   tokens: Tokens,
@@ -16,12 +16,12 @@ export const openStream = (
 ): Promise<ReadableStream<Uint8Array>> =>
   openBody(connection, tokens, { operation, query, headers: { accept: EVENTS }, type: EVENTS, attempts: 1, signal })
 
-/** The service sends something every 15 s: after so long a silence nobody is there any more. */
+/** The service sends something every 15 s, so after this long a silence the connection counts as dead. */
 const SILENCE_MS = 60_000
-/** An event has 1 MiB where nothing else is configured, and its enrichment besides. */
+/** An event has at most 1 MiB unless configured otherwise, and its enrichment comes on top. */
 const LONGEST_BLOCK = 64 * 1024 * 1024
 
-/** What the stream brings next; rejects after too long a silence. */
+/** Reads the next chunk of the stream; rejects after too long a silence. */
 async function next(reader: ReadableStreamDefaultReader<Uint8Array>, silenceMs: number) {
   let timer: ReturnType<typeof setTimeout> | undefined
   const silence = new Promise<never>((_, reject) => {
@@ -41,7 +41,7 @@ export interface StreamEvent {
   data: string
 }
 
-/** Each event of the stream that has a name. Ends when the stream does. */
+/** Yields each event of the stream that has a name. Ends when the stream does. */
 export async function* readStream(
   body: ReadableStream<Uint8Array>,
   silenceMs = SILENCE_MS,

@@ -1,20 +1,23 @@
-// Tokens: an API key is exchanged for one when it is first needed, again before it ends, and again when the service
-// refuses it. Calls that need one at the same time share the exchange.
+// Tokens: an API key is exchanged for a token when one is first needed, again before the token expires, and again when
+// the service refuses it. Calls that need a token at the same time share the exchange.
 import type { Agent, TokenResponse } from './contract.ts'
 
-/** A token is renewed when this part of its life is over. */
+/** A token is renewed after this fraction of its lifetime. */
 const RENEW_AFTER = 0.9
-/** However short its life looks by a clock that is wrong: a token that is over is exchanged when it is refused. */
+/**
+ * The shortest lifetime assumed, because a wrong clock can make a lifetime look shorter. A token that has expired is
+ * renewed when the service refuses it.
+ */
 const SHORTEST_S = 30
 
 export interface Tokens {
   /** The token to send now. */
   get(): Promise<string>
-  /** The service refused this one. True when another can be had. */
+  /** Reports that the service refused this token. Returns whether another one can be obtained. */
   refused(token: string): boolean
-  /** Who the key belongs to: an agent, or null for an org-admin. Undefined for a token that was given. */
+  /** The agent that the key belongs to, or null for an org-admin. Undefined if the caller supplied the token. */
   agent(): Promise<Agent | null | undefined>
-  /** What the token may do, as it says itself. Undefined for a token that was given. */
+  /** The scopes that the token claims. Undefined if the caller supplied the token. */
   scopes(): Promise<readonly string[] | undefined>
 }
 
@@ -26,7 +29,8 @@ export const givenToken = (token: string): Tokens => ({
 })
 
 /**
- * The `scope` claim of a token. It is read, not verified: the service decides, and this only says what it will allow.
+ * Returns the `scope` claim of a token. It is read, not verified: the service decides, and this only shows what it will
+ * allow.
  */
 export function scopesOf(token: string): readonly string[] {
   const [, payload = ''] = token.split('.')
@@ -40,7 +44,7 @@ interface Held {
   agent: Agent | null
 }
 
-/** `performance.now` and not the wall clock: a clock that is set back must not make an old token look young. */
+/** Uses `performance.now`, not the wall clock: a clock that is set back must not make an old token look young. */
 export function exchangedTokens(exchange: () => Promise<TokenResponse>, now = () => performance.now()): Tokens {
   let held: Held | null = null
   let exchanging: Promise<Held> | null = null

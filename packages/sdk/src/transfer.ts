@@ -1,4 +1,4 @@
-// All memories at once: out as they are read, and in a piece at a time.
+// Bulk transfer of memories: exported as they are read, imported a batch at a time.
 import type { ImportedMemories, Memory, MemoryCreate, Operations, Relationship } from './contract.ts'
 import { ConnectionError } from './errors.ts'
 import { openBody } from './open.ts'
@@ -13,7 +13,7 @@ import {
 import type { Tokens } from './tokens.ts'
 import { backoff, sleep } from './wait.ts'
 
-/** A line of an import: as an export has it, as a memory is created, or a relationship. */
+/** A line of an import: a memory as exported, a memory as created, or a relationship. */
 export type ImportLine =
   | (MemoryCreate & { id?: string; created_at?: string; updated_at?: string })
   | (Pick<Relationship, 'source_memory_id' | 'target_memory_id' | 'relationship_type'> &
@@ -22,13 +22,13 @@ export type ImportLine =
 export type ExportQuery = Operations['exportMemories']['query']
 
 export interface ImportOptions extends CallOptions {
-  /** Told after each piece how many lines were taken so far, and what became of them. */
+  /** Called after each batch with the number of lines sent so far and their outcome. */
   progress?: (lines: number, soFar: ImportedMemories) => void
-  /** How long a service that does not answer is waited for at each piece; 60,000 unless given. It may be restarting. */
+  /** How long each batch is retried while the service does not respond, as it may be restarting; 60,000 by default. */
   patienceMs?: number
 }
 
-/** Lines of a request: few enough that each takes a second or two, and can be sent again. */
+/** Lines per request: few enough that a request takes a second or two, and can be sent again. */
 const LINES = 200
 const CHARACTERS = 2_000_000
 
@@ -74,15 +74,15 @@ export function transferCalls(call: Call, connection: Connection, tokens: Tokens
   }
 
   return {
-    /** What the caller sees: memories, then relationships, as they are read. */
+    /** Yields everything the caller may see, as it is read: memories first, then relationships. */
     async *export(query?: ExportQuery, options?: CallOptions): AsyncGenerator<Memory | Relationship, void, undefined> {
       for await (const line of exportLines(query, options)) yield JSON.parse(line) as Memory | Relationship
     },
-    /** The same as the lines of JSON that the service sends, which keep every digit of a number. */
+    /** The same, as the lines of JSON that the service sends, which keep every digit of a number. */
     exportLines,
     /**
-     * Imports any number of lines, some at a time, and waits for a service that is started again meanwhile. Run again after
-     * a break, it skips what is there.
+     * Imports any number of lines in batches, and waits while the service restarts. When run again after a failure, it
+     * skips lines that were already imported.
      */
     async import(
       lines: Iterable<ImportLine | string> | AsyncIterable<ImportLine | string>,
@@ -92,7 +92,7 @@ export function transferCalls(call: Call, connection: Connection, tokens: Tokens
       let sent = 0
       let piece: string[] = []
       let characters = 0
-      /** One key for all attempts: where the service had done the piece before it went away, it says so again. */
+      /** All attempts share a key: if the service completed the batch before it went away, it repeats its response. */
       async function sendPiece(): Promise<ImportedMemories> {
         const body = `${piece.join('\n')}\n`
         const keyed = { ...options, idempotencyKey: crypto.randomUUID() }

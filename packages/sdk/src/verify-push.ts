@@ -1,7 +1,7 @@
-// A push is signed after Standard Webhooks: HMAC-SHA256 over id, time and body, with the agent's push secret.
+// A push is signed according to Standard Webhooks: HMAC-SHA256 over id, time and body, with the agent's push secret.
 import type { Delivery } from './contract.ts'
 
-/** A push that is older or younger than this may be one that somebody recorded. */
+/** A push whose timestamp is further from now than this may be a recorded one, sent again. */
 const TOLERANCE_S = 300
 
 export class InvalidPush extends Error {
@@ -10,7 +10,10 @@ export class InvalidPush extends Error {
 
 type HeaderSource = Pick<Headers, 'get'> | Readonly<Record<string, string | readonly string[] | undefined>>
 
-/** `get` of any Headers, a framework's own too. Some functions-as-a-service keep the letters of a name as they came. */
+/**
+ * Returns a header from any object with `get`, a framework's own included, or from a record. The names in a record may
+ * have any case: some functions-as-a-service keep it as sent.
+ */
 function header(headers: HeaderSource, name: string): string {
   const found =
     typeof headers.get === 'function'
@@ -23,8 +26,8 @@ function header(headers: HeaderSource, name: string): string {
 const bytesOf = (base64: string): Uint8Array<ArrayBuffer> => Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))
 
 /**
- * The delivery, if the push is genuine and recent; throws `InvalidPush` otherwise. `body` is the body as it arrived:
- * parsed and printed again, it would no longer fit its signature.
+ * Returns the delivery if the push is genuine and recent; throws `InvalidPush` otherwise. `body` must be the request
+ * body as it arrived: parsed and serialised again, it would no longer match its signature.
  */
 export async function verifyPush(
   headers: HeaderSource,

@@ -1,8 +1,8 @@
-// Time: waiting that can be aborted, and how long to wait between attempts.
+// Waiting that can be aborted, and how long to wait between attempts.
 
 const FIRST_MS = 100
 const LONGEST_MS = 20_000
-/** Whatever the service asks for, nobody waits longer for the next try. A timer of 25 days would end at once. */
+/** The longest wait before a retry, whatever the service asks for. A timer of 25 days would fire at once. */
 const LONGEST_ASKED_S = 300
 
 /** Resolves after that time; rejects with the signal's reason as soon as it is aborted. */
@@ -22,7 +22,10 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   })
 }
 
-/** Rejects with the signal's reason when it is aborted first. Leaves nothing on a signal that lives longer. */
+/**
+ * Resolves or rejects as `work` does, or rejects with the signal's reason if it is aborted first. Leaves no listener on
+ * a signal that lives longer.
+ */
 export const orAborted = <T>(work: T | Promise<T>, signal: AbortSignal | undefined): Promise<T> =>
   new Promise((resolve, reject) => {
     const abort = (): void => reject(signal!.reason)
@@ -35,8 +38,7 @@ export const orAborted = <T>(work: T | Promise<T>, signal: AbortSignal | undefin
 
 /**
  * Exponential back-off with full jitter: anything from nothing to the whole interval, so that clients that failed
- * together do not come back together. What the service asked for is waited for, up to five minutes, and the jitter on
- * top.
+ * together do not retry together. The wait that the service asked for, up to five minutes, comes on top.
  */
 export function backoff(attempt: number, retryAfterSeconds: number | null, random = Math.random): number {
   const interval = Math.min(LONGEST_MS, FIRST_MS * 2 ** attempt)

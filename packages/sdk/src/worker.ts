@@ -1,11 +1,12 @@
-// A worker: takes deliveries out of the mailbox, runs the handler, and tells the service what became of each.
+// A worker: takes deliveries out of the mailbox, runs the handler, and reports the outcome of each to the service.
 //
 // 1. A delivery is acknowledged after its handler has resolved, never before.
 // 2. The lease of a slow handler is extended for as long as it runs.
-// 3. A delivery that is delivered again while its handler runs is not handled twice at once, and an event that was
-//    handled is only acknowledged when it comes again. Both hold for this process; handlers stay idempotent by event
-//    id.
-// 4. Stopping starts nothing new, finishes what runs, and gives back what it could not finish.
+// 3. A delivery that arrives again while its handler runs is not handled twice at once, and an event that was already
+//    handled is acknowledged without being handled again. Both hold within this process only; handlers must still be
+//    idempotent by event id.
+// 4. A worker that stops starts no new handlers, waits for the running ones, and gives back deliveries it could not
+//    finish.
 import { makeAcknowledge } from './acknowledge.ts'
 import type { Delivery, Event } from './contract.ts'
 import type { DeliveryCalls } from './deliveries.ts'
@@ -25,34 +26,40 @@ const LONGEST_WAIT_S = 86_400
 const MOST_EXTENDED = 100
 const STOPPED = 'the worker was stopped'
 
-/** What a worker needs of the client that starts it, which gives handlers clients of its own kind. */
+/** The part of a client that a worker needs. `with` makes the clients of the same type that handlers get. */
 export interface WorkerClient<Client> {
   deliveries: DeliveryCalls
   with(more: EventDefaults): Client
 }
 
 export interface WorkOf<Client, D> {
-  /** The event: type, source, subject, data and whatever attributes it carries. */
+  /** The event: type, source, subject, data and any other attributes it carries. */
   event: Event & { data: D }
   delivery: Delivery
-  /** A client whose events name this one as their cause and carry its trace on. */
+  /** A client whose events name this event as their cause and continue its trace. */
   client: Client
-  /** Aborted when the worker was told to stop and has no more time to wait. */
+  /** Aborted when the worker is stopping and its grace period has ended. */
   signal: AbortSignal
 }
 
 export interface WorkerOptionsOf<Client, D> {
-  /** Returns or resolves: acknowledged. Throws: given back with the reason; `RetryAfter` and `DeadLetter` steer it. */
+  /**
+   * Handles one delivery, which is acknowledged once this returns or resolves. If it throws, the delivery is given back
+   * with the reason; `RetryAfter` and `DeadLetter` decide what happens to it then.
+   */
   handle(work: WorkOf<Client, D>): unknown
-  /** How many handlers run at once. */
+  /** How many handlers run at once; 8 by default. */
   concurrency?: number
-  /** `poll` waits in long polls; `sse` keeps one stream open, which has the lower latency. */
+  /** `poll`, the default, uses long polls; `sse` keeps one stream open, which has the lower latency. */
   mode?: 'poll' | 'sse'
-  /** The visibility timeout of the service; a handler that takes longer than a third of it has its lease extended. */
+  /**
+   * The visibility timeout of the service; 30 by default. The lease of a handler that takes longer than a third of it
+   * is extended.
+   */
   leaseSeconds?: number
   /**
-   * Told of what the worker itself lives through: a handler that threw, a service that is away. Where it is left out,
-   * the console is told.
+   * Called with the errors that the worker meets: a handler that threw, a service that is unreachable. By default they
+   * are written to the console.
    */
   onError?(error: unknown, delivery?: Delivery): void
   /** Aborting it stops the worker. */
@@ -61,11 +68,12 @@ export interface WorkerOptionsOf<Client, D> {
 
 export interface Worker {
   /**
-   * Starts nothing new and resolves when what runs is finished and acknowledged. After `graceMs` the handlers' signal
-   * is aborted and what still runs is given back; a second stop may say so after a first one that did not.
+   * Starts no new handlers, and resolves when the running ones have finished and their deliveries are acknowledged.
+   * After `graceMs` the handlers' signal is aborted and the unfinished deliveries are given back. A second call may set
+   * `graceMs` when the first did not.
    */
   stop(graceMs?: number): Promise<void>
-  /** Resolves once it has stopped; rejects when it cannot go on: its key was revoked, or lacks the scope. */
+  /** Resolves once the worker has stopped. Rejects when it cannot go on: its key was revoked, or lacks the scope. */
   readonly stopped: Promise<void>
 }
 
@@ -73,7 +81,7 @@ interface Running {
   delivery: Delivery
   since: number
   finished: Promise<void>
-  /** It was delivered again meanwhile: its lease had lapsed, or its acknowledgement was lost. */
+  /** The delivery as it arrived again meanwhile: its lease had lapsed, or its acknowledgement was lost. */
   again: Delivery | null
 }
 
@@ -106,7 +114,7 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
         signal: outOfTime.signal,
       }
       try {
-        // A handler that does not listen to its signal must not hold a worker that is out of time.
+        // A handler that ignores its signal must not hold up a worker that is out of time.
         await orAborted(handle(work), outOfTime.signal)
       } catch (error) {
         if (!outOfTime.signal.aborted) report(error, delivery)
@@ -121,7 +129,8 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
     const earlier = running.get(delivery.id)
     if (earlier) return void (earlier.again = delivery)
     const finished = carryOut(delivery)
-      // It comes again when its lease lapses, and is then acknowledged without being handled.
+      // A delivery whose acknowledgement failed comes again when its lease lapses, and is then acknowledged without
+      // being handled again.
       .catch((error) => report(error, delivery))
       .finally(() => {
         const { again } = running.get(delivery.id)!
@@ -148,7 +157,7 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
     while (running.size > 0) await Promise.all([...running.values()].map(({ finished }) => finished))
   }
 
-  /** Once; what is asked for later may only shorten the wait. */
+  /** Begins the stop, once. A later call of `stop` can only shorten the wait. */
   const begin = (): Promise<void> =>
     (stopping ??= (async () => {
       source.pause()
@@ -175,7 +184,7 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
       throw error
     },
   )
-  // Whoever does not look at `stopped` has `onError`.
+  // A caller that does not await `stopped` learns of the failure from `onError`.
   stopped.catch((error: unknown) => report(error))
   return { stop, stopped }
 }
@@ -184,7 +193,10 @@ function tellConsole(error: unknown, delivery?: Delivery): void {
   console.error(`worker${delivery ? ` (event ${delivery.event_id})` : ''}: ${String(error)}`)
 }
 
-/** As the service takes it: whole seconds of a day at most, and a reason without the one character no store keeps. */
+/**
+ * Gives a delivery back with values that the service accepts: whole seconds, a day at most, and a reason without NUL,
+ * the one character that no store keeps.
+ */
 async function giveBack(deliveries: DeliveryCalls, delivery: Delivery, error: unknown): Promise<void> {
   const said = (error instanceof Error ? error.message : String(error)).replaceAll('\0', '')
   const reason = said.slice(0, LONGEST_REASON) || 'the handler failed'

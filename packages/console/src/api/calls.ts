@@ -1,18 +1,18 @@
-// Operations of the API as hooks. Whatever a page shows or does goes through one of these two, or through `useRows`.
+// Operations of the API as hooks. Everything a page shows or does goes through one of these two, or through `useRows`.
 import type { Client, Input, OperationId, Operations } from '@sensorium/client'
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useSession } from '../session/session.ts'
 import { tell, tellFailure } from '../shell/toast-store.ts'
 
 export interface CallOptions {
-  /** Asks again after that many milliseconds, while the tab is looked at. */
+  /** Fetches again at this interval in milliseconds, while the tab is in view. */
   every?: number
   enabled?: boolean
-  /** Shows what was there before until the new response arrives: for filters that are typed. */
+  /** Shows the previous response until the new one arrives, for filters that are being typed. */
   keep?: boolean
 }
 
-/** The response of an operation, fetched again when it is old or was made so by an action. */
+/** Returns the response of an operation, fetched again when it is stale or an action has invalidated it. */
 export function useCall<O extends OperationId>(operation: O, input: Input<O>, options: CallOptions = {}) {
   const { client } = useSession()
   return useQuery<Operations[O]['response'], Error>({
@@ -25,15 +25,15 @@ export function useCall<O extends OperationId>(operation: O, input: Input<O>, op
 }
 
 interface ActionOptions<R> {
-  /** Operations whose responses are old once it is done. */
+  /** Operations whose responses the action makes stale. */
   refresh?: readonly OperationId[]
-  /** Said when it is done. */
+  /** The message shown when the action is done. */
   done?: string | ((result: R) => string)
-  /** A form shows what is wrong beside its fields; left out, a toast says it. */
+  /** For a form, which shows errors beside its fields. Otherwise a toast shows them. */
   quiet?: boolean
 }
 
-/** Something a person does: it changes the service, and what it changed is fetched again. */
+/** An action of the user: it changes something in the service, and the affected responses are fetched again. */
 export function useAction<V = void, R = unknown>(
   run: (client: Client, given: V) => Promise<R>,
   { refresh = [], done, quiet = false }: ActionOptions<R> = {},

@@ -1,8 +1,8 @@
-// The one stream of a tab: what happens in the tenant, shared by whoever looks. It runs while somebody does, and at most
-// so much of it is kept.
+// The one live stream of a tab, shared by all components that show it. It runs while at least one does, and keeps a
+// limited number of events and counts.
 import { SensoriumError, type Client, type EventSummary, type LiveStats } from '@sensorium/client'
 
-/** Of the filter of events; the counts are of the whole tenant. */
+/** A filter of events. The counts are always those of the whole tenant. */
 export interface LiveQuery {
   type?: string
   filter?: string
@@ -10,19 +10,19 @@ export interface LiveQuery {
 
 export interface LiveView {
   state: 'connecting' | 'open' | 'away' | 'refused'
-  /** Why it was refused: a filter with a mistake, say. */
+  /** Why the stream was refused, for example a mistake in the filter. */
   error: Error | null
   /** One a second, oldest first. */
   stats: readonly LiveStats[]
   /** Newest first. */
   events: readonly EventSummary[]
-  /** Events that were not shown since the filter was set. */
+  /** How many events were not shown since the filter was set. */
   leftOut: number
 }
 
 const MOST_STATS = 300
 const MOST_EVENTS = 2_000
-/** Looking from one page to the next does not end the stream. */
+/** Moving from one page to the next does not end the stream. */
 const LINGER_MS = 2_000
 
 const EMPTY: LiveView = { state: 'connecting', error: null, stats: [], events: [], leftOut: 0 }
@@ -30,7 +30,7 @@ const EMPTY: LiveView = { state: 'connecting', error: null, stats: [], events: [
 export interface LiveStore {
   view(): LiveView
   subscribe(listener: () => void): () => void
-  /** Shows events that pass this from now on; what was shown is dropped. */
+  /** Shows only events that pass this filter from now on, and drops those already shown. */
   filter(query: LiveQuery): void
 }
 
@@ -47,7 +47,8 @@ export function makeLiveStore(client: Client): LiveStore {
   }
 
   async function run(signal: AbortSignal): Promise<void> {
-    // Events of a second come before its counts: they are shown together, so a busy tenant costs one drawing a second.
+    // The events of a second arrive before its counts. Both are shown together, so a busy tenant costs one render a
+    // second.
     let waiting: EventSummary[] = []
     const away = (): void => set({ state: 'away' })
     try {

@@ -5,7 +5,7 @@ export const LiveContext = createContext<LiveStore | null>(null)
 
 export const useLiveStore = (): LiveStore => use(LiveContext)!
 
-/** What happens in the tenant, once a second. For org-admins. */
+/** Returns the activity of the tenant, updated once a second. For org-admins. */
 export function useLive(): LiveView {
   const store = useLiveStore()
   return useSyncExternalStore(store.subscribe, store.view)

@@ -1,4 +1,5 @@
-// Agents with what waits for them. Each agent is asked, so only the newest of a large tenant are looked at.
+// Agents with the state of their mailboxes. Each mailbox costs a request, so only the newest agents of a large tenant
+// are looked at.
 import type { Agent, Queue } from '@sensorium/client'
 import { useQuery } from '@tanstack/react-query'
 import { useSession } from '../session/session.ts'
@@ -8,7 +9,7 @@ export interface Mailbox extends Agent {
 }
 
 export const MAILBOXES_LOOKED_AT = 50
-/** Behind what is said of all of them where they are not all. */
+/** The note shown when only some of the mailboxes were looked at. */
 export const OF_THOSE_LOOKED_AT = `Of the newest ${MAILBOXES_LOOKED_AT} active agents.`
 const EVERY_MS = 10_000
 
@@ -31,8 +32,8 @@ export function useMailboxes(enabled = true) {
 const oldestOf = ({ queue }: Mailbox): number =>
   queue.oldest_pending_at === null ? Number.POSITIVE_INFINITY : Date.parse(queue.oldest_pending_at)
 
-/** What has waited longest comes first. */
+/** Orders mailboxes by their oldest waiting delivery, oldest first. */
 export const byAge = (a: Mailbox, b: Mailbox): number => oldestOf(a) - oldestOf(b) || byBacklog(a, b)
 
-/** What waits in the largest number comes first. */
+/** Orders mailboxes by the number of waiting deliveries, largest first. */
 export const byBacklog = (a: Mailbox, b: Mailbox): number => b.queue.pending - a.queue.pending

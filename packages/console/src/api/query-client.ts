@@ -1,4 +1,4 @@
-// What was fetched, kept by operation and input. The client retries by itself, so nothing is tried again here.
+// The cache of responses, by operation and input. The API client retries on its own, so nothing is retried here.
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
 import { ConnectionError } from '@sensorium/client'
 import { isSignedOut } from '../session/session.ts'

@@ -1,4 +1,4 @@
-// Whether the service answered the last time it was asked. A banner says when it did not; each list goes on asking.
+// Whether the service responded to the last request. A banner shows when it did not; each list keeps trying.
 import { useSyncExternalStore } from 'react'
 
 let reachable = true

@@ -1,5 +1,5 @@
-// A list of any length: the pages of it that are looked at are fetched, and fetched again, and no others. So the scroll
-// bar is that of the whole list from the start, and one of 100,000 rows costs what one of 200 does.
+// A list of any length. Only the pages in view are fetched and refreshed, so the scroll bar is that of the whole list
+// from the start, and a list of 100,000 rows costs the same as one of 200.
 import type { Input, OperationId, Operations } from '@sensorium/client'
 import { useQueries, useQueryClient, type UseQueryResult } from '@tanstack/react-query'
 import { useCallback, useMemo, useRef, useState } from 'react'
@@ -9,40 +9,43 @@ import type { CallOptions } from './calls.ts'
 type Listing = { [O in OperationId]: Operations[O]['query'] extends { offset?: number } ? O : never }[OperationId]
 
 const PAGE = 100
-/** Rows before and after those in view that are fetched with them. */
+/** How many rows before and after those in view are fetched with them. */
 const AHEAD = 40
-/** What is searched here, because the service does not, is fetched whole: so many pages at a time, and no more than that. */
+/**
+ * A list that the page searches itself, because the service cannot, is fetched whole: GROWS_BY pages at a time, and at
+ * most MOST_PAGES.
+ */
 const GROWS_BY = 4
 const MOST_PAGES = 50
 
 interface RowOptions extends CallOptions {
-  /** Fetches the list from its beginning, for a search that the page does itself. */
+  /** Fetches the whole list from its beginning, for a search that the page does itself. */
   whole?: boolean
 }
 
 export interface Rows<T, R = unknown> {
-  /** Another one, from its beginning, when this changes. */
+  /** Identifies the list. When it changes, another list is shown, from its beginning. */
   key: string
-  /** How long the whole list is. */
+  /** The length of the whole list. */
   total: number
-  /** The rows that are there, in their order: of the pages that are looked at, or of the whole list. */
+  /** The rows that have been fetched, in order: of the pages in view, or of the whole list. */
   rows: readonly T[]
-  /** Undefined while it is on its way. */
+  /** Returns a row, or undefined while it is being fetched. */
   at(index: number): T | undefined
-  /** The response of the first page, for what it says beside its items. */
+  /** The response of the first page, for its fields other than the items. */
   first: R | undefined
   isPending: boolean
   error: Error | null
-  /** Of a list that is wanted whole: whether there is more than was fetched. */
+  /** For a list that is fetched whole: whether it is longer than the part that is fetched. */
   isCutOff: boolean
-  /** Says which rows are looked at. */
+  /** Sets which rows are in view. */
   look(from: number, to: number): void
 }
 
 const pagesBetween = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index)
 
-/** The pages to have: the first, which says how long the list is, and those in view; or more and more from the first on. */
+/** Returns the pages to fetch: the first, which has the length, and those in view; or, for `whole`, ever more pages. */
 function wantedPages(view: readonly [number, number], whole: boolean, pageOf: (page: number) => unknown): number[] {
   const total = (pageOf(0) as { total: number } | undefined)?.total ?? 0
   const last = Math.max(0, Math.ceil(total / PAGE) - 1)
@@ -68,7 +71,7 @@ export function useRows<O extends Listing, T>(
   const queries = useQueryClient()
   const key = JSON.stringify(input)
   const [looked, setLooked] = useState<{ key: string; view: readonly [number, number] }>({ key, view: [0, 0] })
-  /** Shown until another list is there: a filter that is typed does not make the page blink. */
+  /** The last list, shown until the next one has arrived, so that the page does not flicker while a filter is typed. */
   const kept = useRef<Rows<T, Response> | null>(null)
   const view = looked.key === key ? looked.view : ([0, 0] as const)
   const keyOf = (page: number) => [operation, 'rows', input, page]

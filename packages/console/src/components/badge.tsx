@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 
 export type Tone = 'good' | 'warn' | 'bad' | 'cool'
 
-/** A state in a word. `plain` leaves the dot out: for kinds rather than states. */
+/** A state in one word. `plain` omits the dot, for kinds rather than states. */
 export function Badge({
   tone,
   plain = false,

@@ -1,4 +1,5 @@
-// uPlot in the colours of the theme. The canvas is kept while data arrives and made anew when theme or size change.
+// uPlot in the colours of the theme. The canvas is kept while data arrives or the width changes, and recreated when the
+// theme, the height or the set of series changes.
 import { useEffect, useRef, useState } from 'react'
 import uPlot from 'uplot'
 import { timeRange } from './time-range.ts'
@@ -11,7 +12,7 @@ export interface Series {
   /** One of the tokens `--series-1` to `--series-5`, or a state's colour. */
   color: `--${string}`
   values: readonly (number | null)[]
-  /** Fills the area below it. */
+  /** Fills the area below the line. */
   fill?: boolean
 }
 
@@ -90,7 +91,7 @@ export default function ChartCanvas({ label, times, series, height, unit = '' }:
   latest.current = data
   const names = series.map(({ name, color }) => `${name}${color}`).join()
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: values go in through setData; the canvas is made anew only for these
+  // biome-ignore lint/correctness/useExhaustiveDependencies: setData updates values; only these recreate the canvas
   useEffect(() => {
     const element = place.current!
     const options = optionsFor(element, series, height)

@@ -7,13 +7,13 @@ export type { Series } from './chart-canvas.tsx'
 const Canvas = lazy(() => import('./chart-canvas.tsx'))
 
 export interface ChartProps {
-  /** Says what it shows, for who cannot see it. */
+  /** Describes the chart for users of screen readers. */
   label: string
   /** Seconds since the epoch. */
   times: readonly number[]
   series: readonly Series[]
   height?: number
-  /** How a value is written: `12 /s`. */
+  /** Appended to each value, as in `12 /s`. */
   unit?: string
 }
 

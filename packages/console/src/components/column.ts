@@ -6,7 +6,7 @@ export interface Column<T> {
   /** A CSS track: `2fr`, `120px`, `minmax(0, 1fr)`. */
   width: string
   right?: boolean
-  /** Left out on a phone. */
+  /** Hidden on a phone. */
   wideOnly?: boolean
   cell(row: T): ReactNode
 }

@@ -1,5 +1,5 @@
-// Copying, with a sign that it worked. Where the page did not come over TLS the clipboard is closed to scripts, and the
-// old way through a selection is taken.
+// Copies a text and shows that it worked. On a page that was not loaded over TLS, scripts have no access to the
+// clipboard, so the text is copied in the old way, through a selection.
 import { useRef, useState } from 'react'
 import { tellFailure } from '../shell/toast-store.ts'
 import { CheckIcon, CopyIcon } from './icons.tsx'
@@ -7,7 +7,7 @@ import { CheckIcon, CopyIcon } from './icons.tsx'
 function copyBySelection(text: string): boolean {
   const area = document.createElement('textarea')
   area.value = text
-  // Inside an open dialog, since what is outside of it cannot be focused.
+  // Inside an open dialog, because elements outside of it cannot be focused.
   const place = document.querySelector('dialog[open]') ?? document.body
   place.append(area)
   area.select()
@@ -47,7 +47,7 @@ export function CopyButton({ text, label = 'Copy' }: { text: string; label?: str
   )
 }
 
-/** An id or a secret with its button. */
+/** An id or a secret, with a button to copy it. */
 export function Copyable({ text, label }: { text: string; label?: string }) {
   return (
     <span className="copyable">

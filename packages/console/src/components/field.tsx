@@ -1,4 +1,4 @@
-// A field of a form: label, control, hint, and what the service found wrong with it. The control is its only child.
+// A field of a form: label, control, hint, and the error that the service reported. The control is its only child.
 import { SensoriumError } from '@sensorium/client'
 import { cloneElement, useId, type ReactElement, type ReactNode } from 'react'
 
@@ -36,7 +36,7 @@ export function Field({ label, hint, problem, children }: FieldProps) {
   )
 }
 
-/** What the service said about one field of the body, if the error is about it. */
+/** Returns what the service reported about one field of the body, if the error is about that field. */
 export function problemOf(error: unknown, field: string): string | undefined {
   if (!(error instanceof SensoriumError)) return undefined
   const { field: named, expected } = error.details as { field?: string; expected?: string }
@@ -44,7 +44,7 @@ export function problemOf(error: unknown, field: string): string | undefined {
   return expected === undefined ? error.message : `Expected ${expected}.`
 }
 
-/** What is wrong and belongs to none of these fields: shown above the buttons. */
+/** Shows an error that belongs to none of these fields, above the buttons. */
 export function FormProblem({ error, fields }: { error: unknown; fields: readonly string[] }) {
   if (!(error instanceof Error) || fields.some((field) => problemOf(error, field) !== undefined)) return null
   const requestId = error instanceof SensoriumError ? error.requestId : null

@@ -1,4 +1,4 @@
-// The end of a form in an overlay: leave it, or do what it is for.
+// The end of a form in an overlay: the buttons to cancel and to submit it.
 import type { ReactNode } from 'react'
 
 export function FormEnd({
@@ -7,9 +7,9 @@ export function FormEnd({
   children,
 }: {
   onCancel(): void
-  /** While it is being done, or something is missing. */
+  /** True while the form is being submitted, or something is missing. */
   disabled: boolean
-  /** What it does, on the button. */
+  /** The text of the submit button. */
   children: ReactNode
 }) {
   return (

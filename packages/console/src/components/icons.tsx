@@ -1,4 +1,4 @@
-// Icons, drawn for this console on a grid of 16: one weight, no fill.
+// Icons, drawn for this console on a 16-pixel grid: one stroke weight, no fill.
 import type { ReactNode } from 'react'
 
 const icon = (paths: ReactNode) =>
@@ -19,7 +19,7 @@ const icon = (paths: ReactNode) =>
     )
   }
 
-/** The mark: something senses. */
+/** The logo: something that senses. */
 export function Mark() {
   return (
     <svg viewBox="0 0 24 24" fill="none" stroke="currentColor" strokeWidth="2" strokeLinecap="round" aria-hidden="true">

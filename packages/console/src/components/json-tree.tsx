@@ -1,11 +1,11 @@
-// JSON as a tree that folds. What is deep or long begins folded, and only what is open is in the page.
+// JSON as a tree that folds. Deep or long values start folded, and only open ones are in the page.
 import { useState } from 'react'
 import { FoldIcon } from './icons.tsx'
 import './json-tree.css'
 
 const OPEN_DEPTH = 2
 const OPEN_MEMBERS = 24
-/** Of a long list or text so much at a time. */
+/** How much of a long list or text is shown at a time. */
 const MEMBERS = 200
 const CHARACTERS = 2_000
 

@@ -1,4 +1,4 @@
-// The keys of somebody, and how one is revoked.
+// A list of API keys, each of which can be revoked.
 import { useState, type ReactNode } from 'react'
 import { DeleteButton } from './delete-button.tsx'
 import { Confirm } from './overlay.tsx'
@@ -13,11 +13,11 @@ interface Key {
 
 interface KeyListProps<K extends Key> {
   of: { data: { keys: K[] } | undefined; error: Error | null; isPending: boolean; refetch?: () => unknown }
-  /** What lacks when there is none. */
+  /** Says what is not possible without a key. */
   without: string
-  /** Beside the prefix. */
+  /** Shown beside the prefix. */
   badges?(key: K): ReactNode
-  /** Below it, before and after when it was used. */
+  /** Shown below the prefix, before and after the time of last use. */
   before?(key: K): ReactNode
   after?(key: K): ReactNode
   revoke: { isPending: boolean; mutate(id: string, options: { onSettled(): void }): void }

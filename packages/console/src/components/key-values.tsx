@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-/** Names and what they are; what is null is left out. */
+/** Shows names with their values. Pairs whose value is null or undefined are omitted. */
 export function KeyValues({ of }: { of: Readonly<Record<string, ReactNode>> }) {
   return (
     <dl className="key-values">

@@ -1,4 +1,4 @@
-// A page that is one list: a box that filters it by name, a button that makes a new one, and its table.
+// A page that consists of one list: a box that filters it by name, a button that creates an item, and the table.
 import { useMemo, type ReactNode } from 'react'
 import type { Rows } from '../api/rows.ts'
 import { useShortcut } from '../shell/shortcuts.ts'
@@ -11,24 +11,24 @@ import type { Column } from './column.ts'
 
 interface ListPageProps<T extends { id: string }> {
   title: string
-  /** One row: `agent`, of which several are `agents`. */
+  /** The singular for one row: `agent`, whose plural is `agents`. */
   noun: string
   list: Rows<T>
   columns: readonly Column<T>[]
   search: string
   onSearch(text: string): void
-  /** What is searched besides the name. */
+  /** Returns the text that is searched in addition to the name. */
   keyOf(row: T): string
-  /** Beside the box. */
+  /** Shown beside the search box. */
   filters?: ReactNode
-  /** The list is only what a filter beside the box let through. */
+  /** Whether a filter beside the search box narrows the list. */
   isFiltered?: boolean
-  /** A filter that this page applies, because the service does not. */
+  /** A filter that this page applies, because the service cannot. */
   fits?: ((row: T) => boolean) | undefined
   onOpen(row: T): void
-  /** Left out for those who may not. */
+  /** Left out if the session may not create one. */
   create?: { verb: string; says: string; run(): void } | undefined
-  /** Shown when there are none at all. */
+  /** Shown when the list is empty without any filter. */
   empty: ReactNode
   children?: ReactNode
 }

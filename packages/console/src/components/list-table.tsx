@@ -1,4 +1,4 @@
-// The table of a list that is fetched page by page: what it shows while nothing is there yet, and after a failure.
+// The table of a list that is fetched page by page, including its loading and failure states.
 import type { ReactNode } from 'react'
 import type { Rows } from '../api/rows.ts'
 import { Failed, Loading } from './states.tsx'
@@ -8,7 +8,7 @@ import { Table } from './table.tsx'
 interface ListTableProps<T extends { id: string }> {
   label: string
   list: Rows<T>
-  /** Those of the list that are shown; left out, all of them. */
+  /** The rows to show, if not all of the list. */
   rows?: readonly T[] | undefined
   columns: readonly Column<T>[]
   onOpen(row: T): void

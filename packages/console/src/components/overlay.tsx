@@ -1,4 +1,5 @@
-// Dialogs and drawers: the browser's own <dialog>, which keeps the focus inside, closes on Escape and gives it back.
+// Dialogs and drawers: the browser's own <dialog>, which keeps the focus inside, closes on Escape and then returns the
+// focus.
 import { useEffect, useId, useRef, type ReactNode } from 'react'
 import { CloseIcon } from './icons.tsx'
 
@@ -10,10 +11,10 @@ interface OverlayProps {
   children: ReactNode
 }
 
-/** What one begins with: the first field, or the first button that is not the one to close it. */
+/** What gets the focus first: the first field, or the first button other than the close button. */
 const FIRST = '.content :is(input:not([type="checkbox"]), textarea, select), .content button'
 
-/** Rendered while it is open. */
+/** Render it only while it is to be open. */
 export function Overlay({ title, kind = 'modal', wide = false, onClose, children }: OverlayProps) {
   const ref = useRef<HTMLDialogElement>(null)
   const id = useId()

@@ -1,16 +1,16 @@
-// The frame of every page: title, actions, and what it is about.
+// The frame of every page: title, actions and content.
 import { Link } from '@tanstack/react-router'
 import { useEffect, type ReactNode } from 'react'
 import { BackIcon } from './icons.tsx'
 
 interface PageFrameProps {
   title: string
-  /** Beside the title: badges, an id. */
+  /** Shown beside the title: badges, an id. */
   beside?: ReactNode
   actions?: ReactNode
-  /** The list that it belongs to. */
+  /** The list that the page belongs to. */
   back?: { to: string; label: string }
-  /** Takes the height of the window: for one list that scrolls by itself. */
+  /** Takes the height of the window, for a list that scrolls on its own. */
   full?: boolean
   children: ReactNode
 }

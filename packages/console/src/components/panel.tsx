@@ -1,11 +1,11 @@
-// A panel has a title, perhaps actions, and something inside.
+// A panel with a title, optional actions and content.
 import { useId, type ReactNode } from 'react'
 
 interface PanelProps {
   title: string
   count?: number | undefined
   actions?: ReactNode
-  /** The inside reaches the edges: for tables and lists. */
+  /** Lets the content reach the edges, for tables and lists. */
   flush?: boolean
   children: ReactNode
 }

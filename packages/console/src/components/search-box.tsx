@@ -8,7 +8,7 @@ interface SearchBoxProps {
   onChange(text: string): void
 }
 
-/** A filter that is typed; the key `/` goes there. */
+/** A text filter. The key `/` focuses it. */
 export function SearchBox({ label, value, onChange }: SearchBoxProps) {
   const input = useRef<HTMLInputElement>(null)
   useShortcut('/', label, () => input.current?.focus())

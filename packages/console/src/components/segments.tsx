@@ -1,4 +1,4 @@
-// A few choices of which one holds.
+// A segmented control: a few options, one of which is selected.
 import type { ReactNode } from 'react'
 
 interface SegmentsProps<T extends string> {

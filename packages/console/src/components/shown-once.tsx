@@ -3,13 +3,13 @@ import { CopyButton } from './copy.tsx'
 
 interface ShownOnceProps {
   secret: string
-  /** What it is: `the key`. */
+  /** What the secret is called: `the key`. */
   name: string
   onClose(): void
   children: ReactNode
 }
 
-/** A secret in the only response that has it. */
+/** Shows a secret from the only response that contains it. */
 export function ShownOnce({ secret, name, onClose, children }: ShownOnceProps) {
   return (
     <div className="stack wide">

@@ -1,4 +1,4 @@
-// One number that matters. With `to` it leads to the list behind it.
+// One number that matters. With `to` it links to the list behind it.
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Tone } from './badge.tsx'

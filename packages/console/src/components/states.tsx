@@ -1,4 +1,4 @@
-// What a page shows when there is nothing, when something failed, and while it is on its way.
+// The empty, failed and loading states of a page.
 import { ConnectionError, SensoriumError } from '@sensorium/client'
 import type { ReactNode } from 'react'
 import { CopyButton, Snippet } from './copy.tsx'
@@ -6,12 +6,12 @@ import { CopyButton, Snippet } from './copy.tsx'
 interface EmptyProps {
   title: string
   children?: ReactNode
-  /** A command that makes the first one. */
+  /** A command that creates the first item. */
   command?: string
   action?: ReactNode
 }
 
-/** Nothing there yet: says what would be, and how to make it. */
+/** Shown when there is nothing yet: says what would be here, and how to create it. */
 export function Empty({ title, children, command, action }: EmptyProps) {
   return (
     <div className="empty">
@@ -63,7 +63,7 @@ interface ReplyProps<T> {
   children: (data: T) => ReactNode
 }
 
-/** One response: loading, failed, or what is made of it. What was there before a failure stays. */
+/** Shows one response: loading, failed, or rendered by `children`. Data from before a failure stays. */
 export function Reply<T>({ of, lines, children }: ReplyProps<T>) {
   if (of.data !== undefined) return children(of.data)
   if (of.error !== null) return <Failed error={of.error} {...(of.refetch ? { retry: () => void of.refetch!() } : {})} />

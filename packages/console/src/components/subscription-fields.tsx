@@ -1,9 +1,9 @@
-// What an interest and a feed both say: which types, and which of their events. Each form keeps the two texts.
+// The fields that an interest and a feed share: the type pattern and the filter. Each form keeps the two texts.
 import { useQuery } from '@tanstack/react-query'
 import { tryFilter, type TriedFilter } from './try-filter.ts'
 import { Field } from './field.tsx'
 
-/** The filter as the service would read it. The last one that was compiled stays until the next is: nothing flickers. */
+/** Returns the filter, compiled as in the service. The last result stays until the next is ready, to avoid flicker. */
 export function useTriedFilter(filter: string): TriedFilter | undefined {
   return useQuery({
     queryKey: ['tried filter', filter],

@@ -1,4 +1,4 @@
-/** What an interest or a feed asks for: a pattern over event types, and its filter below. */
+/** Shows what an interest or a feed subscribes to: a pattern over event types, and its filter below. */
 export function Subscription({ type, filter }: { type: string; filter: string | null }) {
   return (
     <div className="grow stack tight">

@@ -1,4 +1,4 @@
-// One row of a table. What is in it is drawn once, however often the table is: scrolling moves rows and fills new ones.
+// One row of a table. Its content is rendered once, however often the table is: scrolling moves rows and adds new ones.
 import { memo, type KeyboardEvent, type ReactNode, type RefObject } from 'react'
 import type { Column } from './column.ts'
 
@@ -26,7 +26,7 @@ const Cells = memo(function Cells({ row, columns, narrow }: CellsProps<unknown>)
 interface RowProps<T> extends Omit<CellsProps<T>, 'row'> {
   index: number
   start: number
-  /** Undefined while it is on its way. */
+  /** Undefined while the row is being fetched. */
   row: T | undefined
   template: string
   leads: boolean

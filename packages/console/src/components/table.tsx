@@ -5,14 +5,14 @@ import type { Column } from './column.ts'
 import { TableRow, type RowActions } from './table-row.tsx'
 import { useNarrow } from './use-narrow.ts'
 
-/** Rows that are all there, or a list of which some are. */
+/** Rows that are all available, or a list of which some are fetched. */
 type Source<T> =
   | { rows: readonly T[]; count?: never; at?: never; onLook?: never }
   | {
       rows?: never
       count: number
       at(index: number): T | undefined
-      /** Told which rows are in view, unless they are only passed. */
+      /** Called with the rows in view, unless the user only scrolls past them. */
       onLook(from: number, to: number): void
     }
 
@@ -20,24 +20,27 @@ type TableProps<T> = Source<T> & {
   label: string
   columns: readonly Column<T>[]
   keyOf(row: T): string
-  /** What choosing a row does. */
+  /** Called when a row is chosen. */
   onOpen?(row: T): void
   isSelected?(row: T): boolean
-  /** Takes the rest of the page and scrolls by itself. */
+  /** Takes the rest of the page and scrolls on its own. */
   fill?: boolean
-  /** Which list it is: another one is shown from its beginning. */
+  /** Identifies the list. Another list is shown from its beginning. */
   of?: string
-  /** Below the rows: how many there are. */
+  /** Shown below the rows: how many there are. */
   foot?: ReactNode
   empty?: ReactNode
 }
 
 const ROW = 36
-/** What is dragged past, a whole view in a frame, is not asked for; where it comes to rest, it is. */
+/**
+ * Rows that are dragged past, a whole view in one frame, are not fetched. Once the table rests for this long, the rows
+ * in view are.
+ */
 const RESTS_MS = 60
 const STEPS: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, j: 1, k: -1, PageDown: 15, PageUp: -15 }
 
-/** Where a key leads from a row; null where it leads nowhere. */
+/** Returns the row that a key moves to, or null if it moves nowhere. */
 function leadsTo(key: string, index: number, count: number): number | null {
   const step = STEPS[key]
   const to = key === 'Home' ? 0 : key === 'End' ? count - 1 : step === undefined ? -1 : index + step
@@ -76,7 +79,7 @@ export function Table<T>(props: TableProps<T>) {
     previous.current = of
   }, [of])
 
-  // A row is drawn again when it changes, not when the table is scrolled: what it calls is looked up here.
+  // A row is rendered again when it changes, not when the table is scrolled, so it looks up its actions here.
   const actions = useRef<RowActions>({ open() {}, press() {} })
   actions.current = {
     open(index) {
@@ -112,7 +115,7 @@ export function Table<T>(props: TableProps<T>) {
                 const row = rowAt(index)
                 return (
                   <TableRow<T>
-                    // A row that arrives takes the place that was kept for it, and the focus that is there.
+                    // A row that arrives takes its placeholder's position, and its focus.
                     key={props.rows === undefined ? index : keyOf(props.rows[index]!)}
                     index={index}
                     start={start}

@@ -38,7 +38,7 @@ function relative(at: number): string {
   return past > 0 ? `${span(past)} ago` : `in ${span(-past)}`
 }
 
-/** Renders again every five seconds: for what says how long something has lasted. */
+/** Renders the component again every five seconds, for durations that grow. */
 export const useTick = (): number => useSyncExternalStore(subscribe, () => ticks)
 
 export function Time({ at, absent = '—' }: { at: string | null | undefined; absent?: string }) {

@@ -1,6 +1,6 @@
-// Colours of the theme for what is drawn on a canvas, which knows no custom properties.
+// Colours of the theme for drawing on a canvas, which does not support custom properties.
 
-/** An element that has the colour is asked for it. */
+/** Returns the colour of a token, read from an element that has it. */
 export function colorOf(place: HTMLElement, token: string): string {
   const probe = document.createElement('i')
   probe.style.color = `var(${token})`
@@ -10,7 +10,7 @@ export function colorOf(place: HTMLElement, token: string): string {
   return color
 }
 
-/** Tells when the colours are others; returns how to stop. */
+/** Calls the listener when the colours change. Returns a function that unregisters it. */
 export function onThemeChange(listener: () => void): () => void {
   const system = matchMedia('(prefers-color-scheme: dark)')
   addEventListener('theme', listener)

@@ -1,8 +1,8 @@
-// Tries a filter in the page, as it is typed: the filter language is the service's own, loaded when the
-// first filter is written. What it says is a preview; what the service says on saving counts.
+// Tries a filter in the page as it is typed. The filter language is the service's own, loaded when the first filter is
+// written. The result is a preview; the verdict of the service on saving counts.
 
 export interface Mistake {
-  /** Both from 1, in characters. */
+  /** Line and column, counted from 1, in characters. */
   line: number
   column: number
   reason: string
@@ -21,7 +21,7 @@ export interface TriedFilter {
 const always =
   (matches: boolean, why: string): TriedFilter['test'] =>
   () => ({ matches, why })
-/** The language's bytes are Node's own, which no browser has. */
+/** The language implements bytes with Node's own type, which no browser has. */
 const ONLY_THE_SERVICE = 'only the service can try this filter'
 
 export async function tryFilter(source: string): Promise<TriedFilter> {

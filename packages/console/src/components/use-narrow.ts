@@ -7,5 +7,5 @@ function subscribe(listener: () => void): () => void {
   return () => query.removeEventListener('change', listener)
 }
 
-/** Whether this is about as wide as a phone. */
+/** Whether the window is about as narrow as a phone. */
 export const useNarrow = (): boolean => useSyncExternalStore(subscribe, () => query.matches)

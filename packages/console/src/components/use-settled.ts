@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react'
 
 const SETTLED_MS = 300
 
-/** The last value that stood still for a moment: for what is asked of the service while somebody types. */
+/** Returns the value once it has not changed for a moment, for requests that depend on what the user types. */
 export function useSettled<T>(value: T): T {
   const [settled, setSettled] = useState(value)
   useEffect(() => {

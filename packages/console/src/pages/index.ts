@@ -1,4 +1,4 @@
-// The pages, in the order of the navigation. A new page is a folder beside this file and its two names here.
+// The pages, in the order of the navigation. A new page is a folder beside this file, with its two exports listed here.
 import { agentRoutes, agentsPage } from './agents/page.tsx'
 import { auditPage, auditRoutes } from './audit/page.tsx'
 import { channelRoutes, channelsPage } from './channels/page.tsx'

@@ -1,24 +1,24 @@
-// What the shell knows of a page: its place in the navigation, who sees it, and what of it can be found by name.
+// What the shell knows of a page: its place in the navigation, which sessions see it, and how to search it by name.
 import type { ReactNode } from 'react'
 import type { Session } from '../session/session.ts'
 
 export interface Found {
   title: string
-  /** What it is: `Agent`. */
+  /** The kind of thing that was found: `Agent`. */
   kind: string
   /** An address below /console. */
   to: string
 }
 
 export interface Page {
-  /** The address of its list. */
+  /** The address of the page's list. */
   path: string
   title: string
   icon: ReactNode
   /** Two keys, one after the other: `g a`. */
   keys: string
-  /** What the session's scopes do not allow is not shown. */
+  /** Whether the session may use the page. Otherwise it is not shown. */
   isFor(session: Session): boolean
-  /** Things of this page whose name or id has the text in it, for the command palette. */
+  /** Returns items of this page whose name or id contains the text, for the command palette. */
   find?(session: Session, text: string): Promise<Found[]>
 }

@@ -1,6 +1,6 @@
-// The filters of a page, as its address has them: named texts, each of which may be missing.
+// The filters of a page, as they are in the address: named texts, each of which may be missing.
 
-/** Keeps these names of a query string, as texts, and drops everything else. */
+/** Returns a function that keeps these names of a query string, as texts, and drops everything else. */
 export function textIn<N extends string>(...names: readonly N[]) {
   return (search: Record<string, unknown>): { [name in N]?: string } =>
     Object.fromEntries(

@@ -1,12 +1,12 @@
-// Browsers keep `crypto.randomUUID` for pages that came over TLS or from this machine. A console in a private network is
-// neither, and the client needs ids for its idempotency keys.
+// Browsers offer `crypto.randomUUID` only to pages loaded over TLS or from this machine. A console in a private network
+// is neither, and the client needs ids for its idempotency keys.
 
 export function withRandomIds(): void {
   if (typeof crypto.randomUUID === 'function') return
   Object.defineProperty(crypto, 'randomUUID', { value: randomId })
 }
 
-/** A version 4 UUID of the same random source. */
+/** Returns a version 4 UUID from the same random source. */
 export function randomId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16))
   bytes[6] = (bytes[6]! & 0x0f) | 0x40

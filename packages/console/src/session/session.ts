@@ -1,6 +1,6 @@
-// Who is signed in. The key goes into the client and nowhere else: it is a variable of this page's memory, from which the
-// client gets a token, and the next one before the first has ended. Nothing is written to storage, a cookie or an
-// address, so a reload or a closed tab forgets it.
+// Who is signed in. The key is given to the client and goes nowhere else: it stays in the memory of this page, and the
+// client exchanges it for a token, and for the next one before the first expires. Nothing is written to storage, a
+// cookie or an address, so a reload or a closed tab forgets the key.
 import { createClient, SensoriumError, type Agent, type Client, type KeyMint } from '@sensorium/client'
 import { createContext, use } from 'react'
 
@@ -9,18 +9,18 @@ export type Scope = KeyMint['scopes'][number]
 export interface Session {
   kind: 'org_admin' | 'agent' | 'operator'
   client: Client
-  /** The agent whose key it is. */
+  /** The agent that the key belongs to; null for an org-admin and for the operator. */
   agent: Agent | null
-  /** What the key allows; an org-admin may do everything in the tenant, an operator nothing in it. */
+  /** Whether the key has this scope. An org-admin may do everything in the tenant, an operator nothing in it. */
   can(scope: Scope): boolean
-  /** Whether the key is an org-admin's, or the agent's own where that is enough. */
+  /** Whether the key belongs to this agent. */
   isSelf(agentId: string): boolean
 }
 
-/** A page has somebody waiting: three tries, and then it says what is wrong. */
+/** A user is waiting, so after three attempts the page shows the error. */
 const ATTEMPTS = 3
 
-/** Signs in with a key; rejects with what the service says. */
+/** Signs in with a key; rejects with the error of the service. */
 export async function signInWithKey(apiKey: string, url = location.origin): Promise<Session> {
   const client = createClient({ url, apiKey, attempts: ATTEMPTS })
   const agent = (await client.agent()) ?? null
@@ -41,7 +41,7 @@ export async function signInAsOperator(token: string, url = location.origin): Pr
   return { kind: 'operator', client, agent: null, can: () => false, isSelf: () => false }
 }
 
-/** The key was revoked or has expired, or its agent was deactivated: nothing more can be had with it. */
+/** Whether the session is over: the key was revoked or has expired, or its agent was deactivated. */
 export const isSignedOut = (error: unknown): boolean => error instanceof SensoriumError && error.status === 401
 
 interface SessionState {

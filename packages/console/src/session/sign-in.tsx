@@ -1,4 +1,4 @@
-// The door: an API key, or the operator's token.
+// The sign-in form: an API key, or the operator's token.
 import { ConnectionError, SensoriumError } from '@sensorium/client'
 import { useState, type FormEvent } from 'react'
 import { Mark } from '../components/icons.tsx'

@@ -19,7 +19,7 @@ export function NotFound() {
   )
 }
 
-/** A page that broke says so; the rest of the console goes on. */
+/** Shown in place of a page that crashed; the rest of the console keeps working. */
 export function PageFailed({ error, reset }: { error: Error; reset(): void }) {
   return (
     <PageFrame title="This page failed">

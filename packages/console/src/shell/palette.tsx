@@ -1,4 +1,4 @@
-// ⌘K: pages, commands, and things by their name or id.
+// The command palette, ⌘K: finds pages, commands, and things by their name or id.
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useId, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
@@ -15,14 +15,14 @@ export interface Command {
 
 const SHORTEST = 2
 
-/** Every word of what was typed is somewhere in the title. */
+/** Whether the title contains every word that was typed. */
 const fits = (title: string, typed: string): boolean =>
   typed
     .toLowerCase()
     .split(/\s+/)
     .every((word) => title.toLowerCase().includes(word))
 
-/** What pages find under a name; asked when there are at least two characters. */
+/** Returns what the pages find for a name of at least two characters. */
 function useFound(typed: string): Command[] {
   const session = useSession()
   const navigate = useNavigate()

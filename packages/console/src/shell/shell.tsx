@@ -1,4 +1,4 @@
-// The frame around every page: navigation, who is signed in, the palette, keys.
+// The frame around every page: navigation, the signed-in user, the command palette, keyboard shortcuts.
 import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { LeaveIcon, Mark, MenuIcon, MoonIcon, SearchIcon, SunIcon, SystemIcon } from '../components/icons.tsx'
@@ -84,7 +84,7 @@ export function Shell() {
   const reachable = useReachable()
   const { pathname } = useLocation()
   const own = pages.filter((page) => page.isFor(session))
-  // The menu of a phone is open at one address: following a link closes it.
+  // The menu on a phone is open at one address only, so following a link closes it.
   const [menuAt, setMenuAt] = useState<string | null>(null)
   const menuIsOpen = menuAt === pathname
   const [paletteIsOpen, setPalette] = useState(false)

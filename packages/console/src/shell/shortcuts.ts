@@ -1,5 +1,5 @@
-// Keys, one or two after each other. What is registered now is what the sheet lists. Nothing happens while somebody
-// types, or while a dialog is open.
+// Keyboard shortcuts of one key, or of two in sequence. The sheet lists those that are registered now. They are off
+// while the user types and while a dialog is open.
 import { useEffect, useRef, useSyncExternalStore } from 'react'
 
 export interface Shortcut {
@@ -22,7 +22,7 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener)
 }
 
-/** While the component is shown, these keys do that. */
+/** Registers a shortcut while the component is shown. */
 export function useShortcut(keys: string, says: string, run: () => void, enabled = true): void {
   const latest = useRef(run)
   latest.current = run
@@ -39,7 +39,7 @@ export const useShortcuts = (): readonly Shortcut[] => useSyncExternalStore(subs
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
 
-/** Listens for all of them; returns how to stop. */
+/** Listens for all shortcuts. Returns a function that stops listening. */
 export function listenForShortcuts(): () => void {
   let first: { key: string; at: number } | null = null
   const press = (event: KeyboardEvent): void => {

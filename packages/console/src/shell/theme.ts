@@ -1,4 +1,4 @@
-// Light, dark, or what the system has. The choice is the one thing the console keeps in storage.
+// The theme: light, dark, or that of the system. This choice is the only thing the console keeps in storage.
 export const THEMES = ['system', 'light', 'dark'] as const
 export type Theme = (typeof THEMES)[number]
 
@@ -19,8 +19,8 @@ export function applyTheme(theme: Theme = currentTheme()): void {
   try {
     localStorage.setItem(KEY, theme)
   } catch {
-    // it holds for this page then
+    // the choice then holds for this page only
   }
-  // Charts are drawn with the colours of the moment.
+  // Charts are redrawn in the new colours.
   dispatchEvent(new Event('theme'))
 }

@@ -35,10 +35,10 @@ function add(toast: Omit<Toast, 'id'>): void {
   if (!toast.isFailure) setTimeout(() => dismiss(id), SHOWN_MS)
 }
 
-/** Says that something was done. */
+/** Shows that something was done. */
 export const tell = (text: string): void => add({ text, isFailure: false, requestId: null })
 
-/** Says what went wrong, and which request it was. */
+/** Shows what went wrong, with the request id. */
 export const tellFailure = (error: unknown): void =>
   add({
     text: error instanceof Error ? error.message : String(error),

@@ -1,4 +1,4 @@
-// One agent: the state of its mailbox, what it wants, its keys, where it is pushed to, what it handled last.
+// One agent: the state of its mailbox, its interests, its keys, its endpoint, and the events it handled last.
 import type { Agent, Queue } from '@sensorium/client'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -138,7 +138,7 @@ function AgentBody({ agent }: { agent: Agent }) {
   )
 }
 
-/** Waiting for over a minute is worth a look, for over ten it is a fault of somebody. */
+/** A wait of over a minute is worth a look; one of over ten minutes is a fault. */
 function toneOfAge(at: string | null): 'warn' | 'bad' | undefined {
   const age = at === null ? 0 : Date.now() - Date.parse(at)
   return age > 600_000 ? 'bad' : age > 60_000 ? 'warn' : undefined

@@ -1,4 +1,4 @@
-// Where a push agent is pushed to, how its endpoint has been answering, and when a failed push is tried again.
+// The endpoint of a push agent: its address, how it has been responding, and when failed pushes are retried.
 import type { Agent, AgentUpdate, PushState } from '@sensorium/client'
 import { useState, type FormEvent } from 'react'
 import { FormEnd } from '../../components/form-end.tsx'

@@ -25,7 +25,7 @@ interface PreviewProps {
   tried: TriedFilter
 }
 
-/** Which of the latest events would have come, and why not. */
+/** Shows which of the latest events would have been delivered, and why the others would not. */
 export function FilterPreview({ agent, glob, source, tried }: PreviewProps) {
   const recent = useRecentEvents(agent)
   return (

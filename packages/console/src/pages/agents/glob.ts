@@ -1,10 +1,10 @@
 // Patterns over event types as the service reads them: `*` any run of characters, `?` one, `[a-z]` and `[!a]` a class,
-// `\\` an escape. The service's own matcher is linear for hostile patterns; this one is for what somebody types.
+// `\\` an escape. The service's own matcher is linear for hostile patterns; this one is for patterns that a user types.
 
 type Item = (character: string) => boolean
 const STAR = null
 
-/** A class such as `[a-z_]`, and where it ends; null where the bracket is not closed and stands for itself. */
+/** Returns a class such as `[a-z_]` and its end, or null if the bracket is not closed and therefore literal. */
 function classAt(pattern: readonly string[], start: number): { item: Item; end: number } | null {
   const isNegated = pattern[start + 1] === '!'
   const first = start + (isNegated ? 2 : 1)
@@ -15,7 +15,7 @@ function classAt(pattern: readonly string[], start: number): { item: Item; end: 
     return pattern[i++]!.codePointAt(0)!
   }
   while (i < pattern.length) {
-    // A `]` that comes first is a member.
+    // A leading `]` is a member of the class.
     if (pattern[i] === ']' && i > first) {
       const item: Item = (character) => {
         const point = character.codePointAt(0)!
@@ -49,13 +49,13 @@ function itemsOf(pattern: readonly string[]): (Item | null)[] {
   return items
 }
 
-/** Whether a whole type fits the pattern. */
+/** Whether the pattern matches the whole type. */
 export function globMatches(glob: string, type: string): boolean {
   const items = itemsOf([...glob])
   const text = [...type]
   let at = 0
   let item = 0
-  /** Where the last star stands, and up to where it has taken text. */
+  /** The position of the last star, and the end of the text that it has matched. */
   let star = -1
   let taken = 0
   while (at < text.length) {

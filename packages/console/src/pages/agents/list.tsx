@@ -50,7 +50,7 @@ const WAITING: readonly Column<Mailbox>[] = [
   },
 ]
 
-/** Those that wait, in an order that the service does not have. */
+/** Returns the mailboxes in an order that the service does not offer. */
 function useWaiting(order: 'backlog' | 'oldest' | null): Rows<Mailbox> {
   const { data, error, isPending } = useMailboxes(order !== null)
   return useMemo(() => {
@@ -74,7 +74,7 @@ const STATUSES = [
   { value: 'active', label: 'Active' },
   { value: 'inactive', label: 'Inactive' },
 ] as const
-/** For those who may ask for the mailboxes of others. */
+/** For sessions that may see the mailboxes of other agents. */
 const ORDERS = [
   { value: 'backlog', label: 'Backlog' },
   { value: 'oldest', label: 'Oldest' },

@@ -1,4 +1,4 @@
-// A new key: choose what it may do, see it once.
+// Mints a key: the user chooses its scopes and sees it once.
 import type { Agent, KeyMint } from '@sensorium/client'
 import { useState, type FormEvent } from 'react'
 import { FormEnd } from '../../components/form-end.tsx'

@@ -1,4 +1,4 @@
-// A new interest, tried against recent events while it is written.
+// The form for a new interest, tried against recent events while it is typed.
 import { createClient, type Agent, type Client, type Interest, type InterestCreate } from '@sensorium/client'
 import { useState, type FormEvent } from 'react'
 import { FormEnd } from '../../components/form-end.tsx'
@@ -18,8 +18,8 @@ const DEPTHS: readonly { value: InterestCreate['enrichment_depth']; says: string
 const KEY_LIVES_MS = 120_000
 
 /**
- * Only an agent says what it wants, even to its admin. So an admin does here what they would do by hand: makes a key for
- * the agent that can do nothing else and lives two minutes, uses it once and revokes it.
+ * Only an agent itself can create its interests; its admin cannot. So an admin does here what they would do by hand:
+ * mint a key for the agent that can do nothing else and expires after two minutes, use it once and revoke it.
  */
 async function createFor(client: Client, agentId: string, body: InterestCreate): Promise<Interest> {
   const expires_at = new Date(Date.now() + KEY_LIVES_MS).toISOString()

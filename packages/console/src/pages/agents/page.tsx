@@ -1,4 +1,4 @@
-// Agents: who they are, what they want to hear of, and how their mailboxes are doing.
+// Agents: their details, their interests, and the state of their mailboxes.
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { AgentsIcon } from '../../components/icons.tsx'
 import { rootRoute } from '../../root-route.ts'

@@ -1,4 +1,4 @@
-// The mailbox while this page is open: a point for each time it was asked.
+// A chart of the mailbox while this page is open, with a point for each response.
 import type { Queue } from '@sensorium/client'
 import { useRef } from 'react'
 import { Chart } from '../../components/chart.tsx'

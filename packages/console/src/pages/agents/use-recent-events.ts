@@ -1,4 +1,5 @@
-// Events to try a filter against: the latest of the tenant for an org-admin, else the latest that the agent acknowledged.
+// Events to try a filter against: the latest of the tenant for an org-admin, otherwise the latest that the agent
+// acknowledged.
 import type { Agent, Client, Event } from '@sensorium/client'
 import { useQuery } from '@tanstack/react-query'
 import { useSession } from '../../session/session.ts'
@@ -9,7 +10,7 @@ export interface TriedEvent extends Readonly<Record<string, unknown>> {
   time: string | null
 }
 
-/** Each is fetched whole, so not too many. */
+/** Each event of a tenant costs a request of its own, so there are only a few. */
 const OF_THE_TENANT = 20
 const OF_THE_AGENT = 50
 

@@ -1,4 +1,4 @@
-// The operations that leave an entry, by their names in the API. A test compares them with the contract.
+// The operations that write an audit entry, by their names in the API. A test compares them with the contract.
 export const AUDITED = [
   'activateAgent',
   'addMember',
@@ -35,7 +35,7 @@ export const AUDITED = [
   'updateTenantSettings',
 ] as const
 
-/** `updateAgent` is `Update agent`. */
+/** Returns `Update agent` for `updateAgent`. */
 export function saysOf(action: string): string {
   const words = action.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
   return words.charAt(0).toUpperCase() + words.slice(1)

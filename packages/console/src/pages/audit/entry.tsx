@@ -11,14 +11,14 @@ import type { AuditEntry } from './query.ts'
 interface EntryDrawerProps {
   entry: AuditEntry
   actor: string
-  /** Shows what else they did. */
+  /** Shows the other entries of this actor. */
   onActor(): void
   onClose(): void
 }
 
 const PAGES: Record<string, string> = { agt: '/agents', chn: '/channels', mem: '/memory' }
 
-/** Where the thing that was changed has a page, if it has one. */
+/** Returns the page of the changed resource, or null if it has none. */
 function pageOf(resource: string): string | null {
   const list = PAGES[resource.slice(0, 3)]
   return list === undefined ? null : `${list}/${resource}`

@@ -15,7 +15,7 @@ export function AuditFilters({ search, nameOf, onSearch }: AuditFiltersProps) {
   const { actor = '', action = '', since = '', until = '' } = search
   const { kind } = useSession()
   const agents = useAgents(kind !== 'operator')
-  // Whoever is filtered by is among them, named in the address or not.
+  // Includes the actor from the address, even if it is none of the agents.
   const actors = [...new Set(['operator', ...agents.keys(), ...(actor === '' ? [] : [actor])])]
   return (
     <div className="filters">

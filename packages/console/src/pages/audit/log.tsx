@@ -1,4 +1,4 @@
-// The log as a table: every filter is in the address, and an entry opens beside it.
+// The audit log as a table. Every filter is in the address, and an entry opens beside the table.
 import { useMemo } from 'react'
 import { useAgents } from '../../api/agent-names.ts'
 import type { Rows } from '../../api/rows.ts'
@@ -18,11 +18,11 @@ interface AuditLogProps {
   list: Rows<AuditEntry>
   search: AuditSearch
   onSearch(change: AuditSearch): void
-  /** The tenant, where the operator looks. */
+  /** The tenant, when the operator is viewing. */
   of?: string
 }
 
-/** Who it was: an agent by its name. */
+/** Returns the name of an actor: an agent by its own name. */
 function useActorName(): (actor: string) => string {
   const { kind } = useSession()
   const agents = useAgents(kind !== 'operator')
@@ -33,7 +33,7 @@ function useActorName(): (actor: string) => string {
   )
 }
 
-/** What the entry says besides who and what: the fields of the request in one line. */
+/** Returns the details of an entry besides actor and action: the fields of the request in one line. */
 function gistOf({ details, resource }: AuditEntry): string {
   return Object.entries(details)
     .filter(([name, value]) => name !== 'actor_key_id' && value !== resource)

@@ -1,4 +1,4 @@
-// The audit log: who changed what. The tenant's for its org-admins, that of each tenant for the operator.
+// The audit log: who changed what. Org-admins see that of their tenant, the operator that of each tenant.
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { AuditIcon } from '../../components/icons.tsx'
 import { rootRoute } from '../../root-route.ts'

@@ -1,4 +1,4 @@
-// The filters of the log as its address has them, and as the service takes them.
+// The filters of the log, as they are in the address and as the service takes them.
 import type { AuditList, Operations } from '@sensorium/client'
 
 export type AuditEntry = AuditList['entries'][number]
@@ -6,7 +6,7 @@ export type AuditEntry = AuditList['entries'][number]
 export interface AuditSearch {
   actor?: string
   action?: string
-  /** Days, as `2030-01-31`, in the time of this machine. */
+  /** Days, such as `2030-01-31`, in local time. */
   since?: string
   until?: string
   open?: string
@@ -14,7 +14,7 @@ export interface AuditSearch {
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/
 
-/** The first or the last moment of a day; nothing for what is no day. */
+/** Returns the moment of a day at that local time, or undefined if the text is not a day. */
 function momentOf(day: string | undefined, time: string): string | undefined {
   const moment = day !== undefined && DAY.test(day) ? new Date(`${day}T${time}`) : null
   return moment === null || Number.isNaN(moment.getTime()) ? undefined : moment.toISOString()

@@ -14,7 +14,7 @@ const FIELDS = ['participant_id', 'role']
 
 interface AddMemberProps {
   channel: Channel
-  /** The roles that may be given. */
+  /** The roles that the session may give. */
   roles: readonly Member['role'][]
   members: readonly Member[]
   onClose(): void

@@ -6,7 +6,7 @@ import { Confirm } from '../../components/overlay.tsx'
 import { useSession } from '../../session/session.ts'
 import { powersOf } from './powers.ts'
 
-/** For its owners and for org-admins; nothing for others. */
+/** The delete button, for owners of the channel and for org-admins; renders nothing for others. */
 export function DeleteChannel({ channel }: { channel: Channel }) {
   const session = useSession()
   const navigate = useNavigate()

@@ -1,4 +1,4 @@
-// One channel: what goes through it, who is in it, what its feeds bring.
+// One channel: its traffic, its members and its feeds.
 import type { Channel } from '@sensorium/client'
 import { getRouteApi } from '@tanstack/react-router'
 import { useCall } from '../../api/calls.ts'

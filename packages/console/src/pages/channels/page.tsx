@@ -1,4 +1,4 @@
-// Channels: who belongs to one, what its feeds bring, and what goes through it.
+// Channels: their members, their feeds and their traffic.
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { ChannelsIcon } from '../../components/icons.tsx'
 import { rootRoute } from '../../root-route.ts'

@@ -1,18 +1,18 @@
-// What somebody may do in a channel, as the service has it: an org-admin acts as an owner of every channel. What is
-// refused nevertheless, such as removing the last owner, the service says.
+// What a session may do in a channel, by the rules of the service: an org-admin acts as an owner of every channel. The
+// service may still refuse, for example to remove the last owner.
 import type { Channel, Member } from '@sensorium/client'
 import type { Session } from '../../session/session.ts'
 
 type Who = Pick<Session, 'kind' | 'can' | 'isSelf'>
 
 export interface Powers {
-  /** The session's own place in the channel. */
+  /** The session's own membership of the channel. */
   own: Member | null
   join: boolean
   addFeed: boolean
   deleteFeed: boolean
   deleteChannel: boolean
-  /** The roles that it gives to others. */
+  /** The roles that the session may give to others. */
   gives: readonly Member['role'][]
   removes(member: Member): boolean
 }

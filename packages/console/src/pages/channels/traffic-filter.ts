@@ -1,15 +1,15 @@
-// What goes through a channel, as one CEL expression over events: what is addressed to it, and what a feed matches. The
-// live stream of the service evaluates it, so that it means here what it means there.
+// The traffic of a channel as one CEL expression over events: those addressed to it, and those that a feed matches. The
+// live stream of the service evaluates it, so that it means the same here as in the service.
 import type { Channel, Feed } from '@sensorium/client'
 
-/** What the live stream takes as a filter. */
+/** The longest filter that the live stream accepts. */
 const LONGEST = 4096
 
-/** Where a class such as `[a-z_]` ends; -1 where its bracket is not closed and stands for itself. */
+/** Returns the end of a class such as `[a-z_]`, or -1 if its bracket is not closed and therefore literal. */
 function endOfClass(glob: string, start: number): number {
   let at = start + (glob[start + 1] === '!' ? 2 : 1)
   for (const first = at; at < glob.length; at++) {
-    // A `]` that comes first is a member.
+    // A leading `]` is a member of the class.
     if (glob[at] === ']' && at > first) return at
     if (glob[at] === '\\') at++
   }
@@ -24,7 +24,7 @@ function classOf(inside: string): string {
   return `[${isNegated ? '^' : ''}${members.replace(/[\\[\]^]/g, '\\$&')}]`
 }
 
-/** A pattern over event types as a regular expression of the same meaning. */
+/** Returns a regular expression with the same meaning as a pattern over event types. */
 export function regexOf(glob: string): string {
   let regex = ''
   for (let at = 0; at < glob.length; at++) {
@@ -42,11 +42,11 @@ export function regexOf(glob: string): string {
 
 function partOf({ event_type_glob, filter_expression }: Feed): string {
   const type = `event.type.matches(${JSON.stringify(regexOf(event_type_glob))})`
-  // The line break ends a comment that the filter may end with.
+  // The line break closes a comment at the end of the filter, if there is one.
   return filter_expression === null ? type : `(${type} && (${filter_expression}\n))`
 }
 
-/** The expression, and whether it holds every feed: with very many, what is too long is left out. */
+/** Returns the expression, and whether it covers every feed: of very many, those that do not fit are left out. */
 export function trafficFilter({ id }: Channel, feeds: readonly Feed[]): { filter: string; isWhole: boolean } {
   let filter = `(has(event.recipient) && event.recipient == ${JSON.stringify(id)})`
   const parts = feeds.filter(({ active }) => active).map(partOf)

@@ -1,4 +1,4 @@
-// Events that go through the channel, as they are accepted: those posted into it, and those that its feeds match.
+// Events that go through the channel, as they are accepted: those posted to it, and those that its feeds match.
 import type { Channel, EventSummary } from '@sensorium/client'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useMemo } from 'react'

@@ -1,4 +1,4 @@
-// What is about to happen, with the way back; then how far it came.
+// The planned action, with a button to undo it; then its progress.
 import { useEffect, useRef } from 'react'
 import { useShortcut } from '../../shell/shortcuts.ts'
 import { UNDO_SECONDS, type Job, type Jobs } from './use-job.ts'

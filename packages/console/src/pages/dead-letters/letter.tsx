@@ -9,7 +9,7 @@ import { Time } from '../../components/time.tsx'
 
 interface LetterProps {
   letter: DeadLetterItem
-  /** Something else is under way. */
+  /** Whether another action is under way. */
   busy: boolean
   onDo(verb: Verb): void
   onClose(): void

@@ -1,4 +1,4 @@
-// Every dead letter that fits, and what to do with one of them, with a selection, or with all.
+// Every dead letter that passes the filter, with actions for one of them, for a selection, or for all.
 import type { DeadLetterFilter, DeadLetterList } from '@sensorium/client'
 import { getRouteApi } from '@tanstack/react-router'
 import { useCallback, useEffect, useMemo, useState } from 'react'
@@ -32,7 +32,7 @@ function toggled(set: ReadonlySet<string>, id: string): ReadonlySet<string> {
   return next
 }
 
-/** The row that has the focus, for the key that selects it. */
+/** Returns the row that has the focus, for the key that selects it. */
 const focusedRow = (): number => Number((document.activeElement as HTMLElement | null)?.dataset['index'] ?? -1)
 
 export function DeadLettersPage() {
@@ -46,8 +46,8 @@ export function DeadLettersPage() {
   const list = useRows('listDeadLetters', { query: asked }, lettersOf, { every: 5_000 })
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set())
   const toggle = useCallback((id: string) => setPicked((old) => toggled(old, id)), [])
-  // What was picked under another filter is out of sight, and not meant any more.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: for another filter and for nothing else
+  // Rows selected under another filter are out of sight, and the user no longer means them.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs only when the filter changes
   useEffect(() => setPicked(new Set()), [asked])
   const columns = useColumns(kind === 'org_admin', picked, toggle)
   useShortcut('x', 'Select the row', () => {
@@ -61,7 +61,7 @@ export function DeadLettersPage() {
     setPicked(new Set())
     jobs.plan(verb, choice)
   }
-  // All that fit now: what is dead-lettered from here on is not meant.
+  // All that pass the filter now: letters that are dead-lettered later are not included.
   const all: Choice = { filter: { ...asked, until: list.at(0)?.dead_lettered_at ?? '' }, total: list.total }
   const target: Choice = picked.size > 0 ? { ids: [...picked] } : all
   const says = picked.size > 0 ? `${picked.size.toLocaleString()} selected` : `all ${list.total.toLocaleString()}`

@@ -1,4 +1,4 @@
-// Dead letters: what was given up on, why, and what becomes of it.
+// Dead letters: deliveries that were given up on, why, and what to do with them.
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { DeadLettersIcon } from '../../components/icons.tsx'
 import { rootRoute } from '../../root-route.ts'

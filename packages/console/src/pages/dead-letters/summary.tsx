@@ -1,4 +1,4 @@
-// Where they come from: by cause, by type, by agent. Each line is a filter.
+// Counts of dead letters by cause, by type and by agent. Each line is a filter.
 import type { DeadLetterSummary } from '@sensorium/client'
 import { useState } from 'react'
 import { useAgents } from '../../api/agent-names.ts'

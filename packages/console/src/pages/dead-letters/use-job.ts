@@ -1,5 +1,5 @@
-// One replay or discard at a time. It waits a few seconds, in which it can be taken back, and then goes on in steps.
-// It belongs to its page: whoever leaves takes it back or stops it, and is told so.
+// One replay or discard at a time. It waits a few seconds, in which it can be undone, and then proceeds in steps.
+// It belongs to its page: leaving the page undoes or stops it, and a toast says so.
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { useSession } from '../../session/session.ts'
@@ -11,7 +11,7 @@ export const UNDO_SECONDS = 6
 export interface Job {
   verb: Verb
   total: number
-  /** Seconds until it starts; null once it has. */
+  /** Seconds until the job starts; null once it has started. */
   startsIn: number | null
   done: number
 }
@@ -19,7 +19,7 @@ export interface Job {
 export interface Jobs {
   job: Job | null
   plan(verb: Verb, choice: Choice): void
-  /** Takes it back while it waits, stops it between two steps when it runs. */
+  /** Undoes the job while it waits; stops it between two steps when it runs. */
   stop(): void
   startNow(): void
 }
@@ -33,7 +33,7 @@ export function useJob(): Jobs {
   const [job, setJob] = useState<Job | null>(null)
   const planned = useRef<{ verb: Verb; choice: Choice } | null>(null)
   const timer = useRef(0)
-  /** Set while it runs, true when it is to stop. */
+  /** Not null while the job runs; true when it should stop. */
   const stopping = useRef<boolean | null>(null)
 
   async function run(): Promise<void> {

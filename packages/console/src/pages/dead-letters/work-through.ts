@@ -1,15 +1,15 @@
-// Replays or discards many dead letters in small steps, so that how far it came can be shown, and it can be stopped
-// between two of them.
+// Replays or discards many dead letters in small steps, so that the progress can be shown and the work can be stopped
+// between two steps.
 import type { Client, DeadLetterFilter, DeadLetterList } from '@sensorium/client'
 
 export type DeadLetterItem = DeadLetterList['dlq_items'][number]
 
 export type Verb = 'replay' | 'discard'
 
-/** Which ones: by their ids, or all that fit a filter. */
+/** The chosen dead letters: by their ids, or all that pass a filter. */
 export type Choice = { ids: readonly string[] } | { filter: DeadLetterFilter; total: number }
 
-/** About half a second of work for a small machine. */
+/** Letters per step: about half a second of work for a small machine. */
 const STEP = 100
 
 async function step(client: Client, verb: Verb, choice: { delivery_ids: string[] } | { filter: DeadLetterFilter }) {
@@ -24,7 +24,7 @@ async function step(client: Client, verb: Verb, choice: { delivery_ids: string[]
 
 export const totalOf = (choice: Choice): number => ('ids' in choice ? choice.ids.length : choice.total)
 
-/** Yields how many are done after each step. */
+/** Yields the number of letters done so far after each step. */
 export async function* workThrough(client: Client, verb: Verb, choice: Choice): AsyncGenerator<number, void, void> {
   let done = 0
   if ('ids' in choice) {
@@ -34,7 +34,8 @@ export async function* workThrough(client: Client, verb: Verb, choice: Choice): 
     }
     return
   }
-  // What is replayed may fail again and be a dead letter once more: never more than there were at the beginning.
+  // A replayed delivery may fail again and become a dead letter once more, so the loop never handles more than there
+  // were at the beginning.
   while (done < choice.total) {
     const now = await step(client, verb, { filter: choice.filter })
     done += now.done

@@ -1,5 +1,5 @@
-// What led to an event and what it led to, as a graph from left to right: its causes one after the other, the event, and
-// the events that name it or one of its effects as their cause.
+// The causes and effects of an event as a graph from left to right: its causes one after the other, the event, and the
+// events that name it or one of its effects as their cause.
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Fragment } from 'react'
@@ -43,7 +43,7 @@ export function Causation({ id, type, cause }: { id: string; type: string; cause
     queryFn: ({ signal }) => (cause === null ? [] : causesOf(client, cause, signal)),
     staleTime: 60_000,
   })
-  // Searching the events of a tenant is for org-admins.
+  // Only org-admins can search the events of a tenant.
   const effects = useQuery({
     queryKey: ['effects', id],
     queryFn: ({ signal }) => effectsOf(client, id, signal),

@@ -1,25 +1,25 @@
-// The causes of an event, as its `causationid` names them, and its effects, found among the events that are kept.
+// The causes of an event, as its `causationid` names them, and its effects, found among the retained events.
 import { SensoriumError, type Client } from '@sensorium/client'
 
 export interface Linked {
   id: string
-  /** Null for one that is gone, or that this key may not see. */
+  /** Null for an event that is gone, or that this key may not see. */
   type: string | null
 }
 
 export interface Effect extends Linked {
   effects: Effect[]
-  /** Effects of it that are not shown. */
+  /** How many of its effects are not shown. */
   more: number
 }
 
-/** The service takes chains of 32. */
+/** The service accepts causal chains of up to 32 events. */
 const LONGEST = 32
-/** Each event that is asked about costs a search: a few of them show what it was about. */
+/** The effects of each event cost a search, so only a few are searched, which is enough to show what happened. */
 const MOST_SEARCHES = 12
 const SHOWN_OF_EACH = 8
 
-/** The causes of an event, oldest first. */
+/** Returns the causes of an event, oldest first. */
 export async function causesOf(client: Client, first: string, signal: AbortSignal): Promise<Linked[]> {
   const causes: Linked[] = []
   for (let next: string | null = first; next !== null && causes.length < LONGEST; ) {
@@ -38,7 +38,7 @@ export async function causesOf(client: Client, first: string, signal: AbortSigna
   return causes
 }
 
-/** What an event led to, and what that led to, the nearest first and oldest first among their like. */
+/** Returns the effects of an event and their effects: nearest first, and oldest first among the equally near. */
 export async function effectsOf(client: Client, id: string, signal: AbortSignal): Promise<Effect> {
   const root: Effect = { id, type: null, effects: [], more: 0 }
   const seen = new Set([id])

@@ -1,7 +1,7 @@
 import type { EventSummary } from '@sensorium/client'
 import type { Column } from '../../components/column.ts'
 
-/** Of today the time alone. */
+/** Returns the time, with the date unless it is today. */
 function received(at: string): string {
   const moment = new Date(at)
   const isToday = moment.toDateString() === new Date().toDateString()
@@ -9,7 +9,7 @@ function received(at: string): string {
   return isToday ? time : `${moment.toLocaleDateString(undefined, { month: 'short', day: 'numeric' })} ${time}`
 }
 
-/** An event in a list, wherever it is listed. */
+/** The columns of every list of events. */
 export const EVENT_COLUMNS: readonly Column<EventSummary>[] = [
   {
     name: 'Received',

@@ -1,4 +1,4 @@
-// One event: who got it and why, how far each delivery came, what is in it, what led to it and what it led to.
+// One event: its recipients and why they got it, the progress of each delivery, its content, its causes and effects.
 import type { Trace } from '@sensorium/client'
 import { getRouteApi } from '@tanstack/react-router'
 import { useCall } from '../../api/calls.ts'
@@ -14,7 +14,7 @@ import { Receipts } from './receipts.tsx'
 import './events.css'
 
 const route = getRouteApi('/events/$id')
-/** What is shown in a place of its own. */
+/** Attributes that are shown in a place of their own. */
 const KNOWN = ['specversion', 'type', 'source', 'id', 'time', 'subject', 'data', 'datacontenttype']
 
 export function EventPage() {

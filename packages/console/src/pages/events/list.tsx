@@ -1,4 +1,4 @@
-// The stream of events. An org-admin watches the tenant; whoever may publish does so here too.
+// The stream of events. An org-admin watches the tenant here; a session that may publish does so here too.
 import { getRouteApi } from '@tanstack/react-router'
 import { PlusIcon } from '../../components/icons.tsx'
 import { Overlay } from '../../components/overlay.tsx'

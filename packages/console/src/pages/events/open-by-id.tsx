@@ -1,7 +1,7 @@
 import { useState, type FormEvent } from 'react'
 import { SearchIcon } from '../../components/icons.tsx'
 
-/** An event id, pasted from a log. */
+/** Opens an event by an id pasted from a log. */
 export function OpenById({ onOpen }: { onOpen(id: string): void }) {
   const [id, setId] = useState('')
   function submit(event: FormEvent): void {

@@ -1,4 +1,4 @@
-// Events: what is happening, one of them with its receipts, and publishing.
+// Events: the live stream, one event with its receipts, and publishing.
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { EventsIcon } from '../../components/icons.tsx'
 import { rootRoute } from '../../root-route.ts'

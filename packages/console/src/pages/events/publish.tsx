@@ -1,4 +1,4 @@
-// Publishing by hand: a CloudEvents envelope, checked while it is written, and beside it who would receive it.
+// Publishing by hand: a CloudEvents envelope, checked while it is typed, and beside it who would receive it.
 import type { Event, Published } from '@sensorium/client'
 import { useNavigate } from '@tanstack/react-router'
 import { useDeferredValue, useMemo, useState, type FormEvent } from 'react'
@@ -19,7 +19,7 @@ interface Draft {
   data: string
 }
 
-/** The envelope, or why its data is no JSON. */
+/** Returns the envelope, or why its data is not JSON. */
 function envelopeOf(draft: Draft, recipient: string | undefined): { event: Event | null; mistake: string | null } {
   try {
     const event: Event = {
@@ -38,7 +38,7 @@ function envelopeOf(draft: Draft, recipient: string | undefined): { event: Event
 }
 
 interface PublishFormProps {
-  /** The agent or channel that it is addressed to. */
+  /** The agent or channel that the event is addressed to. */
   recipient?: string
   onClose(): void
 }

@@ -1,5 +1,5 @@
-// Receipts as a picture: a line for each recipient, from the moment the delivery was made to where it stands now, all on
-// one scale of time.
+// Receipts as a chart: a line for each recipient, from the creation of the delivery to its current state, all on one
+// time scale.
 import type { Matched, Receipt } from '@sensorium/client'
 import { Link } from '@tanstack/react-router'
 import { useAgents } from '../../api/agent-names.ts'
@@ -74,7 +74,7 @@ function tookOf(receipt: Receipt): string {
 
 export function Receipts({ receipts }: { receipts: readonly Receipt[] }) {
   const agents = useAgents()
-  // What is not over yet goes on, whether the service has anything new to say or not.
+  // The line of an open delivery keeps growing, even if the service reports nothing new.
   useTick()
   const from = Math.min(...receipts.map(({ created_at }) => Date.parse(created_at)))
   const ends = receipts.map((receipt) => {

@@ -1,4 +1,4 @@
-// Events that are kept, found by what they are: every filter is in the address.
+// The search over retained events. Every filter is in the address.
 import type { EventList, EventSummary, Operations } from '@sensorium/client'
 import { useRows } from '../../api/rows.ts'
 import { ListTable } from '../../components/list-table.tsx'

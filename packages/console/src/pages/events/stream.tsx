@@ -1,4 +1,4 @@
-// Events as they are accepted, at most 200 a second. Pausing holds the list still; what comes meanwhile is counted.
+// Events as they are accepted, at most 200 a second. Pausing freezes the list; events that arrive then are counted.
 import type { EventSummary } from '@sensorium/client'
 import { useEffect, useState } from 'react'
 import { useLive, useLiveStore } from '../../api/live.ts'
@@ -18,7 +18,7 @@ interface StreamProps {
   onOpen(id: string): void
 }
 
-/** A filter takes effect when nothing was typed for this long. */
+/** A filter takes effect once nothing has been typed for this long. */
 const SETTLED_MS = 400
 
 export function EventStream({ type, filter, onFilter, onOpen }: StreamProps) {

@@ -1,4 +1,5 @@
-// Who would receive the event that is being written. The service is asked a moment after the last key; nothing is stored.
+// Who would receive the event that is being typed. The service is asked a moment after the last keystroke; nothing is
+// stored.
 import { SensoriumError, type Event } from '@sensorium/client'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useAgents } from '../../api/agent-names.ts'

@@ -27,7 +27,7 @@ export function IngestionPage() {
   const connectors = useRows('listConnectors', { query }, connectorsOf, { every: 3_000 })
   const set = (change: { tenant?: string; new?: string; open?: string }): void =>
     void navigate({ search: (old) => ({ ...old, ...change }), replace: true })
-  /** A secret that was made just now: shown once, and what a sample is signed with while the page is open. */
+  /** A secret created on this page: shown once, and used to sign a sample while the page is open. */
   const [made, setMade] = useState<{ id: string; secret: string; isSeen: boolean } | null>(null)
   const webhook = webhooks.rows.find(({ id }) => id === open)
   const connector = connectors.rows.find(({ id }) => id === open)

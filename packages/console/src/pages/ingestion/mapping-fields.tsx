@@ -14,12 +14,12 @@ export const MAPPING_FIELDS = PARTS.map(({ name }) => `mapping.${name}`)
 interface MappingFieldsProps {
   mapping: IngestMapping
   error: unknown
-  /** What stands where nothing is written. */
+  /** The placeholder of empty fields, which says what holds for them. */
   defaults?: string | undefined
   onChange(mapping: IngestMapping): void
 }
 
-/** The expressions of a mapping; an empty one is left out and takes the default. */
+/** The expressions of a mapping. An empty one is left out and takes the default. */
 export function MappingFields({ mapping, error, defaults, onChange }: MappingFieldsProps) {
   function set(name: keyof IngestMapping, text: string): void {
     const { [name]: _, ...others } = mapping

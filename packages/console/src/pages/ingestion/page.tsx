@@ -1,4 +1,4 @@
-// What comes in from outside: webhooks and connectors of all tenants, for the operator.
+// Events from outside: the webhooks and connectors of all tenants, for the operator.
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { IngestionIcon } from '../../components/icons.tsx'
 import { rootRoute } from '../../root-route.ts'

@@ -1,20 +1,20 @@
-// How a mapping reads a body: the same language and the same rules as in the service, tried in the page. What the service
-// makes of a body that is sent is what counts.
+// Applies a mapping to a body in the page, with the same language and the same rules as the service. The result is a
+// preview; how the service reads a body that is sent is what counts.
 import type { IngestMapping } from '@sensorium/client'
 
 export interface Reading {
   type: string
-  /** Null where the service makes it of a hash of the body. */
+  /** Null if the service derives it from a hash of the body. */
   id: string | null
   subject: string | null
   data: unknown
-  /** Why a part could not be read, by its name. */
+  /** Why a part, given by its name, could not be read. */
   problems: readonly { part: keyof IngestMapping; why: string }[]
 }
 
 export type ReadSample = (body: unknown, headers: Readonly<Record<string, string>>) => Reading
 
-/** The short block of a preset is made by the service alone. */
+/** Only the service can make the short block of a preset. */
 const COMPACT = 'the preset makes a short block of the body, which only the service can'
 
 const asName = (value: unknown): string | null =>
@@ -30,7 +30,7 @@ const sanitised = (part: string): string => part.toLowerCase().replace(/[^a-z0-9
 const present = (values: Record<string, string | null>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null))
 
-/** Loads the filter language, and reads with it. */
+/** Loads the filter language and returns a function that reads samples with it. */
 export async function makeReadSample(source: string, mapping: IngestMapping): Promise<ReadSample> {
   const { compileExpression } = await import('@sensorium/cel')
   return (body, headers) => {
@@ -47,7 +47,7 @@ export async function makeReadSample(source: string, mapping: IngestMapping): Pr
     const entity = asName(read('entity', outside))
     const action = asName(read('action', outside))
     const id = asId(read('id', outside))
-    // Names that are missing are still names: a subject that reads one has no value then, and no mistake.
+    // Missing names are bound to undefined: a subject that reads one then has no value, rather than a mistake.
     const named = { entity: undefined, action: undefined, id: undefined, ...present({ entity, action, id }) }
     const subject = id === null ? null : asName(read('subject', { ...outside, ...named }))
     const isWhole = mapping.data === 'body'

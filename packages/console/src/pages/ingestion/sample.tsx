@@ -1,4 +1,4 @@
-// A sample: how the mapping reads it while it is written, and sending it, signed, as the other system would.
+// A sample: how the mapping reads it while it is typed, and a button that sends it, signed as the other system would.
 import { SensoriumError, type Client, type Published, type Webhook } from '@sensorium/client'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState, type FormEvent } from 'react'
@@ -11,7 +11,7 @@ import { Loading } from '../../components/states.tsx'
 import { makeReadSample, type Reading } from './read-sample.ts'
 import { SAMPLES } from './samples.ts'
 
-/** Browsers keep the signing of pages that came over TLS or from this machine. */
+/** Browsers allow signing only on pages that were loaded over TLS or from this machine. */
 const canSign = globalThis.crypto?.subtle !== undefined
 
 async function signatureOf(secret: string, text: string): Promise<string> {
@@ -30,7 +30,7 @@ function parsed(text: string): { body: unknown; mistake: string | undefined } {
   }
 }
 
-/** `name: value`, a line each; names in lower case, as expressions read them. */
+/** Parses lines of `name: value`. Names become lower case, as expressions read them. */
 function headersOf(text: string): Record<string, string> {
   const pairs = text
     .split('\n')
@@ -56,7 +56,7 @@ async function post(
   try {
     return (await client.call('ingestOwnWebhook', { params, body }, options)) as Published
   } catch (error) {
-    // Refused is the signature here, not the operator, who would be signed out by it.
+    // A 401 here refuses the signature, not the operator, whom it would otherwise sign out.
     if (!(error instanceof SensoriumError) || error.status !== 401) throw error
     throw new Error('The signature is not accepted: this is not the secret of this webhook.')
   }

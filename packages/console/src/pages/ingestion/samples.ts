@@ -1,4 +1,4 @@
-// Bodies to begin with, as the providers send them, cut short.
+// Sample bodies to start from, as the providers send them, shortened.
 
 interface SampleText {
   body: string

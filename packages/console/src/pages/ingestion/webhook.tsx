@@ -12,7 +12,7 @@ import { Sample } from './sample.tsx'
 
 interface WebhookDrawerProps {
   webhook: Webhook
-  /** Its secret, where it was made just now. */
+  /** The secret of the webhook, if it was created on this page. */
   secret: string
   onSecret(secret: string): void
   onClose(): void

@@ -6,7 +6,7 @@ import { KeyValues } from '../../components/key-values.tsx'
 import { Time } from '../../components/time.tsx'
 import { useSession } from '../../session/session.ts'
 
-/** A fraction as a number and how much of the whole it is. */
+/** Shows a fraction as a number and as a bar. */
 function Fraction({ value }: { value: number }) {
   return (
     <span className="fraction">
@@ -28,7 +28,7 @@ function SourceEvent({ id }: { id: string }) {
   )
 }
 
-/** What is known of a memory beside what it says. */
+/** Shows what is known about a memory besides its content. */
 export function AboutMemory({
   memory,
   owner,

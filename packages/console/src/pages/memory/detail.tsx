@@ -1,4 +1,4 @@
-// One memory: what it says, what it is related to, what it was before, and what can be done with it.
+// One memory: its content, its relationships, its history and its actions.
 import type { Memory } from '@sensorium/client'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'

@@ -16,8 +16,8 @@ const draftOf = (memory: Memory): Draft => ({
 })
 
 /**
- * What was changed and nothing else: somebody may have changed the rest meanwhile, a time has seconds that the form has
- * not, and a number in metadata more digits than a browser keeps.
+ * Returns only the fields that the user changed: somebody else may have changed the others meanwhile, a time has
+ * seconds that the form does not show, and a number in metadata may have more digits than a browser keeps.
  */
 function changesOf(old: Draft, now: Draft): MemoryUpdate {
   const metadata = metadataOf(now.metadata)

@@ -11,9 +11,9 @@ interface Exported {
   isWhole: boolean
 }
 
-/** Pages are told of so many lines at a time: each line by itself would be drawn more often than anybody sees. */
+/** Progress is reported after this many lines: one report per line would be drawn more often than anybody sees. */
 const REPORT_LINES = 200
-/** Lines are put together in pieces of this many characters, which the browser may keep on disk. */
+/** Lines are joined into pieces of this many characters, which the browser may keep on disk. */
 const PIECE_CHARACTERS = 1_000_000
 
 function save(file: Blob, name: string): void {
@@ -22,7 +22,7 @@ function save(file: Blob, name: string): void {
   link.href = address
   link.download = name
   link.click()
-  // The download has its own hold on the file once it has begun.
+  // Once the download has begun, it no longer needs the URL.
   setTimeout(() => URL.revokeObjectURL(address), 60_000)
 }
 

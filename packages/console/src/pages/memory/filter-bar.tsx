@@ -5,7 +5,7 @@ interface ChoiceProps {
   label: string
   value: string | undefined
   options: readonly string[]
-  /** What it says when nothing is chosen. */
+  /** The text shown when nothing is chosen. */
   all: string
   onChange(value: string): void
 }

@@ -1,5 +1,5 @@
-// The filters of the page as its address has them, and what they mean to the service. What is no value of a filter is
-// taken as if it were not there: an address may be typed.
+// The filters of the page, as they are in the address and as the service takes them. An invalid value is ignored,
+// because an address may be typed by hand.
 import type { Memory, MemorySearch, Operations } from '@sensorium/client'
 
 export const FILTERS = ['q', 'scope', 'type', 'project', 'after', 'before', 'status'] as const
@@ -16,14 +16,14 @@ export const TYPES = [
 ] as const satisfies readonly Memory['type'][]
 export const STATUSES = ['active', 'deleted', 'expired'] as const satisfies readonly Memory['status'][]
 
-/** Results of a search: more than anybody reads, and what the service gives at once. */
+/** Results of a search: more than anybody reads, and the most that the service returns at once. */
 const MOST_RESULTS = 50
 const DAY_MS = 86_400_000
 
 export const oneOf = <T extends string>(values: readonly T[], text: string | undefined): T | undefined =>
   values.find((value) => value === text)
 
-/** The beginning of a day on this machine's calendar, or of the day after it. */
+/** Returns the start, in local time, of the day that is `days` after the given one. */
 export function dayOf(text: string | undefined, days = 0): string | undefined {
   if (text === undefined || !/^\d{4}-\d\d-\d\d$/.test(text)) return undefined
   const at = new Date(`${text}T00:00:00`).getTime() + days * DAY_MS
@@ -39,7 +39,7 @@ function common({ scope, type, project, after, before }: Filters) {
     type: oneOf(TYPES, type),
     project_id: project,
     created_after: dayOf(after),
-    // The day that is named is meant as well.
+    // The named day is included.
     created_before: dayOf(before, 1),
   }
 }

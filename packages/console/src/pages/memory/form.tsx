@@ -1,4 +1,4 @@
-// What a memory says, as fields of a form: for a new one and for one that is changed.
+// The fields of a memory in a form, for creating one and for changing one.
 import { Field, problemOf } from '../../components/field.tsx'
 
 export interface Draft {
@@ -6,15 +6,15 @@ export interface Draft {
   content: string
   confidence: number
   importance: number
-  /** As JSON. */
+  /** The metadata as JSON text. */
   metadata: string
-  /** As the form has it; empty for never. */
+  /** The expiry in the format of the form field; empty for never. */
   expires: string
 }
 
 export const CONTENT_FIELDS = ['title', 'content', 'confidence', 'importance', 'metadata', 'expires_at']
 
-/** The object that somebody typed, or what is wrong with it. */
+/** Returns the object that the user typed, or what is wrong with it. */
 export function metadataOf(text: string): { value: Record<string, unknown> } | { problem: string } {
   if (text.trim() === '') return { value: {} }
   try {

@@ -10,7 +10,7 @@ import { Time } from '../../components/time.tsx'
 import { useMayChange } from './may-change.ts'
 import { useOwner } from './use-owner.ts'
 
-/** The first version has every field; what a reader looks for is what it was about. */
+/** Returns the names of the changed fields. The first version has every field, so it is called `Created` instead. */
 const summary = ({ version, fields }: MemoryVersion): string => {
   const names = Object.keys(fields)
   if (version === 1) return 'Created'

@@ -10,12 +10,12 @@ import { useRunning } from './use-running.ts'
 
 interface Imported {
   lines: number
-  /** Of the file, 0 to 1. */
+  /** The fraction of the file that was read, 0 to 1. */
   part: number
   result: ImportedMemories
 }
 
-/** Lines that were refused and are shown; the rest is counted. */
+/** How many refused lines are shown; the rest are counted. */
 const SHOWN_ERRORS = 50
 
 export function ImportMemories() {
@@ -33,7 +33,7 @@ export function ImportMemories() {
       const result = await client.memory.import(lines, { signal, progress: tell })
       report({ lines: result.created + result.updated + result.skipped + result.failed, part: 1, result })
     } finally {
-      // What was taken before a stop or a failure is there as well.
+      // Lines imported before a stop or a failure are stored as well.
       for (const operation of ['listMemories', 'searchMemories', 'listRelationships'])
         void queries.invalidateQueries({ queryKey: [operation] })
     }

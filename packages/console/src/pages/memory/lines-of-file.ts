@@ -1,4 +1,4 @@
-/** The lines of a file as they are read, with how many bytes that took so far. Empty lines keep their number. */
+/** Yields the lines of a file as they are read, and calls `read` with the bytes read so far. Empty lines are kept. */
 export async function* linesOfFile(file: Blob, read: (bytes: number) => void): AsyncGenerator<string, void, undefined> {
   const reader = file.stream().getReader()
   const decoder = new TextDecoder()

@@ -1,4 +1,4 @@
-// Times as a form has them: on this machine's clock, to the minute.
+// Times in the format of form fields: local time, to the minute.
 const two = (value: number): string => String(value).padStart(2, '0')
 
 export function toInput(at: string | null | undefined): string {

@@ -1,4 +1,4 @@
-// Memory: what agents keep, found by meaning, changed, shared, forgotten, and seen as a graph.
+// Memories of agents: searched by meaning, changed, shared, forgotten, and shown as a graph.
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { MemoryIcon } from '../../components/icons.tsx'
 import { rootRoute } from '../../root-route.ts'

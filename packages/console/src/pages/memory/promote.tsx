@@ -12,7 +12,7 @@ const SAYS = {
   institutional: 'Every agent of the tenant will see it.',
 } as const satisfies Record<Wider, string>
 
-/** Where a memory can go from its scope: a scope only widens. */
+/** Returns the scopes that a memory can be promoted to: a scope only widens. */
 export const widerThan = (scope: Memory['scope']): readonly Wider[] =>
   scope === 'agent' ? ['team', 'institutional'] : scope === 'team' ? ['institutional'] : []
 

@@ -1,4 +1,4 @@
-// A relationship to another memory, which is found by its meaning.
+// Creates a relationship to another memory, which the user finds by its meaning.
 import type { Memory, RelationshipCreate } from '@sensorium/client'
 import { useState, type FormEvent } from 'react'
 import { useAction, useCall } from '../../api/calls.ts'

@@ -3,7 +3,7 @@ import { RELATIONSHIP_TYPES, type RelationshipType } from './relationship-types.
 const NARROWEST = 1
 const WIDEST = 5
 
-/** A line as wide as the relationship is strong, in the colour of its type, and how it is said. */
+/** A line as wide as the relationship is strong, in the colour of its type, with the name of the type. */
 export function RelationshipMark({
   type,
   strength,

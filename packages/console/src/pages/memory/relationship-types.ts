@@ -2,7 +2,7 @@ import type { Relationship } from '@sensorium/client'
 
 export type RelationshipType = Relationship['relationship_type']
 
-/** How each is said in both directions, and its colour wherever it is drawn. */
+/** The name of each type in both directions, and its colour wherever it is drawn. */
 export const RELATIONSHIP_TYPES = {
   related_to: { out: 'related to', in: 'related to', color: '--quiet' },
   supports: { out: 'supports', in: 'supported by', color: '--series-1' },

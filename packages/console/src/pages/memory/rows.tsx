@@ -1,4 +1,4 @@
-// The list without a question: newest first. What is gone has no page of its own and opens beside the list.
+// The list without a search: newest first. A memory that is gone has no page of its own and opens beside the list.
 import type { Memory, MemoryList } from '@sensorium/client'
 import { useNavigate } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'

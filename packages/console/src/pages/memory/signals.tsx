@@ -1,4 +1,4 @@
-// What a result's score is made of, a bar for each signal.
+// The signals that make up the score of a result, with a bar for each.
 import type { SearchSignals } from '@sensorium/client'
 
 const SIGNALS = [

@@ -1,4 +1,4 @@
-// Memories out to a file and in from one.
+// Exporting memories to a file and importing them from one.
 import { Overlay } from '../../components/overlay.tsx'
 import { useSession } from '../../session/session.ts'
 import { ExportMemories } from './export.tsx'

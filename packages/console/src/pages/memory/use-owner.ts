@@ -1,4 +1,4 @@
-// Whose memory it is, by name. Memories of an org-admin, and of agents past the first page, have their id.
+// The name of a memory's owner. An org-admin, or an agent past the first page, is shown by id.
 import { useCall } from '../../api/calls.ts'
 
 export function useOwner(): (id: string) => string {

@@ -1,8 +1,8 @@
-// Something that takes a while, says how far it is, and can be stopped. It stops when the page is left.
+// A long task that reports its progress and can be stopped. It stops when the user leaves the page.
 import { useEffect, useRef, useState } from 'react'
 
 export interface Running<P> {
-  /** How far it is, or was when it ended; null before the first time. */
+  /** The current progress, or the last one once the task has ended; null before the first report. */
   progress: P | null
   error: Error | null
   isRunning: boolean

@@ -4,7 +4,10 @@ import { Badge } from '../../components/badge.tsx'
 
 const TROUBLE = ['failed', 'reconnecting']
 
-/** Of all tenants; nothing where every connector runs. Each leads to its state and its last error. */
+/**
+ * Shows whether connectors of any tenant have failed or are reconnecting, with a link to the first of them, its state
+ * and its last error. Renders nothing otherwise.
+ */
 export function ConnectorsInTrouble() {
   const { data } = useCall('listConnectors', { query: { limit: 200 } }, { every: 5_000 })
   const failing = data?.connectors.filter(({ state }) => TROUBLE.includes(state)) ?? []

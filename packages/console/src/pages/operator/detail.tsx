@@ -1,4 +1,4 @@
-// One tenant: what it used, what it may use, and its org-admin keys.
+// One tenant: its usage, its limits and its org-admin keys.
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useCall } from '../../api/calls.ts'
 import { PageFrame } from '../../components/page.tsx'

@@ -1,4 +1,4 @@
-// Tenants, for the operator of the installation: what they may use, what they used, and who administers them.
+// Tenants, for the operator of the installation: their limits, their usage and their org-admin keys.
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { OperatorIcon } from '../../components/icons.tsx'
 import { rootRoute } from '../../root-route.ts'

@@ -1,4 +1,4 @@
-// Settings of a tenant as texts of a form: an empty one is the default.
+// Settings of a tenant as texts of a form. An empty text means the default.
 import type { TenantSettings, TenantSettingsUpdate } from '@sensorium/client'
 
 export type SettingName = keyof TenantSettings
@@ -53,7 +53,7 @@ export function textsOf(settings: TenantSettings): SettingTexts {
   return Object.fromEntries(SETTING_NAMES.map((name) => [name, text(name)])) as SettingTexts
 }
 
-/** What is no number goes to the service as it was typed, which says what it expects. */
+/** A text that is not a number is sent as typed, and the service responds with what it expects. */
 const numberOr = (text: string): number | string => (Number.isFinite(Number(text)) ? Number(text) : text)
 
 function settingOf(name: SettingName, text: string): unknown {
@@ -67,7 +67,7 @@ function settingOf(name: SettingName, text: string): unknown {
     .map(numberOr)
 }
 
-/** What was changed and nothing else: the rest may have been changed by somebody else meanwhile. */
+/** Returns only the settings that the user changed: somebody else may have changed the others meanwhile. */
 export function changesOf(before: SettingTexts, after: SettingTexts): TenantSettingsUpdate {
   const changed = SETTING_NAMES.filter((name) => before[name].trim() !== after[name].trim())
   return Object.fromEntries(changed.map((name) => [name, settingOf(name, after[name])])) as TenantSettingsUpdate

@@ -8,7 +8,7 @@ const count = (changes: number): string => (changes === 1 ? 'one change' : `${ch
 
 export function SettingsForm({ slug, current }: { slug: string; current: TenantSettings }) {
   const saved = useMemo(() => textsOf(current), [current])
-  /** Only what was typed: what somebody else changes meanwhile is shown. */
+  /** Only the texts that the user typed, so that changes by somebody else are still shown. */
   const [typed, setTyped] = useState<Partial<SettingTexts>>({})
   const texts = { ...saved, ...typed }
   const changes = changesOf(saved, texts)

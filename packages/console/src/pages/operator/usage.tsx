@@ -1,4 +1,4 @@
-// What a tenant used on each of the last thirty days, a small chart for each kind of work.
+// The usage of a tenant on each of the last thirty days, with a small chart for each kind of work.
 import type { UsageDay } from '@sensorium/client'
 import { useCall } from '../../api/calls.ts'
 import { Reply } from '../../components/states.tsx'
@@ -12,14 +12,14 @@ const KINDS = [
   { name: 'searches', says: 'Searches' },
 ] as const
 
-/** The dates of the last days, oldest first, as the service names them: in UTC. */
+/** Returns the dates of the last days, oldest first, in UTC as the service names them. */
 function lastDates(now: number): string[] {
   return Array.from({ length: DAYS }, (_, i) => new Date(now - (DAYS - 1 - i) * 86_400_000).toISOString().slice(0, 10))
 }
 
 interface DayBarsProps {
   says: string
-  /** What a day may have at most. */
+  /** The most that a day may have. */
   quota: number | null
   dates: readonly string[]
   values: readonly number[]

@@ -7,7 +7,7 @@ import { PUBLISH } from '../events/publish-command.ts'
 
 const SHOWN = 8
 
-/** The last few that were accepted while this tab was open. */
+/** The latest events that were accepted while this tab was open. */
 export function LatestEvents({ events }: { events: readonly EventSummary[] }) {
   return (
     <Panel

@@ -1,4 +1,4 @@
-// The mailboxes that wait longest.
+// The mailboxes with the oldest waiting deliveries.
 import { Link, useNavigate } from '@tanstack/react-router'
 import { byAge, OF_THOSE_LOOKED_AT, useMailboxes, type Mailbox } from '../../api/mailboxes.ts'
 import { Badge } from '../../components/badge.tsx'

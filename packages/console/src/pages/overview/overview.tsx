@@ -1,4 +1,4 @@
-// What happens in the tenant, second by second, and where it is stuck. Each number leads to its list.
+// The activity of the tenant, second by second, and where it is stuck. Each number links to its list.
 import type { LiveStats } from '@sensorium/client'
 import { Link } from '@tanstack/react-router'
 import { useLive } from '../../api/live.ts'
@@ -12,7 +12,7 @@ import { Mailboxes } from './mailboxes.tsx'
 import { Rates } from './rates.tsx'
 import { Trouble } from './trouble.tsx'
 
-/** A rate over the last ten seconds: one second alone jumps too much to be read. */
+/** Rates are averaged over the last ten seconds: the rate of a single second jumps too much to be read. */
 const RATE_SECONDS = 10
 
 type Count = 'events' | 'deliveries' | 'acknowledgements' | 'failures'

@@ -1,4 +1,5 @@
-// The start: what happens now, and what is in trouble. An agent is led to its own page, an operator to theirs.
+// The start page: the current activity, and what is in trouble. An agent is redirected to its own page, an operator to
+// the tenants.
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { OverviewIcon } from '../../components/icons.tsx'
 import { rootRoute } from '../../root-route.ts'

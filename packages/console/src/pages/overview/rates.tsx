@@ -1,4 +1,4 @@
-// The rates as a chart: the last minutes second by second, or an hour or a day by the minute.
+// The rates as a chart: the last minutes by the second, or an hour or a day by the minute.
 import type { LiveStats, StatsMinute } from '@sensorium/client'
 import { useState } from 'react'
 import { useCall } from '../../api/calls.ts'

@@ -1,4 +1,4 @@
-// What needs somebody: dead letters by their reason, and endpoints that do not answer.
+// What needs attention: dead letters by reason, and endpoints that do not respond.
 import { Link } from '@tanstack/react-router'
 import { useCall } from '../../api/calls.ts'
 import { OF_THOSE_LOOKED_AT, useMailboxes } from '../../api/mailboxes.ts'
@@ -6,7 +6,7 @@ import { Badge } from '../../components/badge.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Empty, Reply } from '../../components/states.tsx'
 
-/** A row leads to the dead letters of that reason. */
+/** A row that links to the dead letters with this reason. */
 function Reason({ reason, count, share }: { reason: string; count: number; share: number }) {
   return (
     <li>

@@ -1,4 +1,4 @@
-// The network as sigma draws it: what is new begins beside something it is related to, so that the rest can stay.
+// The network as sigma draws it. A new node starts beside one it is related to, so that the others can stay in place.
 import type { MultiDirectedGraph } from 'graphology'
 import { RELATIONSHIP_TYPES, type RelationshipType } from '../relationship-types.ts'
 import { degrees, type Network } from './network.ts'
@@ -14,7 +14,7 @@ export interface Palette {
 }
 
 const TITLE_CHARACTERS = 30
-/** An angle by which no two of many points come to lie behind each other. */
+/** Points placed at multiples of this angle never line up behind each other. */
 const GOLDEN_ANGLE = 2.399963
 
 const short = (title: string): string =>
@@ -22,7 +22,7 @@ const short = (title: string): string =>
 
 /** Important memories and those with many relationships are larger. */
 const sizeOf = (importance: number, degree: number): number => 3 + importance * 3 + Math.min(7, Math.sqrt(degree) * 1.6)
-/** So many square pixels let a node have its full size. Among many, or in little room, each is smaller. */
+/** Square pixels per node at which nodes have their full size. With less room for each, they are smaller. */
 const ROOM = 4_200
 const crowdOf = (nodes: number, width: number): number =>
   Math.max(0.45, Math.min(1, Math.sqrt((width * width) / (Math.max(1, nodes) * ROOM))))
@@ -39,7 +39,7 @@ function placeBeside(graph: MultiDirectedGraph, near: string | undefined): { x: 
   return { x: x + Math.cos(angle) * 6, y: y + Math.sin(angle) * 6 }
 }
 
-/** Makes the graph what the network is, on a drawing so wide; says whether nodes or edges were added or removed. */
+/** Updates the graph from the network, for a drawing of this width. Returns whether nodes or edges came or went. */
 export function draw(graph: MultiDirectedGraph, network: Network, palette: Palette, width: number): boolean {
   let changed = false
   for (const id of graph.nodes())

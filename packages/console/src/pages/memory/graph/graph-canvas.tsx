@@ -1,4 +1,4 @@
-// The drawing itself. It is loaded with the first graph, and everything in it can be had from the list beside it.
+// The drawing itself. It is loaded with the first graph, and the list beside it offers everything that is in it.
 import { useEffect, useRef, useState } from 'react'
 import type Sigma from 'sigma'
 import { colorOf, onThemeChange } from '../../../components/token-color.ts'
@@ -11,7 +11,7 @@ interface GraphCanvasProps {
   network: Network
   selected: string | undefined
   hidden: ReadonlySet<RelationshipType>
-  /** A memory that was chosen in the list: the drawing goes there. */
+  /** A memory that was chosen in the list; the camera moves to it. */
   towards: string | undefined
   onChoose(id: string): void
 }
@@ -50,7 +50,7 @@ export default function GraphCanvas({ network, selected, hidden, towards, onChoo
   }, [])
   useEffect(() => {
     const made = drawing.current
-    // A change that moves nothing leaves what is settling alone.
+    // A change that adds or removes nothing leaves a running layout alone.
     if (made === null || !draw(made.graph, network, made.palette, place.current!.clientWidth)) return
     setSettled(false)
     made.settler.settle(made.graph, () => setSettled(true))
@@ -92,7 +92,7 @@ export default function GraphCanvas({ network, selected, hidden, towards, onChoo
 
 const calm = () => ({ duration: matchMedia('(prefers-reduced-motion: reduce)').matches ? 0 : 220 })
 
-/** A crowd is looked at from near, a few from where one is. */
+/** With more nodes than this, the camera zooms in on the chosen one; with fewer, it keeps its zoom. */
 const CROWD = 100
 const NEAR = 0.35
 

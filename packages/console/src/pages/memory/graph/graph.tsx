@@ -1,4 +1,4 @@
-// The graph of relationships: from one memory on, or of the memories of a filter.
+// The graph of relationships, starting from one memory or from the memories of a filter.
 import { getRouteApi } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { PageFrame } from '../../../components/page.tsx'

@@ -7,7 +7,7 @@ interface LegendProps {
   onToggle(type: RelationshipType): void
 }
 
-/** What the colours and widths mean. A type that is pressed is drawn. */
+/** Explains the colours and widths. A type whose button is pressed is drawn. */
 export function Legend({ network, hidden, onToggle }: LegendProps) {
   const counts = new Map<RelationshipType, number>()
   for (const { relationship_type: type } of network.edges.values()) counts.set(type, (counts.get(type) ?? 0) + 1)

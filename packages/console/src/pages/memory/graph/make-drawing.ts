@@ -1,4 +1,4 @@
-// What sigma is told: how labels look, what stands out, what is not drawn.
+// The configuration of sigma: how labels look, what is highlighted, what is not drawn.
 import { MultiDirectedGraph } from 'graphology'
 import Sigma from 'sigma'
 import { EdgeArrowProgram } from 'sigma/rendering'
@@ -11,7 +11,7 @@ import { makeSettler, type Settler } from './settle.ts'
 const BESIDE = 4
 const PADDING = 6
 
-/** Where a text begins: to the right of its node, or to the left where the drawing ends. */
+/** Returns where a text begins: to the right of its node, or to the left if it would pass the edge of the drawing. */
 function textAt(context: CanvasRenderingContext2D, x: number, size: number, text: string, gap: number): number {
   const { width } = context.measureText(text)
   const right = x + size + gap
@@ -28,8 +28,8 @@ interface Box {
 const meet = (a: Box, b: Box): boolean => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom
 
 /**
- * A label with the colour of the ground around it, so that it can be read over edges. One that would lie on another is
- * left out: `taken` has those of this drawing.
+ * Draws labels with an outline in the background colour, so that they can be read over edges. A label that would
+ * overlap another is left out; `taken` holds the boxes of the labels in this drawing.
  */
 const labelIn =
   (palette: () => Palette, taken: Box[]): NodeLabelDrawingFunction =>
@@ -78,11 +78,11 @@ export interface Drawing {
   palette: Palette
   selected: string | undefined
   hidden: ReadonlySet<RelationshipType>
-  /** Finds places for what was added. */
+  /** Finds positions for nodes that were added. */
   settler: Settler
 }
 
-/** With a memory chosen, it and what it is related to stand out; a type that is hidden is not drawn. */
+/** Highlights the chosen memory and the ones related to it. Relationships of a hidden type are not drawn. */
 function reduceBy(drawing: Drawing): void {
   const { graph, sigma } = drawing
   const isNear = (id: string): boolean => {

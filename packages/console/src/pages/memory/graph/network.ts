@@ -1,19 +1,19 @@
-// Memories and their relationships as they are known so far. Each change gives a new one; the old one stays as it was.
+// The memories and relationships known so far. A network is immutable: each change returns a new one.
 import type { Memory, RelatedMemory, Relationship } from '@sensorium/client'
 
-/** What can still be read when it is drawn. */
+/** The most nodes that are still readable when drawn. */
 export const MOST_NODES = 500
 
 export interface Node {
   memory: Memory
-  /** Whether all of its relationships are there. Of the others only those that led to them. */
+  /** Whether all of its relationships are known. A node that is not expanded has only those that led to it. */
   isExpanded: boolean
 }
 
 export interface Network {
   nodes: ReadonlyMap<string, Node>
   edges: ReadonlyMap<string, Relationship>
-  /** Memories that were met and are not shown, because there are too many. */
+  /** Memories that were reached and are not shown, because there are too many. */
   leftOut: ReadonlySet<string>
 }
 
@@ -30,7 +30,7 @@ export function withMemories(network: Network, memories: readonly Memory[]): Net
   return { ...network, nodes, leftOut }
 }
 
-/** Adds what a traversal reached. An edge is shown when both of its ends are. */
+/** Adds the memories that a traversal reached. An edge is shown when both of its ends are. */
 export function withRelated(network: Network, related: readonly RelatedMemory[]): Network {
   const grown = withMemories(
     network,
@@ -43,7 +43,7 @@ export function withRelated(network: Network, related: readonly RelatedMemory[])
   return { ...grown, edges }
 }
 
-/** The same, of one memory and with nothing missing: a traversal of depth 1 in both directions. */
+/** The same for all relationships of one memory: the result of a traversal of depth 1 in both directions. */
 export function withExpanded(network: Network, id: string, related: readonly RelatedMemory[]): Network {
   const grown = withRelated(network, related)
   const node = grown.nodes.get(id)
@@ -51,13 +51,13 @@ export function withExpanded(network: Network, id: string, related: readonly Rel
   return { ...grown, nodes: new Map(grown.nodes).set(id, { ...node, isExpanded: true }) }
 }
 
-/** The relationships of a memory that are known, the strongest first. */
+/** Returns the known relationships of a memory, strongest first. */
 export const edgesOf = ({ edges }: Network, id: string): Relationship[] =>
   [...edges.values()]
     .filter(({ source_memory_id, target_memory_id }) => source_memory_id === id || target_memory_id === id)
     .sort((a, b) => b.strength - a.strength)
 
-/** How many relationships each memory has, of those that are known. */
+/** Returns the number of known relationships of each memory. */
 export function degrees({ edges }: Network): Map<string, number> {
   const counts = new Map<string, number>()
   for (const { source_memory_id, target_memory_id } of edges.values())

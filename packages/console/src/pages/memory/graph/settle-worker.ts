@@ -1,8 +1,8 @@
-// Finds places for the nodes, away from the page: five hundred of them take seconds, which nobody should wait for.
+// Finds positions for the nodes, off the main thread: five hundred nodes take seconds, which would block the page.
 import Graph from 'graphology'
 import forceAtlas2 from 'graphology-layout-forceatlas2'
 
-/** The graph by numbers: nodes by their place in `places`, and each edge as two nodes and its weight. */
+/** The graph as numbers: a node is its index in `places`, an edge is two nodes and a weight. */
 export interface ToSettle {
   round: number
   /** x and y of each node. */
@@ -54,7 +54,7 @@ async function settle(given: ToSettle): Promise<void> {
     if (performance.now() - shownAt < SHOWN_EACH_MS) continue
     shownAt = performance.now()
     tell(graph, given.round, false)
-    // A graph that has grown meanwhile is heard of here.
+    // Lets the message with a newer graph arrive.
     await new Promise((resolve) => setTimeout(resolve))
     if (latest !== given.round) return
   }

@@ -1,15 +1,15 @@
-// The layout of a graph, made by a thread of its own. Where motion is unwelcome, only the end is shown.
+// The layout of a graph, computed in a worker thread. If the user prefers reduced motion, only the result is shown.
 import type Graph from 'graphology'
 import type { Settled, ToSettle } from './settle-worker.ts'
 
 export interface Settler {
-  /** Begins anew with the graph as it is now. */
+  /** Starts again with the graph as it is now. */
   settle(graph: Graph, done: () => void): void
   stop(): void
 }
 
 export function makeSettler(): Settler {
-  // A file of ours: the policy of the page allows no thread that is made from a text.
+  // A file of its own: the page's content security policy allows no worker that is created from a string.
   const worker = new Worker(new URL('./settle-worker.ts', import.meta.url), { type: 'module' })
   const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches
   let round = 0

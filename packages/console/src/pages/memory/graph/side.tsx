@@ -1,4 +1,4 @@
-// Everything that is drawn, as text: the memory that was chosen with its relationships, and all memories to choose from.
+// Everything that is drawn, as text: the chosen memory with its relationships, and all memories to choose from.
 import { Link } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { Panel } from '../../../components/panel.tsx'

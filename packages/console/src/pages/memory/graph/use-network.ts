@@ -1,5 +1,5 @@
-// The graph as it grows: it begins with one memory and what is near it, or with the memories of a filter, and each that
-// is expanded brings all of its relationships.
+// The graph as it grows: it starts with one memory and those near it, or with the memories of a filter. Expanding a
+// memory adds all of its relationships.
 import type { Client, RelatedMemory } from '@sensorium/client'
 import { useEffect, useRef, useState } from 'react'
 import { useSession } from '../../../session/session.ts'
@@ -7,13 +7,13 @@ import { tellFailure } from '../../../shell/toast-store.ts'
 import { listQuery, searchBody, type Filters } from '../filters.ts'
 import { EMPTY, MOST_NODES, withExpanded, withMemories, withRelated, type Network } from './network.ts'
 
-/** Memories of a filter to begin with: one request each, so few enough to wait for. */
+/** How many memories of a filter to start with: each takes a request, so few enough to wait for. */
 const SEEDS = 60
-/** Requests at a time. */
+/** How many requests run at a time. */
 const ABREAST = 4
-/** What arrives is drawn together: each drawing of a large graph takes as long as several responses. */
+/** Responses within this time are drawn together: drawing a large graph once takes as long as several responses. */
 const DRAWN_EACH_MS = 400
-/** How far from a memory it begins. */
+/** How far the graph of one memory reaches at the start. */
 const DEPTH = 2
 
 async function begin(client: Client, of: string | undefined, filters: Filters, signal: AbortSignal): Promise<Network> {
@@ -86,7 +86,7 @@ export function useNetwork(of: string | undefined, filters: Filters): Growing {
     setWaiting((count) => Math.max(0, count - ids.length))
   }
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it begins anew for another address and for nothing else
+  // biome-ignore lint/correctness/useExhaustiveDependencies: starts again only for another address
   useEffect(() => {
     const controller = new AbortController()
     leaving.current = controller
