@@ -137,8 +137,8 @@ function holdWrites(client: pg.ClientBase): void {
  * Every statement is planned once per connection, whatever its values, and finds its rows through an index.
  *
  * By default PostgreSQL plans most acknowledgements and claims anew, because a plan for the known values looks a little
- * cheaper. That took a quarter of its CPU at 500 events a second; without it, the median from publish to receipt is 6 ms
- * instead of 10. A plan that is made while a table is new and small may read the whole table until statistics are
+ * cheaper. That took a quarter of its CPU at 500 events a second. Without it, the median from publish to receipt is
+ * 6 ms instead of 10. A plan that is made while a table is new and small may read the whole table until statistics are
  * gathered: a claim then took 15 ms instead of 1.
  *
  * Citus needs the values of some statements to find their shard, so there PostgreSQL chooses.
