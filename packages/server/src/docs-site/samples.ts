@@ -57,7 +57,7 @@ export function curlOf(shown: Shown, spec: Spec): string {
   if (method !== 'get' && !(method === 'post' && media !== undefined)) lines.push(`-X ${method.toUpperCase()}`)
   if (operation.operationId === 'streamDeliveries') lines.push('--no-buffer')
   if (operation.security.length > 0) lines.push('-H "authorization: Bearer $TOKEN"')
-  if (isSigned(shown)) lines.push('-H "x-signature-256: sha256=$SIGNATURE"')
+  if (isSigned(shown)) lines.push('-H "x-service-signature: sha256=$SIGNATURE"')
   if (media !== undefined) {
     lines.push(`-H 'content-type: ${media}'`)
     lines.push(`-d '${JSON.stringify(body).replaceAll("'", "'\\''")}'`)

@@ -19,13 +19,12 @@ export type MeasureBacklog = (now: number, change: number) => Promise<Backlog>
 
 /** `change` is how much the backlog has grown since the last call, as far as it was counted. */
 export function makeMeasureBacklog(store: Store, tenantId: string): MeasureBacklog {
-  const start = () => ({ after: '', waiting: 0, oldestAt: null as number | null, change: 0 })
+  const start = () => ({ after: '', waiting: 0, oldestAt: null as number | null })
   let pass = start()
   let known: Backlog & { change: number } = { waiting: 0, oldestAt: null, change: 0 }
   let isKnown = false
 
   return async (now, change) => {
-    pass.change += change
     known.change += change
     for (let pages = 0; pages < PAGES_A_SECOND; pages++) {
       const page = await pageBacklog(store, tenantId, pass.after, PAGE, now)

@@ -133,5 +133,12 @@ test('[STO-14] a secret comes from standard input or the environment, out of the
     ...env,
     WEBHOOK_SIGNING_SECRET: secret,
   })
-  assert.equal(JSON.parse(fromEnvironment.stdout).signing_secret, secret)
+  const { webhook, signing_secret } = JSON.parse(fromEnvironment.stdout)
+  assert.equal(signing_secret, secret)
+  const next = `whsec_${Buffer.alloc(32, 8).toString('base64')}`
+  const rotated = await bash(
+    `printf '${next}\\n' | "$NODE" "$COMMAND" webhook rotate ${webhook.id} --signing-secret - --json`,
+    inherited,
+  )
+  assert.equal(JSON.parse(rotated.stdout).signing_secret, next)
 })

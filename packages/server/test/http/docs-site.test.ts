@@ -5,6 +5,7 @@ import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { openapi, operations } from '@sensorium/contract'
 import { curlOf, sdkOf } from '../../src/docs-site/samples.ts'
+import { OWN_HEADER } from '../../src/ingest/webhooks/signature.ts'
 import { operationsOf, type Spec } from '../../src/docs-site/spec.ts'
 import { compileErrors } from '../support/compile-errors.ts'
 import { sqlite } from '../support/engines.ts'
@@ -69,6 +70,7 @@ test('[DOC-7] an operation is folded up with its samples, its errors and a form 
     assert.ok(own.includes('<figcaption>curl</figcaption>'), operationId)
     assert.ok(own.includes(`data-method="${shown.method.toUpperCase()}"`), operationId)
     assert.match(curlOf(shown, spec), /^curl 'http[^{}]+'/, operationId)
+    if (shown.path.startsWith('/ingest/')) assert.ok(curlOf(shown, spec).includes(`"${OWN_HEADER}: `), operationId)
     const has422 = own.includes('business_rule_violation')
     assert.equal(has422, '422' in shown.operation.responses, `${operationId}: only its own errors`)
   }
