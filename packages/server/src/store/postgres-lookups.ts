@@ -35,8 +35,9 @@ export function makeLookUps(makeClient: () => pg.Client, warn: (what: string, er
     try {
       await client.connect()
       setUp(client)
-      // Only notices are written here. Each would wait for the disk, and make publishes wait for it.
-      client.query('set synchronous_commit = off').catch(() => {})
+      // Only notices are written here. Each would wait for the disk, and make publishes wait for it. Mailboxes are read
+      // in the order of their index, as claims do (postgres-wire.ts).
+      client.query('set synchronous_commit = off; set enable_bitmapscan = off').catch(() => {})
     } catch (error) {
       client.end().catch(() => {})
       throw error

@@ -155,8 +155,14 @@ export function send(client: pg.ClientBase, sql: string, values: readonly Value[
   return client.query({ ...prepared(sql), values: values as unknown[], types })
 }
 
-/** Begins a transaction whose commit does not wait for the disk. */
-export const BEGIN_UNSYNCED = 'begin; set local synchronous_commit = off'
+/**
+ * Begins a transaction of claims, whose commit does not wait for the disk.
+ *
+ * A claim passes the entries of deliveries that were acknowledged since the last vacuum, thirty thousand a minute at 500
+ * events a second. An index scan marks them as dead, and the next one skips them. A bitmap scan reads all of them every
+ * time: a third of the database's CPU within half a minute.
+ */
+export const BEGIN_UNSYNCED = 'begin; set local synchronous_commit = off; set local enable_bitmapscan = off'
 
 /** Sends a command that is not prepared: it begins or ends a transaction. */
 export function sendCommand(

@@ -239,6 +239,21 @@ onBothEngines((engine) => {
       })
     }
 
+    if (engine.name === 'postgres')
+      test('[DLV-1] a claim reads its mailbox in the order of the index, however dear that looks', async () => {
+        const { sql } = (await statementsOf(service.store, paths['claim']!))[0]!
+        const planOfClaim = (mayBeLost: boolean): Promise<string> =>
+          service.store.tx(
+            async (tx) => {
+              await tx.run('set local random_page_cost = 1000')
+              return planForAllValues(tx, sql)
+            },
+            { mayBeLost },
+          )
+        assert.match(await planOfClaim(false), /Bitmap Index Scan on deliveries_open/, 'by itself it would not')
+        assert.doesNotMatch(await planOfClaim(true), /Bitmap|Sort/)
+      })
+
     for (const [name, run] of Object.entries(paths)) {
       test(`[DLV-1] [PUB-1] ${name} reads through an index`, async () => {
         const statements = await statementsOf(service.store, run)
