@@ -39,7 +39,8 @@ export const retrySchedule = (notes: Notes = {}) =>
   })
 
 const schedule = retrySchedule({
-  description: 'The waits after failed pushes 1, 2, 3 and so on, in seconds; the last repeats. Null: the default.',
+  description:
+    'The delays before push retries, in seconds: after the first failed push, the second, and so on. The last delay repeats. Null means the default schedule.',
 })
 
 export const Agent = Type.Object(
@@ -52,7 +53,10 @@ export const Agent = Type.Object(
     status: oneOf(AGENT_STATUSES),
     delivery_mode: oneOf(DELIVERY_MODES),
     delivery_endpoint: Type.Optional(endpoint),
-    paused: Type.Boolean({ examples: [false], description: 'A paused agent is handed nothing; its events wait.' }),
+    paused: Type.Boolean({
+      examples: [false],
+      description: 'While true, nothing is delivered to the agent and its events wait in the mailbox.',
+    }),
     retry_schedule_seconds: schedule,
     client_type: Type.String({ examples: ['other'], description: 'One of the configured chat clients, or `other`.' }),
     team_id: nullableText(255, { examples: ['team-blue'] }),
@@ -95,7 +99,7 @@ export const AgentUpdate = Type.Object(
 
 const keyFields = {
   id: id('key'),
-  prefix: Type.String({ examples: ['ak_live_9fQ2'], description: 'The leading characters of the key.' }),
+  prefix: Type.String({ examples: ['ak_live_9fQ2'], description: 'The first 12 characters of the key.' }),
   scopes: Type.Array(oneOf(SCOPES)),
   expires_at: nullableDateTime(),
   created_at: dateTime(),
@@ -110,7 +114,7 @@ export const MintedKey = Type.Object(
     key: Type.String({
       pattern: '^ak_live_[A-Za-z0-9]{32}$',
       examples: ['ak_live_0123456789abcdefghijABCDEFGHIJ01'],
-      description: 'The plaintext. Shown here once and never again.',
+      description: 'The API key in plaintext. It is shown only in this response.',
     }),
   },
   { $id: 'MintedKey' },
@@ -134,14 +138,14 @@ export const TokenResponse = Type.Object(
   {
     access_token: Type.String({
       examples: ['eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZ3QifQ.c2lnbmF0dXJl'],
-      description: 'A JWT that lives one hour, less where its key expires sooner.',
+      description: 'A JWT. It is valid for one hour, or until its key expires if that is sooner.',
     }),
     token_type: oneOf(['Bearer']),
     expires_at: dateTime(),
-    expires_in: Type.Integer({ description: 'Seconds until then.', examples: [3600] }),
+    expires_in: Type.Integer({ description: 'Seconds until the token expires.', examples: [3600] }),
     agent: Type.Unsafe<Agent | null>({
       anyOf: [Type.Ref('Agent'), { type: 'null' }],
-      description: 'The agent the key belongs to; null for an org-admin key.',
+      description: 'The agent that the key belongs to; null for an org-admin key.',
     }),
   },
   { $id: 'TokenResponse' },
@@ -205,16 +209,16 @@ export const agentOperations = {
   putAgent: operation({
     id: 'putAgent',
     audit: ['name', 'delivery_mode', 'client_type', 'team_id'],
-    summary: 'Register or change an agent by its external id',
+    summary: 'Register or update an agent by its external id',
     description:
-      'Makes the agent what the body says: what is left out is as a new agent has it; status, endpoint and keys stay. Doing it twice changes nothing.',
+      'Registers the agent if no agent has this external id. Otherwise replaces its fields with those of the body: fields that are left out get the defaults of a new agent, and status, endpoint and keys do not change. Repeating the request changes nothing.',
     tag,
     method: 'PUT',
     path: '/agents/by-external-id/{external_id}',
     access: { scope: 'admin' },
     body: AgentCreate,
     success: {
-      200: { description: 'The agent, changed or as it was', schema: Agent },
+      200: { description: 'The agent, updated or unchanged', schema: Agent },
       201: { description: 'The new agent', schema: Agent },
     },
   }),
@@ -236,20 +240,21 @@ export const agentOperations = {
     path: '/agents/{id}',
     access: { scope: 'admin', self: 'receive' },
     body: AgentUpdate,
-    success: { 200: { description: 'The agent as it is now', schema: Agent } },
+    success: { 200: { description: 'The updated agent', schema: Agent } },
   }),
   deactivateAgent: operation({
     id: 'deactivateAgent',
     audit: [],
     summary: 'Deactivate an agent',
-    description: 'Ends its tokens, stops new deliveries; what is queued waits. Doing it twice gives the same response.',
+    description:
+      'The tokens of the agent stop working and it gets no new deliveries; queued deliveries wait. Repeating the request returns the same response.',
     tag,
     method: 'POST',
     path: '/agents/{id}/deactivate',
     access: { scope: 'admin' },
     success: {
       200: {
-        description: 'Inactive',
+        description: 'The agent is inactive',
         schema: Type.Object({ status: oneOf(['inactive']) }, { $id: 'AgentDeactivated' }),
       },
     },
@@ -263,7 +268,10 @@ export const agentOperations = {
     path: '/agents/{id}/activate',
     access: { scope: 'admin' },
     success: {
-      200: { description: 'Active', schema: Type.Object({ status: oneOf(['active']) }, { $id: 'AgentActivated' }) },
+      200: {
+        description: 'The agent is active',
+        schema: Type.Object({ status: oneOf(['active']) }, { $id: 'AgentActivated' }),
+      },
     },
   }),
   pauseAgent: operation({
@@ -271,13 +279,16 @@ export const agentOperations = {
     audit: [],
     summary: 'Pause an agent',
     description:
-      'Polls of its mailbox come back empty, streams and pushes rest, and events still arrive. What it holds already it may acknowledge. Holds on every node at once. Doing it twice answers the same.',
+      'While an agent is paused, polls return nothing, and streams and pushes stop. Events still arrive in its mailbox, and it can acknowledge the deliveries that it already holds. Takes effect on every node at once. Repeating the request returns the same response.',
     tag,
     method: 'POST',
     path: '/agents/{id}/pause',
     access: { scope: 'admin', self: 'any' },
     success: {
-      200: { description: 'Paused', schema: Type.Object({ paused: Type.Boolean() }, { $id: 'AgentPaused' }) },
+      200: {
+        description: 'The agent is paused',
+        schema: Type.Object({ paused: Type.Boolean() }, { $id: 'AgentPaused' }),
+      },
     },
   }),
   resumeAgent: operation({
@@ -290,7 +301,7 @@ export const agentOperations = {
     access: { scope: 'admin', self: 'any' },
     success: {
       200: {
-        description: 'Resumed',
+        description: 'The agent is resumed',
         schema: Type.Object({ paused: Type.Boolean({ examples: [false] }) }, { $id: 'AgentResumed' }),
       },
     },
@@ -298,7 +309,7 @@ export const agentOperations = {
   listKeys: operation({
     id: 'listKeys',
     summary: 'List the API keys of an agent',
-    description: 'Newest first, without plaintext and without revoked keys.',
+    description: 'Newest first. Plaintext keys are not shown, and revoked keys are not listed.',
     tag: keysTag,
     method: 'GET',
     path: '/agents/{id}/keys',
@@ -311,7 +322,8 @@ export const agentOperations = {
     id: 'mintKey',
     audit: ['scopes', 'expires_at'],
     summary: 'Mint an API key',
-    description: 'The plaintext is in this response only. An agent may only mint scopes that it holds itself.',
+    description:
+      'The plaintext key is shown only in this response. An agent can only mint scopes that it holds itself.',
     tag: keysTag,
     method: 'POST',
     path: '/agents/{id}/keys',
@@ -323,7 +335,7 @@ export const agentOperations = {
     id: 'revokeKey',
     audit: [],
     summary: 'Revoke an API key',
-    description: 'Ends its tokens at once on this node, within a second on every other.',
+    description: 'The tokens of the key stop working at once on this node, and within a second on every other node.',
     tag: keysTag,
     method: 'DELETE',
     path: '/agents/{id}/keys/{key_id}',

@@ -8,18 +8,19 @@ const AuditEntry = Type.Object(
     at: dateTime(),
     actor: Type.String({
       examples: ['adm_01hv3k8z9q4m7t2x5c6w8r0s1d'],
-      description: 'The agent or org-admin, or `operator`.',
+      description: 'The id of the agent or org-admin that made the change, or `operator`.',
     }),
-    action: Type.String({ examples: ['updateAgent'], description: 'The operation, by its name in this document.' }),
+    action: Type.String({ examples: ['updateAgent'], description: 'The id of the operation in the OpenAPI document.' }),
     resource: Type.Unsafe<string | null>({
       type: ['string', 'null'],
       examples: ['agt_01hv3k8z9q4m7t2x5c6w8r0s1d'],
-      description: 'What was made or changed.',
+      description: 'The id of the resource that was created or changed.',
     }),
     request_id: Type.Unsafe<string | null>({ type: ['string', 'null'], examples: ['req_4f1c2a9be07700000001'] }),
     details: jsonObject({
       examples: [{ id: 'agt_01hv3k8z9q4m7t2x5c6w8r0s1d', delivery_mode: 'push' }],
-      description: 'Parameters and fields of the request, never a secret; `actor_key_id` is the API key that was used.',
+      description:
+        'Parameters and fields of the request, never a secret. `actor_key_id` is the id of the API key that was used.',
     }),
   },
   { $id: 'AuditEntry' },
@@ -41,9 +42,9 @@ const AuditList = Type.Object(
 export const auditOperations = {
   listAudit: operation({
     id: 'listAudit',
-    summary: 'List who changed what, newest first',
+    summary: 'List the audit log, newest first',
     description:
-      'Changes of agents, keys, interests, channels, members, feeds, dead letters, settings, webhooks and connectors, by the tenant and by the operator. Kept for `AUDIT_DAYS`.',
+      'Shows who changed what: changes to agents, keys, interests, channels, members, feeds, dead letters, settings, webhooks and connectors, made by the tenant or by the operator. Entries are kept for `AUDIT_DAYS`.',
     tag: 'Monitoring',
     method: 'GET',
     path: '/audit',
@@ -53,8 +54,8 @@ export const auditOperations = {
   }),
   listTenantAudit: operation({
     id: 'listTenantAudit',
-    summary: 'List who changed what in a tenant, newest first',
-    description: 'The audit log of the tenant, as its org-admins see it.',
+    summary: 'List the audit log of a tenant, newest first',
+    description: 'The same audit log that the org-admins of the tenant see.',
     tag: 'Operator',
     method: 'GET',
     path: '/operator/tenants/{slug}/audit',

@@ -16,8 +16,8 @@ export type MemberRole = (typeof MEMBER_ROLES)[number]
 const channelType = () =>
   oneOf(CHANNEL_TYPES, {
     description:
-      '`open`: every agent of the tenant sees it and may join and leave. `private`: only its members and org-admins see it. ' +
-      `\`direct\`: as private, with at most ${DIRECT_MEMBERS} members.`,
+      '`open`: every agent of the tenant can see, join and leave the channel. `private`: only members and org-admins can see it. ' +
+      `\`direct\`: like private, with at most ${DIRECT_MEMBERS} members.`,
   })
 
 export const Channel = Type.Object(
@@ -98,7 +98,7 @@ export const channelOperations = {
   listChannels: operation({
     id: 'listChannels',
     summary: 'List channels, newest first',
-    description: 'An agent sees the open ones and those it is a member of, an org-admin all.',
+    description: 'An agent sees open channels and the channels that it is a member of. An org-admin sees all channels.',
     tag,
     method: 'GET',
     path: '/channels',
@@ -115,7 +115,7 @@ export const channelOperations = {
     id: 'createChannel',
     audit: ['name', 'type'],
     summary: 'Create a channel',
-    description: 'The caller becomes its first member, with the role `owner`.',
+    description: 'The caller becomes the first member, with the role `owner`.',
     tag,
     method: 'POST',
     path: '/channels',
@@ -126,17 +126,17 @@ export const channelOperations = {
   putChannel: operation({
     id: 'putChannel',
     audit: ['name', 'type'],
-    summary: 'Create or change a channel by its external id',
+    summary: 'Create or update a channel by its external id',
     description:
-      'Gives the channel the name and description of the body, for its owners and admins; it keeps its type (422 `channel_type_fixed`). Doing it twice changes nothing.',
+      'Creates the channel if no channel has this external id. Otherwise replaces its name and description with those of the body; only `owner` and `admin` members and org-admins can do that. The type cannot be changed (422 `channel_type_fixed`). Repeating the request changes nothing.',
     tag,
     method: 'PUT',
     path: '/channels/by-external-id/{external_id}',
     access: writing,
     body: ChannelCreate,
     success: {
-      200: { description: 'The channel, changed or as it was', schema: Channel },
-      201: { description: 'The new channel, of which the caller is the owner', schema: Channel },
+      200: { description: 'The channel, updated or unchanged', schema: Channel },
+      201: { description: 'The new channel; the caller is its owner', schema: Channel },
     },
   }),
   getChannel: operation({
@@ -153,7 +153,7 @@ export const channelOperations = {
     audit: [],
     summary: 'Delete a channel',
     description:
-      'With its members and feeds. For its owners and org-admins; others get 422 `role_required`. What was delivered through it stays in the mailboxes.',
+      'Deletes the channel with its memberships and feeds. Only owners of the channel and org-admins can delete it; other callers get 422 `role_required`. Events that were delivered through the channel stay in the mailboxes.',
     tag,
     method: 'DELETE',
     path: '/channels/{id}',
@@ -176,8 +176,8 @@ export const channelOperations = {
     audit: ['participant_type', 'participant_id', 'role'],
     summary: 'Add a member to a channel',
     description:
-      'For its `owner` and `admin` members and for org-admins; an `admin` member makes no `owner`. ' +
-      'Any agent may add itself to an open channel, as a `member`. The new member receives what is published from now on.',
+      '`owner` and `admin` members and org-admins can add members; an `admin` member cannot add an `owner`. ' +
+      'Any agent can add itself to an open channel, as a `member`. The new member receives events published from now on.',
     tag,
     method: 'POST',
     path: '/channels/{id}/members',
@@ -190,8 +190,8 @@ export const channelOperations = {
     audit: [],
     summary: 'Remove a member from a channel, or leave it',
     description:
-      'Any member may leave. Removing others is for `owner` and `admin` members and for org-admins; an `admin` member removes ' +
-      'no `owner`. The last owner stays.',
+      'Any member can leave. `owner` and `admin` members and org-admins can remove other members; an `admin` member cannot ' +
+      'remove an `owner`. The last owner cannot leave or be removed.',
     tag,
     method: 'DELETE',
     path: '/channels/{id}/members/{participant_type}/{participant_id}',
@@ -214,8 +214,8 @@ export const channelOperations = {
     audit: ['event_type_glob', 'filter_expression'],
     summary: 'Create a feed',
     description:
-      'Every event published from now on that matches goes to every member of the channel. For `owner` and `admin` members and for ' +
-      'org-admins; in an open channel for every member.',
+      'Every matching event published from now on is delivered to every member of the channel. `owner` and `admin` members and ' +
+      'org-admins can create feeds; in an open channel every member can.',
     tag,
     method: 'POST',
     path: '/channels/{id}/feeds',
@@ -227,7 +227,7 @@ export const channelOperations = {
     id: 'deleteFeed',
     audit: [],
     summary: 'Delete a feed',
-    description: 'For `owner` and `admin` members and for org-admins.',
+    description: 'Only `owner` and `admin` members and org-admins can delete a feed.',
     tag,
     method: 'DELETE',
     path: '/channels/{id}/feeds/{feed_id}',

@@ -105,12 +105,12 @@ response: ${responseOf(operation, names)}
     return `${doc}export type ${name} = ${names.typeOf(schema, true)}`
   })
   return `${HEAD}
-/** Where each operation is. */
+/** The method and path of each operation. */
 export const OPERATIONS = {
 ${table.join('\n')}
 } as const
 
-/** What goes into each operation and what comes back. */
+/** The path parameters, query, body and response of each operation. */
 export interface Operations {
 ${shapes.join('\n')}
 }

@@ -20,7 +20,7 @@ const chosen = (name: string) =>
         Type.Object(deadLetterFilter, {
           $id: 'DeadLetterFilter',
           examples: [{ event_type: 'com.example.*', reason: 'timed out' }],
-          description: 'What all of them have in common; an empty one is all of them.',
+          description: 'Selects the dead letters that match every given field. An empty filter selects all of them.',
         }),
       ),
       limit: Type.Optional(
@@ -29,16 +29,16 @@ const chosen = (name: string) =>
           maximum: MAX_DEAD_LETTERS_AT_ONCE,
           default: 1000,
           examples: [1000],
-          description: 'With `filter`: how many at most, the newest.',
+          description: 'With `filter`: the maximum number of dead letters. The newest are taken.',
         }),
       ),
       dry_run: Type.Optional(
-        Type.Boolean({ examples: [true], description: 'Counts what would be done and does nothing.' }),
+        Type.Boolean({ examples: [true], description: 'Only counts the dead letters that match; nothing is changed.' }),
       ),
     },
     {
       $id: name,
-      description: 'Either `delivery_ids` or `filter`.',
+      description: 'Set either `delivery_ids` or `filter`.',
       examples: [{ filter: { reason: 'timed out' }, limit: 1000, dry_run: true }],
     },
   )
@@ -66,7 +66,7 @@ export const DeadLetterSummary = Type.Object(
   {
     $id: 'DeadLetterSummary',
     description:
-      'The 20 largest of each. `reason` is the last error, or else the reason without its numbers: each works as the `reason` of a filter. Of more than 20,000 dead letters the newest are grouped.',
+      'The 20 largest counts of each kind. `reason` is the last error if there is one, otherwise the reason without its numbers; each can be used as the `reason` of a filter. If there are more than 20,000 dead letters, only the newest are grouped.',
   },
 )
 export type DeadLetterSummary = Static<typeof DeadLetterSummary>
@@ -80,7 +80,7 @@ export const deadLetterOperations = {
     audit: ['delivery_ids', 'filter', 'limit'],
     summary: 'Replay many dead letters',
     description:
-      'Those of the calling agent; of the whole tenant for an org-admin. Each goes back into the mailbox of its recipient as a single replay does. Done in steps: where the call is cut off, some are replayed, and the same call goes on with the rest.',
+      'Replays dead letters of the calling agent, or of the whole tenant for an org-admin. Each one goes back into the mailbox of its recipient, like a single replay. The work is done in steps: if the call is interrupted, some dead letters are replayed, and repeating the call continues with the rest.',
     tag,
     access,
     method: 'POST',
@@ -101,7 +101,7 @@ export const deadLetterOperations = {
     audit: ['delivery_ids', 'filter', 'limit'],
     summary: 'Discard many dead letters',
     description:
-      'Those of the calling agent; of the whole tenant for an org-admin. They are deleted, and so are their receipts. Done in steps like a replay.',
+      'Discards dead letters of the calling agent, or of the whole tenant for an org-admin. The deliveries and their receipts are deleted. The work is done in steps, like a replay.',
     tag,
     access,
     method: 'POST',
@@ -120,7 +120,7 @@ export const deadLetterOperations = {
   getDeadLetterSummary: operation({
     id: 'getDeadLetterSummary',
     summary: 'Count dead letters by reason, event type and agent',
-    description: 'Those of the calling agent; of the whole tenant for an org-admin.',
+    description: 'Counts the dead letters of the calling agent, or of the whole tenant for an org-admin.',
     tag,
     access,
     method: 'GET',

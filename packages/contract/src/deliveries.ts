@@ -56,14 +56,18 @@ export const deadLetterFilter = {
     text(255, {
       minLength: 1,
       examples: ['agt_01hv3k8z9q4m7t2x5c6w8r0s1d'],
-      description: 'Its recipient. An agent finds its own alone.',
+      description: 'The id of the recipient. An agent can only find its own dead letters.',
     }),
   ),
   reason: Type.Optional(
-    text(1000, { minLength: 1, examples: ['timed out'], description: 'A part of `dlq_reason`, whatever the case.' }),
+    text(1000, {
+      minLength: 1,
+      examples: ['timed out'],
+      description: 'A substring of `dlq_reason`, case-insensitive.',
+    }),
   ),
-  since: Type.Optional(dateTime({ description: 'Dead-lettered then or later.' })),
-  until: Type.Optional(dateTime({ description: 'Dead-lettered then or earlier.' })),
+  since: Type.Optional(dateTime({ description: 'Dead-lettered at or after this time.' })),
+  until: Type.Optional(dateTime({ description: 'Dead-lettered at or before this time.' })),
 }
 
 const RecentEvent = Type.Object(
@@ -83,7 +87,8 @@ const RecentEvent = Type.Object(
 const PushState = Type.Object(
   {
     state: oneOf(['closed', 'open', 'half_open'], {
-      description: 'The circuit breaker: `open` leaves the endpoint alone for a while, `half_open` tries one request.',
+      description:
+        'The state of the circuit breaker. `open`: nothing is sent to the endpoint for a while. `half_open`: one request is tried.',
     }),
     consecutive_failures: Type.Integer(),
     last_status: Type.Unsafe<number | null>({ type: ['integer', 'null'], examples: [200] }),
@@ -91,11 +96,11 @@ const PushState = Type.Object(
     last_success_at: nullableTime,
     latency_ms: Type.Unsafe<number | null>({
       type: ['number', 'null'],
-      description: 'A moving mean.',
+      description: 'The moving average of the response time.',
       examples: [42.5],
     }),
   },
-  { $id: 'PushState', description: 'How the endpoint of a `push` agent has been responding, as this node knows it.' },
+  { $id: 'PushState', description: 'How the endpoint of a `push` agent has been responding, as known to this node.' },
 )
 
 const deliveryIds = Type.Array(Type.String({ maxLength: 255, examples: ['dlv_01hv3k8z9q4m7t2x5c6w8r0s1d'] }), {
@@ -113,7 +118,7 @@ export const deliveryOperations = {
     id: 'pollDeliveries',
     summary: 'Poll the mailbox',
     description:
-      'Delivers what is due, highest priority first, then oldest. Each delivery is leased for the visibility timeout: acknowledge it before then.',
+      'Returns the deliveries that are due, highest priority first, then oldest. Each delivery is leased for the visibility timeout: acknowledge it before the lease ends.',
     tag,
     access,
     method: 'GET',
@@ -126,7 +131,7 @@ export const deliveryOperations = {
           maximum: 20,
           default: 0,
           examples: [10],
-          description: 'Seconds to wait for something to be due.',
+          description: 'How many seconds to wait for a delivery to become due.',
         }),
       ),
     }),
@@ -147,7 +152,7 @@ export const deliveryOperations = {
     body: Type.Object({ delivery_ids: deliveryIds }, { $id: 'AckRequest' }),
     success: {
       200: {
-        description: 'How many were acknowledged by this call',
+        description: 'The number of deliveries that this call acknowledged',
         schema: Type.Object({ acknowledged: Type.Integer() }, { $id: 'Acknowledged' }),
       },
     },
@@ -156,7 +161,7 @@ export const deliveryOperations = {
     id: 'nackDeliveries',
     summary: 'Give deliveries back',
     description:
-      'Due again at once or after `retry_after_seconds`, or dead-lettered with your own reason. Counts as an attempt; on the last one it dead-letters.',
+      'The deliveries are due again at once or after `retry_after_seconds`, or they are dead-lettered with your reason. A nack counts as an attempt; on the last attempt it dead-letters the delivery.',
     tag,
     access,
     method: 'POST',
@@ -172,15 +177,15 @@ export const deliveryOperations = {
     ),
     success: {
       200: {
-        description: 'How many were given back',
+        description: 'The number of deliveries that were given back',
         schema: Type.Object({ nacked: Type.Integer() }, { $id: 'GivenBack' }),
       },
     },
   }),
   extendDeliveries: operation({
     id: 'extendDeliveries',
-    summary: 'Lengthen leases',
-    description: 'For a handler that needs longer: the leases it still holds last `seconds` from now.',
+    summary: 'Extend leases',
+    description: 'For a handler that needs more time. Leases that the agent still holds end `seconds` from now.',
     tag,
     access,
     method: 'POST',
@@ -191,7 +196,7 @@ export const deliveryOperations = {
     ),
     success: {
       200: {
-        description: 'How many leases were lengthened',
+        description: 'The number of leases that were extended',
         schema: Type.Object({ extended: Type.Integer() }, { $id: 'Extended' }),
       },
     },
@@ -200,7 +205,7 @@ export const deliveryOperations = {
     id: 'listDeadLetters',
     summary: 'List dead letters',
     description:
-      'Those of the calling agent; of the whole tenant for an org-admin. Newest first. With a pattern or a reason the newest 20,000 are looked through.',
+      'Lists the dead letters of the calling agent, or of the whole tenant for an org-admin, newest first. With a pattern or a reason, only the newest 20,000 are searched.',
     tag,
     access,
     method: 'GET',
@@ -218,7 +223,7 @@ export const deliveryOperations = {
     audit: [],
     summary: 'Replay a dead letter',
     description:
-      'Back into the mailbox of its recipient, due at once, attempt 1, with the priority and enrichment that apply today.',
+      'Puts the delivery back into the mailbox of its recipient, due at once, starting with attempt 1, with the priority and enrichment that apply now.',
     tag,
     access,
     method: 'POST',
@@ -232,7 +237,7 @@ export const deliveryOperations = {
   }),
   listRecentEvents: operation({
     id: 'listRecentEvents',
-    summary: 'The latest events an agent acknowledged',
+    summary: 'List the events that an agent acknowledged most recently',
     tag: 'Agents',
     method: 'GET',
     path: '/agents/{id}/events',
@@ -240,14 +245,14 @@ export const deliveryOperations = {
     query: Type.Object({ limit: clampedLimit(100, 5) }),
     success: {
       200: {
-        description: 'Last acknowledged first',
+        description: 'The events, most recently acknowledged first',
         schema: Type.Object({ events: Type.Array(RecentEvent) }, { $id: 'RecentEventList' }),
       },
     },
   }),
   getQueue: operation({
     id: 'getQueue',
-    summary: 'How the queue of an agent is doing',
+    summary: 'Get the queue health of an agent',
     tag: 'Agents',
     method: 'GET',
     path: '/agents/{id}/queue',
@@ -257,7 +262,7 @@ export const deliveryOperations = {
         description: 'Queue health',
         schema: Type.Object(
           {
-            pending: Type.Integer({ description: 'Waiting to be delivered.' }),
+            pending: Type.Integer({ description: 'Deliveries that wait to be delivered.' }),
             leased: Type.Integer(),
             dead_lettered: Type.Integer(),
             oldest_pending_at: nullableTime,

@@ -28,17 +28,17 @@ export const ERRORS = {
   },
   insufficient_scope: {
     status: 403,
-    when: 'The token is valid and lacks the scope this operation needs.',
+    when: 'The token is valid but lacks the scope that this operation needs.',
     details: Type.Object({ required_scope: Type.String() }),
   },
   not_found: {
     status: 404,
-    when: 'There is no such thing for this caller; a thing of another tenant is not told apart.',
+    when: 'The path or resource does not exist, or the caller cannot see it. A resource of another tenant gets the same response.',
     details: Type.Object({ resource_type: Type.String(), resource_id: Type.String() }),
   },
   method_not_allowed: {
     status: 405,
-    when: 'The path exists, the method does not. The Allow header lists those that do.',
+    when: 'The path exists, but not with this method. The Allow header lists the methods that it has.',
     details: Type.Object({ allowed: Type.Array(Type.String()) }),
   },
   request_timeout: {
@@ -48,7 +48,7 @@ export const ERRORS = {
   },
   conflict: {
     status: 409,
-    when: 'The Idempotency-Key was used with another body, or a unique value is taken.',
+    when: 'The Idempotency-Key was used with another body, or a unique value is already taken.',
     details: Type.Object({
       idempotency_key: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
       existing_resource_id: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
@@ -56,22 +56,22 @@ export const ERRORS = {
   },
   payload_too_large: {
     status: 413,
-    when: 'The body is over the size limit of the operation.',
+    when: 'The body exceeds the size limit of the operation.',
     details: Type.Object({ actual_size: Type.Integer(), max_size: Type.Integer() }),
   },
   unsupported_media_type: {
     status: 415,
-    when: 'The content type is not one this operation reads.',
+    when: 'The operation does not accept this content type.',
     details: Type.Object({ content_type: Type.String(), supported: Type.Array(Type.String()) }),
   },
   business_rule_violation: {
     status: 422,
-    when: 'The request is well formed and breaks a rule of the domain, named in details.rule.',
+    when: 'The request is well formed but breaks a rule of the domain, named in details.rule.',
     details: Type.Object({ rule: Type.String(), message: Type.String() }, { additionalProperties: true }),
   },
   rate_limited: {
     status: 429,
-    when: 'The sliding-window limit of the agent, the tenant or the client address is used up; or it has too many requests in hand, polls waiting or streams open at once, and window_seconds is 0. Retry-After says when to come back.',
+    when: 'The sliding-window limit of the agent, the tenant or the client address is used up. The same error reports too many concurrent requests, waiting polls or open streams; window_seconds is then 0. Retry-After says when to retry.',
     details: Type.Object({
       retry_after_seconds: Type.Integer(),
       limit: Type.Integer(),
@@ -85,7 +85,7 @@ export const ERRORS = {
   },
   service_unavailable: {
     status: 503,
-    when: 'The store is away or busy, the node drains or its queues are full. Retry-After says when to come back. The request was not taken, except where the store went away during the commit: then nobody can know, and the message says so. The same event id or Idempotency-Key makes the retry safe either way.',
+    when: 'The store is unavailable or busy, the node is shutting down, or its queues are full. Retry-After says when to retry. The request was not accepted, with one exception: if the store became unavailable during the commit, the outcome is unknown, and the message says so. With the same event id or Idempotency-Key a retry is safe in either case.',
     details: Type.Object({ retry_after_seconds: Type.Integer() }),
   },
 } as const satisfies Record<string, CatalogueEntry>

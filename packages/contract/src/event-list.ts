@@ -12,12 +12,12 @@ const exactly = (maxLength: number, example: string) =>
 const EventType = Type.Object(
   {
     type: Type.String({ examples: ['com.example.order.created'] }),
-    count: Type.Integer({ examples: [1200], description: 'Events accepted within the retention time, by whole days.' }),
-    last_at: dateTime({ description: 'When the last one was accepted.' }),
+    count: Type.Integer({ examples: [1200], description: 'Events accepted within the retention time, in whole days.' }),
+    last_at: dateTime({ description: 'When the last event of this type was accepted.' }),
     listeners: Type.Integer({
       examples: [3],
       description:
-        'Active agents and org-admins with an interest or feed whose pattern matches, whatever its filter says.',
+        'Active agents and org-admins with an interest or feed whose pattern matches the type, regardless of its filter.',
     }),
   },
   { $id: 'EventType' },
@@ -26,9 +26,9 @@ const EventType = Type.Object(
 export const eventListOperations = {
   listEventTypes: operation({
     id: 'listEventTypes',
-    summary: 'List the types of events, the latest first',
+    summary: 'List event types, latest first',
     description:
-      'What the tenant publishes, how often, and how many listen. A node counts 1,000 types a day, and other nodes add theirs within seconds.',
+      'Shows which types of events the tenant publishes, how often, and how many agents listen. A node counts at most 1,000 types a day; the counts of other nodes are added within seconds.',
     tag: 'Events',
     method: 'GET',
     path: '/events/types',
@@ -47,7 +47,7 @@ export const eventListOperations = {
   listEvents: operation({
     id: 'listEvents',
     summary: 'Search the events of the tenant, newest first',
-    description: `Looks through the newest ${MAX_EVENTS_SEARCHED.toLocaleString('en')} retained events between \`since\` and \`until\`. Where there are more, \`searched_back_to\` says how far that went: the same search with it as \`until\` goes on from there. \`total\` counts what was found.`,
+    description: `Searches the newest ${MAX_EVENTS_SEARCHED.toLocaleString('en')} retained events between \`since\` and \`until\`. If there are more, \`searched_back_to\` is the time that the search reached: repeat the search with it as \`until\` to continue. \`total\` is the number of events found.`,
     tag: 'Events',
     method: 'GET',
     path: '/events',
@@ -59,8 +59,8 @@ export const eventListOperations = {
       id: exactly(MAX_EVENT_ID, 'order-1-created'),
       sender: exactly(255, 'agt_01hv3k8z9q4m7t2x5c6w8r0s1d'),
       causationid: exactly(MAX_EVENT_ID, 'order-1-created'),
-      since: Type.Optional(dateTime({ description: 'Accepted then or later.' })),
-      until: Type.Optional(dateTime({ description: 'Accepted then or earlier.' })),
+      since: Type.Optional(dateTime({ description: 'Accepted at or after this time.' })),
+      until: Type.Optional(dateTime({ description: 'Accepted at or before this time.' })),
       ...page,
     }),
     success: {
@@ -72,7 +72,7 @@ export const eventListOperations = {
             total: Type.Integer({ examples: [1] }),
             searched_back_to: nullableDateTime({
               examples: [null],
-              description: 'Null where everything was looked through.',
+              description: 'The time that the search reached; null if it covered everything.',
             }),
           },
           { $id: 'EventList' },

@@ -44,20 +44,20 @@ export const Event = Type.Object(
       Type.String({
         examples: ['agt_01hv3k8z9q4m7t2x5c6w8r0s1d'],
         description:
-          'An agent, or a channel that the sender is a member of. The agent, or every other member, receives the event besides whoever matches.',
+          'The id of an agent, or of a channel that the sender is a member of. The agent, or every other member of the channel, receives the event in addition to the recipients with a matching interest or feed.',
       }),
     ),
     replyto: Type.Optional(
       Type.String({
         examples: ['agt_01hv3k8z9q4m7t2x5c6w8r0s1d'],
-        description: 'The `recipient` that a reply to this event should have. Kept as it came.',
+        description: 'The `recipient` that a reply to this event should have. Stored unchanged.',
       }),
     ),
     correlationid: Type.Optional(
       Type.String({
         examples: ['order-1-created'],
         description:
-          'What a reply belongs to: the `correlationid` of the question, or its id if it has none. Kept as it came.',
+          'In a reply: the `correlationid` of the question, or the id of the question if it has none. Stored unchanged.',
       }),
     ),
     data: Type.Optional(Type.Unknown({ description: 'Any JSON. Filters are evaluated against it.' })),
@@ -66,7 +66,7 @@ export const Event = Type.Object(
     $id: 'Event',
     additionalProperties: true,
     examples: [EVENT_EXAMPLE],
-    description: 'A CloudEvents 1.0 envelope; extension attributes are kept as they came.',
+    description: 'A CloudEvents 1.0 envelope. Extension attributes are stored unchanged.',
   },
 )
 export type Event = Static<typeof Event>
@@ -75,7 +75,9 @@ export const Published = Type.Object(
   {
     event_id: Type.String({ examples: ['order-1-created'] }),
     status: oneOf(['accepted', 'duplicate']),
-    recipients: Type.Optional(Type.Integer({ description: 'How many deliveries were made; only with `accepted`.' })),
+    recipients: Type.Optional(
+      Type.Integer({ description: 'The number of deliveries that were created; only with `accepted`.' }),
+    ),
   },
   { $id: 'Published' },
 )
@@ -94,7 +96,7 @@ const Refused = Type.Object(
 
 const BatchResults = Type.Object(
   { results: Type.Array(Type.Unsafe({ anyOf: [Published, Refused] })) },
-  { $id: 'BatchResults', description: 'One result for each event of the batch, in its order.' },
+  { $id: 'BatchResults', description: 'One result for each event of the batch, in the same order.' },
 )
 
 export const EventSummary = Type.Object(
@@ -106,22 +108,24 @@ export const EventSummary = Type.Object(
     time: Type.Unsafe<string | null>({
       type: ['string', 'null'],
       examples: ['2030-01-31T12:00:00Z'],
-      description: 'As the event says it. Null where it says none, and of an event over 16 KiB.',
+      description: 'The `time` of the event. Null if the event has none or is larger than 16 KiB.',
     }),
-    received_at: dateTime({ description: 'When it was accepted.' }),
+    received_at: dateTime({ description: 'When the event was accepted.' }),
     sender: Type.String({
       examples: ['agt_01hv3k8z9q4m7t2x5c6w8r0s1d'],
-      description: 'The agent or org-admin that published it, or the webhook or connector it came through.',
+      description:
+        'The id of the agent or org-admin that published the event, or of the webhook or connector that it came through.',
     }),
     recipients: Type.Unsafe<number | null>({
       type: ['integer', 'null'],
       examples: [2],
-      description: 'How many deliveries there are of it. Null where that is too many to count in passing.',
+      description: 'The number of deliveries of the event. Null if there are too many to count quickly.',
     }),
     snippet: Type.Unsafe<string | null>({
       type: ['string', 'null'],
       examples: ['{"total":120}'],
-      description: 'The first 200 characters of its data as JSON. Null where it has none, and of an event over 16 KiB.',
+      description:
+        'The first 200 characters of the data as JSON. Null if the event has no data or is larger than 16 KiB.',
     }),
   },
   { $id: 'EventSummary', description: 'An event without its payload.' },
@@ -138,7 +142,7 @@ const Matched = Type.Object(
     $id: 'Matched',
     examples: [{ kind: 'interest', id: 'int_01hv3k8z9q4m7t2x5c6w8r0s1d' }],
     description:
-      'What made a delivery: an interest, a channel feed, the `recipient` of the event (`id` is the agent or channel that it names), or a test event sent to the agent.',
+      'The cause of a delivery: an interest, a channel feed, the `recipient` of the event (`id` is the agent or channel that it names), or a test event sent to the agent.',
   },
 )
 export type Matched = Static<typeof Matched>
@@ -156,7 +160,7 @@ const Receipt = Type.Object(
     delivery_id: id('dlv'),
     agent_id: id('agt', { description: 'The recipient.' }),
     state: oneOf(RECEIPT_STATES),
-    attempts: Type.Integer({ description: 'How often it was delivered.' }),
+    attempts: Type.Integer({ description: 'The number of delivery attempts.' }),
     matched: Type.Array(Matched),
     created_at: dateTime(),
     first_attempt_at: nullableTime,
@@ -217,7 +221,7 @@ export const eventOperations = {
     id: 'publishEvent',
     summary: 'Publish an event',
     description:
-      'CloudEvents over HTTP in all three modes: structured JSON, binary (`ce-*` headers, the body is the data) and batch (1 to 100 events; the response is 200 `{results}` in order, each on its own). 202 means: on disk, with its deliveries. An id that was accepted before gives 200 `duplicate`.',
+      'Accepts CloudEvents over HTTP in all three modes: structured JSON, binary (the attributes are `ce-*` headers and the body is the data) and batch (1 to 100 events; the response is 200 `{results}` in the same order, and each event succeeds or fails independently). 202 means that the event and its deliveries are on disk. An id that was accepted before returns 200 `duplicate`.',
     tag,
     method: 'POST',
     path: '/events',
@@ -239,9 +243,9 @@ export const eventOperations = {
   }),
   getEvent: operation({
     id: 'getEvent',
-    summary: 'Trace an event: its receipts',
+    summary: 'Get an event and its receipts',
     description:
-      'The event and, for each recipient, how far its delivery got and what matched. For its publisher and for admins.',
+      'Returns the event and, for each recipient, the state of its delivery and what matched. Only the publisher of the event and admins can read it.',
     tag,
     method: 'GET',
     path: '/events/{id}',
@@ -262,7 +266,8 @@ export const eventOperations = {
   explainEvent: operation({
     id: 'explainEvent',
     summary: 'Explain who would receive an event, and why',
-    description: 'Stores nothing. With `agent_id`, also why that agent would or would not receive it.',
+    description:
+      'Stores nothing. With `agent_id`, the response also explains why that agent would or would not receive the event.',
     tag,
     method: 'POST',
     path: '/events/explain',
@@ -309,7 +314,8 @@ export const eventOperations = {
   sendTestEvent: operation({
     id: 'sendTestEvent',
     summary: 'Send a test event to an agent',
-    description: 'Publishes `test.dashboard` from `dashboard.test-event` about the agent, which always receives it.',
+    description:
+      'Publishes an event of type `test.dashboard` from the source `dashboard.test-event` about the agent. The agent always receives it.',
     tag: 'Agents',
     method: 'POST',
     path: '/agents/{id}/test-event',

@@ -26,10 +26,12 @@ export const Connector = Type.Object(
   {
     id: id('cnr'),
     tenant: Type.String({ examples: ['acme'] }),
-    kind: oneOf(CONNECTOR_KINDS, { description: 'What it speaks with its broker, as the scheme of the URL says.' }),
+    kind: oneOf(CONNECTOR_KINDS, {
+      description: 'The protocol between the connector and its broker, selected by the scheme of the URL.',
+    }),
     source: Type.String({ examples: ['erp'] }),
     url: Type.String({
-      description: 'The broker, its user and password left out.',
+      description: 'The URL of the broker, without user and password.',
       examples: ['amqps://***@broker.example.com:5671'],
     }),
     address: Type.String({ examples: ['/queue/orders'] }),
@@ -37,16 +39,20 @@ export const Connector = Type.Object(
     mapping: IngestMapping,
     state: oneOf(CONNECTOR_STATES, {
       description:
-        '`starting`: not connected yet. `reconnecting`: the connection was lost or refused. `failed`: the broker turned the ' +
-        'connector away, for its credentials, its address or a certificate; it is still tried again, at most every 30 seconds.',
+        '`starting`: not connected yet. `reconnecting`: the connection was lost or refused. `failed`: the broker refused the ' +
+        'connector because of its credentials, its address or a certificate; it is still retried, at most every 30 seconds.',
     }),
     last_error: Type.Unsafe<string | null>({ type: ['string', 'null'], examples: [null] }),
     counters: Type.Object({
       received: Type.Integer(),
-      accepted: Type.Integer({ description: 'Stored, duplicates included.' }),
+      accepted: Type.Integer({ description: 'Messages that were stored, including duplicates.' }),
       duplicates: Type.Integer(),
-      released: Type.Integer({ description: 'Given back to the broker, because the store could not take them.' }),
-      rejected: Type.Integer({ description: 'Refused: neither JSON nor a CloudEvent.' }),
+      released: Type.Integer({
+        description: 'Messages returned to the broker because the store could not accept them.',
+      }),
+      rejected: Type.Integer({
+        description: 'Messages that were refused, for example because they are neither JSON nor a CloudEvent.',
+      }),
     }),
     last_message_at: nullableDateTime(),
     created_at: dateTime(),
@@ -82,7 +88,7 @@ export const ingestOperations = {
       },
       {
         $id: 'WebhookCreate',
-        description: '`source` may be left out with a `preset`, whose name it then is.',
+        description: '`source` is required unless `preset` is set; it then defaults to the name of the preset.',
         examples: [{ tenant: 'acme', source: 'shop' }],
       },
     ),
@@ -114,7 +120,7 @@ export const ingestOperations = {
     id: 'rotateWebhook',
     audit: [],
     summary: "Replace a webhook's secret",
-    description: 'The secret before it holds for another 24 hours.',
+    description: 'The previous secret stays valid for another 24 hours.',
     tag,
     access,
     base,
@@ -130,7 +136,7 @@ export const ingestOperations = {
   deleteWebhook: operation({
     id: 'deleteWebhook',
     audit: [],
-    summary: 'Delete a webhook; its secret verifies no longer',
+    summary: 'Delete a webhook; its secret is no longer accepted',
     tag,
     access,
     base,
@@ -154,14 +160,15 @@ export const ingestOperations = {
         url: Type.String({
           maxLength: 2048,
           pattern: '^[a-z][a-z0-9+.-]*://',
-          description: 'The broker with user and password; a path names the virtual host. Kept encrypted.',
+          description:
+            'The URL of the broker, with user and password. A path names the virtual host. Stored encrypted.',
           expected: 'an amqp:// or amqps:// URL with a host',
           examples: ['amqps://user:password@broker.example.com:5671'],
         }),
         address: text(1024, {
           minLength: 1,
           description:
-            'What to receive from, as the broker spells it; for RabbitMQ 3 `/amq/queue/<name>` is a queue that exists.',
+            'The address to receive from, in the notation of the broker. For RabbitMQ 3, `/amq/queue/<name>` is an existing queue.',
           expected: 'the address of a queue, of 1 to 1024 characters',
           examples: ['/amq/queue/orders'],
         }),
@@ -171,13 +178,13 @@ export const ingestOperations = {
             maximum: MAX_CREDIT,
             default: DEFAULT_CREDIT,
             examples: [DEFAULT_CREDIT],
-            description: 'How many messages may be on their way to the store at once.',
+            description: 'How many messages may be in flight to the store at once.',
           }),
         ),
         mapping: Type.Optional(IngestMapping),
         tls_ca: Type.Optional(
           text(65_536, {
-            description: 'Trusted instead of the system’s authorities, for amqps.',
+            description: 'For amqps: certificates to trust instead of the system’s certificate authorities.',
             expected: 'certificates in PEM',
             examples: ['-----BEGIN CERTIFICATE-----\n…'],
           }),
@@ -207,8 +214,9 @@ export const ingestOperations = {
   pauseConnector: operation({
     id: 'pauseConnector',
     audit: [],
-    summary: 'Stop receiving, until resumed',
-    description: 'Messages under way are finished. Takes effect within two seconds.',
+    summary: 'Pause a connector',
+    description:
+      'The connector stops receiving until it is resumed. Messages in progress are finished. Takes effect within two seconds.',
     tag,
     access,
     base,
@@ -219,7 +227,7 @@ export const ingestOperations = {
   resumeConnector: operation({
     id: 'resumeConnector',
     audit: [],
-    summary: 'Receive again',
+    summary: 'Resume a paused connector',
     tag,
     access,
     base,
@@ -240,13 +248,13 @@ export const ingestOperations = {
   }),
   ingestWebhook: operation({
     id: 'ingestWebhook',
-    summary: 'Send an event from outside',
+    summary: 'Send an external event',
     description:
-      'Signed instead of authenticated: `X-Service-Signature` is the HMAC-SHA256 of the body as it is sent, keyed with the whole ' +
-      'signing secret, in hex, with or without `sha256=` in front. ' +
-      'A webhook with a preset takes its provider’s own signature header too. The body is JSON of any shape; the response is that of a publish. ' +
-      'A wrong signature and an unknown tenant are told apart by nothing: 401. ' +
-      'Long bodies are tried with few secrets, four from 32 KiB on: a tenant with more webhooks uses `own_url` of each.',
+      'Authenticated by a signature instead of a token: `X-Service-Signature` is the HMAC-SHA256 of the exact bytes of the body, ' +
+      'keyed with the whole signing secret, in hex, with or without the prefix `sha256=`. ' +
+      'A webhook with a preset also accepts its provider’s own signature header. The body is JSON of any shape; the response is the same as for a publish. ' +
+      'A wrong signature and an unknown tenant return the same 401. ' +
+      'For large bodies fewer secrets are tried, four from 32 KiB on: a tenant with more webhooks should use the `own_url` of each.',
     tag,
     base,
     access: { scope: 'public' },
@@ -260,15 +268,15 @@ export const ingestOperations = {
     bodyLimit: 'event',
     success: {
       202: { description: 'Accepted: the event is on disk', schema: Published },
-      200: { description: 'Duplicate: it was accepted before', schema: Published },
+      200: { description: 'Duplicate: the event was accepted before', schema: Published },
     },
   }),
   ingestOwnWebhook: operation({
     id: 'ingestOwnWebhook',
-    summary: 'Send an event from outside to one webhook',
+    summary: 'Send an external event to one webhook',
     description:
-      'As the address of the tenant, for one webhook: only its secret is tried, and the one before during a rotation. ' +
-      'A webhook that does not exist is refused like a wrong signature: 401.',
+      'Like the URL of the tenant, but for one webhook: only its own secrets are tried, including previous secrets that are still valid after a rotation. ' +
+      'An unknown webhook and a wrong signature return the same 401.',
     tag,
     base,
     access: { scope: 'public' },
@@ -282,7 +290,7 @@ export const ingestOperations = {
     bodyLimit: 'event',
     success: {
       202: { description: 'Accepted: the event is on disk', schema: Published },
-      200: { description: 'Duplicate: it was accepted before', schema: Published },
+      200: { description: 'Duplicate: the event was accepted before', schema: Published },
     },
   }),
 } as const

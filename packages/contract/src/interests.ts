@@ -10,7 +10,8 @@ export const globText = () =>
   filledText(512, {
     expected: 'a non-empty glob of at most 512 characters',
     examples: ['com.example.order.*'],
-    description: '`*` any run of characters, `?` one, `[a-z]` a class, `\\` escapes. Case-sensitive, whole type.',
+    description:
+      '`*` matches any run of characters, `?` one character, `[a-z]` a character class; `\\` escapes. Case-sensitive; the whole type must match.',
   })
 
 export const filterText = () =>
@@ -18,7 +19,7 @@ export const filterText = () =>
     expected: `a CEL expression of at most ${MAX_FILTER} characters, or null`,
     examples: ['data.total > 100'],
     description:
-      'A CEL predicate over the event: `data` is its data, `event` the envelope, a bare name a field of the data.',
+      'A CEL predicate over the event: `data` is the data of the event, `event` is the envelope, and a bare name is a field of the data.',
   })
 
 export const Interest = Type.Object(
@@ -50,7 +51,7 @@ export const InterestCreate = Type.Object(
         minimum: 0,
         maximum: 1000,
         examples: [0],
-        description: 'Deliver this many of the newest events that match, oldest first, before the response.',
+        description: 'Also delivers up to this many of the newest matching events, oldest first, before the response.',
       }),
     ),
   },
@@ -78,7 +79,7 @@ export const interestOperations = {
     id: 'createInterest',
     audit: ['event_type', 'filter_expression', 'priority', 'enrichment_depth', 'backfill'],
     summary: 'Create an interest',
-    description: 'For the calling agent itself only.',
+    description: 'An agent can only create interests for itself.',
     tag,
     method: 'POST',
     path: '/agents/{id}/interests',

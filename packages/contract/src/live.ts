@@ -11,29 +11,30 @@ export const LiveStats = Type.Object(
     at: dateTime(),
     seconds: Type.Number({
       examples: [1],
-      description: 'The time that the counts are of, usually 1.',
+      description: 'The length of the period that the counts cover, usually 1.',
     }),
-    events: Type.Integer({ examples: [12], description: 'Accepted.' }),
-    deliveries: Type.Integer({ examples: [31], description: 'Put into mailboxes.' }),
+    events: Type.Integer({ examples: [12], description: 'Events accepted.' }),
+    deliveries: Type.Integer({ examples: [31], description: 'Deliveries put into mailboxes.' }),
     acknowledgements: Type.Integer({ examples: [30] }),
     failures: Type.Integer({
       examples: [1],
       description:
-        'Deliveries given back, failed pushes, and leases that ran out; the latter count when the delivery is delivered again or dead-lettered.',
+        'Deliveries given back, failed pushes, and lapsed leases. A lapsed lease counts when its delivery is delivered again or dead-lettered.',
     }),
     dead_letters: Type.Integer({ examples: [0] }),
     backlog: Type.Integer({
       examples: [4],
-      description: 'Deliveries that wait in mailboxes, neither leased nor dead-lettered. Past 10,000 an estimate.',
+      description:
+        'Deliveries that wait in mailboxes, neither leased nor dead-lettered. Exact up to 10,000, an estimate beyond that.',
     }),
     oldest_waiting_seconds: Type.Unsafe<number | null>({
       type: ['integer', 'null'],
       examples: [3],
-      description: 'The age of the oldest of them.',
+      description: 'The age of the oldest waiting delivery; null if none is waiting.',
     }),
     left_out: Type.Integer({
       examples: [0],
-      description: `Events of that second that this stream did not show: more than ${MAX_LIVE_EVENTS} a second, or more than it could read.`,
+      description: `Events that this stream did not show: more than ${MAX_LIVE_EVENTS} a second, or more than the service could examine or the client could read.`,
     }),
   },
   { $id: 'LiveStats' },
@@ -44,7 +45,7 @@ export const MAX_STATS_MINUTES = 1_440
 
 const StatsMinute = Type.Object(
   {
-    at: dateTime({ description: 'When the minute began.' }),
+    at: dateTime({ description: 'The start of the minute.' }),
     events: Type.Integer({ examples: [720] }),
     deliveries: Type.Integer({ examples: [1860] }),
     acknowledgements: Type.Integer({ examples: [1855] }),
@@ -57,9 +58,9 @@ const StatsMinute = Type.Object(
 export const liveOperations = {
   getStats: operation({
     id: 'getStats',
-    summary: 'What happened in the tenant, by the minute',
+    summary: 'Get the activity of the tenant by minute',
     description:
-      'Oldest first, every minute of the time asked for, the present one last. Kept for a day. Each node adds what it counted every five seconds.',
+      'Returns every minute of the requested period, oldest first; the last one is the current minute. Counts are kept for a day. Each node adds its counts every five seconds.',
     tag: 'Monitoring',
     method: 'GET',
     path: '/stats',
@@ -77,7 +78,7 @@ export const liveOperations = {
   streamLive: operation({
     id: 'streamLive',
     summary: 'Watch the tenant live',
-    description: `Server-sent events. \`event: stats\` comes once a second with a LiveStats, and before it an \`event: event\` with an EventSummary for each event that was accepted and passes \`type\` and \`filter\`, at most ${MAX_LIVE_EVENTS} a second; \`left_out\` of the stats says how many more there were. Events of all nodes are shown. A comment comes every 15 seconds. The stream ends with its token, and when its reader falls behind for ten seconds.`,
+    description: `A stream of server-sent events. Once a second it sends \`event: stats\` with a LiveStats, and before that an \`event: event\` with an EventSummary for each accepted event that passes \`type\` and \`filter\`, at most ${MAX_LIVE_EVENTS} a second; \`left_out\` in the stats is the number of events that were not shown. Events of all nodes are included. A comment is sent every 15 seconds. The stream ends when its token ends, or when the client falls behind for ten seconds.`,
     tag: 'Monitoring',
     method: 'GET',
     path: '/live',
@@ -97,7 +98,7 @@ export const liveOperations = {
     messages: { event: EventSummary, stats: LiveStats },
     success: {
       200: {
-        description: 'Events and counts as they come',
+        description: 'Events and counts as they happen',
         schema: Type.String({
           examples: [
             'event: event\ndata: {"id":"order-1-created","type":"com.example.order.created",…}\n\nevent: stats\ndata: {"at":"2030-01-31T12:00:01.000Z","seconds":1,"events":1,…}\n\n',

@@ -39,7 +39,7 @@ const content = () =>
   })
 const memoryScope = () =>
   oneOf(MEMORY_SCOPES, {
-    description: '`agent`: its owner alone. `team`: agents of that team. `institutional`: the whole tenant.',
+    description: '`agent`: only the owner sees it. `team`: the agents of the team. `institutional`: the whole tenant.',
   })
 const teamId = (description: string) =>
   nullableText(255, {
@@ -56,25 +56,28 @@ const fields = {
   source_type: nullableText(255, { examples: ['ticket'] }),
   source_id: nullableText(1024, { examples: ['T-1001'] }),
   source_url: nullableUri(),
-  source_event_id: nullableText(512, { examples: ['order-1-created'], description: 'The event it derives from.' }),
-  external_id: externalId('The id in a system of yours: one live memory of its owner has it.'),
-  freshness_date: nullableDateTime({ description: 'When what it says was last known to be true.' }),
+  source_event_id: nullableText(512, {
+    examples: ['order-1-created'],
+    description: 'The id of the event that the memory derives from.',
+  }),
+  external_id: externalId('The id in another system of yours, unique among the live memories of the owner.'),
+  freshness_date: nullableDateTime({ description: 'When the content was last known to be true.' }),
 }
 
 export const Memory = Type.Object(
   {
     id: id('mem'),
     tenant_id: id('ten'),
-    agent_id: id('agt', { description: 'Its owner.' }),
-    team_id: nullableText(255, { examples: [null], description: 'Of a memory with scope `team`, null otherwise.' }),
+    agent_id: id('agt', { description: 'The id of the owner.' }),
+    team_id: nullableText(255, { examples: [null], description: 'The team, for scope `team`; otherwise null.' }),
     project_id: fields.project_id,
     type: oneOf(MEMORY_TYPES),
     scope: memoryScope(),
     status: oneOf(MEMORY_STATUSES),
     title: Type.String({ examples: ['Deploys on Friday fail'] }),
     content: Type.String({ examples: ['Three of the last four Friday deploys were rolled back.'] }),
-    confidence: fraction({ description: 'How certain it is.' }),
-    importance: fraction({ description: 'How much it matters; independent of confidence.' }),
+    confidence: fraction({ description: 'How certain the memory is.' }),
+    importance: fraction({ description: 'How much the memory matters, independent of its confidence.' }),
     metadata: fields.metadata,
     source_type: fields.source_type,
     source_id: fields.source_id,
@@ -85,7 +88,7 @@ export const Memory = Type.Object(
     expires_at: nullableDateTime(),
     created_at: dateTime(),
     updated_at: dateTime(),
-    accessed_at: dateTime({ description: 'When it was last fetched or found by a semantic search.' }),
+    accessed_at: dateTime({ description: 'When the memory was last fetched or found by a semantic search.' }),
   },
   { $id: 'Memory' },
 )
@@ -97,8 +100,8 @@ export const CreatedMemory = Type.Object(
     similar: Type.Optional(
       Type.Array(Type.Object({ id: id('mem'), score: Type.Number({ minimum: 0, maximum: 1, examples: [0.97] }) }), {
         description:
-          'Memories that say nearly the same (a likeness above 0.92), likest first, to merge instead of piling up. ' +
-          'Only where there are some, and they could be found at once.',
+          'Memories that say nearly the same (similarity above 0.92), most similar first, so that you can merge them. ' +
+          'Only present if there are any and they were found quickly.',
       }),
     ),
   },
@@ -112,7 +115,7 @@ export const MemoryCreate = Type.Object(
     scope: memoryScope(),
     title: title(),
     content: content(),
-    team_id: Type.Optional(teamId('For scope `team`; left out, the team of the token. Other scopes keep none.')),
+    team_id: Type.Optional(teamId('For scope `team`; defaults to the team of the token. Ignored with other scopes.')),
     project_id: Type.Optional(fields.project_id),
     confidence: Type.Optional(fraction({ default: DEFAULT_CONFIDENCE })),
     importance: Type.Optional(fraction({ default: DEFAULT_IMPORTANCE })),
@@ -134,7 +137,7 @@ export const MemoryUpdate = Type.Object(
     content: Type.Optional(content()),
     confidence: Type.Optional(fraction()),
     importance: Type.Optional(fraction()),
-    metadata: Type.Optional(jsonObject({ description: 'Replaces what was there.' })),
+    metadata: Type.Optional(jsonObject({ description: 'Replaces the existing metadata.' })),
     expires_at: Type.Optional(expiresAt()),
     freshness_date: Type.Optional(fields.freshness_date),
   },
@@ -160,7 +163,7 @@ export const MemorySearch = Type.Object(
   {
     query: filledText(MAX_CONTENT, {
       examples: ['why do deploys fail at the end of the week?'],
-      description: 'Natural language.',
+      description: 'A query in natural language.',
     }),
     scope: Type.Optional(memoryScope()),
     type: Type.Optional(oneOf(MEMORY_TYPES)),
@@ -169,7 +172,7 @@ export const MemorySearch = Type.Object(
     min_score: Type.Optional(
       fraction({
         description:
-          'Results with a lower score are left out. A score is about the chance that a person would call the result relevant.',
+          'Results with a lower score are left out. A score is roughly the probability that a person would call the result relevant.',
       }),
     ),
     project_id: Type.Optional(text(255, { examples: ['project-7'] })),
@@ -181,7 +184,7 @@ export const MemorySearch = Type.Object(
         maxProperties: 16,
         expected: 'an object of at most 16 texts, numbers, booleans or nulls',
         examples: [{ team: 'blue' }],
-        description: 'Members that the metadata has, with exactly these values.',
+        description: 'Finds only memories whose metadata has these members with exactly these values.',
       }),
     ),
     explain: Type.Optional(
@@ -199,12 +202,12 @@ export const SearchSignals = Type.Object(
     recency: Type.Number({ examples: [0.98] }),
     importance: Type.Number({ examples: [0.5] }),
     contradicted: Type.Optional(
-      Type.Number({ examples: [1], description: 'How strongly another result contradicts it; only where one does.' }),
+      Type.Number({ examples: [1], description: 'How strongly another result contradicts this one, if one does.' }),
     ),
   },
   {
     $id: 'SearchSignals',
-    description: 'What the score is made of, each 0 to 1. The signals may change; the keys beside them do not.',
+    description: 'The signals behind the score, each 0 to 1. Signals may change; the other fields of a result do not.',
   },
 )
 export type SearchSignals = Static<typeof SearchSignals>
@@ -227,7 +230,7 @@ export const memoryOperations = {
   listMemories: operation({
     id: 'listMemories',
     summary: 'List memories, newest first',
-    description: 'Those the caller may see; an org-admin sees all of the tenant.',
+    description: 'Lists the memories that the caller can see. An org-admin sees all memories of the tenant.',
     tag,
     method: 'GET',
     path: '/memories',
@@ -240,7 +243,7 @@ export const memoryOperations = {
       status: Type.Optional(
         oneOf(MEMORY_STATUSES, {
           default: 'active',
-          description: '`deleted` and `expired`: for their owner and org-admins.',
+          description: 'Only the owner and org-admins can list `deleted` and `expired` memories.',
         }),
       ),
       created_after: Type.Optional(dateTime()),
@@ -248,7 +251,7 @@ export const memoryOperations = {
       search: Type.Optional(
         text(MAX_CONTENT, {
           examples: ['deploy'],
-          description: 'One literal substring of the title or the content, in any case. Not semantic.',
+          description: 'A literal substring of the title or the content, case-insensitive. Not a semantic search.',
         }),
       ),
     }),
@@ -262,7 +265,7 @@ export const memoryOperations = {
   createMemory: operation({
     id: 'createMemory',
     summary: 'Create a memory',
-    description: 'The caller owns it.',
+    description: 'The caller becomes the owner of the memory.',
     tag,
     method: 'POST',
     path: '/memories',
@@ -276,7 +279,7 @@ export const memoryOperations = {
     id: 'searchMemories',
     summary: 'Search memories by meaning',
     description:
-      'Blends meaning and words, then confidence, recency and importance; the score decides the order, whatever the scope. ' +
+      'The score combines meaning and words with confidence, recency and importance. Results are ordered by score, regardless of scope. ' +
       '`total` is the number of results in the response.',
     tag,
     method: 'POST',
@@ -293,7 +296,7 @@ export const memoryOperations = {
   getMemory: operation({
     id: 'getMemory',
     summary: 'Get a memory',
-    description: 'Moves its `accessed_at`.',
+    description: 'Updates `accessed_at`.',
     tag,
     method: 'GET',
     path: '/memories/{id}',
@@ -303,7 +306,7 @@ export const memoryOperations = {
   updateMemory: operation({
     id: 'updateMemory',
     summary: 'Update a memory',
-    description: 'For its owner and for org-admins. Type and scope stay; `promote` widens the scope.',
+    description: 'Only for the owner and org-admins. Type and scope cannot be changed; `promote` widens the scope.',
     tag,
     method: 'PATCH',
     path: '/memories/{id}',
@@ -316,15 +319,15 @@ export const memoryOperations = {
     id: 'deleteMemory',
     summary: 'Delete a memory',
     description:
-      'For its owner and for org-admins. It is gone from every response. With `erase`, for org-admins, nothing of it is kept, ' +
-      'also of what was deleted or has expired.',
+      'Only the owner and org-admins can delete a memory. A deleted memory appears in no response, except in a list with status `deleted`. ' +
+      'With `erase`, an org-admin removes the memory from the store, even if it was deleted or has expired.',
     tag,
     method: 'DELETE',
     path: '/memories/{id}',
     access: writing,
     query: Type.Object({
       erase: Type.Optional(
-        Type.Boolean({ default: false, examples: [true], description: 'Keeps nothing of it. For org-admins.' }),
+        Type.Boolean({ default: false, examples: [true], description: 'Erases the memory. Only for org-admins.' }),
       ),
     }),
     success: { 204: { description: 'Deleted' } },
@@ -332,7 +335,7 @@ export const memoryOperations = {
   promoteMemory: operation({
     id: 'promoteMemory',
     summary: 'Promote a memory to a wider scope',
-    description: 'For its owner and for org-admins. A scope only widens: `agent` to `team` to `institutional`.',
+    description: 'Only for the owner and org-admins. A scope can only widen: `agent` to `team` to `institutional`.',
     tag,
     method: 'POST',
     path: '/memories/{id}/promote',

@@ -10,10 +10,11 @@ export const MemoryVersion = Type.Object(
   {
     version: Type.Integer({ minimum: 1, examples: [2], description: 'Version 1 is the memory as it was created.' }),
     changed_at: dateTime(),
-    changed_by: id('agt', { description: 'The agent or org-admin who made this version.' }),
+    changed_by: id('agt', { description: 'The id of the agent or org-admin that made this version.' }),
     fields: jsonObject({
       examples: [{ title: 'Deploys on Friday fail', confidence: 0.9 }],
-      description: 'What this version changed, with the new values. Of the oldest version that is kept, all fields.',
+      description:
+        'The fields that this version changed, with their new values. The oldest version that is kept has all fields.',
     }),
   },
   { $id: 'MemoryVersion' },
@@ -42,10 +43,10 @@ const writing = { scope: 'memory:write' } as const
 export const memoryKeepingOperations = {
   putMemory: operation({
     id: 'putMemory',
-    summary: 'Create or change a memory by its external id',
+    summary: 'Create or update a memory by its external id',
     description:
-      'Among the memories that the caller owns. Makes the memory what the body says: what is left out is as a new memory has ' +
-      'it. A scope only widens. Doing it twice changes nothing.',
+      'Creates the memory if the caller owns none with this external id. Otherwise replaces it with the body: fields that are ' +
+      'left out get the defaults of a new memory. A scope can only widen. Repeating the request changes nothing.',
     tag,
     method: 'PUT',
     path: '/memories/by-external-id/{external_id}',
@@ -54,16 +55,16 @@ export const memoryKeepingOperations = {
     body: MemoryCreate,
     asText: ['metadata'],
     success: {
-      200: { description: 'The memory, changed or as it was', schema: Memory },
+      200: { description: 'The memory, updated or unchanged', schema: Memory },
       201: { description: 'The new memory', schema: Memory },
     },
   }),
   getMemoryHistory: operation({
     id: 'getMemoryHistory',
-    summary: 'Show the versions of a memory, newest first',
+    summary: 'List the versions of a memory, newest first',
     description:
-      `For whoever sees the memory. The newest ${MAX_VERSIONS} are kept, with at most 1 MiB of what changes replaced; ` +
-      'the last change is always there.',
+      `Every caller that can see the memory can see its history. The newest ${MAX_VERSIONS} versions are kept, with at most 1 MiB of replaced values; ` +
+      'the last change is always kept.',
     tag,
     method: 'GET',
     path: '/memories/{id}/history',
@@ -79,8 +80,8 @@ export const memoryKeepingOperations = {
     id: 'restoreMemory',
     summary: 'Restore a version of a memory',
     description:
-      'For its owner and for org-admins. Makes a new version with the fields of the old one; scope and team stay, and an ' +
-      'expiry that has passed is not restored.',
+      'Only the owner and org-admins can restore a version. Creates a new version with the fields of the old one. Scope and team ' +
+      'do not change, and an expiry that has passed is not restored.',
     tag,
     method: 'POST',
     path: '/memories/{id}/restore',
@@ -90,10 +91,10 @@ export const memoryKeepingOperations = {
   }),
   findSimilarMemories: operation({
     id: 'findSimilarMemories',
-    summary: 'Find memories that say nearly the same',
+    summary: 'Find similar memories',
     description:
-      'Among those that the caller sees, likest first. `score` is the cosine of their meaning: 1 is the same. Of a long memory ' +
-      'the beginning is compared. `accessed_at` does not move.',
+      'Finds memories that say nearly the same, among those that the caller can see, most similar first. `score` is the cosine ' +
+      'similarity of the embeddings; 1 means the same. Only the beginning of a long memory is compared. `accessed_at` is not updated.',
     tag,
     method: 'GET',
     path: '/memories/{id}/similar',
@@ -103,7 +104,7 @@ export const memoryKeepingOperations = {
     }),
     success: {
       200: {
-        description: 'The likest memories',
+        description: 'The most similar memories',
         schema: Type.Object({ results: Type.Array(SearchResult) }, { $id: 'SimilarMemories' }),
       },
     },
@@ -112,13 +113,13 @@ export const memoryKeepingOperations = {
     id: 'mergeMemories',
     summary: 'Merge memories into one',
     description:
-      'For their owner and for org-admins. The memory keeps its words; relationships of the others move to it, they are ' +
-      'deleted, and `metadata.derived_from` names them. All have the same owner, scope and team.',
+      'Only the owner and org-admins can merge memories. The memory keeps its own text. The relationships of the others move to it, ' +
+      'the others are deleted, and `metadata.derived_from` names them. All must have the same owner, scope and team.',
     tag,
     method: 'POST',
     path: '/memories/{id}/merge',
     access: writing,
     body: MemoryMerge,
-    success: { 200: { description: 'The memory that is left', schema: Memory } },
+    success: { 200: { description: 'The merged memory', schema: Memory } },
   }),
 } as const

@@ -36,7 +36,7 @@ export const ImportedMemories = Type.Object(
           details: jsonObject(),
         }),
       }),
-      { description: 'The first 1,000 of those that were refused, with the number of the line.' },
+      { description: 'The first 1,000 refused lines, with their line numbers.' },
     ),
   },
   { $id: 'ImportedMemories' },
@@ -53,14 +53,16 @@ export const memoryTransferOperations = {
     id: 'exportMemories',
     summary: 'Export memories and their relationships',
     description:
-      'What the caller sees, as newline-delimited JSON: memories, oldest first, then the relationships between them. ' +
-      'Made while it is read; `accessed_at` does not move.',
+      'Returns everything that the caller can see as newline-delimited JSON: memories, oldest first, then the relationships between them. ' +
+      'The response is produced while it is read. `accessed_at` is not updated.',
     tag,
     method: 'GET',
     path: '/memories/export',
     access: { scope: 'memory:read' },
     query: Type.Object({
-      since: Type.Optional(dateTime({ description: 'Memories updated, and relationships created, since then.' })),
+      since: Type.Optional(
+        dateTime({ description: 'Exports only memories updated, and relationships created, at or after this time.' }),
+      ),
     }),
     produces: NDJSON,
     success: {
@@ -74,9 +76,9 @@ export const memoryTransferOperations = {
     id: 'importMemories',
     summary: 'Import memories and relationships',
     description:
-      'Newline-delimited JSON of up to 100 MiB, as an export writes it: a line is a memory (the body of a creation, with `id`, ' +
-      '`created_at` and `updated_at` where it has them) or a relationship. The caller owns what is created. Ids are mapped, ' +
-      'external ids upsert, and the same lines again are skipped. Each line stands alone.',
+      'Accepts up to 100 MiB of newline-delimited JSON, in the format of an export. A line is a memory (the body of a creation, ' +
+      'optionally with `id`, `created_at` and `updated_at`) or a relationship. The caller owns the memories that are created. Ids are mapped, ' +
+      'external ids upsert, and lines that were imported before are skipped. Each line succeeds or fails independently.',
     tag,
     method: 'POST',
     path: '/memories/import',
@@ -85,6 +87,8 @@ export const memoryTransferOperations = {
     body: Type.String({ examples: [LINES], description: 'Newline-delimited JSON.' }),
     checksBody: true,
     bodyLimit: 'import',
-    success: { 200: { description: 'What became of the lines', schema: ImportedMemories } },
+    success: {
+      200: { description: 'How many lines were created, updated, skipped or refused', schema: ImportedMemories },
+    },
   }),
 } as const

@@ -18,14 +18,14 @@ const OWN_FORMATS: Record<string, string | undefined> = {
 }
 
 /** Returns a schema as OpenAPI shows it. Named schemas are put into `components` and referenced. */
-function shown(schema: unknown, components: Map<string, Json>, top = false): Json {
-  if (Array.isArray(schema)) return schema.map((part) => shown(part, components))
+function toOpenapiSchema(schema: unknown, components: Map<string, Json>, top = false): Json {
+  if (Array.isArray(schema)) return schema.map((part) => toOpenapiSchema(part, components))
   if (typeof schema !== 'object' || schema === null) return schema as Json
   const { $id, $ref } = schema as { $id?: string; $ref?: string }
   if ($id !== undefined && !top) {
     if (!components.has($id)) {
       components.set($id, null)
-      components.set($id, shown(schema, components, true))
+      components.set($id, toOpenapiSchema(schema, components, true))
     }
     return { $ref: `#/components/schemas/${$id}` }
   }
@@ -36,7 +36,7 @@ function shown(schema: unknown, components: Map<string, Json>, top = false): Jso
     if (key === 'format' && typeof value === 'string' && value in OWN_FORMATS) {
       const format = OWN_FORMATS[value]
       if (format) result[key] = format
-    } else result[key] = shown(value, components)
+    } else result[key] = toOpenapiSchema(value, components)
   }
   // Stated explicitly: generators turn an object without fields into one that must be empty.
   const isOpen = [result['type']].flat().includes('object') && !('properties' in result)
@@ -116,7 +116,7 @@ function parametersOf(operation: Operation, components: Map<string, Json>): Json
   }))
   const query = operation.query as { properties?: Record<string, TSchema>; required?: string[] } | undefined
   for (const [name, schema] of Object.entries(query?.properties ?? {})) {
-    const { description, ...rest } = shown(schema, components) as JsonObject
+    const { description, ...rest } = toOpenapiSchema(schema, components) as JsonObject
     parameters.push({
       name,
       in: 'query',
@@ -141,14 +141,14 @@ const withMessages = (schema: Json, { messages }: Operation, components: Map<str
     : {
         ...(schema as JsonObject),
         contentMediaType: 'application/json',
-        contentSchema: { anyOf: Object.values(messages).map((message) => shown(message, components)) },
+        contentSchema: { anyOf: Object.values(messages).map((message) => toOpenapiSchema(message, components)) },
       }
 
 /** Returns every response: the successes with their schemas and examples, then the errors by status. */
 function responsesOf(operation: Operation, components: Map<string, Json>): JsonObject {
   const responses: JsonObject = {}
   for (const [status, { description, schema }] of Object.entries(operation.success)) {
-    const visible = schema ? shown(schema, components) : undefined
+    const visible = schema ? toOpenapiSchema(schema, components) : undefined
     responses[status] = {
       description,
       ...(visible === undefined
@@ -172,20 +172,25 @@ function responsesOf(operation: Operation, components: Map<string, Json>): JsonO
 function requestOf(operation: Operation, components: Map<string, Json>): JsonObject {
   const media = operation.consumes ?? ['application/json']
   const content = media.map((type) => {
-    const schema = shown(ofMedia(type, operation.body), components)
+    const schema = toOpenapiSchema(ofMedia(type, operation.body), components)
     return [type, { schema, example: exampleOf(schema, components, true) }]
   })
   return { required: !operation.bodyOptional, content: Object.fromEntries(content) }
 }
 
-function needsOf({ access: { scope, self } }: Operation): string {
-  if (scope === 'public') return 'Public.'
-  if (scope === 'any') return 'Any principal of the tenant.'
-  if (scope === 'operator') return 'The operator.'
-  if (scope === 'org_admin') return 'The org-admin of the tenant.'
+function needsOf({ access: { scope, or, self } }: Operation): string {
+  if (scope === 'public') return 'Requires no token.'
+  if (scope === 'any') return 'Requires a token of the tenant; no scope is needed.'
+  if (scope === 'operator') return 'Requires the operator token.'
+  if (scope === 'org_admin') return 'Requires the token of an org-admin.'
   const own =
-    self === undefined ? '' : self === 'any' ? ', or the agent itself' : `, or \`${self}\` for the agent itself`
-  return `Scope \`${scope}\`${own}.`
+    self === undefined
+      ? ''
+      : self === 'any'
+        ? ', or a token of the agent itself'
+        : `, or \`${self}\` for the agent itself`
+  const other = or === undefined ? '' : ` or \`${or}\``
+  return `Requires the scope \`${scope}\`${other}${own}.`
 }
 
 const SECURITY: Record<string, Json> = { public: [], operator: [{ operator: [] }] }
@@ -205,12 +210,12 @@ function pathItem(operation: Operation, components: Map<string, Json>): JsonObje
 
 export function openapi(operations: readonly Operation[]): JsonObject {
   const components = new Map<string, Json>()
-  shown(ErrorEnvelope, components)
+  toOpenapiSchema(ErrorEnvelope, components)
   const paths: Record<string, JsonObject> = {}
   // All schemas first: an example may need a schema that is only referenced until later.
   for (const { body, success, messages = {} } of operations)
     for (const schema of [body, ...Object.values(success).map((one) => one.schema), ...Object.values(messages)])
-      if (schema) shown(schema, components)
+      if (schema) toOpenapiSchema(schema, components)
   for (const operation of operations) {
     const path = (operation.base === 'v1' ? '/v1' : '') + operation.path
     ;(paths[path] ??= {})[operation.method.toLowerCase()] = pathItem(operation, components)
@@ -236,7 +241,7 @@ export function openapi(operations: readonly Operation[]): JsonObject {
           type: 'http',
           scheme: 'bearer',
           bearerFormat: 'JWT',
-          description: 'The access token of POST /v1/auth/token.',
+          description: 'An access token from POST /v1/auth/token.',
         },
         operator: { type: 'http', scheme: 'bearer', description: 'The operator token of this installation.' },
       },
@@ -246,15 +251,14 @@ export function openapi(operations: readonly Operation[]): JsonObject {
           in: 'header',
           required: false,
           description:
-            'Makes a retry safe: the same key with the same body gives the same response, for 24 hours at least.',
+            'Makes a retry safe: for at least 24 hours, the same key with the same body returns the same response.',
           schema: { type: 'string', maxLength: 255 },
         },
         Prefer: {
           name: 'Prefer',
           in: 'header',
           required: false,
-          description:
-            '`handling=strict` refuses a field of the body that the operation does not know, which is otherwise ignored.',
+          description: '`handling=strict` refuses unknown fields of the body, which are otherwise ignored.',
           schema: { type: 'string', examples: ['handling=strict'] },
         },
       },

@@ -20,13 +20,13 @@ export type Tenant = Static<typeof Tenant>
 
 const adminKey = Type.String({
   examples: ['ak_live_0123456789abcdefghijABCDEFGHIJ01'],
-  description: 'An org-admin API key. Shown here once and never again.',
+  description: 'An org-admin API key. It is shown only in this response.',
 })
 
 export const AdminKey = Type.Object(
   {
     id: id('key'),
-    prefix: Type.String({ examples: ['ak_live_9fQ2'], description: 'The leading characters of the key.' }),
+    prefix: Type.String({ examples: ['ak_live_9fQ2'], description: 'The first 12 characters of the key.' }),
     created_at: dateTime(),
     last_used_at: nullableDateTime(),
   },
@@ -74,16 +74,16 @@ const quota = (description: string) => setting(0, 1_000_000_000_000_000, descrip
 
 const settings = {
   visibility_timeout_s: setting(1, 43_200, 'How long a lease lasts, in seconds.'),
-  max_attempts: setting(1, 1000, 'Attempts before a delivery is dead-lettered.'),
-  push_retry_s: retrySchedule({ description: 'The waits after failed pushes, in seconds; the last repeats.' }),
-  retention_days: setting(1, 36_500, 'How long acknowledged deliveries and their events are kept.'),
-  rate_limit_agent: limitSetting('Requests of one agent in a window.'),
-  rate_limit_tenant: limitSetting('Requests of the whole tenant in a window.'),
-  quota_agents: quota('Agents, inactive ones included.'),
-  quota_interests: quota('Interests of all agents together.'),
-  quota_memories: quota('Memories that are not deleted.'),
-  quota_stored_bytes: quota('Bytes of retained events, and of memories that are not erased.'),
-  quota_events_per_day: quota('Events accepted in a day (UTC).'),
+  max_attempts: setting(1, 1000, 'The number of attempts before a delivery is dead-lettered.'),
+  push_retry_s: retrySchedule({ description: 'The delays before push retries, in seconds. The last delay repeats.' }),
+  retention_days: setting(1, 36_500, 'How many days acknowledged deliveries and their events are kept.'),
+  rate_limit_agent: limitSetting('The maximum number of requests of one agent in a window.'),
+  rate_limit_tenant: limitSetting('The maximum number of requests of the whole tenant in a window.'),
+  quota_agents: quota('The maximum number of agents, including inactive ones.'),
+  quota_interests: quota('The maximum number of interests of all agents together.'),
+  quota_memories: quota('The maximum number of memories that are not deleted.'),
+  quota_stored_bytes: quota('The maximum number of bytes of retained events and of memories that are not erased.'),
+  quota_events_per_day: quota('The maximum number of events accepted in a day (UTC).'),
 }
 
 /** The names of all settings of a tenant. */
@@ -91,7 +91,7 @@ export const TENANT_SETTINGS = Object.keys(settings) as (keyof typeof settings)[
 
 export const TenantSettings = Type.Object(settings, {
   $id: 'TenantSettings',
-  description: 'Null is the default: the environment variable, and no quota.',
+  description: 'Null means the default: the value of the environment variable, or no quota.',
 })
 export type TenantSettings = Static<typeof TenantSettings>
 
@@ -144,7 +144,7 @@ export const operatorOperations = {
   createAdminKey: operation({
     id: 'createAdminKey',
     audit: [],
-    summary: 'Make another org-admin key',
+    summary: 'Create another org-admin key',
     tag,
     access,
     base,
@@ -171,7 +171,7 @@ export const operatorOperations = {
     audit: [],
     summary: 'Revoke an org-admin key',
     description:
-      'Ends its tokens. The last key of a tenant cannot be revoked (422 `last_admin_key`): make another first.',
+      'The tokens of the key stop working. The last key of a tenant cannot be revoked (422 `last_admin_key`): create another one first.',
     tag,
     access,
     base,
@@ -181,7 +181,7 @@ export const operatorOperations = {
   }),
   getTenantSettings: operation({
     id: 'getTenantSettings',
-    summary: 'The settings of a tenant',
+    summary: 'Get the settings of a tenant',
     tag,
     access,
     base,
@@ -192,19 +192,20 @@ export const operatorOperations = {
   updateTenantSettings: operation({
     id: 'updateTenantSettings',
     audit: TENANT_SETTINGS,
-    summary: 'Change settings of a tenant',
-    description: 'What is left out stays; null goes back to the default. Holds on every node within a second.',
+    summary: 'Update the settings of a tenant',
+    description:
+      'Settings that are left out do not change; null resets a setting to its default. Takes effect on every node within a second.',
     tag,
     access,
     base,
     method: 'PATCH',
     path: '/operator/tenants/{slug}/settings',
     body: TenantSettingsUpdate,
-    success: { 200: { description: 'The settings as they are now', schema: TenantSettings } },
+    success: { 200: { description: 'The updated settings', schema: TenantSettings } },
   }),
   getUsage: operation({
     id: 'getUsage',
-    summary: 'What a tenant used, per day',
+    summary: 'Get the usage of a tenant by day',
     tag,
     access,
     base,

@@ -8,9 +8,9 @@ export const outboundOperations = {
   createPushSecret: operation({
     id: 'createPushSecret',
     audit: [],
-    summary: 'Make a new push secret',
+    summary: 'Create a new push secret',
     description:
-      'Pushes are signed after Standard Webhooks with this secret. It is in this response only. The one before it stays valid for 24 hours, and every push carries both signatures until then.',
+      'Pushes are signed with this secret, as Standard Webhooks specifies. It is shown only in this response. The previous secret stays valid for 24 hours, and every push carries both signatures until then.',
     tag: 'Agents',
     method: 'POST',
     path: '/agents/{id}/push-secret',
@@ -22,7 +22,7 @@ export const outboundOperations = {
           {
             push_secret: Type.String({
               examples: ['whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'],
-              description: 'The HMAC key is what the text behind `whsec_` decodes to from base64.',
+              description: 'To get the HMAC key, decode the text after `whsec_` from base64.',
             }),
           },
           { $id: 'PushSecret' },
@@ -34,7 +34,7 @@ export const outboundOperations = {
     id: 'streamDeliveries',
     summary: 'Stream the mailbox',
     description:
-      'Server-sent events: `event: delivery`, the delivery id as `id`, the Delivery as JSON in `data`, and a comment every 15 seconds. Acknowledge with POST /delivery/ack. A stream that ends gives back at once what was not acknowledged.',
+      'A stream of server-sent events. Each delivery is sent as `event: delivery`, with the delivery id as `id` and the Delivery as JSON in `data`. A comment is sent every 15 seconds. Acknowledge with POST /delivery/ack. When the stream ends, deliveries that were not acknowledged are given back at once.',
     tag: 'Delivery',
     method: 'GET',
     path: '/delivery/stream',

@@ -62,7 +62,7 @@ export const RelatedMemory = Type.Object(
   },
   {
     $id: 'RelatedMemory',
-    description: 'A memory reached by a traversal, with the last relationship of the path to it.',
+    description: 'A memory reached by a traversal, with the last relationship on the path to it.',
   },
 )
 export type RelatedMemory = Static<typeof RelatedMemory>
@@ -74,8 +74,9 @@ const writing = { scope: 'memory:write' } as const
 export const relationshipOperations = {
   createRelationship: operation({
     id: 'createRelationship',
-    summary: 'Relate a memory to another',
-    description: 'The caller must see both. There is one relationship of a type from one memory to another.',
+    summary: 'Create a relationship from a memory to another',
+    description:
+      'The caller must be able to see both memories. From one memory to another there is at most one relationship of each type.',
     tag,
     method: 'POST',
     path: '/memories/{id}/relationships',
@@ -88,9 +89,9 @@ export const relationshipOperations = {
     id: 'listRelationships',
     summary: 'Traverse the relationships of a memory',
     description:
-      'Breadth first, through memories the caller sees. At depth 1 every relationship is listed; deeper, each memory once, at its ' +
-      'shortest depth and by its strongest path. Nearest first, then strongest. ' +
-      `At most ${MAX_TRAVERSED} items; \`count\` is the number returned.`,
+      'Traverses breadth first, through memories that the caller can see. At depth 1 every relationship is listed; deeper, each memory ' +
+      'is listed once, at its shortest depth and with its strongest path. The nearest come first, then the strongest. ' +
+      `Returns at most ${MAX_TRAVERSED} items; \`count\` is the number returned.`,
     tag,
     method: 'GET',
     path: '/memories/{id}/relationships',
@@ -101,10 +102,15 @@ export const relationshipOperations = {
           default: 1,
           examples: [2],
           expected: 'an integer',
-          description: `Less than 1 is taken as 1, more than ${MAX_TRAVERSAL_DEPTH} as ${MAX_TRAVERSAL_DEPTH}.`,
+          description: `Values below 1 are treated as 1, values above ${MAX_TRAVERSAL_DEPTH} as ${MAX_TRAVERSAL_DEPTH}.`,
         }),
       ),
-      direction: Type.Optional(oneOf(DIRECTIONS, { default: 'out', description: 'Which relationships are followed.' })),
+      direction: Type.Optional(
+        oneOf(DIRECTIONS, {
+          default: 'out',
+          description: 'Which relationships to follow: outgoing, incoming or both.',
+        }),
+      ),
     }),
     success: {
       200: {
@@ -116,7 +122,7 @@ export const relationshipOperations = {
   deleteRelationship: operation({
     id: 'deleteRelationship',
     summary: 'Delete a relationship',
-    description: 'For whoever made it, the owner of its source memory, and org-admins.',
+    description: 'Only the creator of the relationship, the owner of its source memory and org-admins can delete it.',
     tag,
     method: 'DELETE',
     path: '/memories/{id}/relationships/{rel_id}',

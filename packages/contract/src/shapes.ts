@@ -80,8 +80,9 @@ export const id = (prefix: string, notes: Notes = {}) =>
   Type.String({ examples: [`${prefix}_01hv3k8z9q4m7t2x5c6w8r0s1d`], ...notes })
 
 /** Schema of the id that a thing has in another system. */
-export const externalId = (description = 'The id in a system of yours: one thing of its kind in the tenant has it.') =>
-  filledText(255, { examples: ['crm-4711'], description })
+export const externalId = (
+  description = 'The id in another system of yours, unique among resources of the same kind in the tenant.',
+) => filledText(255, { examples: ['crm-4711'], description })
 
 /** A pattern over event types, in a query. */
 export const eventTypeGlob = () =>
@@ -105,7 +106,7 @@ export const clampedLimit = (maximum: number, fallback: number) =>
       minimum: 1,
       default: fallback,
       examples: [fallback],
-      description: `More than ${maximum} is taken as ${maximum}.`,
+      description: `Values above ${maximum} are treated as ${maximum}.`,
       expected: `an integer from 1 to ${maximum}`,
     }),
   )

@@ -5,7 +5,7 @@ export const SOURCE = '^[a-z0-9][a-z0-9_-]{0,62}$'
 
 export const source = Type.String({
   pattern: SOURCE,
-  description: 'What the types of its events begin with: `com.<source>.…`.',
+  description: 'The name of the source, used in the event types: `com.<source>.…`.',
   expected: '1 to 63 lower-case letters, digits, hyphens and underscores, beginning with a letter or digit',
   examples: ['shop'],
 })
@@ -26,9 +26,9 @@ export const IngestMapping = Type.Object(
   {
     $id: 'IngestMapping',
     description:
-      'CEL over `body` and `headers` (names in lower case); `subject` may also read `entity`, `action` and `id`, and `data` ' +
-      'may read `compact`, the short block that a preset makes of the body. ' +
-      'What is left out is the default shown as its example.',
+      'CEL expressions over `body` and `headers` (names in lower case). `subject` can also use `entity`, `action` and `id`, and `data` ' +
+      'can use `compact`, the short block that a preset makes of the body. ' +
+      'The default of each expression is shown as its example.',
     examples: [{ entity: 'body.entity', action: 'body.action' }],
   },
 )
@@ -47,12 +47,12 @@ export const Webhook = Type.Object(
     mapping: IngestMapping,
     preset: Type.Optional(preset),
     url: Type.String({
-      description: 'Where the provider posts to.',
+      description: 'The URL that providers post to. All webhooks of the tenant share it.',
       examples: ['https://events.example.com/ingest/w/acme'],
     }),
     own_url: Type.String({
       description:
-        'The address of this webhook alone: its secret is the only one tried, whatever the size of the body.',
+        'The URL of this webhook alone. Only the secrets of this webhook are tried, whatever the size of the body.',
       examples: ['https://events.example.com/ingest/w/acme/whk_01jd8x3m5q7r9t1v3x5z7b9d1f'],
     }),
     active: Type.Boolean(),
@@ -69,13 +69,14 @@ export const givenSecret = Type.Optional(
     minLength: 16,
     maxLength: 255,
     pattern: '^[\\x21-\\x7e]*$',
-    description: 'The secret of a provider that makes its own, such as Stripe; where it is left out one is made.',
+    description:
+      'The secret of a provider that creates its own, such as Stripe. If it is left out, a secret is generated.',
     expected: '16 to 255 printable characters without spaces',
     examples: ['whsec_0123456789abcdef'],
   }),
 )
 export const signingSecret = Type.String({
-  description: 'The signing secret. Shown here once and never again.',
+  description: 'The signing secret. It is shown only in this response.',
   examples: ['whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'],
 })
 

@@ -1,6 +1,6 @@
 // Generated from the contract by `npm run openapi`. Edit packages/contract instead; a test compares the two.
 
-/** Where each operation is. */
+/** The method and path of each operation. */
 export const OPERATIONS = {
   exchangeKey: 'POST /v1/auth/token',
   listAgents: 'GET /v1/agents',
@@ -90,7 +90,7 @@ export const OPERATIONS = {
   ingestOwnWebhook: 'POST /ingest/w/{tenant_slug}/{webhook_id}',
 } as const
 
-/** What goes into each operation and what comes back. */
+/** The path parameters, query, body and response of each operation. */
 export interface Operations {
   /** Exchange an API key for a token: POST /v1/auth/token */
   exchangeKey: {
@@ -117,7 +117,7 @@ export interface Operations {
     body: AgentCreate
     response: Agent
   }
-  /** Register or change an agent by its external id: PUT /v1/agents/by-external-id/{external_id} */
+  /** Register or update an agent by its external id: PUT /v1/agents/by-external-id/{external_id} */
   putAgent: {
     params: { external_id: string }
     query: Record<never, never>
@@ -194,7 +194,7 @@ export interface Operations {
     body: Event
     response: Published | BatchResults | Published
   }
-  /** Trace an event: its receipts: GET /v1/events/{id} */
+  /** Get an event and its receipts: GET /v1/events/{id} */
   getEvent: {
     params: { id: string }
     query: Record<never, never>
@@ -215,7 +215,7 @@ export interface Operations {
     body: undefined
     response: TestEventSent
   }
-  /** List the types of events, the latest first: GET /v1/events/types */
+  /** List event types, latest first: GET /v1/events/types */
   listEventTypes: {
     params: Record<never, never>
     query: {
@@ -236,9 +236,9 @@ export interface Operations {
       id?: string
       sender?: string
       causationid?: string
-      /** Accepted then or later. */
+      /** Accepted at or after this time. */
       since?: string
-      /** Accepted then or earlier. */
+      /** Accepted at or before this time. */
       until?: string
       offset?: number
       limit?: number
@@ -250,9 +250,9 @@ export interface Operations {
   pollDeliveries: {
     params: Record<never, never>
     query: {
-      /** More than 100 is taken as 100. */
+      /** Values above 100 are treated as 100. */
       limit?: number
-      /** Seconds to wait for something to be due. */
+      /** How many seconds to wait for a delivery to become due. */
       wait?: number
     }
     body: undefined
@@ -272,7 +272,7 @@ export interface Operations {
     body: NackRequest
     response: GivenBack
   }
-  /** Lengthen leases: POST /v1/delivery/extend */
+  /** Extend leases: POST /v1/delivery/extend */
   extendDeliveries: {
     params: Record<never, never>
     query: Record<never, never>
@@ -287,13 +287,13 @@ export interface Operations {
       limit?: number
       /** A pattern over event types, as in an interest: `*`, `?`, `[a-z]`. */
       event_type?: string
-      /** Its recipient. An agent finds its own alone. */
+      /** The id of the recipient. An agent can only find its own dead letters. */
       agent_id?: string
-      /** A part of `dlq_reason`, whatever the case. */
+      /** A substring of `dlq_reason`, case-insensitive. */
       reason?: string
-      /** Dead-lettered then or later. */
+      /** Dead-lettered at or after this time. */
       since?: string
-      /** Dead-lettered then or earlier. */
+      /** Dead-lettered at or before this time. */
       until?: string
     }
     body: undefined
@@ -306,17 +306,17 @@ export interface Operations {
     body: undefined
     response: Replayed
   }
-  /** The latest events an agent acknowledged: GET /v1/agents/{id}/events */
+  /** List the events that an agent acknowledged most recently: GET /v1/agents/{id}/events */
   listRecentEvents: {
     params: { id: string }
     query: {
-      /** More than 100 is taken as 100. */
+      /** Values above 100 are treated as 100. */
       limit?: number
     }
     body: undefined
     response: RecentEventList
   }
-  /** How the queue of an agent is doing: GET /v1/agents/{id}/queue */
+  /** Get the queue health of an agent: GET /v1/agents/{id}/queue */
   getQueue: {
     params: { id: string }
     query: Record<never, never>
@@ -344,7 +344,7 @@ export interface Operations {
     body: undefined
     response: DeadLetterSummary
   }
-  /** Make a new push secret: POST /v1/agents/{id}/push-secret */
+  /** Create a new push secret: POST /v1/agents/{id}/push-secret */
   createPushSecret: {
     params: { id: string }
     query: Record<never, never>
@@ -361,7 +361,7 @@ export interface Operations {
     body: undefined
     response: string
   }
-  /** What happened in the tenant, by the minute: GET /v1/stats */
+  /** Get the activity of the tenant by minute: GET /v1/stats */
   getStats: {
     params: Record<never, never>
     query: {
@@ -382,7 +382,7 @@ export interface Operations {
     body: undefined
     response: string
   }
-  /** List who changed what, newest first: GET /v1/audit */
+  /** List the audit log, newest first: GET /v1/audit */
   listAudit: {
     params: Record<never, never>
     query: {
@@ -396,7 +396,7 @@ export interface Operations {
     body: undefined
     response: AuditList
   }
-  /** List who changed what in a tenant, newest first: GET /operator/tenants/{slug}/audit */
+  /** List the audit log of a tenant, newest first: GET /operator/tenants/{slug}/audit */
   listTenantAudit: {
     params: { slug: string }
     query: {
@@ -448,7 +448,7 @@ export interface Operations {
     body: ChannelCreate
     response: Channel
   }
-  /** Create or change a channel by its external id: PUT /v1/channels/by-external-id/{external_id} */
+  /** Create or update a channel by its external id: PUT /v1/channels/by-external-id/{external_id} */
   putChannel: {
     params: { external_id: string }
     query: Record<never, never>
@@ -520,11 +520,11 @@ export interface Operations {
       type?: 'episodic' | 'semantic' | 'procedural' | 'entity' | 'reflection' | 'reasoning'
       scope?: 'agent' | 'team' | 'institutional'
       project_id?: string
-      /** `deleted` and `expired`: for their owner and org-admins. */
+      /** Only the owner and org-admins can list `deleted` and `expired` memories. */
       status?: 'active' | 'deleted' | 'expired'
       created_after?: string
       created_before?: string
-      /** One literal substring of the title or the content, in any case. Not semantic. */
+      /** A literal substring of the title or the content, case-insensitive. Not a semantic search. */
       search?: string
     }
     body: undefined
@@ -562,7 +562,7 @@ export interface Operations {
   deleteMemory: {
     params: { id: string }
     query: {
-      /** Keeps nothing of it. For org-admins. */
+      /** Erases the memory. Only for org-admins. */
       erase?: boolean
     }
     body: undefined
@@ -575,14 +575,14 @@ export interface Operations {
     body: MemoryPromote
     response: Memory
   }
-  /** Create or change a memory by its external id: PUT /v1/memories/by-external-id/{external_id} */
+  /** Create or update a memory by its external id: PUT /v1/memories/by-external-id/{external_id} */
   putMemory: {
     params: { external_id: string }
     query: Record<never, never>
     body: MemoryCreate
     response: Memory
   }
-  /** Show the versions of a memory, newest first: GET /v1/memories/{id}/history */
+  /** List the versions of a memory, newest first: GET /v1/memories/{id}/history */
   getMemoryHistory: {
     params: { id: string }
     query: Record<never, never>
@@ -596,7 +596,7 @@ export interface Operations {
     body: MemoryRestore
     response: Memory
   }
-  /** Find memories that say nearly the same: GET /v1/memories/{id}/similar */
+  /** Find similar memories: GET /v1/memories/{id}/similar */
   findSimilarMemories: {
     params: { id: string }
     query: {
@@ -616,7 +616,7 @@ export interface Operations {
   exportMemories: {
     params: Record<never, never>
     query: {
-      /** Memories updated, and relationships created, since then. */
+      /** Exports only memories updated, and relationships created, at or after this time. */
       since?: string
     }
     body: undefined
@@ -629,7 +629,7 @@ export interface Operations {
     body: string
     response: ImportedMemories
   }
-  /** Relate a memory to another: POST /v1/memories/{id}/relationships */
+  /** Create a relationship from a memory to another: POST /v1/memories/{id}/relationships */
   createRelationship: {
     params: { id: string }
     query: Record<never, never>
@@ -640,9 +640,9 @@ export interface Operations {
   listRelationships: {
     params: { id: string }
     query: {
-      /** Less than 1 is taken as 1, more than 3 as 3. */
+      /** Values below 1 are treated as 1, values above 3 as 3. */
       depth?: number
-      /** Which relationships are followed. */
+      /** Which relationships to follow: outgoing, incoming or both. */
       direction?: 'out' | 'in' | 'both'
     }
     body: undefined
@@ -672,7 +672,7 @@ export interface Operations {
     body: undefined
     response: TenantList
   }
-  /** Make another org-admin key: POST /operator/tenants/{slug}/admin-keys */
+  /** Create another org-admin key: POST /operator/tenants/{slug}/admin-keys */
   createAdminKey: {
     params: { slug: string }
     query: Record<never, never>
@@ -693,21 +693,21 @@ export interface Operations {
     body: undefined
     response: undefined
   }
-  /** The settings of a tenant: GET /operator/tenants/{slug}/settings */
+  /** Get the settings of a tenant: GET /operator/tenants/{slug}/settings */
   getTenantSettings: {
     params: { slug: string }
     query: Record<never, never>
     body: undefined
     response: TenantSettings
   }
-  /** Change settings of a tenant: PATCH /operator/tenants/{slug}/settings */
+  /** Update the settings of a tenant: PATCH /operator/tenants/{slug}/settings */
   updateTenantSettings: {
     params: { slug: string }
     query: Record<never, never>
     body: TenantSettingsUpdate
     response: TenantSettings
   }
-  /** What a tenant used, per day: GET /operator/usage */
+  /** Get the usage of a tenant by day: GET /operator/usage */
   getUsage: {
     params: Record<never, never>
     query: {
@@ -741,7 +741,7 @@ export interface Operations {
     body: WebhookRotate | undefined
     response: WebhookRotated
   }
-  /** Delete a webhook; its secret verifies no longer: DELETE /operator/webhooks/{id} */
+  /** Delete a webhook; its secret is no longer accepted: DELETE /operator/webhooks/{id} */
   deleteWebhook: {
     params: { id: string }
     query: Record<never, never>
@@ -766,14 +766,14 @@ export interface Operations {
     body: undefined
     response: ConnectorList
   }
-  /** Stop receiving, until resumed: POST /operator/connectors/{id}/pause */
+  /** Pause a connector: POST /operator/connectors/{id}/pause */
   pauseConnector: {
     params: { id: string }
     query: Record<never, never>
     body: undefined
     response: ConnectorResponse
   }
-  /** Receive again: POST /operator/connectors/{id}/resume */
+  /** Resume a paused connector: POST /operator/connectors/{id}/resume */
   resumeConnector: {
     params: { id: string }
     query: Record<never, never>
@@ -787,14 +787,14 @@ export interface Operations {
     body: undefined
     response: undefined
   }
-  /** Send an event from outside: POST /ingest/w/{tenant_slug} */
+  /** Send an external event: POST /ingest/w/{tenant_slug} */
   ingestWebhook: {
     params: { tenant_slug: string }
     query: Record<never, never>
     body: unknown
     response: Published
   }
-  /** Send an event from outside to one webhook: POST /ingest/w/{tenant_slug}/{webhook_id} */
+  /** Send an external event to one webhook: POST /ingest/w/{tenant_slug}/{webhook_id} */
   ingestOwnWebhook: {
     params: { tenant_slug: string; webhook_id: string }
     query: Record<never, never>
@@ -808,13 +808,13 @@ export type TokenRequest = {
 }
 
 export type TokenResponse = {
-  /** A JWT that lives one hour, less where its key expires sooner. */
+  /** A JWT. It is valid for one hour, or until its key expires if that is sooner. */
   access_token: string
   token_type: 'Bearer'
   expires_at: string
-  /** Seconds until then. */
+  /** Seconds until the token expires. */
   expires_in: number
-  /** The agent the key belongs to; null for an org-admin key. */
+  /** The agent that the key belongs to; null for an org-admin key. */
   agent: Agent | null
 }
 
@@ -829,25 +829,25 @@ export type AgentCreate = {
   delivery_mode: 'poll' | 'push' | 'sse'
   client_type: string
   team_id?: string | null
-  /** The waits after failed pushes 1, 2, 3 and so on, in seconds; the last repeats. Null: the default. */
+  /** The delays before push retries, in seconds: after the first failed push, the second, and so on. The last delay repeats. Null means the default schedule. */
   retry_schedule_seconds?: number[] | null
-  /** The id in a system of yours: one thing of its kind in the tenant has it. */
+  /** The id in another system of yours, unique among resources of the same kind in the tenant. */
   external_id?: string
 }
 
 export type Agent = {
   id: string
   tenant_id: string
-  /** The id in a system of yours: one thing of its kind in the tenant has it. */
+  /** The id in another system of yours, unique among resources of the same kind in the tenant. */
   external_id?: string
   name: string
   description: string | null
   status: 'active' | 'inactive'
   delivery_mode: 'poll' | 'push' | 'sse'
   delivery_endpoint?: string | null
-  /** A paused agent is handed nothing; its events wait. */
+  /** While true, nothing is delivered to the agent and its events wait in the mailbox. */
   paused: boolean
-  /** The waits after failed pushes 1, 2, 3 and so on, in seconds; the last repeats. Null: the default. */
+  /** The delays before push retries, in seconds: after the first failed push, the second, and so on. The last delay repeats. Null means the default schedule. */
   retry_schedule_seconds: number[] | null
   /** One of the configured chat clients, or `other`. */
   client_type: string
@@ -861,7 +861,7 @@ export type AgentUpdate = {
   description?: string | null
   delivery_mode?: 'poll' | 'push' | 'sse'
   delivery_endpoint?: string | null
-  /** The waits after failed pushes 1, 2, 3 and so on, in seconds; the last repeats. Null: the default. */
+  /** The delays before push retries, in seconds: after the first failed push, the second, and so on. The last delay repeats. Null means the default schedule. */
   retry_schedule_seconds?: number[] | null
 }
 
@@ -887,7 +887,7 @@ export type KeyList = {
 
 export type ApiKey = {
   id: string
-  /** The leading characters of the key. */
+  /** The first 12 characters of the key. */
   prefix: string
   scopes: (
     | 'send'
@@ -922,7 +922,7 @@ export type KeyMint = {
 
 export type MintedKey = {
   id: string
-  /** The leading characters of the key. */
+  /** The first 12 characters of the key. */
   prefix: string
   scopes: (
     | 'send'
@@ -937,11 +937,11 @@ export type MintedKey = {
   )[]
   expires_at: string | null
   created_at: string
-  /** The plaintext. Shown here once and never again. */
+  /** The API key in plaintext. It is shown only in this response. */
   key: string
 }
 
-/** A CloudEvents 1.0 envelope; extension attributes are kept as they came. */
+/** A CloudEvents 1.0 envelope. Extension attributes are stored unchanged. */
 export type Event = {
   specversion: '1.0'
   /** Printable characters without spaces. */
@@ -952,11 +952,11 @@ export type Event = {
   time?: string
   datacontenttype?: string
   subject?: string
-  /** An agent, or a channel that the sender is a member of. The agent, or every other member, receives the event besides whoever matches. */
+  /** The id of an agent, or of a channel that the sender is a member of. The agent, or every other member of the channel, receives the event in addition to the recipients with a matching interest or feed. */
   recipient?: string
-  /** The `recipient` that a reply to this event should have. Kept as it came. */
+  /** The `recipient` that a reply to this event should have. Stored unchanged. */
   replyto?: string
-  /** What a reply belongs to: the `correlationid` of the question, or its id if it has none. Kept as it came. */
+  /** In a reply: the `correlationid` of the question, or the id of the question if it has none. Stored unchanged. */
   correlationid?: string
   /** Any JSON. Filters are evaluated against it. */
   data?: unknown
@@ -966,11 +966,11 @@ export type Event = {
 export type Published = {
   event_id: string
   status: 'accepted' | 'duplicate'
-  /** How many deliveries were made; only with `accepted`. */
+  /** The number of deliveries that were created; only with `accepted`. */
   recipients?: number
 }
 
-/** One result for each event of the batch, in its order. */
+/** One result for each event of the batch, in the same order. */
 export type BatchResults = {
   results: (Published | RefusedEvent)[]
 }
@@ -993,7 +993,7 @@ export type Receipt = {
   /** The recipient. */
   agent_id: string
   state: 'pending' | 'leased' | 'acknowledged' | 'dead_lettered'
-  /** How often it was delivered. */
+  /** The number of delivery attempts. */
   attempts: number
   matched: Matched[]
   created_at: string
@@ -1003,7 +1003,7 @@ export type Receipt = {
   dlq_reason: string | null
 }
 
-/** What made a delivery: an interest, a channel feed, the `recipient` of the event (`id` is the agent or channel that it names), or a test event sent to the agent. */
+/** The cause of a delivery: an interest, a channel feed, the `recipient` of the event (`id` is the agent or channel that it names), or a test event sent to the agent. */
 export type Matched = {
   kind: 'interest' | 'feed' | 'recipient' | 'test_event'
   id: string | null
@@ -1050,18 +1050,18 @@ export type EventTypeList = {
 
 export type EventType = {
   type: string
-  /** Events accepted within the retention time, by whole days. */
+  /** Events accepted within the retention time, in whole days. */
   count: number
-  /** When the last one was accepted. */
+  /** When the last event of this type was accepted. */
   last_at: string
-  /** Active agents and org-admins with an interest or feed whose pattern matches, whatever its filter says. */
+  /** Active agents and org-admins with an interest or feed whose pattern matches the type, regardless of its filter. */
   listeners: number
 }
 
 export type EventList = {
   events: EventSummary[]
   total: number
-  /** Null where everything was looked through. */
+  /** The time that the search reached; null if it covered everything. */
   searched_back_to: string | null
 }
 
@@ -1071,15 +1071,15 @@ export type EventSummary = {
   type: string
   source: string
   subject: string | null
-  /** As the event says it. Null where it says none, and of an event over 16 KiB. */
+  /** The `time` of the event. Null if the event has none or is larger than 16 KiB. */
   time: string | null
-  /** When it was accepted. */
+  /** When the event was accepted. */
   received_at: string
-  /** The agent or org-admin that published it, or the webhook or connector it came through. */
+  /** The id of the agent or org-admin that published the event, or of the webhook or connector that it came through. */
   sender: string
-  /** How many deliveries there are of it. Null where that is too many to count in passing. */
+  /** The number of deliveries of the event. Null if there are too many to count quickly. */
   recipients: number | null
-  /** The first 200 characters of its data as JSON. Null where it has none, and of an event over 16 KiB. */
+  /** The first 200 characters of the data as JSON. Null if the event has no data or is larger than 16 KiB. */
   snippet: string | null
 }
 
@@ -1162,50 +1162,50 @@ export type RecentEvent = {
 }
 
 export type Queue = {
-  /** Waiting to be delivered. */
+  /** Deliveries that wait to be delivered. */
   pending: number
   leased: number
   dead_lettered: number
   oldest_pending_at: string | null
   last_poll_at: string | null
-  /** How the endpoint of a `push` agent has been responding, as this node knows it. */
+  /** How the endpoint of a `push` agent has been responding, as known to this node. */
   push?: PushState
 }
 
-/** How the endpoint of a `push` agent has been responding, as this node knows it. */
+/** How the endpoint of a `push` agent has been responding, as known to this node. */
 export type PushState = {
-  /** The circuit breaker: `open` leaves the endpoint alone for a while, `half_open` tries one request. */
+  /** The state of the circuit breaker. `open`: nothing is sent to the endpoint for a while. `half_open`: one request is tried. */
   state: 'closed' | 'open' | 'half_open'
   consecutive_failures: number
   last_status: number | null
   last_error: string | null
   last_success_at: string | null
-  /** A moving mean. */
+  /** The moving average of the response time. */
   latency_ms: number | null
 }
 
-/** Either `delivery_ids` or `filter`. */
+/** Set either `delivery_ids` or `filter`. */
 export type DeadLetterChoice = {
   delivery_ids?: string[]
-  /** What all of them have in common; an empty one is all of them. */
+  /** Selects the dead letters that match every given field. An empty filter selects all of them. */
   filter?: DeadLetterFilter
-  /** With `filter`: how many at most, the newest. */
+  /** With `filter`: the maximum number of dead letters. The newest are taken. */
   limit?: number
-  /** Counts what would be done and does nothing. */
+  /** Only counts the dead letters that match; nothing is changed. */
   dry_run?: boolean
 }
 
-/** What all of them have in common; an empty one is all of them. */
+/** Selects the dead letters that match every given field. An empty filter selects all of them. */
 export type DeadLetterFilter = {
   /** A pattern over event types, as in an interest: `*`, `?`, `[a-z]`. */
   event_type?: string
-  /** Its recipient. An agent finds its own alone. */
+  /** The id of the recipient. An agent can only find its own dead letters. */
   agent_id?: string
-  /** A part of `dlq_reason`, whatever the case. */
+  /** A substring of `dlq_reason`, case-insensitive. */
   reason?: string
-  /** Dead-lettered then or later. */
+  /** Dead-lettered at or after this time. */
   since?: string
-  /** Dead-lettered then or earlier. */
+  /** Dead-lettered at or before this time. */
   until?: string
 }
 
@@ -1219,7 +1219,7 @@ export type DeadLettersDiscarded = {
   discarded: number
 }
 
-/** The 20 largest of each. `reason` is the last error, or else the reason without its numbers: each works as the `reason` of a filter. Of more than 20,000 dead letters the newest are grouped. */
+/** The 20 largest counts of each kind. `reason` is the last error if there is one, otherwise the reason without its numbers; each can be used as the `reason` of a filter. If there are more than 20,000 dead letters, only the newest are grouped. */
 export type DeadLetterSummary = {
   total: number
   by_reason: {
@@ -1237,7 +1237,7 @@ export type DeadLetterSummary = {
 }
 
 export type PushSecret = {
-  /** The HMAC key is what the text behind `whsec_` decodes to from base64. */
+  /** To get the HMAC key, decode the text after `whsec_` from base64. */
   push_secret: string
 }
 
@@ -1246,7 +1246,7 @@ export type Stats = {
 }
 
 export type StatsMinute = {
-  /** When the minute began. */
+  /** The start of the minute. */
   at: string
   events: number
   deliveries: number
@@ -1257,21 +1257,21 @@ export type StatsMinute = {
 
 export type LiveStats = {
   at: string
-  /** The time that the counts are of, usually 1. */
+  /** The length of the period that the counts cover, usually 1. */
   seconds: number
-  /** Accepted. */
+  /** Events accepted. */
   events: number
-  /** Put into mailboxes. */
+  /** Deliveries put into mailboxes. */
   deliveries: number
   acknowledgements: number
-  /** Deliveries given back, failed pushes, and leases that ran out; the latter count when the delivery is delivered again or dead-lettered. */
+  /** Deliveries given back, failed pushes, and lapsed leases. A lapsed lease counts when its delivery is delivered again or dead-lettered. */
   failures: number
   dead_letters: number
-  /** Deliveries that wait in mailboxes, neither leased nor dead-lettered. Past 10,000 an estimate. */
+  /** Deliveries that wait in mailboxes, neither leased nor dead-lettered. Exact up to 10,000, an estimate beyond that. */
   backlog: number
-  /** The age of the oldest of them. */
+  /** The age of the oldest waiting delivery; null if none is waiting. */
   oldest_waiting_seconds: number | null
-  /** Events of that second that this stream did not show: more than 200 a second, or more than it could read. */
+  /** Events that this stream did not show: more than 200 a second, or more than the service could examine or the client could read. */
   left_out: number
 }
 
@@ -1283,14 +1283,14 @@ export type AuditList = {
 export type AuditEntry = {
   id: string
   at: string
-  /** The agent or org-admin, or `operator`. */
+  /** The id of the agent or org-admin that made the change, or `operator`. */
   actor: string
-  /** The operation, by its name in this document. */
+  /** The id of the operation in the OpenAPI document. */
   action: string
-  /** What was made or changed. */
+  /** The id of the resource that was created or changed. */
   resource: string | null
   request_id: string | null
-  /** Parameters and fields of the request, never a secret; `actor_key_id` is the API key that was used. */
+  /** Parameters and fields of the request, never a secret. `actor_key_id` is the id of the API key that was used. */
   details: Record<string, unknown>
 }
 
@@ -1303,7 +1303,7 @@ export type Interest = {
   tenant_id: string
   agent_id: string
   event_type: string
-  /** A CEL predicate over the event: `data` is its data, `event` the envelope, a bare name a field of the data. */
+  /** A CEL predicate over the event: `data` is the data of the event, `event` is the envelope, and a bare name is a field of the data. */
   filter_expression: string | null
   priority: number
   enrichment_depth: 'none' | 'light' | 'full'
@@ -1313,13 +1313,13 @@ export type Interest = {
 }
 
 export type InterestCreate = {
-  /** `*` any run of characters, `?` one, `[a-z]` a class, `\` escapes. Case-sensitive, whole type. */
+  /** `*` matches any run of characters, `?` one character, `[a-z]` a character class; `\` escapes. Case-sensitive; the whole type must match. */
   event_type: string
-  /** A CEL predicate over the event: `data` is its data, `event` the envelope, a bare name a field of the data. */
+  /** A CEL predicate over the event: `data` is the data of the event, `event` is the envelope, and a bare name is a field of the data. */
   filter_expression?: string | null
   priority: number
   enrichment_depth: 'none' | 'light' | 'full'
-  /** Deliver this many of the newest events that match, oldest first, before the response. */
+  /** Also delivers up to this many of the newest matching events, oldest first, before the response. */
   backfill?: number
 }
 
@@ -1331,11 +1331,11 @@ export type ChannelList = {
 export type Channel = {
   id: string
   tenant_id: string
-  /** The id in a system of yours: one thing of its kind in the tenant has it. */
+  /** The id in another system of yours, unique among resources of the same kind in the tenant. */
   external_id?: string
   name: string
   description: string | null
-  /** `open`: every agent of the tenant sees it and may join and leave. `private`: only its members and org-admins see it. `direct`: as private, with at most 2 members. */
+  /** `open`: every agent of the tenant can see, join and leave the channel. `private`: only members and org-admins can see it. `direct`: like private, with at most 2 members. */
   type: 'open' | 'private' | 'direct'
   created_by_type: 'agent' | 'org_admin'
   created_by_id: string
@@ -1346,9 +1346,9 @@ export type Channel = {
 export type ChannelCreate = {
   name: string
   description?: string | null
-  /** `open`: every agent of the tenant sees it and may join and leave. `private`: only its members and org-admins see it. `direct`: as private, with at most 2 members. */
+  /** `open`: every agent of the tenant can see, join and leave the channel. `private`: only members and org-admins can see it. `direct`: like private, with at most 2 members. */
   type: 'open' | 'private' | 'direct'
-  /** The id in a system of yours: one thing of its kind in the tenant has it. */
+  /** The id in another system of yours, unique among resources of the same kind in the tenant. */
   external_id?: string
 }
 
@@ -1379,16 +1379,16 @@ export type Feed = {
   id: string
   channel_id: string
   event_type_glob: string
-  /** A CEL predicate over the event: `data` is its data, `event` the envelope, a bare name a field of the data. */
+  /** A CEL predicate over the event: `data` is the data of the event, `event` is the envelope, and a bare name is a field of the data. */
   filter_expression: string | null
   active: boolean
   created_at: string
 }
 
 export type FeedCreate = {
-  /** `*` any run of characters, `?` one, `[a-z]` a class, `\` escapes. Case-sensitive, whole type. */
+  /** `*` matches any run of characters, `?` one character, `[a-z]` a character class; `\` escapes. Case-sensitive; the whole type must match. */
   event_type_glob: string
-  /** A CEL predicate over the event: `data` is its data, `event` the envelope, a bare name a field of the data. */
+  /** A CEL predicate over the event: `data` is the data of the event, `event` is the envelope, and a bare name is a field of the data. */
   filter_expression?: string | null
 }
 
@@ -1400,45 +1400,45 @@ export type MemoryList = {
 export type Memory = {
   id: string
   tenant_id: string
-  /** Its owner. */
+  /** The id of the owner. */
   agent_id: string
-  /** Of a memory with scope `team`, null otherwise. */
+  /** The team, for scope `team`; otherwise null. */
   team_id: string | null
   project_id: string | null
   type: 'episodic' | 'semantic' | 'procedural' | 'entity' | 'reflection' | 'reasoning'
-  /** `agent`: its owner alone. `team`: agents of that team. `institutional`: the whole tenant. */
+  /** `agent`: only the owner sees it. `team`: the agents of the team. `institutional`: the whole tenant. */
   scope: 'agent' | 'team' | 'institutional'
   status: 'active' | 'deleted' | 'expired'
   title: string
   content: string
-  /** How certain it is. */
+  /** How certain the memory is. */
   confidence: number
-  /** How much it matters; independent of confidence. */
+  /** How much the memory matters, independent of its confidence. */
   importance: number
   metadata: Record<string, unknown>
   source_type: string | null
   source_id: string | null
   source_url: string | null
-  /** The event it derives from. */
+  /** The id of the event that the memory derives from. */
   source_event_id: string | null
-  /** The id in a system of yours: one live memory of its owner has it. */
+  /** The id in another system of yours, unique among the live memories of the owner. */
   external_id?: string
-  /** When what it says was last known to be true. */
+  /** When the content was last known to be true. */
   freshness_date: string | null
   expires_at: string | null
   created_at: string
   updated_at: string
-  /** When it was last fetched or found by a semantic search. */
+  /** When the memory was last fetched or found by a semantic search. */
   accessed_at: string
 }
 
 export type MemoryCreate = {
   type: 'episodic' | 'semantic' | 'procedural' | 'entity' | 'reflection' | 'reasoning'
-  /** `agent`: its owner alone. `team`: agents of that team. `institutional`: the whole tenant. */
+  /** `agent`: only the owner sees it. `team`: the agents of the team. `institutional`: the whole tenant. */
   scope: 'agent' | 'team' | 'institutional'
   title: string
   content: string
-  /** For scope `team`; left out, the team of the token. Other scopes keep none. */
+  /** For scope `team`; defaults to the team of the token. Ignored with other scopes. */
   team_id?: string | null
   project_id?: string | null
   confidence?: number
@@ -1447,11 +1447,11 @@ export type MemoryCreate = {
   source_type?: string | null
   source_id?: string | null
   source_url?: string | null
-  /** The event it derives from. */
+  /** The id of the event that the memory derives from. */
   source_event_id?: string | null
-  /** The id in a system of yours: one live memory of its owner has it. */
+  /** The id in another system of yours, unique among the live memories of the owner. */
   external_id?: string
-  /** When what it says was last known to be true. */
+  /** When the content was last known to be true. */
   freshness_date?: string | null
   expires_at?: string | null
 }
@@ -1459,37 +1459,37 @@ export type MemoryCreate = {
 export type CreatedMemory = {
   id: string
   tenant_id: string
-  /** Its owner. */
+  /** The id of the owner. */
   agent_id: string
-  /** Of a memory with scope `team`, null otherwise. */
+  /** The team, for scope `team`; otherwise null. */
   team_id: string | null
   project_id: string | null
   type: 'episodic' | 'semantic' | 'procedural' | 'entity' | 'reflection' | 'reasoning'
-  /** `agent`: its owner alone. `team`: agents of that team. `institutional`: the whole tenant. */
+  /** `agent`: only the owner sees it. `team`: the agents of the team. `institutional`: the whole tenant. */
   scope: 'agent' | 'team' | 'institutional'
   status: 'active' | 'deleted' | 'expired'
   title: string
   content: string
-  /** How certain it is. */
+  /** How certain the memory is. */
   confidence: number
-  /** How much it matters; independent of confidence. */
+  /** How much the memory matters, independent of its confidence. */
   importance: number
   metadata: Record<string, unknown>
   source_type: string | null
   source_id: string | null
   source_url: string | null
-  /** The event it derives from. */
+  /** The id of the event that the memory derives from. */
   source_event_id: string | null
-  /** The id in a system of yours: one live memory of its owner has it. */
+  /** The id in another system of yours, unique among the live memories of the owner. */
   external_id?: string
-  /** When what it says was last known to be true. */
+  /** When the content was last known to be true. */
   freshness_date: string | null
   expires_at: string | null
   created_at: string
   updated_at: string
-  /** When it was last fetched or found by a semantic search. */
+  /** When the memory was last fetched or found by a semantic search. */
   accessed_at: string
-  /** Memories that say nearly the same (a likeness above 0.92), likest first, to merge instead of piling up. Only where there are some, and they could be found at once. */
+  /** Memories that say nearly the same (similarity above 0.92), most similar first, so that you can merge them. Only present if there are any and they were found quickly. */
   similar?: {
     id: string
     score: number
@@ -1497,20 +1497,20 @@ export type CreatedMemory = {
 }
 
 export type MemorySearch = {
-  /** Natural language. */
+  /** A query in natural language. */
   query: string
-  /** `agent`: its owner alone. `team`: agents of that team. `institutional`: the whole tenant. */
+  /** `agent`: only the owner sees it. `team`: the agents of the team. `institutional`: the whole tenant. */
   scope?: 'agent' | 'team' | 'institutional'
   type?: 'episodic' | 'semantic' | 'procedural' | 'entity' | 'reflection' | 'reasoning'
   limit?: number
   min_confidence?: number
-  /** Results with a lower score are left out. A score is about the chance that a person would call the result relevant. */
+  /** Results with a lower score are left out. A score is roughly the probability that a person would call the result relevant. */
   min_score?: number
   project_id?: string
   source_event_id?: string
   created_after?: string
   created_before?: string
-  /** Members that the metadata has, with exactly these values. */
+  /** Finds only memories whose metadata has these members with exactly these values. */
   metadata?: Record<string, unknown>
   /** Adds `signals` to each result. */
   explain?: boolean
@@ -1524,18 +1524,18 @@ export type SearchResults = {
 export type SearchResult = {
   memory: Memory
   score: number
-  /** What the score is made of, each 0 to 1. The signals may change; the keys beside them do not. */
+  /** The signals behind the score, each 0 to 1. Signals may change; the other fields of a result do not. */
   signals?: SearchSignals
 }
 
-/** What the score is made of, each 0 to 1. The signals may change; the keys beside them do not. */
+/** The signals behind the score, each 0 to 1. Signals may change; the other fields of a result do not. */
 export type SearchSignals = {
   similarity: number
   lexical: number
   confidence: number
   recency: number
   importance: number
-  /** How strongly another result contradicts it; only where one does. */
+  /** How strongly another result contradicts this one, if one does. */
   contradicted?: number
 }
 
@@ -1544,10 +1544,10 @@ export type MemoryUpdate = {
   content?: string
   confidence?: number
   importance?: number
-  /** Replaces what was there. */
+  /** Replaces the existing metadata. */
   metadata?: Record<string, unknown>
   expires_at?: string | null
-  /** When what it says was last known to be true. */
+  /** When the content was last known to be true. */
   freshness_date?: string | null
 }
 
@@ -1565,9 +1565,9 @@ export type MemoryVersion = {
   /** Version 1 is the memory as it was created. */
   version: number
   changed_at: string
-  /** The agent or org-admin who made this version. */
+  /** The id of the agent or org-admin that made this version. */
   changed_by: string
-  /** What this version changed, with the new values. Of the oldest version that is kept, all fields. */
+  /** The fields that this version changed, with their new values. The oldest version that is kept has all fields. */
   fields: Record<string, unknown>
 }
 
@@ -1590,7 +1590,7 @@ export type ImportedMemories = {
   skipped: number
   /** Lines that were refused. */
   failed: number
-  /** The first 1,000 of those that were refused, with the number of the line. */
+  /** The first 1,000 refused lines, with their line numbers. */
   errors: {
     line: number
     error: {
@@ -1624,7 +1624,7 @@ export type Traversal = {
   count: number
 }
 
-/** A memory reached by a traversal, with the last relationship of the path to it. */
+/** A memory reached by a traversal, with the last relationship on the path to it. */
 export type RelatedMemory = {
   relationship: Relationship
   memory: Memory
@@ -1640,7 +1640,7 @@ export type TenantCreate = {
 
 export type TenantCreated = {
   tenant: Tenant
-  /** An org-admin API key. Shown here once and never again. */
+  /** An org-admin API key. It is shown only in this response. */
   admin_key: string
 }
 
@@ -1657,7 +1657,7 @@ export type TenantList = {
 }
 
 export type AdminKeyCreated = {
-  /** An org-admin API key. Shown here once and never again. */
+  /** An org-admin API key. It is shown only in this response. */
   admin_key: string
 }
 
@@ -1667,61 +1667,61 @@ export type AdminKeyList = {
 
 export type AdminKey = {
   id: string
-  /** The leading characters of the key. */
+  /** The first 12 characters of the key. */
   prefix: string
   created_at: string
   last_used_at: string | null
 }
 
-/** Null is the default: the environment variable, and no quota. */
+/** Null means the default: the value of the environment variable, or no quota. */
 export type TenantSettings = {
   /** How long a lease lasts, in seconds. */
   visibility_timeout_s: number | null
-  /** Attempts before a delivery is dead-lettered. */
+  /** The number of attempts before a delivery is dead-lettered. */
   max_attempts: number | null
-  /** The waits after failed pushes, in seconds; the last repeats. */
+  /** The delays before push retries, in seconds. The last delay repeats. */
   push_retry_s: number[] | null
-  /** How long acknowledged deliveries and their events are kept. */
+  /** How many days acknowledged deliveries and their events are kept. */
   retention_days: number | null
-  /** Requests of one agent in a window. */
+  /** The maximum number of requests of one agent in a window. */
   rate_limit_agent: number | string | null
-  /** Requests of the whole tenant in a window. */
+  /** The maximum number of requests of the whole tenant in a window. */
   rate_limit_tenant: number | string | null
-  /** Agents, inactive ones included. */
+  /** The maximum number of agents, including inactive ones. */
   quota_agents: number | null
-  /** Interests of all agents together. */
+  /** The maximum number of interests of all agents together. */
   quota_interests: number | null
-  /** Memories that are not deleted. */
+  /** The maximum number of memories that are not deleted. */
   quota_memories: number | null
-  /** Bytes of retained events, and of memories that are not erased. */
+  /** The maximum number of bytes of retained events and of memories that are not erased. */
   quota_stored_bytes: number | null
-  /** Events accepted in a day (UTC). */
+  /** The maximum number of events accepted in a day (UTC). */
   quota_events_per_day: number | null
 }
 
-/** Null is the default: the environment variable, and no quota. */
+/** Null means the default: the value of the environment variable, or no quota. */
 export type TenantSettingsUpdate = {
   /** How long a lease lasts, in seconds. */
   visibility_timeout_s?: number | null
-  /** Attempts before a delivery is dead-lettered. */
+  /** The number of attempts before a delivery is dead-lettered. */
   max_attempts?: number | null
-  /** The waits after failed pushes, in seconds; the last repeats. */
+  /** The delays before push retries, in seconds. The last delay repeats. */
   push_retry_s?: number[] | null
-  /** How long acknowledged deliveries and their events are kept. */
+  /** How many days acknowledged deliveries and their events are kept. */
   retention_days?: number | null
-  /** Requests of one agent in a window. */
+  /** The maximum number of requests of one agent in a window. */
   rate_limit_agent?: number | string | null
-  /** Requests of the whole tenant in a window. */
+  /** The maximum number of requests of the whole tenant in a window. */
   rate_limit_tenant?: number | string | null
-  /** Agents, inactive ones included. */
+  /** The maximum number of agents, including inactive ones. */
   quota_agents?: number | null
-  /** Interests of all agents together. */
+  /** The maximum number of interests of all agents together. */
   quota_interests?: number | null
-  /** Memories that are not deleted. */
+  /** The maximum number of memories that are not deleted. */
   quota_memories?: number | null
-  /** Bytes of retained events, and of memories that are not erased. */
+  /** The maximum number of bytes of retained events and of memories that are not erased. */
   quota_stored_bytes?: number | null
-  /** Events accepted in a day (UTC). */
+  /** The maximum number of events accepted in a day (UTC). */
   quota_events_per_day?: number | null
 }
 
@@ -1739,20 +1739,20 @@ export type UsageDay = {
   searches: number
 }
 
-/** `source` may be left out with a `preset`, whose name it then is. */
+/** `source` is required unless `preset` is set; it then defaults to the name of the preset. */
 export type WebhookCreate = {
   tenant: string
-  /** What the types of its events begin with: `com.<source>.…`. */
+  /** The name of the source, used in the event types: `com.<source>.…`. */
   source?: string
   /** The mapping and the signature header of a well-known provider. */
   preset?: 'github' | 'stripe'
-  /** CEL over `body` and `headers` (names in lower case); `subject` may also read `entity`, `action` and `id`, and `data` may read `compact`, the short block that a preset makes of the body. What is left out is the default shown as its example. */
+  /** CEL expressions over `body` and `headers` (names in lower case). `subject` can also use `entity`, `action` and `id`, and `data` can use `compact`, the short block that a preset makes of the body. The default of each expression is shown as its example. */
   mapping?: IngestMapping
-  /** The secret of a provider that makes its own, such as Stripe; where it is left out one is made. */
+  /** The secret of a provider that creates its own, such as Stripe. If it is left out, a secret is generated. */
   signing_secret?: string
 }
 
-/** CEL over `body` and `headers` (names in lower case); `subject` may also read `entity`, `action` and `id`, and `data` may read `compact`, the short block that a preset makes of the body. What is left out is the default shown as its example. */
+/** CEL expressions over `body` and `headers` (names in lower case). `subject` can also use `entity`, `action` and `id`, and `data` can use `compact`, the short block that a preset makes of the body. The default of each expression is shown as its example. */
 export type IngestMapping = {
   entity?: string
   action?: string
@@ -1764,7 +1764,7 @@ export type IngestMapping = {
 export type WebhookCreated = {
   webhook: Webhook
   url: string
-  /** The signing secret. Shown here once and never again. */
+  /** The signing secret. It is shown only in this response. */
   signing_secret: string
 }
 
@@ -1772,13 +1772,13 @@ export type Webhook = {
   id: string
   tenant: string
   source: string
-  /** CEL over `body` and `headers` (names in lower case); `subject` may also read `entity`, `action` and `id`, and `data` may read `compact`, the short block that a preset makes of the body. What is left out is the default shown as its example. */
+  /** CEL expressions over `body` and `headers` (names in lower case). `subject` can also use `entity`, `action` and `id`, and `data` can use `compact`, the short block that a preset makes of the body. The default of each expression is shown as its example. */
   mapping: IngestMapping
   /** The mapping and the signature header of a well-known provider. */
   preset?: 'github' | 'stripe'
-  /** Where the provider posts to. */
+  /** The URL that providers post to. All webhooks of the tenant share it. */
   url: string
-  /** The address of this webhook alone: its secret is the only one tried, whatever the size of the body. */
+  /** The URL of this webhook alone. Only the secrets of this webhook are tried, whatever the size of the body. */
   own_url: string
   active: boolean
   created_at: string
@@ -1790,29 +1790,29 @@ export type WebhookList = {
 }
 
 export type WebhookRotate = {
-  /** The secret of a provider that makes its own, such as Stripe; where it is left out one is made. */
+  /** The secret of a provider that creates its own, such as Stripe. If it is left out, a secret is generated. */
   signing_secret?: string
 }
 
 export type WebhookRotated = {
   webhook: Webhook
-  /** The signing secret. Shown here once and never again. */
+  /** The signing secret. It is shown only in this response. */
   signing_secret: string
 }
 
 export type ConnectorCreate = {
   tenant: string
-  /** What the types of its events begin with: `com.<source>.…`. */
+  /** The name of the source, used in the event types: `com.<source>.…`. */
   source: string
-  /** The broker with user and password; a path names the virtual host. Kept encrypted. */
+  /** The URL of the broker, with user and password. A path names the virtual host. Stored encrypted. */
   url: string
-  /** What to receive from, as the broker spells it; for RabbitMQ 3 `/amq/queue/<name>` is a queue that exists. */
+  /** The address to receive from, in the notation of the broker. For RabbitMQ 3, `/amq/queue/<name>` is an existing queue. */
   address: string
-  /** How many messages may be on their way to the store at once. */
+  /** How many messages may be in flight to the store at once. */
   credit?: number
-  /** CEL over `body` and `headers` (names in lower case); `subject` may also read `entity`, `action` and `id`, and `data` may read `compact`, the short block that a preset makes of the body. What is left out is the default shown as its example. */
+  /** CEL expressions over `body` and `headers` (names in lower case). `subject` can also use `entity`, `action` and `id`, and `data` can use `compact`, the short block that a preset makes of the body. The default of each expression is shown as its example. */
   mapping?: IngestMapping
-  /** Trusted instead of the system’s authorities, for amqps. */
+  /** For amqps: certificates to trust instead of the system’s certificate authorities. */
   tls_ca?: string
 }
 
@@ -1823,26 +1823,26 @@ export type ConnectorResponse = {
 export type Connector = {
   id: string
   tenant: string
-  /** What it speaks with its broker, as the scheme of the URL says. */
+  /** The protocol between the connector and its broker, selected by the scheme of the URL. */
   kind: 'amqp'
   source: string
-  /** The broker, its user and password left out. */
+  /** The URL of the broker, without user and password. */
   url: string
   address: string
   credit: number
-  /** CEL over `body` and `headers` (names in lower case); `subject` may also read `entity`, `action` and `id`, and `data` may read `compact`, the short block that a preset makes of the body. What is left out is the default shown as its example. */
+  /** CEL expressions over `body` and `headers` (names in lower case). `subject` can also use `entity`, `action` and `id`, and `data` can use `compact`, the short block that a preset makes of the body. The default of each expression is shown as its example. */
   mapping: IngestMapping
-  /** `starting`: not connected yet. `reconnecting`: the connection was lost or refused. `failed`: the broker turned the connector away, for its credentials, its address or a certificate; it is still tried again, at most every 30 seconds. */
+  /** `starting`: not connected yet. `reconnecting`: the connection was lost or refused. `failed`: the broker refused the connector because of its credentials, its address or a certificate; it is still retried, at most every 30 seconds. */
   state: 'starting' | 'running' | 'paused' | 'failed' | 'reconnecting'
   last_error: string | null
   counters: {
     received: number
-    /** Stored, duplicates included. */
+    /** Messages that were stored, including duplicates. */
     accepted: number
     duplicates: number
-    /** Given back to the broker, because the store could not take them. */
+    /** Messages returned to the broker because the store could not accept them. */
     released: number
-    /** Refused: neither JSON nor a CloudEvent. */
+    /** Messages that were refused, for example because they are neither JSON nor a CloudEvent. */
     rejected: number
   }
   last_message_at: string | null

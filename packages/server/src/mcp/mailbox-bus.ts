@@ -7,7 +7,7 @@ import { MAILBOX_URI } from './resources.ts'
 
 export interface MailboxBus extends ServerEventBus {
   /** Subscriptions that are opened while `work` runs belong to this mailbox. */
-  of<T>(recipientId: string, work: () => T): T
+  runAs<T>(recipientId: string, work: () => T): T
 }
 
 export function makeMailboxBus(wakeups: Wakeups): MailboxBus {
@@ -16,21 +16,22 @@ export function makeMailboxBus(wakeups: Wakeups): MailboxBus {
   const arrived: ServerEvent = { kind: 'resource_updated', uri: MAILBOX_URI }
 
   wakeups.watch((recipientIds) => {
-    for (const id of recipientIds ?? [...listeners.keys()]) for (const hear of listeners.get(id) ?? []) hear(arrived)
+    for (const id of recipientIds ?? [...listeners.keys()])
+      for (const listener of listeners.get(id) ?? []) listener(arrived)
   })
 
   return {
-    of: (recipientId, work) => owner.run(recipientId, work),
+    runAs: (recipientId, work) => owner.run(recipientId, work),
     // Nothing else changes while a subscription is open: tools and prompts are part of the release.
     publish: () => {},
-    subscribe(hear) {
+    subscribe(listener) {
       const recipientId = owner.getStore()
       if (recipientId === undefined) throw new Error('a subscription needs an owner')
-      const heard = listeners.get(recipientId) ?? new Set()
-      listeners.set(recipientId, heard.add(hear))
+      const own = listeners.get(recipientId) ?? new Set()
+      listeners.set(recipientId, own.add(listener))
       return () => {
-        heard.delete(hear)
-        if (heard.size === 0 && listeners.get(recipientId) === heard) listeners.delete(recipientId)
+        own.delete(listener)
+        if (own.size === 0 && listeners.get(recipientId) === own) listeners.delete(recipientId)
       }
     },
   }

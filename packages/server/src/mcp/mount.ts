@@ -127,12 +127,12 @@ export function mcpMount(tools: McpTools): Mount {
         clientAddress,
         brief: true,
         signal: () => gone,
-        isGone: () => exchange.isGone(),
+        isClientGone: () => exchange.isClientGone(),
       }
       const extra: Extra = { principal, options }
       const authInfo: AuthInfo = { token, clientId: principal.id, scopes: [...principal.scopes], extra }
       const given = { authInfo, ...(messages ? { parsedBody: messages.value } : {}) }
-      await write(exchange, await bus.of(principal.id, () => handler.fetch(request, given)))
+      await write(exchange, await bus.runAs(principal.id, () => handler.fetch(request, given)))
     } finally {
       subscription?.close()
     }
@@ -144,7 +144,7 @@ export function mcpMount(tools: McpTools): Mount {
       try {
         await serve(exchange, identified)
       } catch (error) {
-        if (!exchange.isGone()) throw error // otherwise the client has disconnected
+        if (!exchange.isClientGone()) throw error // otherwise the client has disconnected
       }
     },
   }

@@ -14,7 +14,7 @@ export function registerPrompts(server: McpServer): void {
     'what_do_i_know_about',
     {
       title: 'What do I know about…',
-      description: 'Gathers what is remembered about a topic, and says how certain it is.',
+      description: 'Summarises what is remembered about a topic, and how certain it is.',
       argsSchema: topic,
     },
     ({ topic }) =>
@@ -26,7 +26,7 @@ export function registerPrompts(server: McpServer): void {
     'triage_my_mailbox',
     {
       title: 'Triage my mailbox',
-      description: 'Goes through what has arrived, most urgent first.',
+      description: 'Goes through the events that have arrived, most urgent first.',
     },
     () =>
       asUser(

@@ -50,7 +50,7 @@ export function registerResources(
     MAILBOX_URI,
     {
       title: 'Mailbox',
-      description: `How many events wait for you, and the last ones you handled.${subscribes ? ' Subscribe to hear of new ones.' : ''}`,
+      description: `How many events are waiting for you, and the last ones that you handled.${subscribes ? ' Subscribe to be notified of new ones.' : ''}`,
       mimeType: 'application/json',
     },
     (uri, { mcpReq }) =>
@@ -74,7 +74,7 @@ export function registerResources(
   server.registerResource(
     'memory',
     template,
-    { title: 'Memory', description: 'A memory that you may see.', mimeType: 'application/json' },
+    { title: 'Memory', description: 'A memory that you can see.', mimeType: 'application/json' },
     (uri, variables, { mcpReq }) =>
       contentsOf(uri, () =>
         callerOf(mcpReq.signal).call(operations.getMemory, { params: { id: String(variables['id']) } }),

@@ -12,10 +12,10 @@ export const optional = <T extends TSchema>(schema: T) => Type.Optional(schema)
 export const MemorySummary = Type.Object({
   id: Type.String(),
   title: Type.String(),
-  snippet: text('The beginning of the content; get_memory has all of it.'),
+  snippet: text('The beginning of the content; get_memory returns all of it.'),
   type: Type.String(),
   scope: Type.String(),
-  score: optional(Type.Number({ description: 'How well it fits the query, 0 to 1.' })),
+  score: optional(Type.Number({ description: 'How well the memory matches the query, from 0 to 1.' })),
 })
 
 export const summaryOf = ({ id, title, content, type, scope }: Memory, score?: number) => ({
@@ -28,21 +28,23 @@ export const summaryOf = ({ id, title, content, type, scope }: Memory, score?: n
 })
 
 export const DeliverySummary = Type.Object({
-  delivery_id: text('For acknowledge and give_back.'),
+  delivery_id: text('Pass this id to acknowledge or give_back.'),
   event_id: Type.String(),
   type: Type.String(),
   source: Type.String(),
   subject: optional(Type.String()),
   time: optional(Type.String()),
-  recipient: optional(text('The agent or channel that it was addressed to.')),
-  reply_to: optional(text('Where a reply should go: the recipient for publish_event.')),
-  correlation_id: optional(text('To be repeated in a reply.')),
+  recipient: optional(text('The agent or channel that the event was addressed to.')),
+  reply_to: optional(text('Where a reply should go: use it as the recipient in publish_event.')),
+  correlation_id: optional(text('Repeat this in a reply.')),
   attempt: Type.Integer(),
-  data: optional(Type.Unknown({ description: 'The data of the event; its text, cut off, where it is long.' })),
+  data: optional(
+    Type.Unknown({ description: 'The data of the event; if it is long, the beginning of its JSON as text.' }),
+  ),
   data_is_cut: optional(
     Type.Boolean({
       description:
-        'Only the beginning is shown. To read the rest, give_back and check_mailbox with more data_characters.',
+        'Only the beginning of the data is shown. To read the rest, call give_back, then check_mailbox with more data_characters.',
     }),
   ),
   related_memories: optional(Type.Array(Type.Unknown())),

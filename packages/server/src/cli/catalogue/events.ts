@@ -2,19 +2,19 @@
 import type { ClientCommand, Section } from '../command.ts'
 
 const EVENT = {
-  '--data <json>': 'the data; @file reads it from a file, - from standard input',
-  '--subject <text>': 'what it is about',
-  '--source <uri>': 'where it comes from; the agent itself where it is left out',
-  '--id <text>': 'its id; made where it is left out',
-  '--recipient <id>': 'an agent or a channel that receives it besides whoever matches',
+  '--data <json>': 'the data as JSON; @file reads it from a file, - from standard input',
+  '--subject <text>': 'what the event is about',
+  '--source <uri>': 'where the event comes from (default: the agent itself)',
+  '--id <text>': 'the id of the event (default: generated)',
+  '--recipient <id>': 'an agent or channel that receives it in addition to those that match',
 }
 
 const DEAD_LETTERS = {
-  '--type <pattern>': 'of events of these types',
-  '--reason <text>': 'with this in their reason',
-  '--of-agent <id>': 'of this agent; for org-admins',
-  '--since <time>': 'given up on then or later',
-  '--until <time>': 'given up on then or earlier',
+  '--type <pattern>': 'only events of these types',
+  '--reason <text>': 'only with this text in the reason',
+  '--of-agent <id>': 'only of this agent; for org-admins',
+  '--since <time>': 'dead-lettered at or after this time',
+  '--until <time>': 'dead-lettered at or before this time',
 }
 
 const commands: Omit<ClientCommand, 'kind'>[] = [
@@ -23,7 +23,7 @@ const commands: Omit<ClientCommand, 'kind'>[] = [
     summary: 'Publish an event, or a file of events',
     options: {
       ...EVENT,
-      '--file <file>': 'CloudEvents as JSON: one, a list, or one on each line; - reads standard input',
+      '--file <file>': 'CloudEvents as JSON: one event, an array, or one per line; - reads standard input',
     },
     examples: [
       `sensorium publish com.plant.pump.measured --subject pump/7 --data '{"celsius":93}'`,
@@ -33,10 +33,10 @@ const commands: Omit<ClientCommand, 'kind'>[] = [
   },
   {
     usage: 'listen',
-    summary: 'Print what arrives in the mailbox, as it arrives, until Ctrl-C',
+    summary: 'Print deliveries as they arrive in the mailbox, until Ctrl-C',
     options: {
-      '--ack': 'acknowledge what was printed; without it everything is given back at the end',
-      '--count <number>': 'end after this many',
+      '--ack': 'acknowledge each printed delivery; without it all are given back at the end',
+      '--count <number>': 'stop after this many deliveries',
       '--full': 'print the whole data of each event',
     },
     examples: ['sensorium listen --ack', 'sensorium listen --ack --json | jq -r .payload.type'],
@@ -44,28 +44,28 @@ const commands: Omit<ClientCommand, 'kind'>[] = [
   },
   {
     usage: 'poll',
-    summary: 'Lease what is due in the mailbox and print it',
+    summary: 'Lease and print the deliveries that are due in the mailbox',
     options: {
-      '--limit <number>': 'at most this many (100 at most)',
-      '--wait <seconds>': 'wait this long for something to be due (20 at most)',
-      '--ack': 'acknowledge what was printed',
+      '--limit <number>': 'the maximum number of deliveries (up to 100)',
+      '--wait <seconds>': 'wait this long for a delivery to become due (up to 20)',
+      '--ack': 'acknowledge the printed deliveries',
     },
     examples: ['sensorium poll --wait 10', 'sensorium poll --limit 1 --ack --json'],
     load: () => import('../client/poll.ts'),
   },
   {
     usage: 'ack <delivery-id...>',
-    summary: 'Acknowledge deliveries: they are handled and do not come again',
+    summary: 'Acknowledge deliveries, so that they are not delivered again',
     examples: ['sensorium ack dlv_01k…'],
     load: () => import('../client/ack.ts'),
   },
   {
     usage: 'nack <delivery-id...>',
-    summary: 'Give deliveries back, to come again or as dead letters',
+    summary: 'Give deliveries back, to be delivered again or dead-lettered',
     options: {
-      '--reason <text>': 'why; shown with the dead letter',
-      '--retry-after <seconds>': 'come again after this time',
-      '--dead-letter': 'do not come again; put them into the dead-letter queue',
+      '--reason <text>': 'the reason, shown with the dead letter',
+      '--retry-after <seconds>': 'deliver them again after this time',
+      '--dead-letter': 'do not deliver them again; move them to the dead-letter queue',
     },
     examples: ["sensorium nack dlv_01k… --dead-letter --reason 'the ledger is closed'"],
     load: () => import('../client/nack.ts'),
@@ -75,7 +75,7 @@ const commands: Omit<ClientCommand, 'kind'>[] = [
     summary: 'List dead letters, newest first',
     options: {
       ...DEAD_LETTERS,
-      '--offset <number>': 'how many to leave out',
+      '--offset <number>': 'how many to skip',
       '--limit <number>': 'how many to show',
     },
     examples: ['sensorium dlq list', "sensorium dlq list --type 'com.plant.*' --reason 'no rule'"],
@@ -89,28 +89,28 @@ const commands: Omit<ClientCommand, 'kind'>[] = [
   },
   {
     usage: 'dlq replay [id...]',
-    summary: 'Put dead letters back into the mailbox: those named, those that fit, or all',
-    options: { ...DEAD_LETTERS, '--all': 'every dead letter there is', '--dry-run': 'only count them' },
+    summary: 'Put dead letters back into the mailbox: by id, by filter, or all',
+    options: { ...DEAD_LETTERS, '--all': 'all dead letters', '--dry-run': 'only count them' },
     examples: ['sensorium dlq replay dlv_01k…', "sensorium dlq replay --reason 'no rule' --dry-run"],
     load: async () => ({ run: (await import('../client/dlq-settle.ts')).replay }),
   },
   {
     usage: 'dlq discard [id...]',
-    summary: 'Delete dead letters: those named, those that fit, or all',
-    options: { ...DEAD_LETTERS, '--all': 'every dead letter there is', '--dry-run': 'only count them' },
+    summary: 'Delete dead letters: by id, by filter, or all',
+    options: { ...DEAD_LETTERS, '--all': 'all dead letters', '--dry-run': 'only count them' },
     examples: ['sensorium dlq discard dlv_01k…', "sensorium dlq discard --type 'com.plant.*'"],
     load: async () => ({ run: (await import('../client/dlq-settle.ts')).discard }),
   },
   {
     usage: 'explain <type>',
-    summary: 'Who would receive an event, and why; publishes nothing',
-    options: { ...EVENT, '--agent <id>': 'why this agent would receive it, or not' },
+    summary: 'Show who would receive an event, and why, without publishing it',
+    options: { ...EVENT, '--agent <id>': 'also show why this agent would or would not receive it' },
     examples: [`sensorium explain com.plant.pump.measured --data '{"celsius":41}' --agent agt_01k…`],
     load: () => import('../client/explain.ts'),
   },
   {
     usage: 'trace <event-id>',
-    summary: 'Who received an event, why, and how far each delivery came',
+    summary: 'Show who received an event, why, and the state of each delivery',
     examples: ['sensorium trace reading-1'],
     load: () => import('../client/trace.ts'),
   },

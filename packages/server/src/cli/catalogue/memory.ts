@@ -7,38 +7,37 @@ const SCOPE = '--scope <agent|team|institutional>'
 const commands: Omit<ClientCommand, 'kind'>[] = [
   {
     usage: 'remember <title> [content]',
-    summary: 'Keep a memory; the content is read from standard input where it is - or left out',
+    summary: 'Store a memory; if the content is - or left out, it is read from standard input',
     options: {
-      [TYPE]: 'what kind of memory it is; semantic where it is left out',
-      [SCOPE]: 'who may find it; agent where it is left out',
-      '--team <id>': "the team, with --scope team; the agent's own where it is left out",
+      [TYPE]: 'the type of the memory (default: semantic)',
+      [SCOPE]: 'who can see it (default: agent)',
+      '--team <id>': "the team, with --scope team (default: the agent's own)",
       '--importance <0..1>': 'how much it matters',
       '--confidence <0..1>': 'how certain it is',
-      '--event <id>': 'the event it derives from',
-      '--expires <time>': 'when to forget it',
+      '--event <id>': 'the id of the event that it derives from',
+      '--expires <time>': 'when it expires',
     },
     examples: ["sensorium remember 'Pump 7 runs hot' 'Above 90 degrees it is the coolant valve.'"],
     load: () => import('../client/remember.ts'),
   },
   {
     usage: 'recall <query>',
-    summary: 'Find memories by what they mean, best first',
+    summary: 'Search memories by meaning, best match first',
     options: {
-      '--limit <number>': 'at most this many',
-      [TYPE]: 'of this kind alone',
-      [SCOPE]: 'of this scope alone',
-      '--min-confidence <0..1>': 'at least this certain',
-      '--explain': 'show what each score is made of',
+      '--limit <number>': 'the maximum number of results',
+      [TYPE]: 'only of this type',
+      [SCOPE]: 'only of this scope',
+      '--min-confidence <0..1>': 'only with at least this confidence',
+      '--explain': 'show the signals behind each score',
     },
     examples: ["sensorium recall 'why does the motor overheat?' --limit 3"],
     load: () => import('../client/recall.ts'),
   },
   {
     usage: 'relate <from-id> <to-id>',
-    summary: 'Draw a relationship from one memory to another',
+    summary: 'Create a relationship from one memory to another',
     options: {
-      '--type <caused_by|related_to|contradicts|supports|derived_from|part_of>':
-        'what kind; related_to where it is left out',
+      '--type <caused_by|related_to|contradicts|supports|derived_from|part_of>': 'the type (default: related_to)',
       '--strength <0..1>': 'how strong it is',
     },
     examples: ['sensorium relate mem_01k… mem_01j… --type caused_by --strength 0.8'],
@@ -48,10 +47,10 @@ const commands: Omit<ClientCommand, 'kind'>[] = [
     usage: 'memories list',
     summary: 'List memories, newest first',
     options: {
-      [TYPE]: 'of this kind alone',
-      [SCOPE]: 'of this scope alone',
-      '--search <text>': 'with this text in title or content',
-      '--offset <number>': 'how many to leave out',
+      [TYPE]: 'only of this type',
+      [SCOPE]: 'only of this scope',
+      '--search <text>': 'only with this text in the title or content',
+      '--offset <number>': 'how many to skip',
       '--limit <number>': 'how many to show',
     },
     examples: ['sensorium memories list --search pump'],
@@ -59,22 +58,23 @@ const commands: Omit<ClientCommand, 'kind'>[] = [
   },
   {
     usage: 'memories show <id>',
-    summary: 'Show a memory and what it is related to',
-    options: { '--depth <1..3>': 'how many relationships away; 1 where it is left out' },
+    summary: 'Show a memory and the memories related to it',
+    options: { '--depth <1..3>': 'how many relationships to follow (default: 1)' },
     examples: ['sensorium memories show mem_01k… --depth 2'],
     load: () => import('../client/memories-show.ts'),
   },
   {
     usage: 'memories export <file>',
-    summary: 'Write all memories and relationships to a new file, a line of JSON each; - is standard output',
-    options: { '--since <time>': 'only what was changed since' },
+    summary:
+      'Export all memories and relationships to a new file, one JSON object per line; - writes to standard output',
+    options: { '--since <time>': 'only memories and relationships changed since this time' },
     examples: ['sensorium memories export memories.ndjson'],
     load: () => import('../client/memories-export.ts'),
   },
   {
     usage: 'memories import <file>',
     summary:
-      'Import memories and relationships from a file, - is standard input; run again after a break, it skips what is there',
+      'Import memories and relationships from a file; - reads standard input. After an interruption, run it again: it skips what was imported',
     examples: ['sensorium memories import memories.ndjson'],
     load: () => import('../client/memories-import.ts'),
   },
@@ -88,6 +88,6 @@ const commands: Omit<ClientCommand, 'kind'>[] = [
 
 export const memory: Section = {
   title: 'Memory',
-  groups: { memories: 'Memories one by one' },
+  groups: { memories: 'List, show, export, import and delete memories' },
   commands: commands.map((command) => ({ ...command, kind: 'client' })),
 }

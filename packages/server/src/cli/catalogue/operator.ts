@@ -1,10 +1,10 @@
 // The operator's commands. They read the environment of the service and work on its store, even while it runs.
 import type { OperatorCommand, Section } from '../command.ts'
 
-const PAGE = { '--offset <number>': 'how many to leave out', '--limit <number>': 'how many to show' }
+const PAGE = { '--offset <number>': 'how many to skip', '--limit <number>': 'how many to show' }
 const MAPPING = {
-  '--entity <CEL>': 'the entity, over `body` and `headers`',
-  '--action <CEL>': 'what happened to it',
+  '--entity <CEL>': 'the entity, from `body` and `headers`',
+  '--action <CEL>': 'what happened to the entity',
   '--id <CEL>': 'the id of the event',
   '--subject <CEL>': 'the subject',
   '--data <CEL>': 'the data',
@@ -15,8 +15,8 @@ type Listed = Omit<OperatorCommand, 'kind'>
 const tenants: Listed[] = [
   {
     usage: 'tenant create <slug>',
-    summary: 'Make a tenant; prints its org-admin key, once',
-    options: { '--name <text>': 'a name for people; the slug where it is left out' },
+    summary: 'Create a tenant and print its org-admin key, once',
+    options: { '--name <text>': 'a display name (default: the slug)' },
     examples: ["sensorium tenant create acme --name 'Acme Inc.'"],
     load: () => import('../operator/tenant-create.ts'),
   },
@@ -35,19 +35,19 @@ const tenants: Listed[] = [
   },
   {
     usage: 'tenant set <slug> <name=value...>',
-    summary: 'Change settings of a tenant; name=default goes back',
+    summary: 'Change settings of a tenant; name=default resets a setting',
     examples: ['sensorium tenant set acme max_attempts=7 quota_agents=100'],
     load: async () => ({ run: (await import('../operator/tenant-settings.ts')).set }),
   },
   {
     usage: 'tenant audit <slug>',
-    summary: 'Who changed what in a tenant, newest first',
+    summary: 'Show who changed what in a tenant, newest first',
     options: {
-      '--actor <id>': 'what this agent or org-admin did, or operator',
-      '--action <name>': 'one kind of change, such as mintKey',
-      '--since <time>': 'then or later',
-      '--until <time>': 'then or earlier',
-      '--offset <number>': 'how many to leave out',
+      '--actor <id>': 'only changes by this agent or org-admin, or by `operator`',
+      '--action <name>': 'only this kind of change, such as mintKey',
+      '--since <time>': 'at or after this time',
+      '--until <time>': 'at or before this time',
+      '--offset <number>': 'how many to skip',
       '--limit <number>': 'how many to show',
     },
     examples: ['sensorium tenant audit acme --action updateTenantSettings'],
@@ -55,7 +55,7 @@ const tenants: Listed[] = [
   },
   {
     usage: 'admin-key create <slug>',
-    summary: 'Make another org-admin key for a tenant; prints it, once',
+    summary: 'Create another org-admin key for a tenant and print it, once',
     examples: ['sensorium admin-key create acme'],
     load: () => import('../operator/admin-key-create.ts'),
   },
@@ -67,13 +67,13 @@ const tenants: Listed[] = [
   },
   {
     usage: 'admin-key revoke <slug> <key-id>',
-    summary: 'Revoke an org-admin key; its tokens end within a second. The last one cannot be revoked',
+    summary: 'Revoke an org-admin key; its tokens stop working within a second. The last key cannot be revoked',
     examples: ['sensorium admin-key revoke acme key_01k…'],
     load: () => import('../operator/admin-key-revoke.ts'),
   },
   {
     usage: 'usage <slug>',
-    summary: 'What a tenant used, per day',
+    summary: 'Show the usage of a tenant by day',
     examples: ['sensorium usage acme --json'],
     load: () => import('../operator/usage.ts'),
   },
@@ -82,11 +82,11 @@ const tenants: Listed[] = [
 const ingest: Listed[] = [
   {
     usage: 'webhook create',
-    summary: 'Register a webhook for events from outside; prints its signing secret, once',
+    summary: 'Register a webhook for external events and print its signing secret, once',
     options: {
-      '--tenant <slug>': 'whose events they are',
-      '--source <name>': 'what their types begin with: com.<source>.…',
-      '--preset <github|stripe>': 'mapping and signature of a well-known provider',
+      '--tenant <slug>': 'the tenant that the events belong to',
+      '--source <name>': 'the name of the source; event types begin with com.<source>.',
+      '--preset <github|stripe>': 'use the mapping and signature of a well-known provider',
       ...MAPPING,
       '--signing-secret <text>': "the provider's own secret; - reads it from standard input",
     },
@@ -96,32 +96,33 @@ const ingest: Listed[] = [
   {
     usage: 'webhook list',
     summary: 'List the webhooks, newest first',
-    options: { '--tenant <slug>': 'of this tenant alone', ...PAGE },
+    options: { '--tenant <slug>': 'only of this tenant', ...PAGE },
     examples: ['sensorium webhook list --tenant acme'],
     load: () => import('../operator/webhook-list.ts'),
   },
   {
     usage: 'webhook rotate <id>',
-    summary: 'Replace the secret of a webhook; prints the new one, once. The old one holds for another 24 hours',
+    summary:
+      'Replace the secret of a webhook and print the new one, once. The old one stays valid for another 24 hours',
     options: { '--signing-secret <text>': "the provider's own secret; - reads it from standard input" },
     examples: ['sensorium webhook rotate whk_01k…'],
     load: () => import('../operator/webhook-rotate.ts'),
   },
   {
     usage: 'webhook delete <id>',
-    summary: 'Delete a webhook; its secret verifies no longer',
+    summary: 'Delete a webhook; its secret is no longer accepted',
     examples: ['sensorium webhook delete whk_01k…'],
     load: () => import('../operator/webhook-delete.ts'),
   },
   {
     usage: 'connector create',
-    summary: 'Register an AMQP 1.0 connector; a running service begins to receive within seconds',
+    summary: 'Register an AMQP 1.0 connector; a running service starts to receive within seconds',
     options: {
-      '--tenant <slug>': 'whose events they are',
-      '--source <name>': 'what their types begin with: com.<source>.…',
-      '--url <address>': 'the broker, with user and password; - reads it from standard input',
-      '--address <queue>': 'what to receive from, as the broker spells it',
-      '--credit <number>': 'how many messages may be on their way at once',
+      '--tenant <slug>': 'the tenant that the events belong to',
+      '--source <name>': 'the name of the source; event types begin with com.<source>.',
+      '--url <address>': 'the URL of the broker, with user and password; - reads it from standard input',
+      '--address <queue>': 'the address to receive from, in the notation of the broker',
+      '--credit <number>': 'how many messages may be in flight at once',
       ...MAPPING,
       '--tls-ca <file>': "certificates to trust instead of the system's",
     },
@@ -132,26 +133,26 @@ const ingest: Listed[] = [
   },
   {
     usage: 'connector list',
-    summary: 'List the connectors, newest first: what each is doing and what it received',
-    options: { '--tenant <slug>': 'of this tenant alone', ...PAGE },
+    summary: 'List the connectors with their state and counters, newest first',
+    options: { '--tenant <slug>': 'only of this tenant', ...PAGE },
     examples: ['sensorium connector list'],
     load: () => import('../operator/connector-list.ts'),
   },
   {
     usage: 'connector pause <id>',
-    summary: 'Stop a connector from receiving, until resumed; nothing is lost',
+    summary: 'Stop a connector from receiving until it is resumed; no message is lost',
     examples: ['sensorium connector pause cnr_01k…'],
     load: async () => ({ run: (await import('../operator/connector-pause.ts')).pause }),
   },
   {
     usage: 'connector resume <id>',
-    summary: 'Let a paused connector receive again',
+    summary: 'Resume a paused connector',
     examples: ['sensorium connector resume cnr_01k…'],
     load: async () => ({ run: (await import('../operator/connector-pause.ts')).resume }),
   },
   {
     usage: 'connector delete <id>',
-    summary: 'Delete a connector; what it has not received stays with the broker',
+    summary: 'Delete a connector; messages that it has not received stay with the broker',
     examples: ['sensorium connector delete cnr_01k…'],
     load: () => import('../operator/connector-delete.ts'),
   },
@@ -160,44 +161,45 @@ const ingest: Listed[] = [
 const store: Listed[] = [
   {
     usage: 'doctor',
-    summary: 'Check configuration, store, secret, disk, files, clock, model and service; exits 1 when one is not fine',
+    summary: 'Check configuration, store, secret, disk, files, clock, model and service; exits with 1 if a check fails',
     examples: ['sensorium doctor', 'DATA_DIR=/var/lib/sensorium sensorium doctor --json'],
     load: () => import('../operator/doctor.ts'),
   },
   {
     usage: 'backup <file>',
-    summary: 'Copy the embedded store to a file, beside a running service',
+    summary: 'Copy the embedded store to a file; the service can keep running',
     examples: ['sensorium backup /backups/sensorium.db'],
     load: () => import('../operator/backup.ts'),
   },
   {
     usage: 'restore <file>',
-    summary: 'Bring a backup back in the place of the embedded store, which is kept aside; the service must be stopped',
+    summary: 'Replace the embedded store with a backup; the old store is kept aside. The service must be stopped',
     examples: ['sensorium restore /backups/sensorium.db'],
     load: () => import('../operator/restore.ts'),
   },
   {
     usage: 'reindex',
-    summary: 'Embed every memory again, beside a running service',
+    summary: 'Embed every memory again; the service can keep running',
     examples: ['sensorium reindex'],
     load: () => import('../operator/reindex.ts'),
   },
   {
     usage: 'distribute',
-    summary: 'Spread the tenants over the machines of a PostgreSQL with Citus; what is distributed already stays',
-    options: { '--shards <n>': 'into how many shards, the first time (default 32)' },
+    summary:
+      'Distribute the tenants over the servers of a PostgreSQL cluster with Citus; tables that are already distributed do not change',
+    options: { '--shards <n>': 'the number of shards, set the first time (default: 32)' },
     examples: ['sensorium distribute', 'sensorium distribute --shards 64'],
     load: () => import('../operator/distribute.ts'),
   },
 ]
 
 export const operator: Section = {
-  title: 'For the operator, on the store of the service (DATA_DIR, DATABASE_URL)',
+  title: 'Operator commands, on the store of the service (DATA_DIR, DATABASE_URL)',
   groups: {
     tenant: 'Tenants and their settings',
     'admin-key': 'Org-admin keys of a tenant',
-    webhook: 'Events from outside by signed webhooks',
-    connector: 'Events from outside by AMQP 1.0',
+    webhook: 'Webhooks: external events through signed requests',
+    connector: 'Connectors: external events from AMQP 1.0 brokers',
   },
   commands: [...tenants, ...ingest, ...store].map((command) => ({ ...command, kind: 'operator' })),
 }

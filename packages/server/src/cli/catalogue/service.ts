@@ -2,7 +2,7 @@
 import type { Section } from '../command.ts'
 
 export const service: Section = {
-  title: 'The service and this command',
+  title: 'The service and the command line',
   commands: [
     {
       kind: 'service',
@@ -40,7 +40,7 @@ export const service: Section = {
     {
       kind: 'local',
       usage: 'help [command...]',
-      summary: 'Print this, or how a command is used',
+      summary: 'Print this overview, or the help of a command',
       examples: ['sensorium help', 'sensorium help agents register'],
       load: () => import('../local/help.ts'),
     },

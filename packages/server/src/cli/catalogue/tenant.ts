@@ -1,8 +1,8 @@
 // Commands for a tenant: agents, their keys and interests, channels, and the audit log.
 import type { ClientCommand, Section } from '../command.ts'
 
-const PAGE = { '--offset <number>': 'how many to leave out', '--limit <number>': 'how many to show' }
-const AGENT = { '--agent <id>': 'the agent; the one of the key where it is left out' }
+const PAGE = { '--offset <number>': 'how many to skip', '--limit <number>': 'how many to show' }
+const AGENT = { '--agent <id>': 'the agent (default: the agent of the key)' }
 const FILTER = { '--filter <CEL>': 'a predicate over the event, such as data.celsius > 80' }
 
 type Listed = Omit<ClientCommand, 'kind'>
@@ -11,18 +11,18 @@ const agents: Listed[] = [
   {
     usage: 'agents list',
     summary: 'List the agents of the tenant, newest first',
-    options: { '--status <active|inactive>': 'with this status alone', ...PAGE },
+    options: { '--status <active|inactive>': 'only with this status', ...PAGE },
     examples: ['sensorium agents list --status active'],
     load: () => import('../client/agents-list.ts'),
   },
   {
     usage: 'agents register <name>',
-    summary: 'Register an agent; with --scopes it gets a key too, shown once',
+    summary: 'Register an agent; with --scopes, also mint a key and print it, once',
     options: {
-      '--mode <poll|push|sse>': 'how it receives; poll where it is left out',
-      '--client-type <name>': 'the kind of client it is; other where it is left out',
-      '--description <text>': 'what it does',
-      '--team <id>': 'the team it belongs to',
+      '--mode <poll|push|sse>': 'how it receives events (default: poll)',
+      '--client-type <name>': 'the kind of client (default: other)',
+      '--description <text>': 'what the agent does',
+      '--team <id>': 'the team that the agent belongs to',
       '--scopes <list>': 'mint a key with these scopes: send,receive,…',
     },
     examples: ['sensorium agents register Triage --scopes receive,memory:read,memory:write'],
@@ -30,31 +30,31 @@ const agents: Listed[] = [
   },
   {
     usage: 'agents show <id>',
-    summary: 'Show an agent and how its mailbox is doing',
+    summary: 'Show an agent and the state of its mailbox',
     examples: ['sensorium agents show agt_01k…'],
     load: () => import('../client/agents-show.ts'),
   },
   {
     usage: 'agents activate <id>',
-    summary: 'Let an agent receive and sign in again',
+    summary: 'Activate an agent: it can receive events and sign in again',
     examples: ['sensorium agents activate agt_01k…'],
     load: async () => ({ run: (await import('../client/agents-status.ts')).activate }),
   },
   {
     usage: 'agents deactivate <id>',
-    summary: 'Stop an agent from receiving and from signing in',
+    summary: 'Deactivate an agent: it can no longer receive events or sign in',
     examples: ['sensorium agents deactivate agt_01k…'],
     load: async () => ({ run: (await import('../client/agents-status.ts')).deactivate }),
   },
   {
     usage: 'agents pause <id>',
-    summary: 'Hand nothing to an agent until it is resumed; its events wait',
+    summary: 'Pause an agent: its events wait until it is resumed',
     examples: ['sensorium agents pause agt_01k…'],
     load: async () => ({ run: (await import('../client/agents-pause.ts')).pause }),
   },
   {
     usage: 'agents resume <id>',
-    summary: 'Let a paused agent receive again',
+    summary: 'Resume a paused agent',
     examples: ['sensorium agents resume agt_01k…'],
     load: async () => ({ run: (await import('../client/agents-pause.ts')).resume }),
   },
@@ -76,18 +76,18 @@ const keys: Listed[] = [
   },
   {
     usage: 'keys mint',
-    summary: 'Mint an API key for an agent; prints it, once',
+    summary: 'Mint an API key for an agent and print it, once',
     options: {
       ...AGENT,
-      '--scopes <list>': 'what it may do: send,receive,memory:read,…',
-      '--expires <time>': 'when it ends',
+      '--scopes <list>': 'the scopes of the key: send,receive,memory:read,…',
+      '--expires <time>': 'when the key expires',
     },
     examples: ['sensorium keys mint --agent agt_01k… --scopes send,receive'],
     load: () => import('../client/keys-mint.ts'),
   },
   {
     usage: 'keys revoke <key-id>',
-    summary: 'Revoke an API key; its tokens end within a second',
+    summary: 'Revoke an API key; its tokens stop working within a second',
     options: AGENT,
     examples: ['sensorium keys revoke key_01k… --agent agt_01k…'],
     load: () => import('../client/keys-revoke.ts'),
@@ -97,20 +97,20 @@ const keys: Listed[] = [
 const interests: Listed[] = [
   {
     usage: 'interests list',
-    summary: 'List what an agent wants to hear of',
+    summary: 'List the interests of an agent',
     options: AGENT,
     examples: ['sensorium interests list'],
     load: () => import('../client/interests-list.ts'),
   },
   {
     usage: 'interests create <event-type>',
-    summary: 'Say what an agent wants to hear of: a pattern of types, and a filter',
+    summary: 'Create an interest: a pattern of event types, and a filter',
     options: {
       ...AGENT,
       ...FILTER,
-      '--priority <number>': 'higher comes first; 0 where it is left out',
-      '--enrichment <none|light|full>': 'add what the agent remembers about it; none where it is left out',
-      '--backfill <number>': 'deliver this many of the newest events that match, too',
+      '--priority <number>': 'higher is delivered first (default: 0)',
+      '--enrichment <none|light|full>': 'add relevant memories of the agent to each event (default: none)',
+      '--backfill <number>': 'also deliver up to this many of the newest matching events',
     },
     examples: ["sensorium interests create 'com.plant.pump.*' --filter 'data.celsius > 80' --enrichment light"],
     load: () => import('../client/interests-create.ts'),
@@ -136,8 +136,8 @@ const channels: Listed[] = [
     usage: 'channels create <name>',
     summary: 'Create a channel',
     options: {
-      '--type <open|private|direct>': 'who sees it and may join; open where it is left out',
-      '--description <text>': 'what it is for',
+      '--type <open|private|direct>': 'who can see and join it (default: open)',
+      '--description <text>': 'what the channel is for',
     },
     examples: ["sensorium channels create alerts --description 'What needs somebody'"],
     load: () => import('../client/channels-create.ts'),
@@ -150,22 +150,22 @@ const channels: Listed[] = [
   },
   {
     usage: 'channels members <id>',
-    summary: 'List the members of a channel',
+    summary: 'List the members of a channel, and add or remove one',
     options: {
-      '--add <agent-id>': 'add this agent first',
-      '--role <owner|admin|member>': 'with --add; member where it is left out',
-      '--remove <agent-id>': 'remove this agent first',
+      '--add <agent-id>': 'add this agent, then list',
+      '--role <owner|admin|member>': 'the role, with --add (default: member)',
+      '--remove <agent-id>': 'remove this agent, then list',
     },
     examples: ['sensorium channels members chn_01k…', 'sensorium channels members chn_01k… --add agt_01k…'],
     load: () => import('../client/channels-members.ts'),
   },
   {
     usage: 'channels feeds <id>',
-    summary: 'List the feeds of a channel: which events it brings to its members',
+    summary: 'List the feeds of a channel (which events its members receive), and add or remove one',
     options: {
-      '--add <event-type>': 'add a feed for this pattern first',
+      '--add <event-type>': 'add a feed for this pattern, then list',
       ...FILTER,
-      '--remove <feed-id>': 'remove this feed first',
+      '--remove <feed-id>': 'remove this feed, then list',
     },
     examples: [
       'sensorium channels feeds chn_01k…',
@@ -175,9 +175,9 @@ const channels: Listed[] = [
   },
   {
     usage: 'channels post <id> <text>',
-    summary: 'Send a message to the other members of a channel; it arrives as data.text of an event',
+    summary: 'Send a message to the other members of a channel, as an event with the text in data.text',
     options: {
-      '--type <event-type>': 'the type of the event; com.sensorium.channel.posted where it is left out',
+      '--type <event-type>': 'the type of the event (default: com.sensorium.channel.posted)',
       '--reply-to <id>': 'the agent or channel that a reply should go to',
     },
     examples: ["sensorium channels post chn_01k… 'Pump 7 is running again'"],
@@ -188,12 +188,12 @@ const channels: Listed[] = [
 const audit: Listed[] = [
   {
     usage: 'audit',
-    summary: 'Who changed what in the tenant, newest first; for org-admins',
+    summary: 'Show who changed what in the tenant, newest first; for org-admins',
     options: {
-      '--actor <id>': 'what this agent or org-admin did, or operator',
-      '--action <name>': 'one kind of change, such as mintKey',
-      '--since <time>': 'then or later',
-      '--until <time>': 'then or earlier',
+      '--actor <id>': 'only changes by this agent or org-admin, or by `operator`',
+      '--action <name>': 'only this kind of change, such as mintKey',
+      '--since <time>': 'at or after this time',
+      '--until <time>': 'at or before this time',
       ...PAGE,
     },
     examples: ['sensorium audit --action mintKey'],
@@ -204,9 +204,9 @@ const audit: Listed[] = [
 export const tenant: Section = {
   title: 'Agents and channels',
   groups: {
-    agents: 'Who there is',
+    agents: 'Agents of the tenant',
     keys: 'API keys of an agent',
-    interests: 'What an agent wants to hear of',
+    interests: 'Interests: which events an agent receives',
     channels: 'Channels, their members and feeds',
   },
   commands: [...agents, ...keys, ...interests, ...channels, ...audit].map((command) => ({

@@ -11,7 +11,7 @@ export const directoryTools = [
   tool({
     name: 'list_agents',
     title: 'List agents',
-    description: 'See the agents of your organisation, newest first.',
+    description: 'List the agents of your organisation, newest first.',
     input: Type.Object(page),
     output: Type.Object({ agents: Type.Array(Type.Unknown()), total: Type.Integer() }),
     effect: 'reads',
@@ -31,7 +31,7 @@ export const directoryTools = [
     name: 'list_channels',
     title: 'List channels',
     description:
-      'See the channels that you may see. A channel delivers what is posted to it, and what its feeds match, to its members.',
+      'List the channels that you can see. A channel delivers messages posted to it, and events that match its feeds, to its members.',
     input: Type.Object(page),
     output: Type.Object({ channels: Type.Array(Type.Unknown()), total: Type.Integer() }),
     effect: 'reads',

@@ -4,23 +4,23 @@ import { tool, type Caller } from '../tool.ts'
 
 const event = {
   type: Type.String({ description: 'What happened, in reverse-DNS form: com.example.order.created' }),
-  data: Type.Optional(Type.Unknown({ description: 'Any JSON: what the receivers need to know' })),
-  subject: Type.Optional(Type.String({ description: 'What it is about: order/17' })),
-  source: Type.Optional(Type.String({ description: 'A URI for where it comes from; you, if left out' })),
+  data: Type.Optional(Type.Unknown({ description: 'Any JSON: what the recipients need to know' })),
+  subject: Type.Optional(Type.String({ description: 'What the event is about: order/17' })),
+  source: Type.Optional(Type.String({ description: 'A URI that says where the event comes from; defaults to you' })),
   recipient: Type.Optional(
     Type.String({
       description:
-        'The id of an agent, or of a channel you are a member of, that should receive it in any case. To reply to an event, put its reply_to here.',
+        'The id of an agent, or of a channel that you are a member of, that receives the event in addition to its subscribers. To reply to an event, put its reply_to here.',
     }),
   ),
 }
 
 /** Fields that identify an event for retries, or relate it to other events. */
 const relations = {
-  id: Type.Optional(Type.String({ maxLength: 512, description: 'Unique for this event; made for you if left out' })),
+  id: Type.Optional(Type.String({ maxLength: 512, description: 'A unique id for this event; generated if left out' })),
   caused_by: Type.Optional(Type.String({ description: 'The event_id of the event that made you publish this one' })),
   reply_to: Type.Optional(
-    Type.String({ description: 'If you ask for a reply: the id of the agent or channel that it should go to' }),
+    Type.String({ description: 'If you ask for a reply: the id of the agent or channel that the reply should go to' }),
   ),
   correlation_id: Type.Optional(
     Type.String({ description: 'In a reply: the correlation_id of the question, or its event_id if it has none' }),
@@ -55,7 +55,7 @@ function envelopeOf(given: EventInput, caller: string): Record<string, unknown> 
 const Published = Type.Object({
   event_id: Type.String(),
   status: Type.String({ description: 'accepted, or duplicate if this id was published before' }),
-  recipients: Type.Optional(Type.Integer({ description: 'How many mailboxes it reached' })),
+  recipients: Type.Optional(Type.Integer({ description: 'How many mailboxes the event reached' })),
 })
 
 const publish = async (given: EventInput, caller: Caller): Promise<Record<string, unknown>> =>
@@ -66,7 +66,7 @@ export const eventTools = [
     name: 'publish_event',
     title: 'Publish an event',
     description:
-      'Tell the other agents that something happened. It reaches every agent that has subscribed to events of this type, and the recipient if you name one. Give an id if you might retry: an id is accepted once.',
+      'Tell other agents that something happened. The event reaches every agent that has subscribed to events of this type, and the recipient if you set one. Set an id if you might retry: each id is accepted only once.',
     input: Type.Object({ ...event, ...relations }),
     output: Published,
     effect: 'adds',
@@ -76,11 +76,11 @@ export const eventTools = [
     name: 'post_to_channel',
     title: 'Post to a channel',
     description:
-      'Send a message to every other member of a channel. You must be a member of it; list_channels shows the channels you may see. For something that other agents should act on by its type, use publish_event.',
+      'Send a message to every other member of a channel. You must be a member of it; list_channels shows the channels that you can see. For something that other agents should act on by its type, use publish_event.',
     input: Type.Object({
       channel_id: Type.String({ description: 'id of a channel from list_channels' }),
-      text: Type.String({ minLength: 1, description: 'What you want to say; it arrives as data.text' }),
-      type: Type.Optional(Type.String({ default: POSTED_TYPE, description: 'The event type that it arrives with' })),
+      text: Type.String({ minLength: 1, description: 'The message; it arrives as data.text' }),
+      type: Type.Optional(Type.String({ default: POSTED_TYPE, description: 'The type of the event' })),
       subject: event.subject,
       ...relations,
     }),
@@ -92,7 +92,8 @@ export const eventTools = [
   tool({
     name: 'trace_event',
     title: 'Trace an event',
-    description: 'See an event you published: its whole content, who received it, and how far each delivery came.',
+    description:
+      'Show an event that you published: its whole content, who received it, and the state of each delivery.',
     input: Type.Object({ event_id: Type.String() }),
     output: Type.Object({ event: Type.Unknown(), deliveries: Type.Array(Type.Unknown()) }),
     effect: 'reads',
@@ -102,7 +103,7 @@ export const eventTools = [
     name: 'explain_event',
     title: 'Explain who would receive an event',
     description:
-      'Ask who would receive an event like this one, and why; with agent_id also why that agent would or would not. Nothing is published.',
+      'Show who would receive an event like this one, and why. With agent_id, also show why that agent would or would not receive it. Nothing is published.',
     input: Type.Object({ ...event, agent_id: Type.Optional(Type.String()) }),
     output: Type.Object({ recipients: Type.Array(Type.Unknown()), agent: Type.Optional(Type.Unknown()) }),
     effect: 'reads',

@@ -18,7 +18,7 @@ export const mailboxTools = [
     name: 'check_mailbox',
     title: 'Check the mailbox',
     description:
-      'Get events that arrived for you. Each one is reserved for you for a short time (30 seconds unless configured): handle it, then call acknowledge, or give_back if you could not. What you do neither with comes again. With wait_seconds the call waits until something arrives.',
+      'Get events that arrived for you. Each one is reserved for you for a short time (30 seconds unless configured otherwise): handle it, then call acknowledge, or give_back if you could not handle it. An event that you neither acknowledge nor give back arrives again. With wait_seconds the call waits that long for an event to arrive.',
     input: Type.Object({
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 20, default: 5 })),
       wait_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 20, default: 0 })),
@@ -27,7 +27,7 @@ export const mailboxTools = [
           minimum: 100,
           maximum: MOST_DATA,
           default: USUAL_DATA,
-          description: 'How much of the data of each event to show, for events whose data_is_cut',
+          description: 'How many characters of the data of each event to show; set it higher if data_is_cut',
         }),
       ),
     }),
@@ -46,9 +46,9 @@ export const mailboxTools = [
   tool({
     name: 'acknowledge',
     title: 'Acknowledge deliveries',
-    description: 'Say that you have handled these deliveries, so that they do not come again.',
+    description: 'Confirm that you have handled these deliveries, so that they do not arrive again.',
     input: Type.Object({ delivery_ids: ids }),
-    output: Type.Object({ acknowledged: Type.Integer({ description: 'How many were still open.' }) }),
+    output: Type.Object({ acknowledged: Type.Integer({ description: 'How many of them this call acknowledged.' }) }),
     effect: 'sets',
     run: ({ delivery_ids }, { call }) => call(operations.ackDeliveries, { body: { delivery_ids } }),
   }),
@@ -56,7 +56,7 @@ export const mailboxTools = [
     name: 'give_back',
     title: 'Give deliveries back',
     description:
-      'Say that you could not handle these deliveries. They come again, at once or after retry_after_seconds; with dead_letter true they are put aside for a person, with your reason.',
+      'Report that you could not handle these deliveries. They arrive again, at once or after retry_after_seconds. With dead_letter true they do not arrive again and are set aside for a person, with your reason.',
     input: Type.Object({
       delivery_ids: ids,
       reason: Type.Optional(Type.String({ maxLength: 1000 })),

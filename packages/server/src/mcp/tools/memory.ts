@@ -6,7 +6,7 @@ import { tool } from '../tool.ts'
 const literals = <const T extends readonly string[]>(values: T, description: string) =>
   Type.Unsafe<T[number]>({ type: 'string', enum: [...values], description })
 
-const memoryId = Type.String({ description: 'The id of a memory, as recall gives it' })
+const memoryId = Type.String({ description: 'The id of a memory, as returned by recall' })
 const fraction = (description: string) => Type.Number({ minimum: 0, maximum: 1, description })
 const scope = literals(MEMORY_SCOPES, 'agent: only you. team: your team. institutional: everybody in the organisation.')
 const type = literals(
@@ -19,7 +19,7 @@ export const memoryTools = [
     name: 'remember',
     title: 'Remember something',
     description:
-      'Keep a fact, a lesson, a procedure or an event so that you can find it later by what it means. One thing for each memory; the title says what it is about.',
+      'Store a fact, a lesson, a procedure or an event, so that you can find it later by its meaning. Store one thing per memory; the title says what it is about.',
     input: Type.Object({
       title: Type.String({ minLength: 1, maxLength: MAX_CONTENT }),
       content: Type.String({ minLength: 1, maxLength: MAX_CONTENT }),
@@ -28,8 +28,8 @@ export const memoryTools = [
       team_id: Type.Optional(Type.String()),
       confidence: Type.Optional(fraction('How certain it is')),
       importance: Type.Optional(fraction('How much it matters')),
-      source_event_id: Type.Optional(Type.String({ description: 'The event it was learnt from' })),
-      expires_at: Type.Optional(Type.String({ description: 'When to forget it: 2030-01-01T00:00:00Z' })),
+      source_event_id: Type.Optional(Type.String({ description: 'The id of the event that it was learnt from' })),
+      expires_at: Type.Optional(Type.String({ description: 'When the memory expires: 2030-01-01T00:00:00Z' })),
       metadata: Type.Optional(Type.Unsafe<Record<string, unknown>>({ type: 'object' })),
     }),
     output: MemorySummary,
@@ -42,14 +42,14 @@ export const memoryTools = [
     name: 'recall',
     title: 'Recall what you know',
     description:
-      'Search your memories, and those shared with you, with a question in natural language. Gives titles and the beginning of each; get_memory has the whole text.',
+      'Search your memories, and those shared with you, with a question in natural language. Returns the title and the beginning of each; get_memory returns the whole text.',
     input: Type.Object({
       query: Type.String({ minLength: 1, maxLength: MAX_CONTENT }),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 20, default: 5 })),
       scope: Type.Optional(scope),
       type: Type.Optional(type),
-      min_confidence: Type.Optional(fraction('Leave out what is less certain')),
-      min_score: Type.Optional(fraction('Leave out what fits less well')),
+      min_confidence: Type.Optional(fraction('Leave out memories that are less certain than this')),
+      min_score: Type.Optional(fraction('Leave out memories with a lower score than this')),
     }),
     output: Type.Object({ memories: Type.Array(MemorySummary) }),
     effect: 'reads',
@@ -61,7 +61,7 @@ export const memoryTools = [
   tool({
     name: 'get_memory',
     title: 'Get a memory',
-    description: 'The whole text of a memory, with its metadata (unless it is over 64 kB) and where it came from.',
+    description: 'Get the whole text of a memory, its metadata (unless that is over 64 kB) and where it came from.',
     input: Type.Object({ memory_id: memoryId }),
     output: Type.Object({ memory: Type.Unknown() }),
     effect: 'reads',
@@ -72,7 +72,8 @@ export const memoryTools = [
   tool({
     name: 'update_memory',
     title: 'Update a memory',
-    description: 'Change what a memory of yours says, or how certain or important it is. What you leave out stays.',
+    description:
+      'Change the text of one of your memories, or how certain or important it is. Fields that you leave out do not change.',
     input: Type.Object({
       memory_id: memoryId,
       title: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_CONTENT })),
@@ -89,7 +90,7 @@ export const memoryTools = [
   tool({
     name: 'forget',
     title: 'Forget a memory',
-    description: 'Delete a memory of yours. It is no longer found by anybody.',
+    description: 'Delete one of your memories. Nobody can find it any more.',
     input: Type.Object({ memory_id: memoryId }),
     output: Type.Object({ forgotten: Type.Boolean() }),
     effect: 'removes',
@@ -101,11 +102,11 @@ export const memoryTools = [
   tool({
     name: 'relate',
     title: 'Relate two memories',
-    description: 'Say how one memory stands to another, so that explore_memory finds the one from the other.',
+    description: 'Create a relationship from one memory to another, so that explore_memory finds one from the other.',
     input: Type.Object({
       memory_id: memoryId,
       target_memory_id: memoryId,
-      relationship_type: literals(RELATIONSHIP_TYPES, 'How the first stands to the second'),
+      relationship_type: literals(RELATIONSHIP_TYPES, 'How the first memory relates to the second'),
       strength: Type.Optional(fraction('How strong the relationship is')),
     }),
     output: Type.Object({ relationship_id: Type.String() }),
@@ -117,7 +118,7 @@ export const memoryTools = [
   tool({
     name: 'explore_memory',
     title: 'Explore around a memory',
-    description: 'Follow the relationships of a memory to others, nearest and strongest first.',
+    description: 'Follow the relationships of a memory to other memories, nearest and strongest first.',
     input: Type.Object({
       memory_id: memoryId,
       depth: Type.Optional(Type.Integer({ minimum: 1, maximum: 3, default: 1 })),
@@ -140,11 +141,11 @@ export const memoryTools = [
   tool({
     name: 'promote_memory',
     title: 'Share a memory more widely',
-    description: 'Let your team, or the whole organisation, find a memory of yours. This cannot be taken back.',
+    description: 'Let your team, or the whole organisation, find one of your memories. This cannot be undone.',
     input: Type.Object({
       memory_id: memoryId,
-      scope: literals(['team', 'institutional'], 'Who may find it from now on'),
-      team_id: Type.Optional(Type.String({ description: 'Needed for team' })),
+      scope: literals(['team', 'institutional'], 'Who can find it from now on'),
+      team_id: Type.Optional(Type.String({ description: 'Required for team' })),
     }),
     output: MemorySummary,
     effect: 'sets',

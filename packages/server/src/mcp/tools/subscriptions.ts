@@ -23,16 +23,16 @@ export const subscriptionTools = [
     name: 'subscribe',
     title: 'Subscribe to events',
     description:
-      'Ask for events of a type to be put into your mailbox from now on. event_type may have wildcards: com.example.order.* means every order event. filter narrows them down by their data, in CEL: data.total > 100 && data.currency == "EUR".',
+      'Receive events of a type in your mailbox from now on. event_type may contain wildcards: com.example.order.* means every order event. filter is a CEL expression that selects events by their data: data.total > 100 && data.currency == "EUR".',
     input: Type.Object({
       event_type: Type.String({ minLength: 1 }),
       filter: Type.Optional(Type.String({ maxLength: 4096 })),
-      priority: Type.Optional(Type.Integer({ minimum: 0, default: 0, description: 'Higher comes first' })),
+      priority: Type.Optional(Type.Integer({ minimum: 0, default: 0, description: 'Higher is delivered first' })),
       with_memories: Type.Optional(
         Type.Unsafe<'none' | 'light' | 'full'>({
           type: 'string',
           enum: ['none', 'light', 'full'],
-          description: 'Whether what you remember about an event comes with it: none, light (titles) or full',
+          description: 'Whether your relevant memories arrive with an event: none, light (titles only) or full',
         }),
       ),
     }),
@@ -46,7 +46,7 @@ export const subscriptionTools = [
   tool({
     name: 'unsubscribe',
     title: 'Unsubscribe',
-    description: 'End one of your subscriptions. What is already in the mailbox stays there.',
+    description: 'End one of your subscriptions. Events that are already in the mailbox stay there.',
     input: Type.Object({ subscription_id: Type.String() }),
     output: Type.Object({ unsubscribed: Type.Boolean() }),
     effect: 'removes',
@@ -58,7 +58,7 @@ export const subscriptionTools = [
   tool({
     name: 'list_subscriptions',
     title: 'List your subscriptions',
-    description: 'See which events you have subscribed to.',
+    description: 'List the events that you have subscribed to.',
     input: Type.Object({}),
     output: Type.Object({ subscriptions: Type.Array(Subscription) }),
     effect: 'reads',
